@@ -1,0 +1,66 @@
+// Everything that differs between hosts: mapping files, temporary files, memory and CPU counts, the terminal.
+// One implementation file per host (host_posix.cc); nothing else may call the operating system directly.
+#pragma once
+#include "base/bytes.h"
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dnheap {
+
+// A read-only mapping of a whole file; its bytes stay valid as long as the object lives. Pages are loaded on demand,
+// so a file may be larger than memory.
+class MappedFile {
+public:
+  // Throws Error ("PATH: No such file or directory") if the file cannot be opened or is not a regular file.
+  static std::shared_ptr<const MappedFile> open(const std::string &path);
+  // Null where open() would throw: for files that may be absent.
+  static std::shared_ptr<const MappedFile> try_open(const std::string &path);
+  ~MappedFile();
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  Bytes bytes() const { return bytes_; }
+  // Tells the kernel that a loop is about to read these bytes once, front to back.
+  static void will_read(Bytes bytes);
+
+private:
+  friend class TemporaryFile;
+  explicit MappedFile(Bytes bytes) : bytes_(bytes) {}
+  Bytes bytes_;
+};
+
+// A file without a name: it is gone when the process ends, however it ends.
+class TemporaryFile {
+public:
+  // In `folder`, or if that is empty in $TMPDIR, /var/tmp, /tmp, the current folder: the first that can be written to.
+  // Throws Error naming every folder tried.
+  explicit TemporaryFile(const std::string &folder);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+
+  // Appends; throws Error when the disk is full.
+  void write(Bytes bytes);
+  u64 size() const { return size_; }
+  const std::string &folder() const { return folder_; }
+  // Maps what was written so far.
+  std::shared_ptr<const MappedFile> map() const;
+
+private:
+  int file_ = -1;
+  u64 size_ = 0;
+  std::string folder_;
+};
+
+bool is_folder(const std::string &path);
+// All regular files below `folder`, at most `limit`, in a fixed order.
+std::vector<std::string> files_below(const std::string &folder, u64 limit);
+
+unsigned processor_count();               // processors this process may run on, at least 1
+bool is_terminal(int descriptor);         // 1 = standard output, 2 = standard error
+unsigned terminal_width(int descriptor);  // columns; 0 when not a terminal
+std::string environment(const char *name); // empty when unset
+
+} // namespace dnheap

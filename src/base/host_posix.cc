@@ -1,0 +1,157 @@
+// Linux and macOS.
+#include "base/error.h"
+#include "base/host.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace dnheap {
+
+namespace {
+
+Bytes map_descriptor(int file, u64 size, const std::string &what) {
+  if (size == 0)
+    return {};
+  void *at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (at == MAP_FAILED)
+    throw Error(what + ": cannot map: " + std::strerror(errno));
+  return {static_cast<const std::byte *>(at), size};
+}
+
+} // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    throw Error(path + ": " + std::strerror(errno));
+  struct Close {
+    int file;
+    ~Close() { ::close(file); }
+  } close{file};
+  struct stat about;
+  if (::fstat(file, &about) != 0)
+    throw Error(path + ": " + std::strerror(errno));
+  if (S_ISDIR(about.st_mode))
+    throw Error(path + ": is a folder, not a file");
+  if (!S_ISREG(about.st_mode))
+    throw Error(path + ": is not a regular file");
+  return std::shared_ptr<const MappedFile>(new MappedFile(map_descriptor(file, static_cast<u64>(about.st_size), path)));
+}
+
+std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) {
+  try {
+    return open(path);
+  } catch (const Error &) {
+    return nullptr;
+  }
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty())
+    ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::will_read(Bytes bytes) {
+  u64 page = static_cast<u64>(::sysconf(_SC_PAGESIZE));
+  u64 start = reinterpret_cast<u64>(bytes.data()) & ~(page - 1);
+  u64 end = reinterpret_cast<u64>(bytes.data()) + bytes.size();
+  ::madvise(reinterpret_cast<void *>(start), end - start, MADV_SEQUENTIAL);
+}
+
+TemporaryFile::TemporaryFile(const std::string &folder) {
+  std::vector<std::string> folders;
+  if (!folder.empty())
+    folders = {folder};
+  else
+    folders = {environment("TMPDIR"), "/var/tmp", "/tmp", "."};
+  std::string tried;
+  for (const std::string &candidate : folders) {
+    if (candidate.empty())
+      continue;
+    std::string name = candidate + "/dnheap-XXXXXX";
+    file_ = ::mkstemp(name.data());
+    if (file_ >= 0) {
+      ::unlink(name.c_str()); // from here on the file is freed whatever happens to this process
+      ::fcntl(file_, F_SETFD, FD_CLOEXEC);
+      folder_ = candidate;
+      return;
+    }
+    tried += (tried.empty() ? "" : ", ") + candidate + " (" + std::strerror(errno) + ")";
+  }
+  throw Error("no folder for a temporary file can be written to: tried " + tried + "; give one with --temp-dir DIR");
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (file_ >= 0)
+    ::close(file_);
+}
+
+void TemporaryFile::write(Bytes bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(file_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      throw Error("cannot write the decompressed dump to a temporary file in " + folder_ + " after " +
+                  std::to_string(size_) + " bytes: " + std::strerror(errno) + "; give another folder with --temp-dir DIR");
+    size_ += static_cast<u64>(n);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+std::shared_ptr<const MappedFile> TemporaryFile::map() const {
+  return std::shared_ptr<const MappedFile>(new MappedFile(map_descriptor(file_, size_, "temporary file in " + folder_)));
+}
+
+bool is_folder(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+std::vector<std::string> files_below(const std::string &folder, u64 limit) {
+  std::vector<std::string> out;
+  std::error_code error;
+  auto it = std::filesystem::recursive_directory_iterator(
+      folder, std::filesystem::directory_options::skip_permission_denied, error);
+  for (; !error && it != std::filesystem::recursive_directory_iterator() && out.size() < limit; it.increment(error))
+    if (std::error_code ignored; it->is_regular_file(ignored))
+      out.push_back(it->path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+unsigned processor_count() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+#endif
+  return std::max(std::thread::hardware_concurrency(), 1u);
+}
+
+bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
+
+unsigned terminal_width(int descriptor) {
+  winsize size{};
+  if (!is_terminal(descriptor) || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0)
+    return 0;
+  return size.ws_col;
+}
+
+std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+} // namespace dnheap

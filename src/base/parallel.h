@@ -1,0 +1,41 @@
+// parallel_for: the only form of concurrency here. Each iteration writes its own slot; the caller merges afterwards.
+// Costs one thread start per extra thread (~30 us), so loops with little work should pass threads = 1.
+#pragma once
+#include "base/integers.h"
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace dnheap {
+
+// Calls body(i, worker) for each i in [0, count), from up to `threads` threads; worker < threads names the thread, so
+// that scratch space can be kept per worker. Iterations are handed out in order, one by one. The first exception stops
+// the hand-out and is thrown here once all threads have ended.
+template <class Body> void parallel_for(u64 count, unsigned threads, Body body) {
+  std::atomic<u64> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  auto work = [&](unsigned worker) {
+    try {
+      for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
+        body(i, worker);
+    } catch (...) {
+      next.store(count, std::memory_order_relaxed);
+      if (!failed.exchange(true))
+        error = std::current_exception();
+    }
+  };
+  unsigned extra = static_cast<unsigned>(std::min<u64>(std::max(threads, 1u), std::max<u64>(count, 1))) - 1;
+  std::vector<std::jthread> pool;
+  pool.reserve(extra);
+  for (unsigned worker = 1; worker <= extra; ++worker)
+    pool.emplace_back(work, worker);
+  work(0);
+  pool.clear();
+  if (error)
+    std::rethrow_exception(error);
+}
+
+} // namespace dnheap

@@ -1,0 +1,54 @@
+#include "base/text.h"
+#include <fmt/format.h>
+
+namespace dnheap {
+
+std::string hex(u64 value) { return fmt::format("{:#x}", value); }
+
+std::string hex_bytes(const u8 *data, u64 size) {
+  std::string out;
+  out.reserve(size * 2);
+  for (u64 i = 0; i < size; ++i)
+    fmt::format_to(std::back_inserter(out), "{:02x}", data[i]);
+  return out;
+}
+
+std::string bytes_text(u64 bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024)
+    return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  // 1023.95 would print as 1024.0: step up before that.
+  while (value >= 1023.95 && unit < 6) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string count_text(u64 count) {
+  std::string digits = std::to_string(count);
+  for (i64 at = static_cast<i64>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string printable(std::string_view text, u64 limit) {
+  bool cut = text.size() > limit;
+  std::string out(text.substr(0, limit));
+  for (char &c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  if (cut) {
+    // Do not cut through a UTF-8 sequence.
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
+      out.pop_back();
+    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0)
+      out.pop_back();
+    out += "…";
+  }
+  return out;
+}
+
+} // namespace dnheap

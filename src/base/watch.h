@@ -1,0 +1,67 @@
+// What a pass tells whoever waits for it: how far it is (Progress) and, when it is over, how long it took (PassTimes).
+// Both are owned by the embedder and passed down by pointer inside Watch; null members cost nothing. Progress may be
+// read, and cancel set, from any thread or signal handler; PassTimes belongs to the thread that drives the passes.
+#pragma once
+#include "base/error.h"
+#include "base/integers.h"
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+struct Progress {
+  std::atomic<const char *> pass{nullptr}; // a string literal: what is being done
+  std::atomic<u64> done{0}, total{0};      // in bytes of the pass
+  std::atomic<u64> objects{0};             // objects seen so far, where the pass sees objects
+  std::atomic<bool> cancel{false};         // set by the embedder; passes then throw Interrupted
+};
+
+struct PassTime {
+  std::string name;
+  double seconds = 0;
+  u64 bytes = 0; // read by the pass; 0 where that says nothing
+};
+
+struct Watch {
+  Progress *progress = nullptr;
+  std::vector<PassTime> *times = nullptr;
+
+  void check() const {
+    if (progress && progress->cancel.load(std::memory_order_relaxed))
+      throw Interrupted();
+  }
+};
+
+// Stands at the top of a pass: `Timer timer(watch, "walk");`. Records the pass when it goes out of scope.
+class Timer {
+public:
+  Timer(const Watch &watch, const char *name, u64 total_bytes = 0) : watch_(watch), name_(name), bytes_(total_bytes) {
+    if (Progress *p = watch.progress) {
+      p->done = 0;
+      p->total = total_bytes;
+      p->objects = 0;
+      p->pass = name;
+    }
+  }
+  ~Timer() {
+    if (watch_.progress)
+      watch_.progress->pass = nullptr;
+    if (watch_.times)
+      watch_.times->push_back({name_, std::chrono::duration<double>(Clock::now() - start_).count(), bytes_});
+  }
+  Timer(const Timer &) = delete;
+  Timer &operator=(const Timer &) = delete;
+
+  void bytes(u64 n) { bytes_ = n; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  const Watch watch_;
+  const char *name_;
+  u64 bytes_;
+  Clock::time_point start_ = Clock::now();
+};
+
+} // namespace dnheap

@@ -1,0 +1,182 @@
+#include "target/memory.h"
+#include "base/text.h"
+#include <algorithm>
+#include <queue>
+
+namespace dnheap {
+
+Memory::Memory(Format format, std::vector<Range> ranges) : format_(format) {
+  // Cut what would wrap around the end of the address space, drop what is empty.
+  u64 last = format.pointer_size == 8 ? ~u64{0} : 0xffffffffu;
+  std::erase_if(ranges, [&](const Range &r) { return r.bytes.empty() || r.address > last; });
+  for (Range &r : ranges)
+    if (r.bytes.size() - 1 > last - r.address)
+      r.bytes = r.bytes.first(last - r.address);
+  std::erase_if(ranges, [](const Range &r) { return r.bytes.empty(); });
+
+  // Sweep by address. `open` holds the ranges that reach beyond `at`, best (lowest index) first; ended ones are dropped
+  // when they surface, so the whole is O(n log n) however much the ranges overlap.
+  std::vector<u32> order(ranges.size());
+  for (u32 i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return ranges[a].address < ranges[b].address; });
+
+  auto emit = [&](const Range &source, Address start, Address end) {
+    Bytes bytes = source.bytes.subspan(start - source.address, end - start);
+    if (!ranges_.empty()) {
+      Range &back = ranges_.back();
+      if (back.end() == start && back.bytes.data() + back.bytes.size() == bytes.data()) {
+        back.bytes = {back.bytes.data(), back.bytes.size() + bytes.size()};
+        return;
+      }
+    }
+    ranges_.push_back({start, bytes});
+  };
+
+  std::priority_queue<u32, std::vector<u32>, std::greater<>> open;
+  Address at = 0;
+  u64 next = 0;
+  while (next < order.size() || !open.empty()) {
+    while (!open.empty() && ranges[open.top()].end() <= at)
+      open.pop();
+    if (open.empty()) {
+      if (next == order.size())
+        break;
+      at = std::max(at, ranges[order[next]].address);
+    }
+    while (next < order.size() && ranges[order[next]].address <= at)
+      open.push(order[next++]);
+    while (!open.empty() && ranges[open.top()].end() <= at)
+      open.pop();
+    if (open.empty())
+      continue;
+    Address stop = ranges[open.top()].end();
+    // A better range may start before this one ends.
+    if (next < order.size())
+      stop = std::min(stop, ranges[order[next]].address);
+    if (stop > at)
+      emit(ranges[open.top()], at, stop);
+    at = stop;
+  }
+  ranges_.shrink_to_fit();
+}
+
+void Memory::lay_under(std::vector<Range> ranges) {
+  std::vector<Range> all = std::move(ranges_);
+  all.insert(all.end(), ranges.begin(), ranges.end());
+  *this = Memory(format_, std::move(all));
+}
+
+u64 Memory::size() const {
+  u64 sum = 0;
+  for (const Range &r : ranges_)
+    sum += r.bytes.size();
+  return sum;
+}
+
+const Range *Memory::find(Address address) const {
+  auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                             [](Address a, const Range &r) { return a < r.address; });
+  if (it == ranges_.begin())
+    return nullptr;
+  --it;
+  return address - it->address < it->bytes.size() ? &*it : nullptr;
+}
+
+Bytes Memory::view_up_to(Address address, u64 limit) const {
+  const Range *range = find(address);
+  if (!range)
+    return {};
+  Bytes rest = range->bytes.subspan(address - range->address);
+  return rest.first(std::min<u64>(rest.size(), limit));
+}
+
+bool Memory::read(Address address, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    Bytes part = view_up_to(address, out.size());
+    if (part.empty())
+      return false;
+    std::memcpy(out.data(), part.data(), part.size());
+    out = out.subspan(part.size());
+    address += part.size();
+  }
+  return true;
+}
+
+std::optional<std::string> Memory::try_text(Address address, u64 limit) const {
+  std::string out;
+  while (out.size() < limit) {
+    Bytes part = view_up_to(address + out.size(), limit - out.size());
+    if (part.empty())
+      return std::nullopt;
+    std::string_view text = as_text(part);
+    std::size_t end = text.find('\0');
+    out += text.substr(0, end);
+    if (end != text.npos)
+      return out;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Memory::try_text16(Address address, u64 limit) const {
+  std::vector<std::byte> units;
+  for (u64 i = 0; i < limit; ++i) {
+    std::byte unit[2];
+    if (!read(address + 2 * i, unit))
+      return std::nullopt;
+    if (unit[0] == std::byte{0} && unit[1] == std::byte{0})
+      return utf16_to_utf8(units, format_.byte_order);
+    units.insert(units.end(), unit, unit + 2);
+  }
+  return std::nullopt;
+}
+
+u64 Memory::pointer(Address address, const char *what) const {
+  if (std::optional<u64> value = try_pointer(address))
+    return *value;
+  throw Error(std::string("cannot read ") + what + " at " + hex(address) + ": address not in this dump");
+}
+
+u32 Memory::u32_at(Address address, const char *what) const {
+  if (std::optional<u32> value = try_load<u32>(address))
+    return *value;
+  throw Error(std::string("cannot read ") + what + " at " + hex(address) + ": address not in this dump");
+}
+
+std::string utf16_to_utf8(Bytes text, ByteOrder order) {
+  std::string out;
+  auto put = [&](u32 c) {
+    if (c < 0x80) {
+      out += static_cast<char>(c);
+    } else if (c < 0x800) {
+      out += static_cast<char>(0xc0 | c >> 6);
+      out += static_cast<char>(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+      out += static_cast<char>(0xe0 | c >> 12);
+      out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+      out += static_cast<char>(0x80 | (c & 0x3f));
+    } else {
+      out += static_cast<char>(0xf0 | c >> 18);
+      out += static_cast<char>(0x80 | (c >> 12 & 0x3f));
+      out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+      out += static_cast<char>(0x80 | (c & 0x3f));
+    }
+  };
+  for (u64 i = 0; i + 2 <= text.size(); i += 2) {
+    u32 unit = load<u16>(text.data() + i, order);
+    if (unit < 0xd800 || unit > 0xdfff) {
+      put(unit);
+      continue;
+    }
+    std::optional<u16> low = load_at<u16>(text, i + 2, order);
+    if (unit < 0xdc00 && low && *low >= 0xdc00 && *low <= 0xdfff) {
+      put(0x10000 + ((unit - 0xd800) << 10) + (*low - 0xdc00u));
+      i += 2;
+    } else {
+      put(0xfffd);
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

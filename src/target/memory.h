@@ -1,0 +1,77 @@
+// Memory: what of the target's address space is known, as sorted ranges that do not overlap, each pointing at bytes of
+// the host (usually inside a mapped file; nothing is copied). What is not known has no bytes: it never reads as zero.
+// A look-up is a binary search over the ranges. All const functions may be called from any number of threads.
+#pragma once
+#include "base/bytes.h"
+#include "base/error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+struct Range {
+  Address address = 0;
+  Bytes bytes;
+
+  Address end() const { return address + bytes.size(); }
+};
+
+class Memory {
+public:
+  Memory() = default;
+  // Sorts and flattens: where ranges overlap the one that comes first in `ranges` wins. Ranges that are adjacent both
+  // in the target and in the host become one. O(n log n).
+  Memory(Format format, std::vector<Range> ranges);
+
+  Format format() const { return format_; }
+  std::span<const Range> ranges() const { return ranges_; }
+  u64 size() const; // bytes known
+
+  // Adds what is not yet known: existing bytes stay in front of new ones. O((n + m) log (n + m)): collect, then call once.
+  void lay_under(std::vector<Range> ranges);
+
+  // The range that holds `address`, or null.
+  const Range *find(Address address) const;
+
+  // `size` bytes without a copy; empty when they are not all known or do not lie in one range.
+  Bytes view(Address address, u64 size) const {
+    const Range *range = find(address);
+    return range ? slice(range->bytes, address - range->address, size) : Bytes{};
+  }
+  // Everything known from `address` to the end of its range, at most `limit`.
+  Bytes view_up_to(Address address, u64 limit) const;
+  // Copies across ranges. False, and `out` unspecified, when any byte is unknown.
+  bool read(Address address, std::span<std::byte> out) const;
+
+  template <std::unsigned_integral T> std::optional<T> try_load(Address address) const {
+    if (Bytes at = view(address, sizeof(T)); !at.empty())
+      return load<T>(at.data(), format_.byte_order);
+    std::byte copy[sizeof(T)]; // the value lies across two ranges, or is unknown
+    if (!read(address, copy))
+      return std::nullopt;
+    return load<T>(copy, format_.byte_order);
+  }
+  std::optional<u64> try_pointer(Address address) const {
+    if (format_.pointer_size == 8)
+      return try_load<u64>(address);
+    return try_load<u32>(address);
+  }
+  // Text up to a NUL, at most `limit` bytes; nullopt when it is not all known or does not end.
+  std::optional<std::string> try_text(Address address, u64 limit) const;
+  // The same for UTF-16 text, returned as UTF-8. `limit` counts code units.
+  std::optional<std::string> try_text16(Address address, u64 limit) const;
+
+  // The same, for values without which one cannot go on: throw Error("cannot read WHAT at ADDRESS: …").
+  u64 pointer(Address address, const char *what) const;
+  u32 u32_at(Address address, const char *what) const;
+
+private:
+  Format format_;
+  std::vector<Range> ranges_;
+};
+
+// UTF-16 code units in the given byte order to UTF-8; lone surrogates become U+FFFD.
+std::string utf16_to_utf8(Bytes text, ByteOrder order);
+
+} // namespace dnheap

@@ -1,0 +1,76 @@
+// Target: one process seen from outside, whatever it came from: memory, format, modules, threads, and the record of
+// where each part came from. Openers (dump/) fill it; nothing above knows which container it was.
+#pragma once
+#include "target/memory.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+enum class Architecture : u8 { unknown, x64, x86, arm64, arm, riscv64, loongarch64, s390x, ppc64 };
+enum class OperatingSystem : u8 { unknown, linux_os, windows, macos };
+
+const char *name_of(Architecture architecture); // "x64"
+const char *name_of(OperatingSystem os);        // "linux"
+
+// A piece of a file that was mapped: [start, end) shows the file from `file_offset` on.
+struct Extent {
+  Address start = 0, end = 0;
+  u64 file_offset = 0;
+};
+
+// A file that was mapped into the process: native library, program, managed assembly, data.
+struct Module {
+  std::string path;             // as the target named it
+  Address base = 0;             // lowest extent
+  std::vector<Extent> extents;  // sorted by start
+  Address end() const { return extents.empty() ? base : extents.back().end; }
+  // "libcoreclr.so" of "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
+  std::string_view file_name() const;
+};
+
+struct Thread {
+  u64 id = 0;                   // as the operating system numbers it
+  Address instruction_pointer = 0, stack_pointer = 0;
+  std::vector<u64> registers;   // general registers in the order of the container's record
+};
+
+// What is promised by the container but has no bytes, and why: explains gaps later.
+struct AbsentRange {
+  Address start = 0, end = 0;
+  std::string reason;
+};
+
+// One line of `info`: a module file that was looked for, and what came of it.
+struct Provenance {
+  enum class Outcome : u8 { used, rejected, missing };
+  std::string module; // path as the target named it
+  std::string file;   // file examined; empty if none was found
+  Outcome outcome = Outcome::missing;
+  std::string reason; // "build id 4f…: 31 pages laid in", "build id 12… is not the core's 4f…"
+};
+
+struct Target {
+  std::string path;             // what the user named
+  std::string container;        // "elf-core", "minidump", "macho-core", "process"
+  std::string dump_kind;        // what the container says of itself, or empty
+  OperatingSystem os = OperatingSystem::unknown;
+  Architecture architecture = Architecture::unknown;
+  u64 pid = 0;                  // 0 = unknown
+  std::string program;          // command line or program name, where known
+  Memory memory;
+  std::vector<Module> modules;  // sorted by base
+  std::vector<Thread> threads;
+  std::map<u64, u64> auxv;      // ELF auxiliary vector, empty elsewhere
+  std::vector<AbsentRange> absent;
+  std::vector<Provenance> provenance;
+  std::vector<std::string> notes; // what the opener found odd: "truncated: 3 of 40 segments end beyond the file"
+  std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
+
+  Format format() const { return memory.format(); }
+  const Module *find_module(Address address) const;
+};
+
+} // namespace dnheap

@@ -1,0 +1,69 @@
+#include "target/memory.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace dnheap {
+namespace {
+
+TEST(Memory, FirstRangeWinsWhereRangesOverlap) {
+  // Brute-force twin: one map entry per byte.
+  std::mt19937 random(1);
+  std::vector<std::byte> host(4096);
+  for (std::byte &b : host)
+    b = static_cast<std::byte>(random());
+  for (int round = 0; round < 500; ++round) {
+    std::vector<Range> ranges;
+    std::map<Address, std::byte> truth;
+    int n = static_cast<int>(random() % 12);
+    for (int i = 0; i < n; ++i) {
+      u64 offset = random() % 4000, size = random() % 90, address = random() % 256;
+      ranges.push_back({address, Bytes(host).subspan(offset, size)});
+      for (u64 k = 0; k < size; ++k)
+        truth.try_emplace(address + k, host[offset + k]);
+    }
+    Memory memory({}, ranges);
+    for (Address a = 0; a < 400; ++a) {
+      std::optional<u8> byte = memory.try_load<u8>(a);
+      auto it = truth.find(a);
+      ASSERT_EQ(byte.has_value(), it != truth.end());
+      if (byte)
+        ASSERT_EQ(*byte, static_cast<u8>(it->second));
+    }
+    for (u64 i = 1; i < memory.ranges().size(); ++i)
+      ASSERT_LE(memory.ranges()[i - 1].end(), memory.ranges()[i].address);
+    ASSERT_EQ(memory.size(), truth.size());
+  }
+}
+
+TEST(Memory, ReadsAcrossRangesButViewsDoNot) {
+  std::vector<std::byte> a(4, std::byte{0x11}), gap(16), b(4, std::byte{0x22});
+  Memory memory({8, ByteOrder::little}, {{100, a}, {104, b}});
+  EXPECT_TRUE(memory.view(102, 4).empty());
+  EXPECT_EQ(memory.try_load<u32>(102), 0x22221111u);
+  EXPECT_FALSE(memory.try_load<u64>(102));
+  EXPECT_THROW(memory.pointer(102, "X"), Error);
+}
+
+TEST(Memory, RangesAtTheEndOfTheAddressSpaceDoNotWrap) {
+  std::vector<std::byte> a(64, std::byte{1});
+  Memory memory({8, ByteOrder::little}, {{~u64{0} - 15, a}});
+  EXPECT_EQ(memory.size(), 15u);
+  EXPECT_FALSE(memory.try_load<u8>(0));
+  Memory narrow({4, ByteOrder::big}, {{0xfffffff0u, a}});
+  EXPECT_EQ(narrow.size(), 15u);
+}
+
+TEST(Memory, AdjacentPiecesOfOneFileBecomeOneRange) {
+  std::vector<std::byte> file(8192);
+  Memory memory({}, {{0x1000, Bytes(file).first(4096)}, {0x2000, Bytes(file).subspan(4096)}});
+  EXPECT_EQ(memory.ranges().size(), 1u);
+}
+
+TEST(Memory, Utf16) {
+  const u8 text[] = {'a', 0, 0xe9, 0, 0x3d, 0xd8, 0x00, 0xde, 0x00, 0xd8};
+  EXPECT_EQ(utf16_to_utf8(std::as_bytes(std::span(text)), ByteOrder::little), "a\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd");
+}
+
+} // namespace
+} // namespace dnheap
