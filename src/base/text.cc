@@ -30,7 +30,7 @@ std::string bytes_text(u64 bytes) {
 std::string count_text(u64 count) {
   std::string digits = std::to_string(count);
   for (i64 at = static_cast<i64>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
 

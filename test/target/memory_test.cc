@@ -27,8 +27,9 @@ TEST(Memory, FirstRangeWinsWhereRangesOverlap) {
       std::optional<u8> byte = memory.try_load<u8>(a);
       auto it = truth.find(a);
       ASSERT_EQ(byte.has_value(), it != truth.end());
-      if (byte)
+      if (byte) {
         ASSERT_EQ(*byte, static_cast<u8>(it->second));
+      }
     }
     for (u64 i = 1; i < memory.ranges().size(); ++i)
       ASSERT_LE(memory.ranges()[i - 1].end(), memory.ranges()[i].address);
