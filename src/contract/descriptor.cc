@@ -1,0 +1,82 @@
+#include "contract/descriptor.h"
+
+namespace dnheap {
+
+const char *name_of(Origin origin) {
+  switch (origin) {
+  case Origin::published: return "published";
+  case Origin::discovered: return "discovered";
+  case Origin::table: break;
+  }
+  return "table";
+}
+
+const DataType *ContractDescriptor::find_type(std::string_view type) const {
+  auto it = types.find(type);
+  return it == types.end() ? nullptr : &it->second;
+}
+
+const Field *ContractDescriptor::find_field(std::string_view type, std::string_view field) const {
+  const DataType *found = find_type(type);
+  if (!found)
+    return nullptr;
+  auto it = found->fields.find(field);
+  return it == found->fields.end() ? nullptr : &it->second;
+}
+
+const Global *ContractDescriptor::find_global(std::string_view name) const {
+  auto it = globals.find(name);
+  return it == globals.end() ? nullptr : &it->second;
+}
+
+std::optional<i64> ContractDescriptor::try_offset(std::string_view type, std::string_view field) const {
+  const Field *found = find_field(type, field);
+  return found ? std::optional(found->offset) : std::nullopt;
+}
+
+i64 ContractDescriptor::offset(std::string_view type, std::string_view field) const {
+  if (std::optional<i64> found = try_offset(type, field))
+    return *found;
+  throw Error("the offset of " + std::string(type) + "." + std::string(field) +
+              " is neither published by this runtime nor could it be found in its memory");
+}
+
+u64 ContractDescriptor::size_of(std::string_view type) const {
+  if (const DataType *found = find_type(type); found && found->size)
+    return *found->size;
+  throw Error("the size of " + std::string(type) +
+              " is neither published by this runtime nor could it be found in its memory");
+}
+
+std::optional<u64> ContractDescriptor::try_number(std::string_view global) const {
+  const Global *found = find_global(global);
+  return found ? found->number : std::nullopt;
+}
+
+u64 ContractDescriptor::number(std::string_view global) const {
+  if (std::optional<u64> found = try_number(global))
+    return *found;
+  throw Error("the global " + std::string(global) +
+              " is neither published by this runtime nor could it be found in its memory");
+}
+
+void ContractDescriptor::set_field(const std::string &type, const std::string &field, i64 offset, Origin origin) {
+  Field &to = types[type].fields[field];
+  to.offset = offset;
+  to.origin = origin;
+}
+
+void ContractDescriptor::set_number(const std::string &global, u64 number, bool indirect, Origin origin) {
+  Global &to = globals[global];
+  to.number = number;
+  to.indirect = indirect;
+  to.origin = origin;
+}
+
+void ContractDescriptor::set_text(const std::string &global, const std::string &text, Origin origin) {
+  Global &to = globals[global];
+  to.text = text;
+  to.origin = origin;
+}
+
+} // namespace dnheap

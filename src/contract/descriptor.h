@@ -1,0 +1,78 @@
+// ContractDescriptor: what a runtime says of its own data structures: types with field offsets, globals, contract
+// versions. One struct whether it was parsed from the target's memory (parse.h), merged from sub-descriptors, or derived
+// by runtime/layout/ for runtimes that publish less; each value says where it came from.
+// Format: dotnet/runtime docs/design/datacontracts/{contract-descriptor,data_descriptor}.md. Look-ups are O(log n): resolve
+// once, keep the number.
+#pragma once
+#include "target/memory.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dnheap {
+
+// Where a value came from, best first. A value of any origin has passed its predicate before it got here.
+enum class Origin : u8 { published, discovered, table };
+const char *name_of(Origin origin); // "published", "discovered", "table"
+
+struct Field {
+  i64 offset = 0;
+  std::string type; // as published, e.g. "pointer", "GCAllocContext"; may be empty
+  Origin origin = Origin::published;
+};
+
+struct DataType {
+  std::optional<u32> size; // absent: indeterminate
+  std::map<std::string, Field, std::less<>> fields;
+};
+
+struct Global {
+  std::string type;          // as published; may be empty
+  std::string text;          // of a string value
+  std::optional<u64> number; // direct: the value. Indirect: the ADDRESS of the runtime's variable (or of its struct).
+  bool indirect = false;
+  Origin origin = Origin::published;
+};
+
+// One descriptor as it lies in the target; sub-descriptors are merged into their parent.
+struct DescriptorSource {
+  std::string name;     // "" for the main one, else the key in subDescriptors
+  Address address = 0;  // 0: absent (its pointer is null or unreadable)
+  Address json = 0;
+  u64 json_size = 0;
+  u64 version = 0;      // JSON "version"
+  std::string baseline;
+  u64 pointer_count = 0;
+  std::string problem;  // why it is absent, in words
+};
+
+struct ContractDescriptor {
+  std::map<std::string, DataType, std::less<>> types;
+  std::map<std::string, Global, std::less<>> globals;
+  std::map<std::string, std::string, std::less<>> contracts; // "GC" → "c1"; an integer N is normalised to "cN"
+  std::map<std::string, Origin, std::less<>> contract_origin;
+  std::vector<DescriptorSource> sources;
+  std::string found_by; // "export of libcoreclr.so", "scan for its magic", …; empty: none was found
+
+  const DataType *find_type(std::string_view type) const;
+  const Field *find_field(std::string_view type, std::string_view field) const;
+  const Global *find_global(std::string_view name) const;
+
+  // The offset of a field, or nullopt: the capability test.
+  std::optional<i64> try_offset(std::string_view type, std::string_view field) const;
+  // Throws Error naming type and field when nobody could say where it lies.
+  i64 offset(std::string_view type, std::string_view field) const;
+  u64 size_of(std::string_view type) const;
+  // The number of a global: a direct value, or the address of an indirect one.
+  std::optional<u64> try_number(std::string_view global) const;
+  u64 number(std::string_view global) const;
+
+  // Adds or replaces.
+  void set_field(const std::string &type, const std::string &field, i64 offset, Origin origin);
+  void set_number(const std::string &global, u64 number, bool indirect, Origin origin);
+  void set_text(const std::string &global, const std::string &text, Origin origin);
+};
+
+} // namespace dnheap
