@@ -2,6 +2,18 @@
 
 namespace dnheap {
 
+namespace {
+
+// "the offset of Thread.LinkNext is neither published …: discovered 8, 16; tables none; each must pass: …"
+Error missing_value(const ContractDescriptor &descriptor, const char *what, const std::string &name) {
+  auto why = descriptor.missing.find(name);
+  return Error(std::string("the ") + what + " " + name +
+               " is neither published by this runtime nor could it be found in its memory" +
+               (why == descriptor.missing.end() ? "" : ": " + why->second));
+}
+
+} // namespace
+
 const char *name_of(Origin origin) {
   switch (origin) {
   case Origin::published: return "published";
@@ -37,15 +49,13 @@ std::optional<i64> ContractDescriptor::try_offset(std::string_view type, std::st
 i64 ContractDescriptor::offset(std::string_view type, std::string_view field) const {
   if (std::optional<i64> found = try_offset(type, field))
     return *found;
-  throw Error("the offset of " + std::string(type) + "." + std::string(field) +
-              " is neither published by this runtime nor could it be found in its memory");
+  throw missing_value(*this, "offset of", std::string(type) + "." + std::string(field));
 }
 
 u64 ContractDescriptor::size_of(std::string_view type) const {
   if (const DataType *found = find_type(type); found && found->size)
     return *found->size;
-  throw Error("the size of " + std::string(type) +
-              " is neither published by this runtime nor could it be found in its memory");
+  throw missing_value(*this, "size of", std::string(type));
 }
 
 std::optional<u64> ContractDescriptor::try_number(std::string_view global) const {
@@ -56,8 +66,7 @@ std::optional<u64> ContractDescriptor::try_number(std::string_view global) const
 u64 ContractDescriptor::number(std::string_view global) const {
   if (std::optional<u64> found = try_number(global))
     return *found;
-  throw Error("the global " + std::string(global) +
-              " is neither published by this runtime nor could it be found in its memory");
+  throw missing_value(*this, "global", std::string(global));
 }
 
 void ContractDescriptor::set_field(const std::string &type, const std::string &field, i64 offset, Origin origin) {

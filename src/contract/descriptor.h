@@ -54,6 +54,8 @@ struct ContractDescriptor {
   std::map<std::string, std::string, std::less<>> contracts; // "GC" → "c1"; an integer N is normalised to "cN"
   std::map<std::string, Origin, std::less<>> contract_origin;
   std::vector<DescriptorSource> sources;
+  // Why a value (TYPE.FIELD, or a global) could not be had, by name: what was tried, and the test it had to pass.
+  std::map<std::string, std::string, std::less<>> missing;
   std::string found_by; // "export of libcoreclr.so", "scan for its magic", …; empty: none was found
 
   const DataType *find_type(std::string_view type) const;
@@ -62,7 +64,7 @@ struct ContractDescriptor {
 
   // The offset of a field, or nullopt: the capability test.
   std::optional<i64> try_offset(std::string_view type, std::string_view field) const;
-  // Throws Error naming type and field when nobody could say where it lies.
+  // Throws Error naming type and field, and what was tried, when nobody could say where it lies.
   i64 offset(std::string_view type, std::string_view field) const;
   u64 size_of(std::string_view type) const;
   // The number of a global: a direct value, or the address of an indirect one.

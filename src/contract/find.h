@@ -1,0 +1,16 @@
+// Finds the contract descriptor of a runtime module: by its export, else by its magic in the module's memory.
+#pragma once
+#include "contract/parse.h"
+#include "target/target.h"
+
+namespace dnheap {
+
+struct FoundDescriptor {
+  Address address = 0;
+  std::string how; // "export of libcoreclr.so", "scan of libcoreclr.so for its magic"
+};
+
+// Nullopt when the module publishes none, or the dump does not hold it. The scan reads the module's memory once.
+std::optional<FoundDescriptor> find_descriptor(const Target &target, const Module &module);
+
+} // namespace dnheap

@@ -1,0 +1,21 @@
+// Decompression of whole dumps into a temporary file: zstd and gzip, told by their first bytes, not by the name. Memory
+// stays below about 130 MiB (the largest zstd window accepted), whatever the file says. For dump/open.cc alone.
+#pragma once
+#include "base/host.h"
+#include "base/watch.h"
+
+namespace dnheap {
+
+struct Decompressed {
+  std::shared_ptr<const MappedFile> file;
+  std::string note; // empty, or why this is only the first part
+};
+
+bool is_compressed(Bytes file);
+
+// `file` must be compressed. Several frames or members are one after the other, as the tools do it. A file that is cut
+// off or damaged gives what could be had of it and a note, or throws Error when that is nothing. Progress counts
+// compressed bytes.
+Decompressed decompress(Bytes file, const std::string &temp_dir, const Watch &watch);
+
+} // namespace dnheap

@@ -1,0 +1,166 @@
+#include "dump/elf_core_notes.h"
+
+#include "dump/modules.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_notes = 65536;
+
+enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
+
+// Where NT_PRSTATUS keeps the general registers of a machine (word size included), and which of them are which.
+struct RegisterLayout {
+  u16 machine;
+  u8 pointer_size;
+  u8 offset, count;
+  u8 instruction_pointer, stack_pointer;
+};
+constexpr RegisterLayout register_layouts[] = {
+    {elf::machine_x64, 8, 112, 27, 16, 19}, {elf::machine_arm64, 8, 112, 34, 32, 31},
+    {elf::machine_x86, 4, 72, 17, 12, 15},  {elf::machine_arm, 4, 72, 18, 15, 13},
+    {elf::machine_riscv, 8, 112, 32, 0, 2}, {elf::machine_loongarch, 8, 112, 45, 33, 3},
+    {elf::machine_s390, 8, 112, 27, 1, 17}, {elf::machine_ppc64, 8, 112, 48, 32, 1},
+};
+
+class NoteReader {
+public:
+  NoteReader(const ElfHeader &header, Target &target)
+      : format_(header.format), machine_(header.machine), target_(target) {}
+
+  void read(const ElfNote &note) {
+    if (note.owner != "CORE")
+      return;
+    if (order_.size() < 2)
+      order_.push_back(note.type);
+    switch (note.type) {
+    case note_prstatus: return read_thread(note.content);
+    case note_prpsinfo: return read_program(note.content);
+    case note_auxv: return read_auxv(note.content);
+    case note_file: return read_files(note.content);
+    }
+  }
+
+  void finish() {
+    target_.modules = group_into_modules(std::move(files_), target_.memory);
+    target_.dump_kind = writer();
+  }
+
+private:
+  bool wide() const { return format_.pointer_size == 8; }
+  std::optional<u64> word(Bytes from, u64 offset) const {
+    Bytes at = slice(from, offset, format_.pointer_size);
+    return at.empty() ? std::nullopt : std::optional(load_pointer(at.data(), format_));
+  }
+
+  void read_thread(Bytes status) {
+    std::optional<u32> id = load_at<u32>(status, wide() ? 32 : 24, format_.byte_order);
+    if (!id)
+      return;
+    Thread thread;
+    thread.id = *id;
+    for (const RegisterLayout &layout : register_layouts) {
+      if (layout.machine != machine_ || layout.pointer_size != format_.pointer_size)
+        continue;
+      for (u64 i = 0; i < layout.count; ++i)
+        if (std::optional<u64> value = word(status, layout.offset + i * format_.pointer_size))
+          thread.registers.push_back(*value);
+      if (thread.registers.size() == layout.count) {
+        thread.instruction_pointer = thread.registers[layout.instruction_pointer];
+        thread.stack_pointer = thread.registers[layout.stack_pointer];
+      }
+    }
+    target_.threads.push_back(std::move(thread));
+  }
+
+  // struct elf_prpsinfo; on 32 bit its user and group ids have two bytes on the old architectures, four on the others.
+  void read_program(Bytes info) {
+    constexpr u64 size_with_short_ids = 124, name_size = 16, arguments_size = 80;
+    u64 pid_at = wide() ? 24 : info.size() <= size_with_short_ids ? 12 : 16;
+    u64 name_at = pid_at + 16; // pid, ppid, pgrp, sid
+    if (std::optional<u32> pid = load_at<u32>(info, pid_at, format_.byte_order))
+      target_.pid = *pid;
+    std::string_view arguments = text_at(info, name_at + name_size, arguments_size);
+    while (arguments.ends_with(' '))
+      arguments.remove_suffix(1);
+    target_.program = arguments.empty() ? text_at(info, name_at, name_size) : arguments;
+  }
+
+  void read_auxv(Bytes vector) {
+    for (u64 at = 0;; at += 2 * format_.pointer_size) {
+      std::optional<u64> type = word(vector, at), value = word(vector, at + format_.pointer_size);
+      if (!type || !value || *type == 0)
+        return;
+      target_.auxv[*type] = *value;
+    }
+  }
+
+  // count, unit of the offsets, count * {start, end, offset}, then as many paths, each ended by a NUL.
+  void read_files(Bytes note) {
+    u64 size = format_.pointer_size;
+    std::optional<u64> count = word(note, 0), unit = word(note, size);
+    if (!count || !unit)
+      return;
+    offset_unit_ = *unit;
+    *count = std::min<u64>(*count, note.size() / (3 * size));
+    u64 paths = 2 * size + *count * 3 * size;
+    for (u64 i = 0; i < *count && paths < note.size(); ++i) {
+      u64 entry = 2 * size + i * 3 * size;
+      std::string_view path = text_at(note, paths, note.size());
+      paths += path.size() + 1;
+      Extent extent{*word(note, entry), *word(note, entry + size), *word(note, entry + 2 * size) * *unit};
+      if (extent.start < extent.end)
+        files_.push_back({path, extent});
+    }
+  }
+
+  // Each writer has its own order of notes, and only gdb counts the offsets in NT_FILE in bytes.
+  std::string writer() const {
+    if (order_ == std::vector<u32>{note_prpsinfo, note_auxv})
+      return "createdump";
+    if (order_ == std::vector<u32>{note_prpsinfo, note_prstatus} && offset_unit_ == 1)
+      return "gcore";
+    if (order_ == std::vector<u32>{note_prstatus, note_prpsinfo} && offset_unit_ > 1)
+      return "kernel";
+    return "";
+  }
+
+  const Format format_;
+  const u16 machine_;
+  Target &target_;
+  std::vector<MappedExtent> files_;
+  std::vector<u32> order_; // types of the first two notes
+  u64 offset_unit_ = 0;
+};
+
+} // namespace
+
+void read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file, Target &target) {
+  NoteReader reader(header, target);
+  u64 left = most_notes;
+  bool cut = false;
+  for (const ElfSegment &segment : segments) {
+    if (segment.type != elf::segment_note)
+      continue;
+    u64 in_file = segment.offset < file.size() ? std::min(segment.file_size, file.size() - segment.offset) : 0;
+    cut |= in_file < segment.file_size;
+    Bytes notes = in_file ? file.subspan(segment.offset, in_file) : Bytes{};
+    for (; left; --left) {
+      std::optional<ElfNote> note = next_note(notes, segment.alignment, header.format.byte_order);
+      if (!note)
+        break;
+      reader.read(*note);
+    }
+  }
+  reader.finish();
+  if (cut)
+    target.notes.push_back("truncated: the notes end beyond the file, so threads or modules are missing");
+  if (left == 0)
+    target.notes.push_back(fmt::format("only the first {} notes were read", most_notes));
+}
+
+} // namespace dnheap

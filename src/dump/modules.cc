@@ -1,0 +1,81 @@
+#include "dump/modules.h"
+
+#include "image/elf_image.h"
+#include "image/pe_image.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+// What tells whether further pieces of the file belong to a module.
+struct Growing {
+  u64 index; // in the list of modules
+  // The image at the module's base, if it starts with one and its header is in the dump.
+  std::optional<ElfImage> elf;
+  std::optional<PeImage> pe;
+};
+
+// Sections of managed images start at multiples of this, on systems with large pages in mind.
+constexpr u64 section_alignment = 64 << 10;
+// Without a header, pieces further apart than any alignment of segments are taken for separate mappings.
+constexpr u64 widest_hole = 4 << 20;
+
+// Does `next` show the file where one of the image's sections has its place?
+bool is_section(const PeImage &pe, Address base, const Extent &next) {
+  if (next.start - base >= pe.size_of_image())
+    return false;
+  return std::any_of(pe.sections().begin(), pe.sections().end(), [&](const PeImage::Section &section) {
+    return base + section.rva - next.start == section.file_offset - next.file_offset;
+  });
+}
+
+// Does `next`, the following extent of the same file in address order, belong to the module?
+bool continues(const Module &module, const Growing &growing, const Extent &next) {
+  const Extent &first = module.extents.front(), &last = module.extents.back();
+  // One mapping that a change of protection split.
+  if (next.start == last.end && next.file_offset == last.file_offset + (last.end - last.start))
+    return true;
+  // The loader reserves an image's whole span; its segments may even show the first page twice.
+  if (growing.elf)
+    return next.start < growing.elf->end();
+  if (growing.pe)
+    return is_section(*growing.pe, module.base, next);
+  // No header: go by what both formats have in common. Segments lie at least as far from the base as from the start
+  // of the file, and only the first one after a small header may show that start again.
+  u64 distance = next.start - first.start, hole = next.start - last.end;
+  if (first.file_offset != 0 || next.start < last.end)
+    return false;
+  if (next.file_offset == 0)
+    return module.extents.size() == 1 && hole != 0 && distance == section_alignment;
+  return distance >= next.file_offset && hole <= widest_hole;
+}
+
+} // namespace
+
+std::vector<Module> group_into_modules(std::vector<MappedExtent> files, const Memory &memory) {
+  std::stable_sort(files.begin(), files.end(),
+                   [](const MappedExtent &a, const MappedExtent &b) { return a.extent.start < b.extent.start; });
+  std::vector<Module> modules;
+  std::unordered_map<std::string_view, Growing> latest; // by path
+  for (const MappedExtent &file : files) {
+    auto it = latest.find(file.path);
+    if (it != latest.end() && continues(modules[it->second.index], it->second, file.extent)) {
+      modules[it->second.index].extents.push_back(file.extent);
+      continue;
+    }
+    Growing growing{modules.size(), std::nullopt, std::nullopt};
+    if (file.extent.file_offset == 0) {
+      growing.elf = ElfImage::at(memory, file.extent.start);
+      if (!growing.elf)
+        growing.pe = PeImage::at(memory, file.extent.start, true);
+    }
+    latest.insert_or_assign(file.path, std::move(growing));
+    modules.push_back({std::string(file.path), file.extent.start, {file.extent}});
+  }
+  return modules;
+}
+
+} // namespace dnheap

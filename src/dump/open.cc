@@ -1,0 +1,95 @@
+#include "dump/open.h"
+
+#include "base/host.h"
+#include "dump/compressed.h"
+#include "dump/elf_core.h"
+#include "image/elf_format.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+// One row per container. An opener returns null for "not mine" and throws for "mine, but broken".
+struct Opener {
+  const char *name;
+  std::unique_ptr<Target> (*open)(Bytes file, std::shared_ptr<const void> storage);
+};
+constexpr Opener openers[] = {
+    {"elf-core", open_elf_core},
+};
+
+struct Magic {
+  std::string_view bytes;
+  const char *what;
+};
+constexpr Magic magics[] = {
+    {"\x7f"
+     "ELF",
+     "an ELF program or library, not a core"},
+    {"MZ", "a Windows program (PE)"},
+    {"MDMP", "a Windows minidump, which this version cannot open"},
+    {"\xfe\xed\xfa\xce", "a Mach-O file"},
+    {"\xfe\xed\xfa\xcf", "a Mach-O file"},
+    {"\xce\xfa\xed\xfe", "a Mach-O file"},
+    {"\xcf\xfa\xed\xfe", "a Mach-O file"},
+};
+
+bool is_text(std::string_view start) {
+  return std::none_of(start.begin(), start.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\x1b';
+  });
+}
+
+std::string looks_like(Bytes file) {
+  if (file.empty())
+    return "the file is empty";
+  std::string_view start = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
+  for (const Magic &magic : magics)
+    if (start.starts_with(magic.bytes))
+      return magic.what;
+  if (is_text(start))
+    return "text";
+  std::string bytes;
+  for (char c : start.substr(0, 4))
+    bytes += fmt::format(" {:02x}", static_cast<unsigned char>(c));
+  return "unknown contents (first bytes" + bytes + ")";
+}
+
+std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
+                                    const OpenOptions &options, const Watch &watch) {
+  std::string note;
+  if (is_compressed(file->bytes())) {
+    Decompressed result = decompress(file->bytes(), options.temp_dir, watch);
+    file = std::move(result.file);
+    note = std::move(result.note);
+    if (is_compressed(file->bytes()))
+      throw Error("compressed more than once: decompress it once and open the result");
+  }
+  Timer timer(watch, "open");
+  for (const Opener &opener : openers)
+    if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
+      target->path = path;
+      if (!note.empty())
+        target->notes.insert(target->notes.begin(), note);
+      return target;
+    }
+  throw Error("not a dump: " + looks_like(file->bytes()) + "; dnheap opens ELF cores (plain, .zst, .gz)");
+}
+
+} // namespace
+
+std::unique_ptr<Target> open_dump(const std::string &path, const OpenOptions &options, const Watch &watch) {
+  std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  try {
+    return open_mapped(path, file, options, watch);
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &error) {
+    throw Error(path + ": " + error.what());
+  }
+}
+
+} // namespace dnheap

@@ -1,0 +1,16 @@
+// open_dump: from a file name to a Target, whatever the container. The file is mapped, not read; a compressed one is
+// first decompressed into a temporary file without a name. For snapshot/ and cli/.
+#pragma once
+#include "base/watch.h"
+#include "target/target.h"
+
+namespace dnheap {
+
+struct OpenOptions {
+  std::string temp_dir; // where to decompress to; empty = as TemporaryFile chooses
+};
+
+// Throws Error ("PATH: …") when the file cannot be opened or is not a dump, Interrupted when told to stop.
+std::unique_ptr<Target> open_dump(const std::string &path, const OpenOptions &options = {}, const Watch &watch = {});
+
+} // namespace dnheap

@@ -1,0 +1,121 @@
+#include "heap/heap.h"
+#include "base/text.h"
+#include <algorithm>
+
+namespace dnheap {
+
+Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
+  add_segments(runtime.gc());
+  collect_contexts(runtime);
+  segment_context_bytes_.resize(segments_.size());
+  for (u32 i = 0; i < segments_.size(); ++i)
+    cut_segment(i);
+  std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
+  std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
+}
+
+void Heap::add_segments(const Gc1 &gc) {
+  std::vector<Address> heaps = gc.get_gc_heaps();
+  for (u32 i = 0; i < heaps.size(); ++i) {
+    GCHeapData data = gc.get_heap_data(heaps[i]);
+    for (const GCGenerationData &generation : data.generation_table)
+      contexts_.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
+    for (const GCHeapSegmentInfo &info : gc.enumerate_heap_segments(data, problems_))
+      segments_.push_back({info, i});
+  }
+  // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and say so.
+  std::vector<const HeapSegment *> by_start;
+  for (const HeapSegment &s : segments_)
+    by_start.push_back(&s);
+  std::stable_sort(by_start.begin(), by_start.end(), [](auto a, auto b) { return a->start < b->start; });
+  std::vector<bool> bad(segments_.size());
+  Address covered = 0;
+  for (const HeapSegment *s : by_start) {
+    bool sound = s->start <= s->end && s->end <= s->committed_end && s->committed_end <= s->reserved_end &&
+                 (s->start >= covered || s->start == s->end);
+    if (sound)
+      covered = std::max(covered, s->end);
+    else {
+      problems_.push_back(std::string("segment ") + hex(s->segment) + " of " + name_of(s->generation) + " (" +
+                          hex(s->start) + " to " + hex(s->end) + ") has unsound bounds and was left out");
+      bad[static_cast<u64>(s - segments_.data())] = true;
+    }
+  }
+  u64 i = 0;
+  std::erase_if(segments_, [&](const HeapSegment &) { return bad[i++]; });
+  for (const HeapSegment &s : segments_)
+    segment_bytes_ += s.end - s.start;
+}
+
+void Heap::collect_contexts(const Runtime &runtime) {
+  contexts_.push_back(runtime.gc().get_global_allocation_context());
+  for (const AllocationContext &context : runtime.thread_allocation_contexts(problems_))
+    contexts_.push_back(context);
+  std::erase_if(contexts_, [](const AllocationContext &c) { return c.pointer == 0; });
+  std::sort(contexts_.begin(), contexts_.end(), [](const auto &a, const auto &b) { return a.pointer < b.pointer; });
+  auto same = [](const auto &a, const auto &b) { return a.pointer == b.pointer && a.limit == b.limit; };
+  contexts_.erase(std::unique(contexts_.begin(), contexts_.end(), same), contexts_.end());
+}
+
+// The GC hands a thread [pointer, limit) to allocate from and keeps room for one smallest object behind it, so that the
+// unused rest can be turned into a Free object: that stretch holds no objects.
+void Heap::cut_segment(u32 index) {
+  const HeapSegment &segment = segments_[index];
+  Format format = memory_->format();
+  bool large = segment.generation == GCSegmentGeneration::loh || segment.generation == GCSegmentGeneration::poh;
+  ObjectRange like;
+  like.segment = index;
+  like.generation = segment.generation;
+  like.alignment = large ? 8 : format.pointer_size;
+  u64 smallest = align_up(3 * u64{format.pointer_size}, like.alignment);
+
+  Address at = segment.start;
+  auto context = std::lower_bound(contexts_.begin(), contexts_.end(), segment.start,
+                                  [](const AllocationContext &c, Address a) { return c.pointer < a; });
+  for (; context != contexts_.end() && context->pointer < segment.end; ++context) {
+    if (context->pointer < at || context->limit < context->pointer || context->limit > segment.end) {
+      problems_.push_back("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
+                          " does not fit its segment and was not skipped");
+      continue;
+    }
+    cut_stretch(like, at, context->pointer);
+    at = std::min(add_clamped(context->limit, smallest), segment.end);
+    segment_context_bytes_[index] += at - context->pointer;
+    context_bytes_ += at - context->pointer;
+    ++context_count_;
+  }
+  cut_stretch(like, at, segment.end);
+}
+
+// [start, end) begins with an object. The dump may hold it whole, in adjacent pieces, with holes, or not at all.
+void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
+  bool follows_gap = false;
+  auto memory = memory_->ranges();
+  auto piece = std::upper_bound(memory.begin(), memory.end(), start,
+                                [](Address a, const Range &r) { return a < r.address; });
+  if (piece != memory.begin() && std::prev(piece)->end() > start)
+    --piece;
+  while (start < end) {
+    Address known = piece == memory.end() ? end : std::clamp(piece->address, start, end);
+    if (known > start) {
+      gaps_.push_back({start, known, "not in this dump"});
+      start = known;
+      follows_gap = true;
+      continue;
+    }
+    ObjectRange range = like;
+    range.address = start;
+    range.starts_with_object = !follows_gap;
+    range.bytes = memory_->view_up_to(start, end - start);
+    Address until = range.address + range.bytes.size();
+    for (++piece; until < end && piece != memory.end() && piece->address == until; ++piece) {
+      until = std::min(end, piece->end());
+      range.bytes = {};
+    }
+    range.size = until - start;
+    ranges_.push_back(range);
+    start = until;
+  }
+}
+
+} // namespace dnheap

@@ -1,0 +1,68 @@
+// Heap: where objects lie: the GC's segments, the allocation contexts inside them, and the ObjectRanges that remain to be
+// walked. Built once from a Runtime in time proportional to the number of segments; reads no object. Immutable afterwards.
+#pragma once
+#include "runtime/gc_1.h"
+#include "runtime/runtime.h"
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+struct HeapSegment : GCHeapSegmentInfo {
+  u32 heap = 0; // number of the GC heap
+};
+
+// A run of objects that touch: allocation contexts cut out, all memory known, of one generation.
+struct ObjectRange {
+  Address address = 0;
+  u64 size = 0;
+  Bytes bytes; // empty where the stretch lies in several pieces of the dump: the walk then gathers it into a buffer
+  u32 segment = 0;                                            // index into Heap::segments()
+  GCSegmentGeneration generation = GCSegmentGeneration::gen0; // of that segment
+  u8 alignment = 8;                                           // of object sizes
+  bool starts_with_object = true; // false: what lies before is missing, so the first object must be searched for
+
+  Address end() const { return address + size; }
+};
+
+// A stretch of a segment that was not, or could not be, walked.
+struct Gap {
+  Address start = 0, end = 0;
+  std::string reason;
+};
+
+class Heap {
+public:
+  explicit Heap(const Runtime &runtime);
+
+  std::span<const HeapSegment> segments() const { return segments_; } // by heap, then as the GC lists them
+  std::span<const ObjectRange> ranges() const { return ranges_; }     // by address
+  // What no ObjectRange covers because the dump lacks it. Gaps found while walking come in WalkResult.
+  std::span<const Gap> gaps() const { return gaps_; }
+  // Σ (end − start) of all segments, and the part of it taken by allocation contexts.
+  u64 segment_bytes() const { return segment_bytes_; }
+  u64 context_bytes() const { return context_bytes_; }
+  u32 context_count() const { return context_count_; }
+  // Allocation-context bytes of one segment.
+  u64 context_bytes(u32 segment) const { return segment_context_bytes_[segment]; }
+  // Lists that ended early, contexts that lie nowhere, and the like, in words.
+  std::span<const std::string> problems() const { return problems_; }
+
+private:
+  void add_segments(const Gc1 &gc);
+  void collect_contexts(const Runtime &runtime);
+  void cut_segment(u32 index);
+  void cut_stretch(const ObjectRange &like, Address start, Address end);
+
+  const Memory *memory_;
+  std::vector<HeapSegment> segments_;
+  std::vector<AllocationContext> contexts_; // sorted by pointer, none empty
+  std::vector<ObjectRange> ranges_;
+  std::vector<Gap> gaps_;
+  std::vector<std::string> problems_;
+  std::vector<u64> segment_context_bytes_;
+  u64 segment_bytes_ = 0, context_bytes_ = 0;
+  u32 context_count_ = 0;
+};
+
+} // namespace dnheap

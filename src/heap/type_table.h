@@ -1,0 +1,48 @@
+// TypeTable: MethodTable address → what the walk must know of the type: its size. Open addressing, one per thread; a miss
+// asks the type system, which decodes and validates the MethodTable once. A hit costs one multiplication and, nearly
+// always, one probe. Rows never move out of `id` order, so ids index arrays beside the table.
+#pragma once
+#include "runtime/runtime_type_system_1.h"
+#include <vector>
+
+namespace dnheap {
+
+// Size of an object = base_size + component_size × its component count, rounded up to the heap's alignment.
+struct TypeRow {
+  Address method_table = 0;
+  u32 base_size = 0;      // header included
+  u32 component_size = 0; // 0: not an array, string or Free object
+  u32 id = 0;             // within one TypeTable
+};
+
+class TypeTable {
+public:
+  explicit TypeTable(const RuntimeTypeSystem1 &types) : source_(&types) { slots_.resize(1024); }
+
+  // Null when there is no type at that address. The pointer is valid until the next call.
+  const TypeRow *find(Address method_table) {
+    u64 slot = slot_of(method_table);
+    while (slots_[slot].method_table != method_table) {
+      if (slots_[slot].method_table == 0)
+        return miss(method_table);
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    return &slots_[slot];
+  }
+  u32 size() const { return static_cast<u32>(types_.size()); }
+  Address method_table(u32 id) const { return types_[id]; }
+
+private:
+  u64 slot_of(Address method_table) const {
+    return (method_table * 0x9e3779b97f4a7c15) >> shift_;
+  }
+  const TypeRow *miss(Address method_table);
+  void grow();
+
+  const RuntimeTypeSystem1 *source_;
+  std::vector<TypeRow> slots_; // a power of two; method_table 0 = empty
+  unsigned shift_ = 64 - 10;
+  std::vector<Address> types_; // by id
+};
+
+} // namespace dnheap

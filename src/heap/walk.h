@@ -1,0 +1,173 @@
+// The walk: every object of the heap, once, in parallel, without copying. This is the loop that the speed of dnheap rests
+// on: per object one load of the MethodTable, one look-up, one load of the component count, one visit.
+//
+// A long range is cut into chunks so that several threads share it. Object starts are known only at the beginning of a
+// range, so a chunk begins at a *guess*: a position from which a long chain of sound objects leads on. That is fast, and
+// it is right, because each chunk is walked up to the very position at which the next one began; if any walk steps over
+// that position instead of landing on it, a guess was wrong, everything is thrown away and walked again uncut.
+#pragma once
+#include "base/parallel.h"
+#include "base/watch.h"
+#include "heap/heap.h"
+#include "heap/type_table.h"
+#include <memory>
+
+namespace dnheap {
+
+// One object, for the duration of one visit. `size` is what ClrMD and SOS report: not rounded up.
+struct Object {
+  Address address = 0;
+  u32 type = 0; // id in the walking thread's TypeTable
+  u64 size = 0;
+  u64 aligned_size = 0; // what it takes in the heap
+};
+
+inline u64 smallest_object(Format format) { return 3 * u64{format.pointer_size}; }
+
+// Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the offset
+// reached: < until means "not sound here". Reads only `bytes`.
+template <class Visit>
+u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment, TypeTable &types, const Format format,
+                 Visit &&visit) {
+  const u64 smallest = smallest_object(format);
+  // The low bits of the MethodTable pointer are used by the GC while it marks.
+  const u64 mark_bits = format.pointer_size - 1;
+  const std::byte *p = bytes.data();
+  while (at < until && bytes.size() - at >= smallest) {
+    const TypeRow *type = types.find(load_pointer(p + at, format) & ~mark_bits);
+    if (!type)
+      break;
+    // Types without components multiply by 0: no branch to mispredict. The product is < 2^48.
+    u64 components = load<u32>(p + at + format.pointer_size, format.byte_order);
+    u64 size = type->base_size + type->component_size * components;
+    u64 aligned = align_up(size, alignment);
+    if (aligned > bytes.size() - at)
+      break;
+    visit(Object{address + at, type->id, size, aligned});
+    at += aligned;
+  }
+  return at;
+}
+
+// A position >= `from` that is an object start as far as can be told: at the end of a chain of `chain` sound objects, or
+// the head of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most.
+std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
+                                      unsigned chain = 64);
+
+struct WalkResult {
+  u64 objects = 0, bytes = 0; // walked, Free included; bytes aligned
+  u64 bad_objects = 0;        // places where no sound object lay
+  std::vector<Gap> gaps;      // by address; together with Heap::gaps() all that was not walked
+};
+
+// What a chunk of the walk did; also given to Visitor::end_chunk.
+struct ChunkResult {
+  const ObjectRange *range = nullptr;
+  u64 objects = 0, bytes = 0, bad_objects = 0;
+  std::vector<Gap> gaps;
+};
+
+// Cuts the ranges, hands the chunks out to threads and gathers results. One Visitor per thread:
+//   TypeTable &types();                  its own
+//   void begin_chunk(const ObjectRange&);
+//   void operator()(const Object &);
+//   void end_chunk(const ChunkResult &);
+// `make` builds a Visitor; it is called once per thread, and again should a guess have been wrong.
+class HeapWalk {
+public:
+  HeapWalk(const Heap &heap, Format format, const Memory &memory, unsigned threads, const Watch &watch)
+      : heap_(heap), format_(format), memory_(memory), threads_(std::max(threads, 1u)), watch_(watch) {}
+
+  template <class Visitor, class Make> WalkResult run(std::vector<std::unique_ptr<Visitor>> &visitors, Make make) {
+    bool cut = true;
+    for (;; cut = false) {
+      std::vector<Chunk> chunks = cut_ranges(cut);
+      std::vector<ChunkResult> results(chunks.size());
+      visitors.clear();
+      std::vector<std::vector<std::byte>> buffers(threads_);
+      for (unsigned i = 0; i < threads_; ++i)
+        visitors.push_back(make());
+      std::atomic<bool> wrong_guess{false};
+      parallel_for(chunks.size(), threads_, [&](u64 i, unsigned worker) {
+        watch_.check();
+        if (wrong_guess.load(std::memory_order_relaxed))
+          return;
+        if (!walk_chunk(chunks[i], *visitors[worker], buffers[worker], results[i]))
+          wrong_guess = true;
+        if (Progress *p = watch_.progress) {
+          p->done += chunks[i].end - chunks[i].begin;
+          p->objects += results[i].objects;
+        }
+      });
+      if (!wrong_guess)
+        return gather(results);
+    }
+  }
+
+private:
+  struct Chunk {
+    const ObjectRange *range;
+    u64 begin, end; // offsets; objects that start in between
+  };
+
+  std::vector<Chunk> cut_ranges(bool cut) const;
+  static WalkResult gather(std::vector<ChunkResult> &results);
+  Bytes bytes_of(const ObjectRange &range, std::vector<std::byte> &buffer) const;
+  // Where the walk of the chunk that begins at `begin` starts; nullopt: it has no recognisable start.
+  std::optional<u64> start_of(const ObjectRange &range, Bytes bytes, u64 begin, TypeTable &types) const;
+
+  // False: the walk stepped over the next chunk's start.
+  template <class Visitor>
+  bool walk_chunk(const Chunk &chunk, Visitor &visitor, std::vector<std::byte> &buffer, ChunkResult &result) const {
+    const ObjectRange &range = *chunk.range;
+    result.range = &range;
+    Bytes bytes = bytes_of(range, buffer);
+    TypeTable &types = visitor.types();
+    std::optional<u64> start = start_of(range, bytes, chunk.begin, types);
+    if (!start && chunk.begin > 0)
+      return true; // the chunk before walks on through this one
+    u64 end = range.size;
+    for (u64 next = chunk.end; next < range.size; next += chunk_size)
+      if (std::optional<u64> found = start_of(range, bytes, next, types)) {
+        end = *found;
+        break;
+      }
+    u64 at = start.value_or(end);
+    auto gap = [&](u64 from, u64 to, const char *reason) {
+      result.gaps.push_back({range.address + from, range.address + to, reason});
+    };
+    if (chunk.begin == 0 && at > 0)
+      gap(0, at, "no object start is known behind missing memory");
+    visitor.begin_chunk(range);
+    u64 objects = 0, walked = 0;
+    while (at < end) {
+      u64 stop = walk_objects(bytes, range.address, at, end, range.alignment, types, format_, [&](const Object &object) {
+        ++objects;
+        visitor(object);
+      });
+      walked += stop - at;
+      at = stop;
+      if (at >= end)
+        break;
+      ++result.bad_objects;
+      std::optional<u64> next =
+          guess_object_start(bytes.first(end), at + range.alignment, end, range.alignment, types, format_, 32);
+      gap(at, next.value_or(end), "no sound object here");
+      at = next.value_or(end);
+    }
+    result.objects = objects;
+    result.bytes = walked;
+    visitor.end_chunk(result);
+    return at == end;
+  }
+
+  static constexpr u64 chunk_size = 8 << 20;
+
+  const Heap &heap_;
+  const Format format_;
+  const Memory &memory_;
+  const unsigned threads_;
+  const Watch watch_;
+};
+
+} // namespace dnheap

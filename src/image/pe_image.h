@@ -1,0 +1,77 @@
+// PeImage: a PE file (managed assembly, Windows library) as a file, or as it lies in a target's memory, either mapped
+// section by section or flat as on disk. What cannot be read is nullopt or empty, never an error. Opening reads the
+// headers and the section table; the rest is read when asked for. Always little-endian, whatever the target is.
+// For dump/, contract/, runtime/; const functions from any thread. Bytes or Memory must outlive the image.
+// Names follow the PE/COFF specification; the CLI header is ECMA-335 II.25.3.3.
+#pragma once
+#include "target/memory.h"
+
+#include <array>
+
+namespace dnheap {
+
+// A piece of the image. For an image in memory `address` is an address of the target, for a file the offset in it.
+struct PeBlock {
+  Address address = 0;
+  u64 size = 0;
+};
+
+class PeImage {
+public:
+  struct Section {
+    std::string name;
+    u32 rva = 0, virtual_size = 0, file_offset = 0, file_size = 0;
+  };
+  struct CodeView { // which .pdb belongs to the image
+    std::array<u8, 16> guid{};
+    u32 age = 0;
+    std::string path;
+  };
+
+  static std::optional<PeImage> from_file(Bytes file);
+  static std::optional<PeImage> at(const Memory &memory, Address base, bool mapped);
+
+  // IMAGE_FILE_MACHINE_*. ReadyToRun images for another system than Windows have it XORed with a number per system.
+  u16 machine() const { return machine_; }
+  u32 time_date_stamp() const { return time_date_stamp_; }
+  u32 size_of_image() const { return size_of_image_; }
+  u64 image_base() const { return image_base_; }
+  bool is_managed() const { return cli_header_.size != 0; }
+  std::span<const Section> sections() const { return sections_; }
+
+  // Where `size` bytes at an RVA lie; nullopt when no section, or not all of them, is in the image. Says nothing about
+  // whether they are known: see view().
+  std::optional<PeBlock> find(u32 rva, u64 size) const;
+  // The bytes of a block; empty when they are not all known or do not lie in one range.
+  Bytes view(PeBlock block) const { return memory().view(block.address, block.size); }
+
+  // The ECMA-335 metadata root. Nullopt without a CLI header of the right size and the signature at the place it names:
+  // a flat image taken for a mapped one, or the reverse, gives nullopt.
+  std::optional<PeBlock> metadata() const;
+  // RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
+  std::optional<u32> find_export(std::string_view name) const;
+  std::optional<CodeView> code_view() const;
+
+private:
+  struct Directory {
+    u32 rva = 0, size = 0;
+  };
+
+  PeImage(const Memory *memory, Bytes file, Address base, bool mapped);
+  const Memory &memory() const { return memory_ ? *memory_ : file_; }
+  bool read_headers();
+  template <std::unsigned_integral T> std::optional<T> load_at(Address address) const;
+  template <std::unsigned_integral T> std::optional<T> load_rva(u64 rva) const;
+
+  const Memory *memory_; // null: file_
+  Memory file_;          // a file is a flat image at address 0
+  Address base_;
+  bool mapped_;
+  u16 machine_ = 0;
+  u32 time_date_stamp_ = 0, size_of_image_ = 0, size_of_headers_ = 0;
+  u64 image_base_ = 0;
+  Directory exports_, debug_, cli_header_;
+  std::vector<Section> sections_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,116 @@
+// describe(): signatures as text.
+#include "metadata/signature.h"
+#include "metadata/type_name.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr unsigned max_depth = 64;
+constexpr std::size_t max_text = 16384;
+
+// TypeSpecs may refer to one another in circles, or double at every step: the depth ends the one, the budget the other.
+class Writer {
+public:
+  Writer(const Metadata &metadata, GenericOwner owner) : metadata_(metadata), owner_(owner) {}
+
+  std::string text(const SignatureType &type, unsigned depth = 0);
+  std::vector<std::string> texts(std::span<const SignatureType> types, unsigned depth);
+
+private:
+  std::string named(Token type, std::span<const SignatureType> arguments, unsigned depth);
+  std::string parameter(Token owner, std::string mark, u32 number);
+  std::string charged(std::string text) {
+    budget_ -= std::min(budget_, text.size() + 1);
+    return text;
+  }
+
+  const Metadata &metadata_;
+  GenericOwner owner_;
+  std::size_t budget_ = max_text;
+};
+
+const char *primitive_name(ElementType kind) {
+  switch (kind) {
+  case ElementType::Void: return "System.Void";
+  case ElementType::Boolean: return "System.Boolean";
+  case ElementType::Char: return "System.Char";
+  case ElementType::I1: return "System.SByte";
+  case ElementType::U1: return "System.Byte";
+  case ElementType::I2: return "System.Int16";
+  case ElementType::U2: return "System.UInt16";
+  case ElementType::I4: return "System.Int32";
+  case ElementType::U4: return "System.UInt32";
+  case ElementType::I8: return "System.Int64";
+  case ElementType::U8: return "System.UInt64";
+  case ElementType::R4: return "System.Single";
+  case ElementType::R8: return "System.Double";
+  case ElementType::String: return "System.String";
+  case ElementType::TypedByRef: return "System.TypedReference";
+  case ElementType::I: return "System.IntPtr";
+  case ElementType::U: return "System.UIntPtr";
+  case ElementType::Object: return "System.Object";
+  default: return "?";
+  }
+}
+
+std::string Writer::text(const SignatureType &type, unsigned depth) {
+  if (depth > max_depth || budget_ == 0)
+    return "...";
+  std::span<const SignatureType> children = type.children;
+  switch (type.kind) {
+  case ElementType::Ptr: return text(children[0], depth + 1) + '*';
+  case ElementType::ByRef: return text(children[0], depth + 1) + '&';
+  case ElementType::SzArray: return array_type_name(text(children[0], depth + 1), 1, true);
+  case ElementType::Array: return array_type_name(text(children[0], depth + 1), type.number, false);
+  case ElementType::Class:
+  case ElementType::ValueType: return named(type.token, {}, depth);
+  case ElementType::GenericInst: return named(children[0].token, children.subspan(1), depth);
+  case ElementType::Var: return parameter(token(Table::TypeDef, owner_.type_rid), "!", type.number);
+  case ElementType::MVar: return parameter(token(Table::MethodDef, owner_.method_rid), "!!", type.number);
+  case ElementType::FnPtr:
+    return function_pointer_type_name(text(children[0], depth + 1), texts(children.subspan(1), depth));
+  default: return charged(primitive_name(type.kind));
+  }
+}
+
+std::vector<std::string> Writer::texts(std::span<const SignatureType> types, unsigned depth) {
+  std::vector<std::string> out;
+  for (const SignatureType &type : types) {
+    out.push_back(text(type, depth + 1));
+    if (budget_ == 0)
+      break;
+  }
+  return out;
+}
+
+std::string Writer::named(Token type, std::span<const SignatureType> arguments, unsigned depth) {
+  if (table_of(type) == Table::TypeSpec) {
+    std::optional<SignatureType> specified = decode_type(metadata_.type_spec(rid_of(type)));
+    return specified ? text(*specified, depth + 1) : charged("?");
+  }
+  std::vector<TypeNamePart> parts = type_name_parts(metadata_, type);
+  if (parts.empty())
+    return charged("?");
+  for (const TypeNamePart &part : parts)
+    budget_ -= std::min(budget_, part.name_space.size() + part.name.size() + 1);
+  return format_type_name(parts, texts(arguments, depth));
+}
+
+std::string Writer::parameter(Token owner, std::string mark, u32 number) {
+  if (number < metadata_.generic_parameter_count(owner))
+    return charged(std::string(metadata_.generic_parameters(owner)[number]));
+  return charged(mark + std::to_string(number));
+}
+
+} // namespace
+
+std::string describe(const SignatureType &type, const Metadata &metadata, GenericOwner owner) {
+  return Writer(metadata, owner).text(type);
+}
+
+std::string describe_parameters(const MethodSignature &method, const Metadata &metadata, GenericOwner owner) {
+  return function_pointer_type_name({}, Writer(metadata, owner).texts(method.parameters, 0));
+}
+
+} // namespace dnheap

@@ -1,0 +1,86 @@
+// Signature blobs (II.23.2): the types of fields and locals, the parameters of methods, instantiated types.
+//
+// Decoding costs one pass over the blob and builds a small tree; a blob that nests deeper than 64 levels, has more than
+// 4096 nodes, ends early, or is otherwise wrong gives an empty optional. Custom modifiers and `pinned` say nothing
+// about layout and are skipped. Pure functions: any thread.
+#pragma once
+#include "metadata/ecma335.h"
+
+#include <string>
+
+namespace dnheap {
+
+// II.23.1.16; Internal is the runtime's own: a type handle in a signature that never was in a file.
+enum class ElementType : u8 {
+  Void = 0x01,
+  Boolean,
+  Char,
+  I1,
+  U1,
+  I2,
+  U2,
+  I4,
+  U4,
+  I8,
+  U8,
+  R4,
+  R8,
+  String,
+  Ptr = 0x0f,
+  ByRef,
+  ValueType,
+  Class,
+  Var,
+  Array,
+  GenericInst,
+  TypedByRef,
+  I = 0x18,
+  U,
+  FnPtr = 0x1b,
+  Object,
+  SzArray,
+  MVar,
+  CModReqd,
+  CModOpt,
+  Internal,
+  CModInternal,
+  Sentinel = 0x41,
+  Pinned = 0x45,
+};
+
+struct SignatureType {
+  ElementType kind;
+  Token token = 0;    // of Class and ValueType: TypeDef, TypeRef or TypeSpec
+  u32 number = 0;     // of Var and MVar: the parameter's index; of Array: its rank
+  Address handle = 0; // of Internal: a TypeHandle in the target
+  // Ptr, ByRef, SzArray, Array: the element. GenericInst: the open type (Class or ValueType), then the arguments.
+  // FnPtr: what it returns, then the parameters.
+  std::vector<SignatureType> children{};
+};
+
+struct MethodSignature {
+  bool has_this = false;
+  u32 generic_parameters = 0;
+  SignatureType returns{ElementType::Void};
+  std::vector<SignatureType> parameters; // including those behind the sentinel of a vararg call
+};
+
+// An unsigned number of one, two or four bytes (II.23.2), removed from the front of `rest`.
+std::optional<u32> take_compressed(Bytes &rest);
+
+// `pointer_size` is that of the target; it matters to Internal only.
+std::optional<SignatureType> decode_type(Bytes signature, u8 pointer_size = 8); // TypeSpec
+std::optional<SignatureType> decode_field(Bytes signature, u8 pointer_size = 8);
+std::optional<MethodSignature> decode_method(Bytes signature, u8 pointer_size = 8);
+
+// Whose type parameters Var and MVar are: they are then called by name, else !0 and !!0.
+struct GenericOwner {
+  u32 type_rid = 0, method_rid = 0;
+};
+
+// The type's name in the spelling of type_name.h; a hostile one is cut with "...".
+std::string describe(const SignatureType &type, const Metadata &metadata, GenericOwner owner = {});
+// "(System.String, T[])"
+std::string describe_parameters(const MethodSignature &method, const Metadata &metadata, GenericOwner owner = {});
+
+} // namespace dnheap

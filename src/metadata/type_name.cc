@@ -1,0 +1,148 @@
+#include "metadata/type_name.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace dnheap {
+
+namespace {
+
+constexpr unsigned max_nesting = 64;
+
+struct Level {
+  std::string_view name_space, name;
+  u32 arity; // including what the enclosing types introduced
+};
+
+// The number behind the last ` of a name; 0 when it has none.
+u32 arity_mark(std::string_view name) {
+  std::size_t tick = name.rfind('`');
+  if (tick == name.npos)
+    return 0;
+  u32 arity = 0;
+  const char *end = name.data() + name.size();
+  auto [stop, error] = std::from_chars(name.data() + tick + 1, end, arity);
+  return error == std::errc() && stop == end ? arity : 0;
+}
+
+// Innermost first.
+std::vector<Level> levels_of_type_def(const Metadata &metadata, u32 rid) {
+  std::vector<Level> levels;
+  for (; rid && levels.size() < max_nesting; rid = metadata.enclosing_type(rid)) {
+    std::optional<TypeDefRow> type = metadata.type_def(rid);
+    if (!type)
+      break;
+    u32 arity = metadata.generic_parameter_count(token(Table::TypeDef, rid));
+    levels.push_back({type->name_space, type->name, arity});
+  }
+  return levels;
+}
+
+std::vector<Level> levels_of_type_ref(const Metadata &metadata, u32 rid) {
+  std::vector<Level> levels;
+  while (levels.size() < max_nesting) {
+    std::optional<TypeRefRow> type = metadata.type_ref(rid);
+    if (!type)
+      break;
+    levels.push_back({type->name_space, type->name, arity_mark(type->name)});
+    if (table_of(type->scope) != Table::TypeRef)
+      break;
+    rid = rid_of(type->scope);
+  }
+  // Only marks are known here, and each counts its own level's parameters.
+  for (std::size_t i = levels.size(); i-- > 1;)
+    levels[i - 1].arity += levels[i].arity;
+  return levels;
+}
+
+std::vector<Level> levels_of(const Metadata &metadata, Token type) {
+  switch (table_of(type)) {
+  case Table::TypeDef: return levels_of_type_def(metadata, rid_of(type));
+  case Table::TypeRef: return levels_of_type_ref(metadata, rid_of(type));
+  default: return {};
+  }
+}
+
+void append_escaped(std::string &out, std::string_view name) {
+  for (char c : name) {
+    if (std::string_view(",+&*[]\\").find(c) != std::string_view::npos)
+      out += '\\';
+    out += c;
+  }
+}
+
+void append_qualified(std::string &out, std::string_view name_space, std::string_view name) {
+  if (!out.empty())
+    out += '+';
+  append_escaped(out, name_space);
+  if (!name_space.empty())
+    out += '.';
+  append_escaped(out, name);
+}
+
+} // namespace
+
+// A nested type repeats the parameters of the types around it (II.10.7.1). Compilers keep to that; where metadata does
+// not, all parameters are the nested type's own.
+std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type) {
+  std::vector<TypeNamePart> parts;
+  bool inherits = true;
+  std::vector<Level> levels = levels_of(metadata, type);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    auto &[name_space, name, arity] = levels[i];
+    u32 outer = i + 1 < levels.size() ? levels[i + 1].arity : 0;
+    bool repeats = arity >= outer && (outer == 0 || arity != arity_mark(name));
+    u32 own = !inherits ? 0 : repeats ? arity - outer : arity;
+    inherits = inherits && repeats;
+    if (own && arity_mark(name) == own)
+      name = name.substr(0, name.rfind('`'));
+    parts.push_back({name_space, name, own});
+  }
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+std::string format_type_name(std::span<const TypeNamePart> parts, std::span<const std::string> arguments) {
+  std::string out;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    append_qualified(out, parts[i].name_space, parts[i].name);
+    std::size_t arity = parts[i].own_arity;
+    if (i + 1 == parts.size() && arguments.size() > used)
+      arity = std::max(arity, arguments.size() - used);
+    for (std::size_t k = 0; k < arity; ++k, ++used) {
+      out += k == 0 ? "<" : ", ";
+      out += used < arguments.size() ? arguments[used] : "T" + std::to_string(k + 1);
+    }
+    if (arity)
+      out += '>';
+  }
+  return out;
+}
+
+std::string array_type_name(std::string_view element, u32 rank, bool is_vector) {
+  std::string out(element);
+  out += '[';
+  if (rank > 1)
+    out.append(std::min(rank, 32u) - 1, ','); // the runtime has no rank above 32
+  else if (!is_vector)
+    out += '*';
+  return out += ']';
+}
+
+std::string function_pointer_type_name(std::string_view returns, std::span<const std::string> parameters) {
+  std::string out(returns);
+  for (const std::string &parameter : parameters)
+    out.append(&parameter == parameters.data() ? "(" : ", ").append(parameter);
+  return out += parameters.empty() ? "()" : ")";
+}
+
+std::string type_name(const Metadata &metadata, Token type) {
+  std::string out;
+  std::vector<Level> levels = levels_of(metadata, type);
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level)
+    append_qualified(out, level->name_space, level->name);
+  return out;
+}
+
+} // namespace dnheap

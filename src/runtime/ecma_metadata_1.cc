@@ -1,0 +1,50 @@
+#include "runtime/ecma_metadata_1.h"
+#include "image/pe_image.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_metadata_size = 512 << 20;
+constexpr u32 metadata_signature = 0x424a5342; // 'BSJB', II.24.2.1
+
+} // namespace
+
+std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address address, u64 size) {
+  std::optional<u32> signature = memory.try_load<u32>(address);
+  if (size < 32 || size > max_metadata_size || signature != metadata_signature)
+    return std::nullopt;
+  Bytes bytes = memory.view(address, size);
+  std::shared_ptr<const void> storage;
+  if (bytes.empty()) {
+    // In several pieces, or partly missing: take what is there up to the first hole.
+    auto copy = std::make_shared<std::vector<std::byte>>();
+    while (copy->size() < size) {
+      Bytes piece = memory.view_up_to(address + copy->size(), size - copy->size());
+      if (piece.empty())
+        break;
+      copy->insert(copy->end(), piece.begin(), piece.end());
+    }
+    bytes = *copy;
+    storage = copy;
+  }
+  std::optional<Metadata> metadata = Metadata::parse(bytes);
+  if (!metadata)
+    return std::nullopt;
+  return ModuleMetadata{std::move(*metadata), storage};
+}
+
+std::optional<ModuleMetadata> read_image_metadata(const Memory &memory, Address base) {
+  // 'MZ': most candidates are not images at all.
+  std::optional<u16> magic = base ? memory.try_load<u16>(base) : std::nullopt;
+  if (!magic || *magic != (memory.format().byte_order == ByteOrder::little ? 0x5a4d : 0x4d5a))
+    return std::nullopt;
+  for (bool mapped : {true, false})
+    if (std::optional<PeImage> image = PeImage::at(memory, base, mapped))
+      if (std::optional<PeBlock> root = image->metadata())
+        if (std::optional<ModuleMetadata> metadata = read_metadata(memory, root->address, root->size))
+          return metadata;
+  return std::nullopt;
+}
+
+} // namespace dnheap

@@ -1,0 +1,158 @@
+#include "runtime/layout/derivation.h"
+#include "base/text.h"
+#include "image/elf_image.h"
+#include <algorithm>
+#include <charconv>
+
+namespace dnheap {
+
+namespace {
+
+// Generated at build time from shipped/*.layout: pairs of name and text.
+extern "C" const char *const dnheap_shipped_layouts[];
+
+std::string list_text(const std::vector<i64> &values) {
+  std::string out;
+  for (u64 i = 0; i < values.size() && i < 8; ++i)
+    out += (i ? ", " : "") + std::to_string(values[i]);
+  if (values.size() > 8)
+    out += ", …";
+  return values.empty() ? "none" : out;
+}
+
+// .data and .bss of the runtime's module: by its program headers; where those are missing, from its first writable-looking
+// extent on. What is not in the dump simply has no range.
+std::vector<Range> data_of(const Memory &memory, const Module &module) {
+  std::vector<std::pair<Address, Address>> stretches;
+  if (std::optional<ElfImage> image = ElfImage::at(memory, module.base))
+    for (const ElfImage::Segment &segment : image->segments())
+      if (segment.writable)
+        stretches.emplace_back(segment.address, add_clamped(segment.address, segment.size));
+  if (stretches.empty())
+    stretches.emplace_back(module.base, add_clamped(module.end(), 1 << 20));
+  std::vector<Range> out;
+  for (auto [start, end] : stretches)
+    for (const Range &range : memory.ranges()) {
+      Address from = std::max(start, range.address), to = std::min(end, range.end());
+      if (from < to)
+        out.push_back({from, range.bytes.subspan(from - range.address, to - from)});
+    }
+  return out;
+}
+
+} // namespace
+
+ShippedTable parse_shipped_table(const std::string &name, std::string_view text) {
+  ShippedTable out;
+  out.name = name;
+  while (!text.empty()) {
+    std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    line = line.substr(0, line.find('#'));
+    std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == line.npos)
+      continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    std::size_t space = line.find(' ');
+    std::string_view key = line.substr(0, space), number = space == line.npos ? "" : line.substr(space + 1);
+    i64 value = 0;
+    auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc() || stop != number.data() + number.size() || number.empty())
+      throw Error("layout table " + name + ": malformed line: " + std::string(line));
+    if (key == "pointer_size")
+      out.pointer_size = static_cast<unsigned>(value);
+    else
+      out.values[std::string(key)] = value;
+  }
+  return out;
+}
+
+const std::vector<ShippedTable> &shipped_tables() {
+  static const std::vector<ShippedTable> tables = [] {
+    std::vector<ShippedTable> out;
+    for (const char *const *at = dnheap_shipped_layouts; *at; at += 2)
+      out.push_back(parse_shipped_table(at[0], at[1]));
+    return out;
+  }();
+  return tables;
+}
+
+Derivation::Derivation(const Target &t, const Module &m, ContractDescriptor &d, std::span<const ShippedTable> tables)
+    : target(t), memory(t.memory), module(m), pointer_size(t.format().pointer_size), descriptor(d), tables_(tables),
+      data_(data_of(t.memory, m)) {}
+
+std::vector<i64> Derivation::table_values(const std::string &name) const {
+  std::vector<i64> out;
+  for (const ShippedTable &table : tables_)
+    if (auto it = table.values.find(name); table.pointer_size == pointer_size && it != table.values.end())
+      if (std::find(out.begin(), out.end(), it->second) == out.end())
+        out.push_back(it->second);
+  return out;
+}
+
+bool Derivation::choose(const std::string &type, const std::string &field,
+                        const std::function<std::vector<i64>()> &discover, const Predicate &passes,
+                        const std::string &predicate) {
+  std::string name = type + "." + field;
+  std::string tried;
+  if (std::optional<i64> published = descriptor.try_offset(type, field)) {
+    if (passes(*published))
+      return true;
+    tried = "published " + std::to_string(*published) + "; ";
+    descriptor.types[type].fields.erase(field);
+  }
+  std::vector<i64> found = discover();
+  std::erase_if(found, [&](i64 offset) { return !passes(offset); });
+  if (found.size() == 1) {
+    descriptor.set_field(type, field, found[0], Origin::discovered);
+    return true;
+  }
+  tried += "discovered " + list_text(found) + "; ";
+  if (found.empty()) {
+    std::vector<i64> values = table_values(name);
+    for (i64 offset : values)
+      if (passes(offset)) {
+        descriptor.set_field(type, field, offset, Origin::table);
+        return true;
+      }
+    tried += "tables " + list_text(values) + "; ";
+  }
+  descriptor.missing[name] = tried + "each must pass: " + predicate;
+  return false;
+}
+
+void Derivation::scan_data(const std::function<void(Address, u64)> &visit) const {
+  const Format format = memory.format();
+  for (const Range &range : data_)
+    for (u64 at = align_up(range.address, pointer_size) - range.address; at + pointer_size <= range.bytes.size();
+         at += pointer_size)
+      visit(range.address + at, load_pointer(range.bytes.data() + at, format));
+}
+
+std::vector<i64> Derivation::offsets(i64 first, i64 end, i64 step) {
+  std::vector<i64> out;
+  for (i64 at = first; at < end; at += step)
+    out.push_back(at);
+  return out;
+}
+
+std::vector<i64> Derivation::search(i64 first, i64 end, i64 step, const Predicate &passes) {
+  std::vector<i64> out;
+  for (i64 at = first; at < end; at += step)
+    if (passes(at))
+      out.push_back(at);
+  return out;
+}
+
+std::optional<u64> Derivation::follow(Address address, std::initializer_list<i64> offsets) const {
+  for (i64 offset : offsets) {
+    std::optional<u64> next = word(address + static_cast<u64>(offset));
+    if (!next || *next == 0)
+      return std::nullopt;
+    address = *next;
+  }
+  return address;
+}
+
+} // namespace dnheap

@@ -1,0 +1,62 @@
+// Derivation: how every value that a target does not publish is chosen, and checked. For each value: what the target says
+// of itself, else what discovery finds in its memory, else what a shipped table says; and whatever says it, the value must
+// pass its predicate. Two different discovered candidates that both pass are no answer: nothing is guessed.
+// A value that nobody could give is recorded with all that was tried, so that whoever needs it can say why it is missing.
+#pragma once
+#include "contract/descriptor.h"
+#include "target/target.h"
+#include <functional>
+
+namespace dnheap {
+
+// Offsets by name, from one file of shipped/ (format: see shipped/README.md).
+struct ShippedTable {
+  std::string name; // of the file: "net8.0-linux-x64"
+  unsigned pointer_size = 8;
+  std::map<std::string, i64, std::less<>> values; // "Thread.LinkNext" → 232
+};
+
+// All tables embedded in this library, in a fixed order.
+const std::vector<ShippedTable> &shipped_tables();
+// Parses one table; throws Error on a malformed line. For the embedded texts and for tests.
+ShippedTable parse_shipped_table(const std::string &name, std::string_view text);
+
+class Derivation {
+public:
+  using Predicate = std::function<bool(i64)>;
+
+  Derivation(const Target &target, const Module &module, ContractDescriptor &descriptor,
+             std::span<const ShippedTable> tables);
+
+  const Target &target;
+  const Memory &memory;
+  const Module &module; // the runtime's
+  const u64 pointer_size;
+  ContractDescriptor &descriptor;
+
+  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. `discover` is called only when the target does not
+  // publish a value that passes. False: nobody gave a value that passes; the reason is recorded.
+  bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
+              const Predicate &passes, const std::string &predicate);
+
+  // The runtime's writable memory (.data, .bss), by address.
+  std::span<const Range> data() const { return data_; }
+  // Calls visit(address, word) for each pointer-sized word of it.
+  void scan_data(const std::function<void(Address, u64)> &visit) const;
+  // Offsets first, first + step, … below end.
+  static std::vector<i64> offsets(i64 first, i64 end, i64 step);
+  // Those offsets that pass.
+  static std::vector<i64> search(i64 first, i64 end, i64 step, const Predicate &passes);
+
+  // Pointer-sized word, or nullopt.
+  std::optional<u64> word(Address address) const { return memory.try_pointer(address); }
+  // The word behind a chain: q(q(a + o1) + o2)…
+  std::optional<u64> follow(Address address, std::initializer_list<i64> offsets) const;
+
+private:
+  std::vector<i64> table_values(const std::string &name) const;
+  std::span<const ShippedTable> tables_;
+  std::vector<Range> data_;
+};
+
+} // namespace dnheap

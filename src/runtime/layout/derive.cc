@@ -1,0 +1,40 @@
+#include "runtime/layout/derive.h"
+#include "runtime/layout/gc_dac_vars.h"
+#include "runtime/layout/method_table.h"
+#include "runtime/layout/thread.h"
+
+namespace dnheap {
+
+namespace {
+
+// Where an object's MethodTable, and an array's or string's length, lie has never changed: the first words.
+void derive_object(Derivation &d) {
+  i64 p = static_cast<i64>(d.pointer_size);
+  struct Known {
+    const char *type, *field;
+    i64 offset;
+  };
+  for (const Known &k : {Known{"Object", "m_pMethTab", 0}, {"Array", "m_NumComponents", p}, {"String", "m_StringLength", p},
+                         {"String", "m_FirstChar", p + 4}, {"DynamicMetadata", "Size", 0}, {"DynamicMetadata", "Data", 4}})
+    d.choose(k.type, k.field, [&] { return std::vector{k.offset}; }, [&](i64 x) { return x == k.offset; },
+             "the place that the runtime's compiled code relies on");
+}
+
+} // namespace
+
+ContractDescriptor derive_descriptor(const Target &target, const Module &runtime, ContractDescriptor published,
+                                     std::span<const ShippedTable> tables) {
+  ContractDescriptor out = std::move(published);
+  Derivation derivation(target, runtime, out, tables);
+  // A runtime that describes its GC itself (.NET 11) may have no GcDacVars.
+  Address gc_variable = out.contracts.contains("GC") ? 0 : derive_gc(derivation);
+  derive_object(derivation);
+  derive_method_table(derivation);
+  derive_thread(derivation, gc_variable);
+  for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
+    if (out.contracts.try_emplace(contract, "c1").second)
+      out.contract_origin[contract] = Origin::discovered;
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,11 @@
+// Derives what the RuntimeTypeSystem and Loader contracts need of MethodTable, EEClass, Module and their neighbours.
+// Everything hangs on three MethodTables that can be recognised by content alone: Free, System.String and System.Object.
+#pragma once
+#include "runtime/layout/derivation.h"
+
+namespace dnheap {
+
+// Enters the globals FreeObjectMethodTable, StringMethodTable and the fields of MethodTable, EEClass, GenericsDictInfo.
+void derive_method_table(Derivation &derivation);
+
+} // namespace dnheap

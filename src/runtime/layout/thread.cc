@@ -1,0 +1,285 @@
+#include "runtime/layout/thread.h"
+#include "runtime/gc_1.h"
+#include <algorithm>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_threads = 1 << 20;
+
+class ThreadDerivation {
+public:
+  ThreadDerivation(Derivation &derivation, Address gc_variable)
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), gc_variable_(gc_variable) {
+    for (const Thread &thread : d_.target.threads)
+      os_ids_.insert(thread.id);
+  }
+
+  void run() {
+    find_table();
+    if (!find_thread_store())
+      return;
+    find_threads();
+    find_gen0();
+    find_contexts();
+    find_global_context();
+  }
+
+private:
+  // A thread is linked into the list by a word inside it: `nodes` are the addresses of those words.
+  std::vector<Address> chain(Address store, i64 first, u64 limit) const {
+    std::vector<Address> nodes;
+    std::set<Address> seen;
+    for (std::optional<u64> at = d_.word(store + static_cast<u64>(first)); at && *at; at = d_.word(*at)) {
+      if (*at % d_.pointer_size || nodes.size() >= limit || !seen.insert(*at).second || !d_.word(*at))
+        return {};
+      nodes.push_back(*at);
+    }
+    return nodes;
+  }
+
+  // g_dacTable holds the address of g_gcDacGlobals; it is found by that. Its other entries are addresses of variables of
+  // this module too, in an order that hardly changes: ThreadStore::s_pThreadStore, g_pFinalizerThread,
+  // g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain (debug/ee/dactable.cpp, inc/dacvars.h).
+  void find_table() {
+    if (gc_variable_)
+      d_.scan_data([&](Address at, u64 word) {
+        if (word == gc_variable_ && entry_ == 0)
+          entry_ = at;
+      });
+  }
+  // All variables that the table names, those shortly before g_gcDacGlobals first, since ThreadStore is one of them.
+  std::vector<Address> variables() const {
+    std::vector<Address> out;
+    auto add = [&](i64 from, i64 to) {
+      for (i64 i = from; entry_ && i < to; ++i)
+        if (u64 variable = d_.word(entry_ + static_cast<u64>(i * p_)).value_or(0))
+          out.push_back(variable);
+    };
+    add(-4, 8);
+    add(-64, -4);
+    add(8, 192);
+    return out;
+  }
+
+  // The list's head is followed by its tail and a word; then comes its length. Its threads carry ids of the target's.
+  bool is_thread_store(Address store, i64 first) {
+    std::vector<Address> nodes = chain(store, first, max_threads);
+    i64 count = first + 3 * p_;
+    if (nodes.empty() || d_.memory.try_load<u32>(store + static_cast<u64>(count)) != nodes.size() || !id_distance(nodes))
+      return false;
+    // The tail, too, begins a list (of one): the head, if it is one, lies in the word before.
+    std::vector<Address> before = chain(store, first - p_, max_threads);
+    if (before.size() > nodes.size() && before.back() == nodes.back())
+      return false;
+    nodes_ = nodes;
+    count_ = count;
+    return true;
+  }
+  // Distance from the link to the operating system's id, the same for all threads that have started.
+  std::optional<i64> id_distance(const std::vector<Address> &nodes) const {
+    for (i64 distance = -64 * p_; distance < 96 * p_; distance += p_) {
+      std::set<u64> ids;
+      u64 wrong = 0;
+      for (Address node : nodes) {
+        u64 id = d_.word(node + static_cast<u64>(distance)).value_or(0);
+        if (os_ids_.contains(id))
+          ids.insert(id);
+        else
+          ++wrong;
+      }
+      // Threads that ended but are still listed, or have not started, have no id of a living thread.
+      if (!ids.empty() && ids.size() + wrong == nodes.size() && ids.size() >= wrong)
+        return distance;
+    }
+    return std::nullopt;
+  }
+
+  bool find_thread_store() {
+    auto first_of = [&](Address store) {
+      return Derivation::search(0, 64 * p_, p_, [&](i64 first) { return is_thread_store(store, first); });
+    };
+    std::vector<Address> candidates;
+    if (std::optional<u64> published = d_.descriptor.try_number("ThreadStore"))
+      candidates = {*published};
+    else
+      candidates = variables();
+    for (Address variable : candidates) {
+      Address store = d_.word(variable).value_or(0);
+      if (store < 0x10000)
+        continue;
+      std::optional<i64> published = d_.descriptor.try_offset("ThreadStore", "FirstThreadLink");
+      std::vector<i64> first = published && is_thread_store(store, *published) ? std::vector{*published} : first_of(store);
+      if (first.empty())
+        continue;
+      store_ = store;
+      if (!d_.descriptor.try_number("ThreadStore"))
+        d_.descriptor.set_number("ThreadStore", variable, true, Origin::discovered);
+      bool chosen = d_.choose("ThreadStore", "FirstThreadLink", [&] { return first; },
+                              [&](i64 x) { return is_thread_store(store, x); },
+                              "a list of as many threads as a word behind it counts, with ids of the target's threads");
+      return chosen && is_thread_store(store, d_.descriptor.offset("ThreadStore", "FirstThreadLink")) &&
+             d_.choose("ThreadStore", "ThreadCount", [&] { return std::vector{count_}; },
+                       [&](i64 x) { return d_.memory.try_load<u32>(store + static_cast<u64>(x)) == nodes_.size(); },
+                       "the length of the thread list");
+    }
+    d_.descriptor.missing["ThreadStore"] =
+        std::to_string(candidates.size()) + " candidates; each must pass: a list of threads with ids of the target's threads";
+    return false;
+  }
+
+  // Where in a Thread the link lies: some variables of the table (the finalizer thread) point at a Thread itself.
+  void find_threads() {
+    std::map<i64, unsigned> votes;
+    for (Address variable : variables()) {
+      Address thread = d_.word(variable).value_or(0);
+      for (Address node : nodes_)
+        if (thread > 0x10000 && node > thread && node - thread < 128 * d_.pointer_size && thread % d_.pointer_size == 0)
+          ++votes[static_cast<i64>(node - thread)];
+    }
+    auto voted = [&](i64 x) { return votes.contains(x); };
+    std::vector<i64> found;
+    for (auto [distance, count] : votes)
+      found.push_back(distance);
+    if (!d_.choose("Thread", "LinkNext", [&] { return found; },
+                   [&](i64 x) { return votes.empty() ? x > 0 && x % p_ == 0 : voted(x); },
+                   "the distance from a Thread that the runtime names to its link in the thread list"))
+      return;
+    link_ = d_.descriptor.offset("Thread", "LinkNext");
+    if (std::optional<i64> distance = id_distance(nodes_))
+      d_.choose("Thread", "OSId", [&] { return std::vector{link_ + *distance}; },
+                [&](i64 x) { return x == link_ + *distance; }, "ids of the target's threads");
+    for (Address node : nodes_)
+      threads_.push_back(node - static_cast<u64>(link_));
+  }
+
+  // What gen0 occupies: allocation contexts lie inside.
+  void find_gen0() {
+    Gc1 gc(d_.memory, d_.descriptor);
+    std::vector<std::string> ignored; // the heap reports the same again
+    for (Address heap : gc.get_gc_heaps())
+      for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
+        if (s.generation == GCSegmentGeneration::gen0)
+          gen0_.emplace_back(s.start, s.committed_end);
+    std::sort(gen0_.begin(), gen0_.end());
+  }
+
+  enum class Context : u8 { none, empty, set };
+  // A context is empty (both null), or a stretch of one gen0 segment that begins with memory not yet handed out: zeros.
+  Context context_at(Address at) const {
+    auto pointer = d_.word(at), limit = d_.word(at + d_.pointer_size);
+    if (!pointer || !limit)
+      return Context::none;
+    if (*pointer == 0 && *limit == 0)
+      return Context::empty;
+    auto segment = std::upper_bound(gen0_.begin(), gen0_.end(), std::pair{*pointer, ~u64{0}});
+    if (segment == gen0_.begin() || *pointer > *limit || *limit > std::prev(segment)->second || *pointer % 4)
+      return Context::none;
+    if (*pointer < *limit && d_.word(*pointer).value_or(0) != 0)
+      return Context::none;
+    return Context::set;
+  }
+  // Each thread has a context at that place, and at least one a filled one.
+  bool all_contexts(const std::function<std::optional<Address>(Address thread)> &place, bool &any) const {
+    any = false;
+    for (Address thread : threads_) {
+      std::optional<Address> at = place(thread);
+      if (!at)
+        continue; // a thread without runtime locals has no context
+      Context context = context_at(*at);
+      if (context == Context::none)
+        return false;
+      any |= context == Context::set;
+    }
+    return true;
+  }
+
+  void find_contexts() {
+    if (threads_.empty())
+      return;
+    if (d_.descriptor.find_field("Thread", "RuntimeThreadLocals") && check_published_contexts())
+      return;
+    const char *predicate = "null, or inside gen0 and not yet handed out, for every thread";
+    // .NET 9 on: the context lies in a structure in thread-local storage that the Thread points at; behind one word (the
+    // combined limit) from .NET 10 on. 8.0: in the Thread itself.
+    i64 inner = 0;
+    auto indirect = [&](i64 x, i64 y) {
+      bool any;
+      return all_contexts(
+                 [&](Address thread) -> std::optional<Address> {
+                   std::optional<u64> locals = d_.follow(thread, {x});
+                   return locals ? std::optional(*locals + static_cast<u64>(y)) : std::nullopt;
+                 },
+                 any) && any;
+    };
+    auto inline_at = [&](i64 x) {
+      bool any;
+      return all_contexts([&](Address thread) { return std::optional(thread + static_cast<u64>(x)); }, any) && any;
+    };
+    std::vector<i64> in_thread = Derivation::search(0, 200 * p_, p_, inline_at);
+    if (!in_thread.empty()) {
+      d_.choose("Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
+      return;
+    }
+    for (i64 y : {i64{0}, p_}) {
+      std::vector<i64> found = Derivation::search(0, 100 * p_, p_, [&](i64 x) { return indirect(x, y); });
+      if (found.empty())
+        continue;
+      inner = y;
+      if (d_.choose("Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, inner); },
+                    predicate)) {
+        d_.choose("RuntimeThreadLocals", "AllocContext", [] { return std::vector<i64>{0}; },
+                  [](i64 x) { return x == 0; }, "its first member");
+        d_.choose("EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
+                  [&](i64 x) { return x == inner; }, predicate);
+      }
+      return;
+    }
+    // After a collection no thread has a context, and then there is nothing to find or to skip.
+    d_.descriptor.missing["Thread.AllocContext"] = std::string("no candidate; each must pass: ") + predicate;
+  }
+
+  bool check_published_contexts() const {
+    i64 x = d_.descriptor.offset("Thread", "RuntimeThreadLocals");
+    i64 y = d_.descriptor.try_offset("RuntimeThreadLocals", "AllocContext").value_or(0) +
+            d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext").value_or(0);
+    bool any;
+    return all_contexts(
+        [&](Address thread) -> std::optional<Address> {
+          std::optional<u64> locals = d_.follow(thread, {x});
+          return locals ? std::optional(*locals + static_cast<u64>(y)) : std::nullopt;
+        },
+        any);
+  }
+
+  // The context of threads that have none of their own. Mostly empty, and an empty one cannot, and need not, be found.
+  void find_global_context() {
+    if (d_.descriptor.find_global("GlobalAllocContext"))
+      return;
+    i64 inner = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext").value_or(0);
+    std::set<Address> found;
+    for (Address variable : variables())
+      if (context_at(variable + static_cast<u64>(inner)) == Context::set)
+        found.insert(variable);
+    if (found.size() == 1)
+      d_.descriptor.set_number("GlobalAllocContext", *found.begin(), true, Origin::discovered);
+  }
+
+  Derivation &d_;
+  const i64 p_;
+  const Address gc_variable_;
+  Address entry_ = 0; // of g_gcDacGlobals in g_dacTable
+  Address store_ = 0;
+  i64 count_ = 0, link_ = 0;
+  std::set<u64> os_ids_;
+  std::vector<Address> nodes_, threads_;
+  std::vector<std::pair<Address, Address>> gen0_;
+};
+
+} // namespace
+
+void derive_thread(Derivation &derivation, Address gc_variable) { ThreadDerivation(derivation, gc_variable).run(); }
+
+} // namespace dnheap

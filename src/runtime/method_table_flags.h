@@ -1,0 +1,19 @@
+// Bits of MethodTable.MTFlags: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md, src/coreclr/vm/methodtable.h.
+#pragma once
+#include "base/integers.h"
+
+namespace dnheap {
+
+inline constexpr u32 mt_has_component_size = 0x80000000; // the low 16 bits are then the component size
+inline constexpr u32 mt_contains_gc_pointers = 0x01000000;
+inline constexpr u32 mt_category_mask = 0x000f0000;
+inline constexpr u32 mt_category_array = 0x00080000; // with bit 0x20000: a vector (one dimension, from 0)
+inline constexpr u32 mt_category_sz_array_bit = 0x00020000;
+inline constexpr u32 mt_generics_mask = 0x30; // only without component size
+inline constexpr u32 mt_generics_typical = 0x30;
+inline constexpr u32 mt_contains_generic_variables = 0x20000000;
+
+constexpr bool is_array(u32 flags) { return (flags & 0xc0000) == mt_category_array; }
+constexpr bool is_sz_array(u32 flags) { return is_array(flags) && (flags & mt_category_sz_array_bit); }
+
+} // namespace dnheap

@@ -1,0 +1,231 @@
+#include "runtime/runtime_type_system_1.h"
+#include "base/text.h"
+#include "metadata/type_name.h"
+#include "runtime/method_table_flags.h"
+#include <algorithm>
+#include <bit>
+
+namespace dnheap {
+
+namespace {
+
+constexpr unsigned max_depth = 32;          // of nested generic arguments and element types
+constexpr u32 max_arguments = 1024;
+constexpr u64 max_name = 8192;              // characters; deeper nesting multiplies
+constexpr u64 max_base_size = 1u << 30;
+constexpr u64 type_desc_bit = 2;            // of a TypeHandle: a TypeDesc, not a MethodTable
+
+// TypeDesc.TypeAndFlags, low byte: CorElementType.
+enum Element : u8 { pointer = 0x0f, by_ref = 0x10, type_variable = 0x13, function_pointer = 0x1b, method_variable = 0x1e };
+
+} // namespace
+
+RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescriptor &descriptor, Loader1 &loader)
+    : memory_(&memory), descriptor_(&descriptor), loader_(&loader), p_(memory.format().pointer_size) {
+  auto offset = [&](const char *type, const char *field) { return static_cast<u64>(descriptor.offset(type, field)); };
+  auto optional = [&](const char *type, const char *field) -> std::optional<u64> {
+    std::optional<i64> found = descriptor.try_offset(type, field);
+    return found ? std::optional(static_cast<u64>(*found)) : std::nullopt;
+  };
+  at_.flags = offset("MethodTable", "MTFlags");
+  at_.base_size = offset("MethodTable", "BaseSize");
+  at_.flags2 = offset("MethodTable", "MTFlags2");
+  at_.parent = offset("MethodTable", "ParentMethodTable");
+  at_.module = offset("MethodTable", "Module");
+  at_.class_or_canonical = offset("MethodTable", "EEClassOrCanonMT");
+  at_.per_inst_info = offset("MethodTable", "PerInstInfo");
+  at_.virtuals = offset("MethodTable", "NumVirtuals");
+  at_.token = optional("MethodTable", "Token");
+  at_.class_method_table = optional("EEClass", "MethodTable");
+  at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
+  at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
+  free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
+}
+
+// EEClassOrCanonMT: bit 0 set = the canonical MethodTable of a generic instantiation, else the EEClass.
+Address RuntimeTypeSystem1::canonical(Address mt) const {
+  std::optional<u64> word = memory_->try_pointer(mt + at_.class_or_canonical);
+  return word && (*word & 1) ? *word & ~u64{1} : mt;
+}
+
+bool RuntimeTypeSystem1::is_method_table(Address mt) const {
+  if (mt < 0x1000 || mt % p_)
+    return false;
+  std::optional<u64> word = memory_->try_pointer(mt + at_.class_or_canonical);
+  if (!word || !*word)
+    return false;
+  if (*word & 1) {
+    mt = *word & ~u64{1};
+    word = memory_->try_pointer(mt + at_.class_or_canonical);
+    if (!word || !*word || (*word & 1))
+      return false;
+  }
+  return at_.class_method_table && memory_->try_pointer(*word + *at_.class_method_table) == mt;
+}
+
+std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
+  if (mt == free_)
+    return ObjectLayout{static_cast<u32>(3 * p_), 1};
+  if (!is_method_table(mt))
+    return std::nullopt;
+  auto f = flags(mt), base = memory_->try_load<u32>(mt + at_.base_size);
+  // The smallest: 3 pointers, but for strings, whose base is not rounded up.
+  if (!f || !base || *base < 2 * p_ + 4 || *base > max_base_size)
+    return std::nullopt;
+  return ObjectLayout{*base, *f & mt_has_component_size ? *f & 0xffff : 0};
+}
+
+// From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.
+u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
+  if (at_.token) {
+    u32 rid = memory_->try_load<u16>(mt + *at_.token).value_or(0);
+    return rid == 0xffff ? 0 : rid;
+  }
+  return memory_->try_load<u32>(mt + at_.flags2).value_or(0) >> 8;
+}
+
+// From .NET 9 on MethodTable.Module is the module that defines the type. In 8.0 it is the one that *loaded* it; where the
+// two differ (instantiations over types of collectible or other modules), the canonical MethodTable has an optional slot
+// with the defining one. Which slot, its 16-bit flags tell: bits 0-3 mark the ones before it, bit 4 itself; the first two
+// lie at the end of the fixed part, the others behind the vtable's indirections (eight methods each).
+Address RuntimeTypeSystem1::module_of(Address mt) const {
+  Address owner = canonical(mt);
+  if (!at_.token)
+    return memory_->try_pointer(mt + at_.module).value_or(0);
+  u32 f = flags(owner).value_or(0);
+  u16 flags2 = memory_->try_load<u16>(owner + at_.flags2).value_or(0);
+  if ((f & mt_has_component_size) || !(f & mt_generics_mask) || !(flags2 & 0x10))
+    return memory_->try_pointer(owner + at_.module).value_or(0);
+  u64 slot = static_cast<u64>(std::popcount(static_cast<unsigned>(flags2 & 0x0f)));
+  u64 virtuals = memory_->try_load<u16>(owner + at_.virtuals).value_or(0);
+  u64 fixed = at_.per_inst_info + 2 * p_; // two slots, PerInstInfo's among them, end the fixed part
+  Address at = slot < 2 ? owner + at_.per_inst_info + slot * p_
+                        : owner + fixed + p_ * ((virtuals + 7) / 8) + p_ * (slot - 2);
+  return memory_->try_pointer(at).value_or(0);
+}
+
+const std::string &RuntimeTypeSystem1::name(Address mt) {
+  auto it = names_.find(mt);
+  if (it == names_.end())
+    it = names_.emplace(mt, mt == free_ ? "Free" : method_table_name(mt, 0)).first;
+  return it->second;
+}
+
+std::vector<std::string> RuntimeTypeSystem1::problems() const {
+  std::vector<std::string> out;
+  for (const auto &[why, times] : problems_)
+    out.push_back(why + (times > 1 ? " (" + std::to_string(times) + " types)" : ""));
+  return out;
+}
+
+std::string RuntimeTypeSystem1::unknown(Address handle, const std::string &why) {
+  ++problems_[why];
+  return "<unknown type " + hex(handle) + ">";
+}
+
+std::string RuntimeTypeSystem1::type_handle_name(Address handle, unsigned depth) {
+  if (depth > max_depth)
+    return unknown(handle, "type names nested deeper than " + std::to_string(max_depth));
+  if (handle & type_desc_bit)
+    return type_desc_name(handle & ~type_desc_bit, depth);
+  if (auto it = names_.find(handle); it != names_.end())
+    return it->second;
+  std::string out = method_table_name(handle, depth);
+  if (out.size() <= max_name)
+    names_.emplace(handle, out);
+  return out;
+}
+
+std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
+  std::optional<u32> f = flags(mt);
+  if (!f || !is_method_table(mt))
+    return unknown(mt, "MethodTables that are damaged or not in this dump");
+  if ((*f & mt_has_component_size) && is_array(*f))
+    return array_name(mt, *f, depth);
+  Address module = module_of(mt);
+  u32 rid = type_def_rid(mt);
+  const Metadata *metadata = loader_->metadata(module);
+  std::vector<TypeNamePart> parts;
+  if (metadata && rid)
+    parts = type_name_parts(*metadata, token(Table::TypeDef, rid));
+  if (parts.empty()) {
+    ++problems_["types of " + loader_->file_name(module) + " whose metadata is not in this dump: named by row number"];
+    char row[16];
+    std::snprintf(row, sizeof row, "!0x02%06x", rid);
+    return loader_->file_name(module) + row;
+  }
+  u32 arity = metadata->generic_parameter_count(token(Table::TypeDef, rid));
+  std::string out = format_type_name(parts, arity ? arguments(mt, arity, depth) : std::vector<std::string>());
+  return printable(out, max_name);
+}
+
+std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
+  std::optional<u64> element = memory_->try_pointer(mt + at_.per_inst_info);
+  std::string name = element ? type_handle_name(*element, depth + 1) : unknown(mt, "arrays whose element type is missing");
+  u64 base = memory_->try_load<u32>(mt + at_.base_size).value_or(0);
+  // A vector has header, MethodTable and length; other arrays two more u32 per dimension.
+  u64 rank = is_sz_array(f) ? 1 : std::clamp<u64>((base - 3 * p_) / 8, 1, 32);
+  return array_type_name(name, static_cast<u32>(rank), is_sz_array(f));
+}
+
+// Generic arguments, in the type's own dictionary: the *last* one, since those before it are its generic ancestors'.
+// (RuntimeTypeSystem.md takes the first.) In front of the dictionaries lie their number and that of the arguments.
+std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected, unsigned depth) {
+  std::vector<std::string> out;
+  std::optional<u64> per_inst = memory_->try_pointer(mt + at_.per_inst_info);
+  if (!per_inst || !*per_inst || !at_.num_dicts || !at_.num_type_args) {
+    ++problems_["generic types whose arguments could not be found"];
+    return out;
+  }
+  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
+       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
+  std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
+  if (!own || count != expected || expected > max_arguments) {
+    ++problems_["generic types for which GenericsDictInfo.NumDicts and NumTypeArgs do not fit their metadata"];
+    return out;
+  }
+  u64 length = 0;
+  for (u64 i = 0; i < expected; ++i) {
+    std::optional<u64> handle = memory_->try_pointer(*own + i * p_);
+    out.push_back(handle && *handle ? type_handle_name(*handle, depth + 1)
+                                    : unknown(mt, "generic arguments that are not in this dump"));
+    length += out.back().size();
+    if (length > max_name)
+      break;
+  }
+  return out;
+}
+
+std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
+  u64 type_offset = static_cast<u64>(descriptor_->try_offset("TypeDesc", "TypeAndFlags").value_or(0));
+  std::optional<u32> type = memory_->try_load<u32>(desc + type_offset);
+  switch (type.value_or(0) & 0xff) {
+  case pointer:
+  case by_ref: {
+    // Behind the flags comes, from .NET 9 on, the managed Type object's handle, then the type pointed at. Only one of the
+    // two words is a type.
+    std::vector<u64> places = {2 * p_, p_};
+    if (std::optional<i64> published = descriptor_->try_offset("ParamTypeDesc", "TypeArg"))
+      places = {static_cast<u64>(*published)};
+    for (u64 place : places) {
+      u64 handle = memory_->try_pointer(desc + place).value_or(0);
+      if ((handle & type_desc_bit) ? memory_->try_pointer(handle & ~type_desc_bit).has_value() : is_method_table(handle))
+        return type_handle_name(handle, depth + 1) + ((*type & 0xff) == pointer ? "*" : "&");
+    }
+    return unknown(desc, "pointer types whose ParamTypeDesc.TypeArg is no type");
+  }
+  case function_pointer:
+    return "System.IntPtr()"; // see function_pointer_name
+  case type_variable:
+  case method_variable:
+    return variable_name(desc);
+  default:
+    return unknown(desc, "type handles that are neither MethodTable nor TypeDesc");
+  }
+}
+
+std::string RuntimeTypeSystem1::variable_name(Address desc) {
+  return unknown(desc, "type variables");
+}
+
+} // namespace dnheap

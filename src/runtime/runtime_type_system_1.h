@@ -1,0 +1,64 @@
+// RuntimeTypeSystem contract, version 1: what a MethodTable says of a type: the size of its objects, and its name.
+// Spec: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md; where that is wrong (the dictionary of a generic
+// type is the last one, not the first) the code says so. object_layout() may be called from any thread, name() from one.
+#pragma once
+#include "contract/descriptor.h"
+#include "runtime/loader_1.h"
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace dnheap {
+
+// Size of an object = base_size + component_size × number of components.
+struct ObjectLayout {
+  u32 base_size = 0;
+  u32 component_size = 0;
+};
+
+class RuntimeTypeSystem1 {
+public:
+  RuntimeTypeSystem1(const Memory &memory, const ContractDescriptor &descriptor, Loader1 &loader);
+
+  Address free_object_method_table() const { return free_; }
+  // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back.
+  std::optional<ObjectLayout> object_layout(Address method_table) const;
+
+  // The full name as ClrMD spells it (metadata/type_name.h); "<unknown type 0x…>" or "Module.dll!0x02000123" where it
+  // cannot be told, with the reason in problems(). Names are kept.
+  const std::string &name(Address method_table);
+  // Why names could not be told: one line per reason, with how often.
+  std::vector<std::string> problems() const;
+
+private:
+  struct Offsets {
+    u64 flags, base_size, flags2, parent, module, class_or_canonical, per_inst_info, virtuals;
+    std::optional<u64> token; // 8.0
+    std::optional<u64> class_method_table;
+    std::optional<u64> num_dicts, num_type_args;
+  };
+
+  std::optional<u32> flags(Address mt) const { return memory_->try_load<u32>(mt + at_.flags); }
+  Address canonical(Address mt) const;
+  bool is_method_table(Address mt) const;
+  u32 type_def_rid(Address mt) const;
+  Address module_of(Address mt) const;
+  std::string type_handle_name(Address handle, unsigned depth);
+  std::string method_table_name(Address mt, unsigned depth);
+  std::string type_desc_name(Address desc, unsigned depth);
+  std::string array_name(Address mt, u32 flags, unsigned depth);
+  std::string variable_name(Address desc);
+  std::vector<std::string> arguments(Address mt, u32 expected, unsigned depth);
+  std::string unknown(Address handle, const std::string &why);
+
+  const Memory *memory_;
+  const ContractDescriptor *descriptor_;
+  Loader1 *loader_;
+  const u64 p_;
+  Offsets at_{};
+  Address free_ = 0;
+  std::unordered_map<Address, std::string> names_;
+  std::map<std::string, u64> problems_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,54 @@
+#include "runtime/version.h"
+#include "image/elf_image.h"
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace dnheap {
+
+namespace {
+
+// The file version's third number is patch × 100 + a build's number: 10.0.1426.52326 is 10.0.14.
+std::string product_version(std::string_view file_version) {
+  unsigned part[3] = {};
+  for (unsigned &number : part) {
+    auto [end, error] = std::from_chars(file_version.data(), file_version.data() + file_version.size(), number);
+    if (error != std::errc())
+      return "";
+    file_version.remove_prefix(static_cast<std::size_t>(end - file_version.data()));
+    if (!file_version.empty())
+      file_version.remove_prefix(1);
+  }
+  return std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2] / 100);
+}
+
+std::string version_in(Bytes bytes) {
+  constexpr std::string_view mark = "@(#)Version ";
+  std::string_view text = as_text(bytes);
+  std::size_t at = text.find(mark);
+  return at == text.npos ? "" : product_version(text.substr(at + mark.size(), 64));
+}
+
+} // namespace
+
+std::string find_version(const Memory &memory, const Module &module) {
+  if (std::optional<ElfImage> image = ElfImage::at(memory, module.base))
+    for (const ElfImage::Segment &segment : image->segments())
+      for (const Range &range : memory.ranges()) {
+        Address from = std::max(segment.address, range.address), to = std::min(segment.address + segment.size, range.end());
+        if (segment.writable && from < to)
+          if (std::string found = version_in(range.bytes.subspan(from - range.address, to - from)); !found.empty())
+            return found;
+      }
+  // …/Microsoft.NETCore.App/10.0.14/libcoreclr.so
+  std::string_view path = module.path;
+  std::size_t end = path.find_last_of("/\\");
+  if (end == path.npos)
+    return "";
+  std::size_t start = path.find_last_of("/\\", end - 1);
+  std::string_view folder = path.substr(start == path.npos ? 0 : start + 1, end - (start == path.npos ? 0 : start + 1));
+  bool looks_right = std::count(folder.begin(), folder.end(), '.') >= 2 && std::isdigit(static_cast<unsigned char>(folder[0]));
+  return looks_right ? std::string(folder) : "";
+}
+
+} // namespace dnheap
