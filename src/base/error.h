@@ -12,6 +12,12 @@ public:
   explicit Error(const std::string &what) : std::runtime_error(what) {}
 };
 
+// The question was asked wrongly (an unknown column, two runtimes to choose from): the user can mend it, the target not.
+class UsageError : public Error {
+public:
+  using Error::Error;
+};
+
 // Thrown by a long pass when whoever watches its Progress asked it to stop.
 class Interrupted : public Error {
 public:

@@ -58,6 +58,10 @@ bool is_folder(const std::string &path);
 // All regular files below `folder`, at most `limit`, in a fixed order.
 std::vector<std::string> files_below(const std::string &folder, u64 limit);
 
+// Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
+bool limit_memory(u64 bytes);
+u64 peak_memory(); // most memory this process ever held, mapped files included; 0 = unknown
+
 unsigned processor_count();               // processors this process may run on, at least 1
 bool is_terminal(int descriptor);         // 1 = standard output, 2 = standard error
 unsigned terminal_width(int descriptor);  // columns; 0 when not a terminal

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -129,6 +130,25 @@ std::vector<std::string> files_below(const std::string &folder, u64 limit) {
       out.push_back(it->path().string());
   std::sort(out.begin(), out.end());
   return out;
+}
+
+bool limit_memory(u64 bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0)
+    return false;
+  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  return ::setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
+u64 peak_memory() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0)
+    return 0;
+#ifdef __APPLE__
+  return static_cast<u64>(usage.ru_maxrss);
+#else
+  return static_cast<u64>(usage.ru_maxrss) * 1024;
+#endif
 }
 
 unsigned processor_count() {

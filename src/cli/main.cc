@@ -1,1 +1,153 @@
-int main() { return 0; }
+// The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
+// into messages and exit codes.
+#include "base/host.h"
+#include "base/text.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "report/encoding.h"
+#include "snapshot/snapshot.h"
+
+#include <csignal>
+#include <new>
+#include <system_error>
+
+namespace dnheap::cli {
+
+namespace {
+
+// What scripts can rely on; see --help.
+enum ExitCode { answered = 0, wrong_usage = 2, cannot_answer = 3, incomplete = 4, was_interrupted = 130 };
+
+Progress progress; // for the signal handler as well, so it stays until the process ends
+
+void say(std::string_view message) {
+  std::string line = "dnheap: ";
+  report::append_printable(line, message);
+  std::fputs((line + "\n").c_str(), stderr);
+}
+
+SnapshotOptions snapshot_options(const Options &options, const Watch &watch) {
+  SnapshotOptions out;
+  out.module_folders = options.module_folders;
+  out.temp_dir = options.temp_dir;
+  out.threads = options.threads ? options.threads : processor_count();
+  out.runtime = options.runtime;
+  out.watch = watch;
+  return out;
+}
+
+report::WriteOptions write_options(const Options &options, const Watch &watch) {
+  return {options.question.top, options.exact, options.table, watch};
+}
+
+void print_times(const std::vector<PassTime> &times) {
+  report::Table table;
+  table.columns = {{"pass", "Pass", report::Kind::text},
+                   {"seconds", "Seconds", report::Kind::number},
+                   {"bytes", "Bytes", report::Kind::bytes},
+                   {"rate", "GB/s", report::Kind::number}};
+  std::vector<report::Row> rows;
+  for (const PassTime &time : times) {
+    report::Row row = {time.name, time.seconds, {}, {}};
+    if (time.bytes)
+      row[2] = time.bytes;
+    if (time.bytes && time.seconds > 0)
+      row[3] = static_cast<double>(time.bytes) / time.seconds / 1e9;
+    rows.push_back(std::move(row));
+  }
+  table.rows = report::rows_of(std::move(rows));
+  table.notes = {"peak memory " + bytes_text(peak_memory())};
+  report::Answer answer;
+  answer.tables.push_back(std::move(table));
+  report::Sink sink(stderr, "standard error");
+  report::write_text(answer, {}, sink);
+}
+
+void refuse_live_process(const Options &options) {
+  if (options.process)
+    throw Error("live processes cannot be read yet: take a dump of process " + std::to_string(*options.process) +
+                " (dotnet-dump collect -p " + std::to_string(*options.process) + ", or gcore), then dnheap " +
+                options.verb->name + " FILE");
+}
+
+int answer_question(const Options &options) {
+  refuse_live_process(options);
+  if (options.max_memory && !limit_memory(options.max_memory))
+    throw Error("--max-memory is not supported on this system");
+  Output output(options.output, options.target);
+  cancel_on_interrupt(progress);
+  std::vector<PassTime> times;
+  Watch watch{&progress, options.perf ? &times : nullptr};
+  ProgressLine line(progress, options.progress && is_terminal(2));
+
+  std::unique_ptr<Snapshot> snapshot = Snapshot::open(options.target, snapshot_options(options, watch));
+  report::Answer answer = options.verb->answer(*snapshot, options.question);
+
+  if (output.is_standard_output() && is_terminal(1))
+    line.stop(); // both would draw on the same screen
+  bool complete = !answer.completeness || answer.completeness->complete;
+  try {
+    options.writer->write(answer, write_options(options, watch), output.begin());
+    output.finish();
+  } catch (const report::OutputClosed &) {
+    // `| head` has seen enough: that is not a failure.
+  }
+  line.stop();
+  if (options.perf)
+    print_times(times);
+  if (options.strict && !complete)
+    say("part of the heap could not be read (--strict)");
+  return options.strict && !complete ? incomplete : answered;
+}
+
+int print(const std::string &text) {
+  report::Sink sink(stdout, "standard output");
+  sink.write(text);
+  sink.flush();
+  return answered;
+}
+
+int run(std::span<const std::string_view> arguments) {
+  Options options = parse_options(arguments, verbs());
+  if (options.version)
+    return print("dnheap " DNHEAP_VERSION "\n");
+  if (options.help)
+    return print(options.verb ? verb_help(*options.verb) : general_help(verbs()));
+  return answer_question(options);
+}
+
+int guarded_run(std::span<const std::string_view> arguments) {
+  try {
+    return run(arguments);
+  } catch (const UsageError &error) {
+    say(error.what());
+    return wrong_usage;
+  } catch (const Interrupted &) {
+    say("interrupted");
+    return was_interrupted;
+  } catch (const report::OutputClosed &) {
+    return answered;
+  } catch (const Error &error) {
+    say(error.what());
+  } catch (const std::bad_alloc &) {
+    say("out of memory: this question needs more than the machine, or --max-memory, allows");
+  } catch (const std::system_error &error) {
+    say(std::string("the operating system refused: ") + error.what());
+  } catch (const std::exception &error) {
+    say(std::string("internal error, please report it: ") + error.what());
+  }
+  return cannot_answer;
+}
+
+} // namespace
+
+} // namespace dnheap::cli
+
+int main(int count, char **values) {
+#ifdef SIGPIPE
+  std::signal(SIGPIPE, SIG_IGN); // a closed pipe is seen as a failed write
+#endif
+  std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
+  return dnheap::cli::guarded_run(arguments);
+}

@@ -343,6 +343,14 @@ bool is_descriptor(const Memory &memory, Address address) {
   return header && (header->flags & 1) && header->json_size && header->json_size <= max_json_size && header->json;
 }
 
+std::vector<DescriptorExtent> descriptor_extents(const Memory &memory, Address address) {
+  std::optional<Header> header = read_header(memory, address);
+  if (!header || header->json_size > max_json_size || header->pointer_count > max_pointers)
+    return {};
+  u64 p = memory.format().pointer_size;
+  return {{address, 24 + 2 * p}, {header->json, header->json_size}, {header->pointers, header->pointer_count * p}};
+}
+
 ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> pointer_data) {
   Json root = parse_strict(strip_comments(json));
   if (!root.is_object())

@@ -13,6 +13,14 @@ inline constexpr u64 descriptor_magic = 0x0043414443434e44;
 // Does a descriptor's header lie here? Cheap: for scans.
 bool is_descriptor(const Memory &memory, Address address);
 
+// The stretches of memory that the descriptor itself (without sub-descriptors) takes: its struct, JSON and pointer data.
+// They are constant once the module is loaded. Empty when there is none. For laying them in from a module's file.
+struct DescriptorExtent {
+  Address start = 0;
+  u64 size = 0;
+};
+std::vector<DescriptorExtent> descriptor_extents(const Memory &memory, Address address);
+
 // Throws Error ("contract descriptor at 0x…: …") when it is unreadable, contradicts itself (a type, field, global or
 // contract given twice), is of an unknown version, or of another format than the target.
 ContractDescriptor parse_descriptor(const Memory &memory, Address address);

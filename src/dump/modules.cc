@@ -22,6 +22,8 @@ struct Growing {
 constexpr u64 section_alignment = 64 << 10;
 // Without a header, pieces further apart than any alignment of segments are taken for separate mappings.
 constexpr u64 widest_hole = 4 << 20;
+// Modules whose header is looked at: beyond any real process, and soon over in a hostile dump.
+constexpr u64 most_headers = 65536;
 
 // Does `next` show the file where one of the image's sections has its place?
 bool is_section(const PeImage &pe, Address base, const Extent &next) {
@@ -67,7 +69,7 @@ std::vector<Module> group_into_modules(std::vector<MappedExtent> files, const Me
       continue;
     }
     Growing growing{modules.size(), std::nullopt, std::nullopt};
-    if (file.extent.file_offset == 0) {
+    if (file.extent.file_offset == 0 && modules.size() < most_headers) {
       growing.elf = ElfImage::at(memory, file.extent.start);
       if (!growing.elf)
         growing.pe = PeImage::at(memory, file.extent.start, true);

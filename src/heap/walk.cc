@@ -1,5 +1,4 @@
 #include "heap/walk.h"
-#include "base/host.h"
 
 namespace dnheap {
 
@@ -26,6 +25,24 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
   return std::nullopt;
 }
 
+Bytes bytes_of(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer) {
+  if (!range.bytes.empty())
+    return range.bytes;
+  buffer.resize(range.size);
+  return memory.read(range.address, buffer) ? Bytes(buffer) : Bytes();
+}
+
+std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable &types, Format format) {
+  if (range.starts_with_object)
+    return 0;
+  return guess_object_start(bytes, 0, range.size, range.alignment, types, format);
+}
+
+std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 end, u64 bad, TypeTable &types,
+                               Format format) {
+  return guess_object_start(bytes.first(end), bad + range.alignment, end, range.alignment, types, format, 32);
+}
+
 std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
   std::vector<Chunk> chunks;
   for (const ObjectRange &range : heap_.ranges()) {
@@ -41,19 +58,10 @@ std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
   return chunks;
 }
 
-Bytes HeapWalk::bytes_of(const ObjectRange &range, std::vector<std::byte> &buffer) const {
-  if (!range.bytes.empty())
-    return range.bytes;
-  buffer.resize(range.size);
-  // Cannot fail: Heap has seen every piece. An empty view would make the whole range a gap.
-  return memory_.read(range.address, buffer) ? Bytes(buffer) : Bytes();
-}
-
 std::optional<u64> HeapWalk::start_of(const ObjectRange &range, Bytes bytes, u64 begin, TypeTable &types) const {
-  if (begin == 0 && range.starts_with_object)
-    return 0;
   constexpr u64 window = 64 << 10;
-  return guess_object_start(bytes, begin, begin == 0 ? range.size : window, range.alignment, types, format_);
+  return begin == 0 ? first_object(range, bytes, types, format_)
+                    : guess_object_start(bytes, begin, window, range.alignment, types, format_);
 }
 
 WalkResult HeapWalk::gather(std::vector<ChunkResult> &results) {

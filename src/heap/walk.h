@@ -54,6 +54,13 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment,
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain = 64);
 
+// A range's bytes; gathered into `buffer` if they lie in several pieces. Empty when that fails.
+Bytes bytes_of(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);
+// Offset of the range's first object: 0, or behind missing memory a guess.
+std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable &types, Format format);
+// Where to go on after the unsound object at `bad`, before `end`.
+std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 end, u64 bad, TypeTable &types, Format format);
+
 struct WalkResult {
   u64 objects = 0, bytes = 0; // walked, Free included; bytes aligned
   u64 bad_objects = 0;        // places where no sound object lay
@@ -75,12 +82,12 @@ struct ChunkResult {
 // `make` builds a Visitor; it is called once per thread, and again should a guess have been wrong.
 class HeapWalk {
 public:
-  HeapWalk(const Heap &heap, Format format, const Memory &memory, unsigned threads, const Watch &watch)
-      : heap_(heap), format_(format), memory_(memory), threads_(std::max(threads, 1u)), watch_(watch) {}
+  HeapWalk(const Heap &heap, const Memory &memory, unsigned threads, const Watch &watch)
+      : heap_(heap), format_(memory.format()), memory_(memory), threads_(std::max(threads, 1u)), watch_(watch) {}
 
   template <class Visitor, class Make> WalkResult run(std::vector<std::unique_ptr<Visitor>> &visitors, Make make) {
-    bool cut = true;
-    for (;; cut = false) {
+    for (bool cut = true;; cut = false) {
+      Timer timer(watch_, "walk", heap_.segment_bytes());
       std::vector<Chunk> chunks = cut_ranges(cut);
       std::vector<ChunkResult> results(chunks.size());
       visitors.clear();
@@ -110,9 +117,10 @@ private:
     u64 begin, end; // offsets; objects that start in between
   };
 
+  static constexpr u64 chunk_size = 8 << 20;
+
   std::vector<Chunk> cut_ranges(bool cut) const;
   static WalkResult gather(std::vector<ChunkResult> &results);
-  Bytes bytes_of(const ObjectRange &range, std::vector<std::byte> &buffer) const;
   // Where the walk of the chunk that begins at `begin` starts; nullopt: it has no recognisable start.
   std::optional<u64> start_of(const ObjectRange &range, Bytes bytes, u64 begin, TypeTable &types) const;
 
@@ -121,7 +129,11 @@ private:
   bool walk_chunk(const Chunk &chunk, Visitor &visitor, std::vector<std::byte> &buffer, ChunkResult &result) const {
     const ObjectRange &range = *chunk.range;
     result.range = &range;
-    Bytes bytes = bytes_of(range, buffer);
+    Bytes bytes = bytes_of(range, memory_, buffer);
+    if (bytes.size() < range.size) {
+      result.gaps.push_back({range.address, range.end(), "not in this dump"});
+      return true;
+    }
     TypeTable &types = visitor.types();
     std::optional<u64> start = start_of(range, bytes, chunk.begin, types);
     if (!start && chunk.begin > 0)
@@ -137,7 +149,7 @@ private:
       result.gaps.push_back({range.address + from, range.address + to, reason});
     };
     if (chunk.begin == 0 && at > 0)
-      gap(0, at, "no object start is known behind missing memory");
+      gap(0, at, "behind missing memory, where no object start is known");
     visitor.begin_chunk(range);
     u64 objects = 0, walked = 0;
     while (at < end) {
@@ -150,8 +162,7 @@ private:
       if (at >= end)
         break;
       ++result.bad_objects;
-      std::optional<u64> next =
-          guess_object_start(bytes.first(end), at + range.alignment, end, range.alignment, types, format_, 32);
+      std::optional<u64> next = next_object(range, bytes, end, at, types, format_);
       gap(at, next.value_or(end), "no sound object here");
       at = next.value_or(end);
     }
@@ -160,8 +171,6 @@ private:
     visitor.end_chunk(result);
     return at == end;
   }
-
-  static constexpr u64 chunk_size = 8 << 20;
 
   const Heap &heap_;
   const Format format_;

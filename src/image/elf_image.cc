@@ -8,7 +8,7 @@ namespace {
 
 constexpr u64 most_program_headers = 4096;
 constexpr u64 most_dynamic_entries = 4096;
-constexpr u64 most_note_bytes = 1 << 20;
+constexpr u64 largest_copy = 1 << 20; // of tables and notes, whose sizes come from the target
 // Steps along one hash chain: beyond any real library, and soon over in a hostile one.
 constexpr u64 longest_chain = 1 << 20;
 
@@ -66,8 +66,7 @@ std::optional<ElfImage> ElfImage::at(const Memory &memory, Address base) {
 
 std::vector<std::byte> ElfImage::copy(Address address, u64 size) const {
   std::vector<std::byte> out;
-  // Sizes come from the target: ask for no more than there is.
-  if (size > memory_->size())
+  if (size > largest_copy || !memory_->find(address))
     return out;
   out.resize(size);
   if (!memory_->read(address, out))
@@ -91,7 +90,7 @@ std::optional<u64> ElfImage::pointer_at(Address address) const {
 
 std::vector<u8> ElfImage::build_id() const {
   for (const ElfSegment &segment : headers_) {
-    if (segment.type != elf::segment_note || segment.file_size > most_note_bytes)
+    if (segment.type != elf::segment_note)
       continue;
     std::vector<std::byte> notes = copy(narrow(segment.address + bias_, header_.format), segment.file_size);
     if (std::vector<u8> id = find_build_id(notes, segment.alignment, header_.format.byte_order); !id.empty())

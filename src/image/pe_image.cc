@@ -8,6 +8,7 @@ namespace {
 
 constexpr u32 cli_header_size = 72;
 constexpr u64 longest_name = 4096;
+constexpr u16 most_sections = 96; // the loader's own limit, says the specification
 
 } // namespace
 
@@ -49,7 +50,7 @@ bool PeImage::read_headers() {
                      optional_size = load_at<u16>(file_header + 16), magic = load_at<u16>(optional_header);
   std::optional<u32> stamp = load_at<u32>(file_header + 4);
   if (load_at<u32>(base_ + *header_at) != pe_signature || !machine || !section_count || !optional_size || !stamp ||
-      (magic != pe32 && magic != pe32_plus))
+      (magic != pe32 && magic != pe32_plus) || *section_count > most_sections)
     return false;
   bool wide = magic == pe32_plus;
   std::optional<u64> image_base =

@@ -12,7 +12,7 @@ namespace {
 
 constexpr ByteOrder little = ByteOrder::little; // the format is, whatever the target
 constexpr u32 root_signature = 0x424a5342;      // "BSJB"
-constexpr u32 max_generic_parameters = 0xffff;  // GenericParam.Number is a u16
+constexpr u32 max_generic_parameters = 1024;
 
 // As slice(), but gives what there is when the bytes end early.
 Bytes clamped_slice(Bytes bytes, u64 offset, u64 size) {
@@ -57,6 +57,7 @@ std::optional<Metadata> Metadata::parse(Bytes root) {
 // II.24.2.2: offset, size, and a name padded to a multiple of four bytes. Of streams of the same name the first counts.
 bool Metadata::read_streams(Bytes root, u64 at, unsigned count) {
   Bytes tables;
+  bool wide_rows = false;
   for (unsigned i = 0; i < count; ++i) {
     std::optional<u32> offset = load_at<u32>(root, at, little), size = load_at<u32>(root, at + 4, little);
     if (!offset || !size)
@@ -80,21 +81,23 @@ bool Metadata::read_streams(Bytes root, u64 at, unsigned count) {
     else if (name == "#GUID")
       take(guids_);
     else if (name == "#JTD") // a delta of edit-and-continue
-      sizes_.wide_rows = true;
+      wide_rows = true;
   }
-  return read_tables(tables);
+  return read_tables(tables, wide_rows);
 }
 
 // II.24.2.6: reserved, version, heap sizes, a bit for each table that is there, a bit for each that is sorted, the row
 // counts, and the tables one after the other.
-bool Metadata::read_tables(Bytes stream) {
+bool Metadata::read_tables(Bytes stream, bool wide_rows) {
   std::optional<u64> present = load_at<u64>(stream, 8, little);
   if (!present)
     return false;
   u8 heaps = static_cast<u8>(stream[6]);
-  sizes_.wide_strings = heaps & 0x01;
-  sizes_.wide_guids = heaps & 0x02;
-  sizes_.wide_blobs = heaps & 0x04;
+  TableSizes sizes;
+  sizes.wide_rows = wide_rows;
+  sizes.wide_strings = heaps & 0x01;
+  sizes.wide_guids = heaps & 0x02;
+  sizes.wide_blobs = heaps & 0x04;
   u64 at = 24;
   for (unsigned table = 0; table < 64; ++table)
     if (*present >> table & 1) {
@@ -102,7 +105,7 @@ bool Metadata::read_tables(Bytes stream) {
       if (!rows || *rows > max_rows)
         return false;
       if (table < table_count)
-        sizes_.rows[table] = *rows;
+        sizes.rows[table] = *rows;
       at += 4;
     }
   // The runtime's own writer sets this for four extra bytes here; the standard does not have it.
@@ -113,10 +116,10 @@ bool Metadata::read_tables(Bytes stream) {
   for (unsigned table = 0; table < table_count; ++table) {
     TableLayout &layout = layouts_[table];
     layout.offset = offset;
-    layout.rows = sizes_.rows[table];
+    layout.rows = sizes.rows[table];
     std::span<const Column> columns = columns_of(static_cast<Table>(table));
     for (unsigned i = 0; i < columns.size(); ++i) {
-      layout.row_size = static_cast<u8>(layout.row_size + column_width(columns[i], sizes_));
+      layout.row_size = static_cast<u8>(layout.row_size + column_width(columns[i], sizes));
       layout.starts[i + 1] = layout.row_size;
     }
     offset += u64{layout.rows} * layout.row_size;

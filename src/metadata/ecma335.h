@@ -105,8 +105,7 @@ public:
   // A column that holds a row number or a coded index, as a token; rid 0 when null or invalid.
   Token token_column(Table table, u32 rid, unsigned column) const;
 
-  // The heaps (II.24.2.3 to 5). A text is cut at 4096 bytes: the runtime loads no type
-  // with a longer name.
+  // The heaps (II.24.2.3 to 5). A text is cut at 4096 bytes; the runtime loads no type with a name that long.
   std::string_view string(u32 offset) const { return text_at(strings_, offset); }
   Bytes blob(u32 offset) const { return blob_in(blobs_, offset); }
   Bytes guid(u32 index) const;                                            // from 1; 16 bytes
@@ -130,13 +129,12 @@ public:
   u32 type_of_method(u32 method_rid) const;
 
   u32 enclosing_type(u32 type_rid) const; // 0 = not nested
-  // `owner`: TypeDef or MethodDef. A nested type repeats the parameters of the types around it.
+  // `owner`: TypeDef or MethodDef. A nested type repeats the parameters of the types around it. At most 1024.
   u32 generic_parameter_count(Token owner) const;
   std::vector<std::string_view> generic_parameters(Token owner) const; // names in order
   std::optional<ConstantRow> constant(Token parent) const;             // parent: Field, Param or Property
 
 private:
-  friend class RidRange;
   struct TableLayout {
     u64 offset = 0; // in tables_
     u32 rows = 0;
@@ -147,14 +145,13 @@ private:
 
   Metadata();
   bool read_streams(Bytes root, u64 at, unsigned count);
-  bool read_tables(Bytes stream);
+  bool read_tables(Bytes stream, bool wide_rows);
   static Bytes blob_in(Bytes heap, u32 offset);
   const MemberLists &member_lists(Table member) const;
   const KeyIndex &key_index(Table table) const;
 
   std::string_view version_;
   Bytes tables_, strings_, users_, blobs_, guids_;
-  TableSizes sizes_;
   std::array<TableLayout, table_count> layouts_{};
   std::shared_ptr<FirstUse> first_use_; // shared by copies: they read the same bytes
 };

@@ -32,7 +32,6 @@ class MemberLists {
 public:
   MemberLists(const Metadata &metadata, Table member);
 
-  Table pointers() const { return pointers_; }
   RidRange members(const Metadata &metadata, u32 type_rid) const;
   u32 type_of(const Metadata &metadata, u32 member_rid) const; // 0 = unknown
 

@@ -8,13 +8,14 @@ namespace dnheap {
 namespace {
 
 constexpr unsigned max_nesting = 64;
+constexpr u32 max_arity = 1024;
 
 struct Level {
   std::string_view name_space, name;
   u32 arity; // including what the enclosing types introduced
 };
 
-// The number behind the last ` of a name; 0 when it has none.
+// The number behind the last ` of a name; 0 when it has none, or one beyond reason.
 u32 arity_mark(std::string_view name) {
   std::size_t tick = name.rfind('`');
   if (tick == name.npos)
@@ -22,7 +23,7 @@ u32 arity_mark(std::string_view name) {
   u32 arity = 0;
   const char *end = name.data() + name.size();
   auto [stop, error] = std::from_chars(name.data() + tick + 1, end, arity);
-  return error == std::errc() && stop == end ? arity : 0;
+  return error == std::errc() && stop == end && arity <= max_arity ? arity : 0;
 }
 
 // Innermost first.
@@ -82,7 +83,7 @@ void append_qualified(std::string &out, std::string_view name_space, std::string
 
 } // namespace
 
-// A nested type repeats the parameters of the types around it (II.10.7.1). Compilers keep to that; where metadata does
+// A nested type repeats the parameters of the types around it. Compilers keep to that; where metadata does
 // not, all parameters are the nested type's own.
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type) {
   std::vector<TypeNamePart> parts;

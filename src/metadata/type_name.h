@@ -11,8 +11,8 @@
 //   names: <System-Collections-Generic-IEnumerable<KeyValuePair<System-String\,T>>-GetEnumerator>d__5.
 //   Nothing else is changed: spaces, control characters, any Unicode stay (printing is for who prints).
 // * An array is its element's name and [], or [,] with one comma fewer than the rank; [*] is an array of rank one that
-//   is not a vector. Brackets are in the order of nesting, the innermost element's first: a vector
-//   of matrices, int[][,] in C#, is System.Int32[,][] here and in System.Type.FullName.
+//   is not a vector. Brackets are in the order of nesting, the innermost element's first: a vector of matrices, which
+//   is int[][,] in C#, is System.Int32[,][] here and in System.Type.FullName.
 // * A pointer is the name and *. A function pointer is, as in System.Type, System.Void(System.Int32, System.String).
 //
 // Where ClrMD's spelling loses something, ours does not (left ClrMD, right ours):
@@ -21,7 +21,8 @@
 //   System.Int32<*>                 System.Int32[*]
 //   Outer`1[[System.Int32, ...]][*] Outer<System.Int32>[*]
 //   Value`1[[System.Int32, ...]]*[] Value<System.Int32>*[]
-//   Odd<T1>                         Odd`1                         a name with a mark that is no generic type
+//   Odd<T1>                         Odd`1                         a mark, but no parameters
+//   Wrong<A, B, T3>                 Wrong`3<A, B>                 a mark that is too large
 //   List<A\>                        List<A\,B>                    an argument whose name has an escaped comma
 //   (none), or Outer<T1>            System.Void(System.Int32)[]   function pointers
 //   Inner+Outer<T1>, (none)         Outer<System.Int32>+Inner     types of Reflection.Emit
@@ -44,8 +45,7 @@ struct TypeNamePart {
 // or a TypeRef (whose arity only its name tells). Empty when there is no such row.
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type);
 
-// `arguments`: of all levels, outermost first, as a type's instantiation has them. Too many are given to the last
-// level.
+// `arguments`: of all levels, outermost first, as an instantiation has them. Too many are given to the last level.
 std::string format_type_name(std::span<const TypeNamePart> parts, std::span<const std::string> arguments);
 
 std::string array_type_name(std::string_view element, u32 rank, bool is_vector);

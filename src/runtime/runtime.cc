@@ -17,6 +17,30 @@ ContractDescriptor published_descriptor(const Target &target, const Module &modu
   return out;
 }
 
+// Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can be
+// said, and the reason should not be left to whatever fails first.
+void require_heap(const Gc1 &gc, const Memory &memory) {
+  std::vector<std::string> ignored; // reported by Heap
+  u64 total = 0, known = 0;
+  for (Address heap : gc.get_gc_heaps())
+    for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored)) {
+      if (s.end <= s.start || s.generation == GCSegmentGeneration::frozen)
+        continue;
+      total += s.end - s.start;
+      for (Address at = s.start; at < s.end;) {
+        u64 part = memory.view_up_to(at, s.end - at).size();
+        if (!part)
+          break;
+        known += part;
+        at += part;
+      }
+    }
+  if (known < total / 16)
+    throw Error("the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total) +
+                ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or 3); take "
+                "one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2");
+}
+
 } // namespace
 
 std::vector<const Module *> find_runtime_modules(const Target &target) {
@@ -31,8 +55,10 @@ std::vector<const Module *> find_runtime_modules(const Target &target) {
 Runtime::Runtime(const Target &target, const Module &module, std::span<const ShippedTable> tables)
     : target_(target), module_(module), version_(find_version(target.memory, module)),
       descriptor_(derive_descriptor(target, module, published_descriptor(target, module), tables)),
-      gc_(target.memory, descriptor_), thread_(target.memory, descriptor_), loader_(target.memory, descriptor_),
-      types_(target.memory, descriptor_, loader_) {}
+      gc_(target.memory, descriptor_), thread_(target.memory, descriptor_), loader_(target.memory, descriptor_) {
+  require_heap(gc_, target.memory);
+  types_ = std::make_unique<RuntimeTypeSystem1>(target.memory, descriptor_, loader_);
+}
 
 std::vector<AllocationContext> Runtime::thread_allocation_contexts(std::vector<std::string> &problems) const {
   std::vector<AllocationContext> out;

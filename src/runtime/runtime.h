@@ -31,7 +31,7 @@ public:
 
   const Gc1 &gc() const { return gc_; }
   const Thread1 &thread() const { return thread_; }
-  RuntimeTypeSystem1 &types() const { return types_; }
+  RuntimeTypeSystem1 &types() const { return *types_; }
   Loader1 &loader() const { return loader_; }
 
   std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const;
@@ -44,7 +44,7 @@ private:
   Gc1 gc_;
   Thread1 thread_;
   mutable Loader1 loader_; // caches
-  mutable RuntimeTypeSystem1 types_;
+  std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
 };
 
 } // namespace dnheap

@@ -1,0 +1,122 @@
+#include "analysis/answer_head.h"
+#include "base/text.h"
+
+namespace dnheap {
+
+namespace {
+
+const char *byte_order_name(Format format) { return format.byte_order == ByteOrder::little ? "little" : "big"; }
+
+void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
+  std::vector<report::Cell> identifiers;
+  for (const std::string &id : runtime.gc().get_gc_identifiers())
+    identifiers.push_back(id);
+  facts.push_back({"gc", std::vector<report::Fact>{{"server", runtime.gc().is_server()},
+                                                    {"regions", runtime.gc().has_regions()},
+                                                    {"heaps", runtime.gc().get_gc_heap_count()},
+                                                    {"identifiers", identifiers}}});
+}
+
+void add_gap(report::Completeness &to, const Gap &gap) { to.gaps.push_back({gap.start, gap.end, gap.reason}); }
+
+// Σ objects + Free + allocation contexts + gaps = Σ (end − start) of the segments, always.
+void check_sum(const Heap &heap, const WalkResult &walk, report::Completeness &to) {
+  u64 gaps = 0;
+  for (const report::Completeness::Gap &gap : to.gaps)
+    gaps += gap.end - gap.start;
+  u64 sum = walk.bytes + heap.context_bytes() + gaps;
+  if (sum != heap.segment_bytes()) {
+    to.complete = false;
+    to.notes.push_back("the sum does not close: objects " + std::to_string(walk.bytes) + " + allocation contexts " +
+                       std::to_string(heap.context_bytes()) + " + gaps " + std::to_string(gaps) + " is not " +
+                       std::to_string(heap.segment_bytes()) + " bytes of segments");
+  }
+}
+
+report::Completeness completeness(Snapshot &snapshot) {
+  const Heap &heap = snapshot.heap();
+  const HeapTally &tally = snapshot.tally();
+  report::Completeness out;
+  for (const Gap &gap : heap.gaps())
+    add_gap(out, gap);
+  for (const Gap &gap : tally.walk.gaps)
+    add_gap(out, gap);
+  std::sort(out.gaps.begin(), out.gaps.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
+  out.objects = tally.walk.objects;
+  out.bytes = tally.walk.bytes;
+  out.bad_objects = tally.walk.bad_objects;
+  out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty();
+  out.notes.assign(heap.problems().begin(), heap.problems().end());
+  check_sum(heap, tally.walk, out);
+  if (!snapshot.runtime().gc().get_gc_structures_valid()) {
+    out.complete = false;
+    out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
+  }
+  for (const std::string &note : snapshot.target().notes)
+    out.notes.push_back(note);
+  return out;
+}
+
+std::string how_complete(const report::Completeness &c, const Heap &heap) {
+  std::string out = count_text(c.objects) + " objects, " + bytes_text(c.bytes);
+  if (c.complete)
+    return out + ", complete";
+  u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
+  return out + ", INCOMPLETE: " + bytes_text(missing) + " in " + count_text(c.gaps.size()) + " gaps not walked";
+}
+
+} // namespace
+
+std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime) {
+  std::vector<report::Fact> facts = {{"path", target.path},
+                                     {"container", target.container},
+                                     {"os", name_of(target.os)},
+                                     {"architecture", name_of(target.architecture)},
+                                     {"pointer_size", target.format().pointer_size},
+                                     {"byte_order", byte_order_name(target.format())}};
+  if (runtime) {
+    facts.push_back({"runtime", "coreclr"});
+    facts.push_back({"version", runtime->version().empty() ? report::Cell() : report::Cell(runtime->version())});
+    add_gc_facts(*runtime, facts);
+  }
+  facts.push_back({"pid", target.pid ? report::Cell(target.pid) : report::Cell()});
+  return facts;
+}
+
+std::string target_headline(const Target &target, const Runtime *runtime) {
+  std::string out = printable(target.path.substr(target.path.find_last_of('/') + 1), 200) + ": ";
+  if (!runtime)
+    return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
+  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) + " on " + name_of(target.os) +
+         " " + name_of(target.architecture) + ", " + (runtime->gc().is_server() ? "server" : "workstation") + " GC";
+  if (runtime->gc().is_server())
+    out += " of " + std::to_string(runtime->gc().get_gc_heap_count()) + " heaps";
+  return out + (runtime->gc().has_regions() ? ", regions" : ", segments");
+}
+
+report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *command) {
+  report::Answer answer;
+  answer.command = command;
+  answer.target = target_facts(snapshot.target(), &snapshot.runtime());
+  answer.completeness = completeness(snapshot);
+  answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
+                    how_complete(*answer.completeness, snapshot.heap());
+  return answer;
+}
+
+void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
+  for (const std::string &problem : snapshot.runtime().types().problems())
+    answer.completeness->notes.push_back("type names: " + problem);
+}
+
+std::string shell_word(const std::string &name) {
+  if (!name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+-,") ==
+                           name.npos)
+    return name;
+  std::string out = "'";
+  for (char c : name)
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+} // namespace dnheap

@@ -1,0 +1,22 @@
+// What every answer begins with: target facts, completeness, headline. For the files of this folder.
+#pragma once
+#include "analysis/verb.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+// An answer with command, target facts, completeness (from the walk of all objects) and headline filled in.
+report::Answer begin_answer(Snapshot &snapshot, const Question &question, const char *command);
+
+// The target's facts alone, for verbs that read no heap. `runtime` may be null.
+std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime);
+// "core.dmp: .NET 10.0.14 on linux x64, workstation GC with regions"
+std::string target_headline(const Target &target, const Runtime *runtime);
+
+// Adds to the completeness notes why type names could not be told. Call after the last name.
+void add_name_notes(Snapshot &snapshot, report::Answer &answer);
+
+// `name` as a word of a POSIX shell command.
+std::string shell_word(const std::string &name);
+
+} // namespace dnheap

@@ -1,0 +1,122 @@
+// `info`: what is this dump, how was it understood, how complete is it?
+#include "analysis/answer_head.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+
+report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
+  const Target &target = snapshot.target();
+  const Heap &heap = snapshot.heap();
+  report::Table table;
+  table.name = "facts";
+  table.columns = {{"fact", "What", Kind::text}, {"value", "Value", Kind::text}};
+  std::vector<report::Row> rows;
+  auto add = [&](const char *fact, const std::string &value) {
+    if (!value.empty())
+      rows.push_back({fact, value});
+  };
+  add("file", target.path);
+  add("container", target.container + (target.dump_kind.empty() ? "" : ", written by " + target.dump_kind));
+  add("process", target.pid ? std::to_string(target.pid) : "");
+  add("program", target.program);
+  add("system", std::string(name_of(target.os)) + " " + name_of(target.architecture));
+  add("runtime", snapshot.runtime().module().path);
+  add("version", snapshot.runtime().version());
+  std::string identifiers;
+  for (const std::string &id : snapshot.runtime().gc().get_gc_identifiers())
+    identifiers += (identifiers.empty() ? "" : ", ") + id;
+  add("garbage collector", identifiers);
+  add("memory in the dump", bytes_text(target.memory.size()) + " in " + count_text(target.memory.ranges().size()) + " ranges");
+  add("threads", count_text(target.threads.size()));
+  add("contract descriptor", snapshot.runtime().descriptor().found_by.empty()
+                                 ? "none in the dump; everything was derived from memory"
+                                 : snapshot.runtime().descriptor().found_by);
+  add("heap segments", count_text(heap.segments().size()) + ", " + bytes_text(heap.segment_bytes()));
+  add("allocation contexts", count_text(heap.context_count()) + ", " + bytes_text(heap.context_bytes()));
+  add("objects", count_text(answer.completeness->objects) + ", " + bytes_text(answer.completeness->bytes));
+  add("heap", answer.completeness->complete ? "walked completely: objects + contexts = segments"
+                                            : "walked INCOMPLETELY, see gaps and notes");
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+report::Table modules_table(const Target &target) {
+  report::Table table;
+  table.name = "modules";
+  table.title = "Module files looked at";
+  table.columns = {{"module", "Module", Kind::text, report::Shown::in_data},
+                   {"outcome", "Outcome", Kind::text},
+                   {"file", "File", Kind::text},
+                   {"reason", "Why", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Provenance &p : target.provenance) {
+    const char *outcome = p.outcome == Provenance::Outcome::used       ? "used"
+                          : p.outcome == Provenance::Outcome::rejected ? "rejected"
+                                                                       : "missing";
+    rows.push_back({p.module, outcome, p.file.empty() ? p.module : p.file, p.reason});
+  }
+  if (rows.empty())
+    table.notes.push_back("none: the dump holds all of the runtime's own libraries");
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+// Which contract is read by what, and how many of its values came from where.
+report::Table contracts_table(const ContractDescriptor &d) {
+  report::Table table;
+  table.name = "contracts";
+  table.title = "Contracts";
+  table.columns = {{"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const auto &[name, version] : d.contracts)
+    rows.push_back({name, version, name_of(d.contract_origin.find(name)->second)});
+  u64 count[3] = {};
+  for (const auto &[name, type] : d.types)
+    for (const auto &[field_name, field] : type.fields)
+      ++count[static_cast<u8>(field.origin)];
+  for (const auto &[name, global] : d.globals)
+    ++count[static_cast<u8>(global.origin)];
+  table.notes.push_back("values: " + count_text(count[0]) + " published by the target, " + count_text(count[1]) +
+                        " discovered in its memory, " + count_text(count[2]) + " from shipped tables");
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+report::Table gaps_table(const report::Completeness &completeness) {
+  report::Table table;
+  table.name = "gaps";
+  table.title = "Gaps";
+  table.columns = {{"start", "Start", Kind::address},
+                   {"end", "End", Kind::address},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"reason", "Why", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const auto &gap : completeness.gaps)
+    rows.push_back({gap.start, gap.end, gap.end - gap.start, gap.reason});
+  if (rows.empty())
+    table.notes.push_back("none");
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_info(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, question, "info");
+  answer.tables = {facts_table(snapshot, answer), modules_table(snapshot.target()),
+                   contracts_table(snapshot.runtime().descriptor()), gaps_table(*answer.completeness)};
+  answer.next_command = "dnheap stat " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,134 @@
+// `objects`: which objects are there? By address they stream, so that memory does not depend on how many there are; any
+// other order keeps 24 bytes for each object that will be shown.
+#include "analysis/answer_head.h"
+#include "analysis/type_filter.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "heap/object_cursor.h"
+#include <algorithm>
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+struct Line {
+  Address address = 0, method_table = 0;
+  u64 bytes = 0;
+  GCSegmentGeneration generation = GCSegmentGeneration::gen0;
+};
+
+// The objects that the question asks for, in address order.
+class Selection {
+public:
+  Selection(Snapshot &snapshot, const Question &question)
+      : runtime_(snapshot.runtime()), cursor_(snapshot.heap(), snapshot.runtime()), types_(question),
+        generation_(generation_of(question)), filter_{question.min_bytes, question.range} {}
+
+  bool next(Line &line) {
+    while (const Object *object = cursor_.next()) {
+      if (generation_ && static_cast<u8>(cursor_.generation()) != *generation_)
+        continue;
+      if (!filter_.passes(*object))
+        continue;
+      Address method_table = cursor_.method_table();
+      if (!types_.everything() && !type_passes(method_table))
+        continue;
+      line = {object->address, method_table, object->size, cursor_.generation()};
+      return true;
+    }
+    return false;
+  }
+
+  const std::string &name(Address method_table) { return runtime_.types().name(method_table); }
+
+private:
+  bool type_passes(Address method_table) {
+    auto it = passes_.find(method_table);
+    if (it == passes_.end())
+      it = passes_.emplace(method_table, types_.passes(name(method_table))).first;
+    return it->second;
+  }
+
+  const Runtime &runtime_;
+  ObjectCursor cursor_;
+  TypeFilter types_;
+  std::optional<u8> generation_;
+  ObjectFilter filter_;
+  std::unordered_map<Address, bool> passes_;
+};
+
+void fill_row(report::Row &row, const Line &line, const std::string &name) {
+  row[0] = line.address;
+  row[1] = line.method_table;
+  row[2] = line.bytes;
+  row[3] = name_of(line.generation);
+  row[4] = report::Cell::borrowed(name);
+}
+
+report::RowSource streamed(const std::shared_ptr<Selection> &selection) {
+  return [selection](report::Row &row) {
+    Line line;
+    if (!selection->next(line))
+      return false;
+    fill_row(row, line, selection->name(line.method_table));
+    return true;
+  };
+}
+
+// The first `top` (0: all) in the asked order; ties by address.
+report::RowSource sorted(const std::shared_ptr<Selection> &selection, const std::string &column, u64 top) {
+  auto before = [selection, by_type = column == "type"](const Line &a, const Line &b) {
+    if (by_type && a.method_table != b.method_table) {
+      const std::string &x = selection->name(a.method_table), &y = selection->name(b.method_table);
+      return x != y ? x < y : a.method_table < b.method_table;
+    }
+    if (!by_type && a.bytes != b.bytes)
+      return a.bytes > b.bytes;
+    return a.address < b.address;
+  };
+  auto lines = std::make_shared<std::vector<Line>>();
+  // One more than will be shown, so that the writer can say that there are more.
+  u64 keep = top ? top + 1 : 0;
+  for (Line line; selection->next(line);) {
+    lines->push_back(line);
+    if (keep && lines->size() >= 2 * keep + 1024) {
+      std::nth_element(lines->begin(), lines->begin() + static_cast<i64>(keep), lines->end(), before);
+      lines->resize(keep);
+    }
+  }
+  std::sort(lines->begin(), lines->end(), before);
+  return [selection, lines, at = u64{0}](report::Row &row) mutable {
+    if (at == lines->size())
+      return false;
+    const Line &line = (*lines)[at++];
+    fill_row(row, line, selection->name(line.method_table));
+    return true;
+  };
+}
+
+} // namespace
+
+report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
+  using report::Kind;
+  report::Answer answer = begin_answer(snapshot, question, "objects");
+  report::Table table;
+  table.name = "objects";
+  table.columns = {{"address", "Address", Kind::address},
+                   {"method_table", "MethodTable", Kind::address, report::Shown::in_data},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"generation", "Gen", Kind::text},
+                   {"type", "Type", Kind::text}};
+  auto selection = std::make_shared<Selection>(snapshot, question);
+  bool by_address = question.sort.empty() || question.sort == "address";
+  table.rows = by_address ? streamed(selection) : sorted(selection, question.sort, question.top);
+  answer.tables.push_back(std::move(table));
+  // Names are told while rows stream; what goes wrong there is said beforehand.
+  for (const TypeTally &type : snapshot.tally().types)
+    selection->name(type.method_table);
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap stat " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

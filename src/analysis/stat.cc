@@ -1,0 +1,110 @@
+// `stat`: which types fill the heap? One row per MethodTable, as dotnet-dump's dumpheap -stat.
+#include "analysis/answer_head.h"
+#include "analysis/type_filter.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+struct TypeLine {
+  const TypeTally *tally = nullptr;
+  const std::string *name = nullptr;
+  Tally total;
+};
+
+std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const Question &question) {
+  TypeFilter filter(question);
+  std::optional<u8> generation = generation_of(question);
+  std::vector<TypeLine> out;
+  for (const TypeTally &type : tally.types) {
+    TypeLine line;
+    line.tally = &type;
+    line.total = generation ? type.generations[*generation] : type.total();
+    if (line.total.count == 0)
+      continue;
+    line.name = &snapshot.runtime().types().name(type.method_table);
+    if (filter.passes(*line.name))
+      out.push_back(line);
+  }
+  return out;
+}
+
+// Largest first; ties by name, then method table.
+void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
+  auto key = [&](const TypeLine &l) {
+    return column == "count" ? l.total.count : column == "aligned_bytes" ? l.total.aligned_bytes : l.total.bytes;
+  };
+  std::sort(lines.begin(), lines.end(), [&](const TypeLine &a, const TypeLine &b) {
+    if (column != "type" && key(a) != key(b))
+      return key(a) > key(b);
+    if (*a.name != *b.name)
+      return *a.name < *b.name;
+    return a.tally->method_table < b.tally->method_table;
+  });
+}
+
+report::Table types_table(const std::vector<TypeLine> &lines, std::optional<u8> generation) {
+  using report::Kind;
+  using report::Shown;
+  report::Table table;
+  table.name = "types";
+  table.columns = {{"method_table", "MethodTable", Kind::address, Shown::in_data},
+                   {"count", "Count", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"share", "Share", Kind::percent, Shown::in_text},
+                   {"aligned_bytes", "Aligned", Kind::bytes, Shown::in_data}};
+  for (u8 g = 0; g < generation_count; ++g) {
+    const char *name = name_of(static_cast<GCSegmentGeneration>(g));
+    table.columns.push_back({name, name, Kind::bytes, Shown::in_data});
+  }
+  table.columns.push_back({"type", "Type", Kind::text});
+
+  Tally all;
+  for (const TypeLine &line : lines)
+    all.add(line.total);
+  std::vector<report::Row> rows;
+  for (const TypeLine &line : lines) {
+    report::Row row = {line.tally->method_table, line.total.count, line.total.bytes,
+                       all.bytes ? static_cast<double>(line.total.bytes) / static_cast<double>(all.bytes) : 0.0,
+                       line.total.aligned_bytes};
+    for (u8 g = 0; g < generation_count; ++g)
+      row.push_back(generation && g != *generation ? 0 : line.tally->generations[g].aligned_bytes);
+    row.push_back(*line.name);
+    rows.push_back(std::move(row));
+  }
+  table.row_count = rows.size();
+  report::Row total(table.columns.size());
+  total[1] = all.count;
+  total[2] = all.bytes;
+  total[4] = all.aligned_bytes;
+  total.back() = "total of " + count_text(rows.size()) + " types";
+  table.total = std::move(total);
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, question, "stat");
+  ObjectFilter filter{question.min_bytes, question.range};
+  HeapTally filtered;
+  if (!filter.everything())
+    filtered = snapshot.tally(filter);
+  const HeapTally &tally = filter.everything() ? snapshot.tally() : filtered;
+  std::vector<TypeLine> lines = lines_of(snapshot, tally, question);
+  sort_lines(lines, question.sort.empty() ? "bytes" : question.sort);
+  answer.tables.push_back(types_table(lines, generation_of(question)));
+  add_name_notes(snapshot, answer);
+  for (const TypeLine &line : lines)
+    if (line.tally->method_table != snapshot.runtime().types().free_object_method_table()) {
+      answer.next_command = "dnheap objects " + shell_word(question.target) + " --type-exact " + shell_word(*line.name);
+      break;
+    }
+  return answer;
+}
+
+} // namespace dnheap

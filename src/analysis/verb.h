@@ -1,0 +1,45 @@
+// Verb: one question that the program can answer, as one row of a table. The command line's parsing, its help and its
+// checks follow from the rows; a new analysis is one file and one row. An AnswerFunction may throw Error, UsageError
+// and Interrupted; it is called once, from one thread.
+#pragma once
+#include "base/integers.h"
+#include "report/answer.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace dnheap {
+
+class Snapshot;
+
+// What the user asked for beyond the verb and the target.
+struct Question {
+  std::string type_regex, type_exact;    // RE2, already known to be valid; a full type name; empty = any
+  std::optional<std::string> generation; // gen0, gen1, gen2, loh, poh, frozen
+  u64 min_bytes = 0;
+  std::optional<std::pair<Address, Address>> range; // [first, second)
+  std::string sort;                                 // one of the verb's sort_columns; empty = the verb's own order
+  u64 top = 0;                                      // rows that will be shown of each table; 0 = all
+  bool verbose = false;
+  std::string target; // what the user named, for the headline and the next command
+};
+
+using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
+
+struct Verb {
+  const char *name;
+  const char *question; // "which types fill the heap?"
+  const char *details;  // paragraphs for `dnheap VERB --help`
+  // Names, with spaces between. Whatever a verb does not list is wrong usage, never silently ignored.
+  const char *filters;      // of: type gen min range (type includes --type-exact)
+  const char *sort_columns; // keys that --sort takes; the first is the verb's own order
+  const char *tables;       // keys that --table takes; the first is the main one
+  AnswerFunction answer;
+};
+
+// In the order of the help; the first is what `dnheap FILE` alone means.
+std::span<const Verb> verbs();
+
+} // namespace dnheap

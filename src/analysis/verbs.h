@@ -1,0 +1,13 @@
+// The answer functions, each in the file named after its verb. For verbs.cc only.
+#pragma once
+#include "analysis/verb.h"
+
+namespace dnheap {
+
+report::Answer answer_stat(Snapshot &snapshot, const Question &question);
+report::Answer answer_segments(Snapshot &snapshot, const Question &question);
+report::Answer answer_objects(Snapshot &snapshot, const Question &question);
+report::Answer answer_info(Snapshot &snapshot, const Question &question);
+report::Answer answer_contract(Snapshot &snapshot, const Question &question);
+
+} // namespace dnheap

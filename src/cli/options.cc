@@ -1,0 +1,335 @@
+#include "cli/options.h"
+
+#include "base/error.h"
+#include "base/host.h"
+#include "base/nearest.h"
+#include "cli/values.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <re2/re2.h>
+
+namespace dnheap::cli {
+
+namespace {
+
+constexpr std::string_view generations[] = {"gen0", "gen1", "gen2", "loh", "poh", "frozen"};
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+template <class Words> std::string joined(const Words &words) {
+  std::string out;
+  for (std::string_view word : words)
+    out += (out.empty() ? "" : ", ") + std::string(word);
+  return out;
+}
+
+template <class T>
+T value_or_usage(std::optional<T> value, const char *option, std::string_view text, const char *want) {
+  if (!value)
+    throw UsageError(std::string(option) + ": " + quoted(text) + " is not " + want);
+  return *value;
+}
+
+u64 number(const char *option, std::string_view text) {
+  return value_or_usage(parse_number(text), option, text, "a number");
+}
+
+u64 size(const char *option, std::string_view text) {
+  return value_or_usage(parse_size(text), option, text, "a size such as 4096, 10k or 1.5GiB");
+}
+
+// One of a list of words, or an error that lists them.
+template <class Words> void check_word(const char *option, std::string_view word, const Words &words) {
+  if (std::find(words.begin(), words.end(), word) == words.end())
+    throw UsageError(std::string(option) + ": " + quoted(word) + " is none of " + joined(words) +
+                     did_you_mean(word, words));
+}
+
+void set_format(Options &options, std::string_view value) {
+  std::vector<std::string_view> names;
+  for (const report::Writer &writer : report::writers())
+    names.push_back(writer.name);
+  check_word("--format", value, names);
+  options.writer = report::find_writer(value);
+}
+
+void set_type(Options &options, std::string_view value) {
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  RE2 expression(re2::StringPiece(value.data(), value.size()), quiet);
+  if (!expression.ok())
+    throw UsageError("--type: " + quoted(value) + " is not a regular expression: " + expression.error() +
+                     "; --type-exact takes a name as it is");
+  options.question.type_regex = value;
+}
+
+void set_threads(Options &options, std::string_view value) {
+  options.threads = static_cast<unsigned>(number("--threads", value));
+  if (options.threads == 0 || number("--threads", value) > 1024)
+    throw UsageError("--threads: " + quoted(value) + " is not a number from 1 to 1024");
+}
+
+void set_generation(Options &options, std::string_view value) {
+  check_word("--gen", value, std::span(generations));
+  options.question.generation = value;
+}
+
+void set_modules(Options &options, std::string_view value) {
+  if (!is_folder(std::string(value)))
+    throw UsageError("--modules: " + quoted(value) + " is not a folder");
+  options.module_folders.emplace_back(value);
+}
+
+const Option table[] = {
+    {"type", 0, "RE", "type", "only types whose full name matches this regular expression (RE2)", set_type},
+    {"type-exact", 0, "NAME", "type", "only the type with exactly this full name",
+     [](Options &o, std::string_view v) { o.question.type_exact = v; }},
+    {"gen", 0, "GENERATION", "gen", "only objects of gen0, gen1, gen2, loh, poh or frozen", set_generation},
+    {"min", 0, "SIZE", "min", "only objects of at least this size",
+     [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }},
+    {"range", 0, "A-B", "range", "only objects at addresses from A up to B (hexadecimal)",
+     [](Options &o, std::string_view v) {
+       o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
+     }},
+    {"sort", 0, "COLUMN", "sort", "sort the main table by this column",
+     [](Options &o, std::string_view v) { o.question.sort = v; }},
+    {"table", 0, "NAME", "table", "write only this table", [](Options &o, std::string_view v) { o.table = v; }},
+    {"top", 0, "N", "", "rows of each table at most, 0 = all (default: text 20, others all)",
+     [](Options &o, std::string_view v) { o.top = number("--top", v); }},
+    {"format", 0, "FORMAT", "", "text, json or csv (default text)", set_format},
+    {"exact", 0, nullptr, "", "text: bytes as digits, not as 861.0 MiB",
+     [](Options &o, std::string_view) { o.exact = true; }},
+    {"output", 'o', "FILE", "", "write the answer to this file", [](Options &o, std::string_view v) { o.output = v; }},
+    {"modules", 0, "DIR", "", "look here for module files that the dump lacks; may be given several times",
+     set_modules},
+    {"runtime", 0, "N", "", "which runtime, when the process has several (from 1)",
+     [](Options &o, std::string_view v) {
+       o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));
+     }},
+    {"pid", 'p', "PID", "", "a live process instead of a file (not supported yet)",
+     [](Options &o, std::string_view v) { o.process = number("--pid", v); }},
+    {"threads", 0, "N", "", "threads to use (default: one per processor)", set_threads},
+    {"max-memory", 0, "SIZE", "", "give up rather than use more memory than this",
+     [](Options &o, std::string_view v) { o.max_memory = size("--max-memory", v); }},
+    {"temp-dir", 0, "DIR", "", "where to decompress dumps to (default: $TMPDIR, /var/tmp, /tmp)",
+     [](Options &o, std::string_view v) { o.temp_dir = v; }},
+    {"strict", 0, nullptr, "", "exit code 4 when part of the heap could not be read",
+     [](Options &o, std::string_view) { o.strict = true; }},
+    {"perf", 0, nullptr, "", "print the time of every pass to standard error",
+     [](Options &o, std::string_view) { o.perf = true; }},
+    {"no-progress", 0, nullptr, "", "no progress line on the terminal",
+     [](Options &o, std::string_view) { o.progress = false; }},
+    {"verbose", 'v', nullptr, "", "more columns and notes",
+     [](Options &o, std::string_view) { o.question.verbose = true; }},
+    {"help", 'h', nullptr, "", "this text; after a verb, that verb's",
+     [](Options &o, std::string_view) { o.help = true; }},
+    {"version", 0, nullptr, "", "the version", [](Options &o, std::string_view) { o.version = true; }},
+};
+
+// "--name", as the user is to write it.
+std::string spelled(const Option &option) { return "--" + std::string(option.name); }
+
+class Parser {
+public:
+  Parser(std::span<const std::string_view> arguments, std::span<const Verb> verbs)
+      : arguments_(arguments), verbs_(verbs) {}
+
+  Options parse() {
+    read_words();
+    find_verb();
+    if (options_.help || options_.version)
+      return options_;
+    find_target();
+    check_verb_takes_options();
+    if (!options_.writer)
+      options_.writer = &report::writers().front();
+    options_.question.top = options_.top.value_or(options_.writer->default_top);
+    options_.question.target = options_.target;
+    return options_;
+  }
+
+private:
+  void read_words() {
+    bool only_words = false;
+    while (at_ < arguments_.size()) {
+      std::string_view word = arguments_[at_++];
+      if (only_words || word.size() < 2 || word[0] != '-')
+        words_.push_back(word);
+      else if (word == "--")
+        only_words = true;
+      else if (word[1] == '-')
+        read_long(word);
+      else
+        read_letters(word);
+    }
+  }
+
+  // --name, --name VALUE or --name=VALUE
+  void read_long(std::string_view word) {
+    std::size_t equals = word.find('=');
+    std::string_view name = word.substr(0, equals).substr(2);
+    const Option *option = find([&](const Option &o) { return o.name == name; });
+    if (!option)
+      unknown(word.substr(0, equals));
+    if (equals == std::string_view::npos)
+      set(*option, option->value ? next_value(*option) : "");
+    else if (option->value)
+      set(*option, word.substr(equals + 1));
+    else
+      throw UsageError(spelled(*option) + " takes no value");
+  }
+
+  // -v, -o FILE or -oFILE; letters without a value may be put together
+  void read_letters(std::string_view word) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const Option *option = find([&](const Option &o) { return o.letter && o.letter == word[i]; });
+      if (!option)
+        unknown(word);
+      if (!option->value) {
+        set(*option, "");
+        continue;
+      }
+      set(*option, i + 1 < word.size() ? word.substr(i + 1) : next_value(*option));
+      return;
+    }
+  }
+
+  template <class Test> const Option *find(Test test) const {
+    for (const Option &option : table)
+      if (test(option))
+        return &option;
+    return nullptr;
+  }
+
+  [[noreturn]] void unknown(std::string_view word) const {
+    std::vector<std::string> spellings;
+    for (const Option &option : table)
+      spellings.push_back(spelled(option));
+    std::vector<std::string_view> names(spellings.begin(), spellings.end());
+    std::string guess = did_you_mean(word, names);
+    throw UsageError("unknown option " + quoted(word) + (guess.empty() ? "; dnheap --help lists all" : guess));
+  }
+
+  std::string_view next_value(const Option &option) {
+    if (at_ == arguments_.size())
+      throw UsageError(spelled(option) + " needs a value: " + spelled(option) + " " + option.value);
+    return arguments_[at_++];
+  }
+
+  void set(const Option &option, std::string_view value) {
+    if (option.value && value.empty())
+      throw UsageError(spelled(option) + " needs a value: " + spelled(option) + " " + option.value);
+    option.set(options_, value);
+    used_.push_back(&option);
+  }
+
+  const Verb *verb_named(std::string_view name) const {
+    for (const Verb &verb : verbs_)
+      if (verb.name == name)
+        return &verb;
+    return nullptr;
+  }
+
+  // Takes the verb off words_; a file alone means the first verb.
+  void find_verb() {
+    if (!words_.empty() && words_[0] == "help") {
+      options_.help = true;
+      words_.erase(words_.begin());
+    }
+    if (words_.empty()) {
+      if (options_.process)
+        options_.verb = &verbs_.front();
+      else if (!options_.help && !options_.version)
+        throw UsageError("which dump? usage: dnheap VERB TARGET [options]; dnheap --help lists the verbs");
+      return;
+    }
+    options_.verb = verb_named(words_[0]);
+    if (options_.verb)
+      words_.erase(words_.begin());
+    else if (words_.size() == 1 && is_file_name(words_[0]))
+      options_.verb = &verbs_.front();
+    else
+      unknown_verb();
+  }
+
+  static bool is_file_name(std::string_view word) {
+    std::error_code ignored;
+    return word.find_first_of("/\\.") != std::string_view::npos || std::filesystem::exists(word, ignored);
+  }
+
+  [[noreturn]] void unknown_verb() const {
+    std::string word = quoted(words_[0]);
+    if (words_.size() > 1 && verb_named(words_[1]))
+      throw UsageError(word + " is no verb; the verb comes first: dnheap " + std::string(words_[1]) + " " +
+                       std::string(words_[0]));
+    std::vector<std::string_view> names;
+    for (const Verb &verb : verbs_)
+      names.push_back(verb.name);
+    std::string guess = did_you_mean(words_[0], names);
+    std::string what = words_.size() > 1 ? "unknown verb " + word : word + " is neither a verb nor a file";
+    throw UsageError(what + (guess.empty() ? "; the verbs are: " + joined(names) : guess));
+  }
+
+  void find_target() {
+    std::string usage = "usage: dnheap " + std::string(options_.verb->name) + " TARGET [options]";
+    if (options_.process && !words_.empty())
+      throw UsageError("either --pid or a file, not both: " + quoted(words_[0]));
+    if (options_.process)
+      return;
+    if (words_.empty())
+      throw UsageError("which dump? " + usage);
+    if (words_.size() > 1)
+      throw UsageError("unexpected " + quoted(words_[1]) + "; " + usage);
+    options_.target = words_[0];
+  }
+
+  void check_verb_takes_options() const {
+    const Verb &verb = *options_.verb;
+    for (const Option *option : used_)
+      if (!takes(verb, *option))
+        refuse(verb, *option);
+    if (!options_.question.sort.empty())
+      check_word("--sort", options_.question.sort, words_of(verb.sort_columns));
+    if (!options_.table.empty())
+      check_word("--table", options_.table, words_of(verb.tables));
+  }
+
+  [[noreturn]] void refuse(const Verb &verb, const Option &option) const {
+    std::vector<std::string_view> others;
+    for (const Verb &other : verbs_)
+      if (takes(other, option))
+        others.push_back(other.name);
+    throw UsageError(quoted(verb.name) + " does not take " + spelled(option) +
+                     (others.empty() ? "" : "; these verbs do: " + joined(others)));
+  }
+
+  std::span<const std::string_view> arguments_;
+  std::span<const Verb> verbs_;
+  std::size_t at_ = 0;
+  std::vector<std::string_view> words_; // what is no option
+  std::vector<const Option *> used_;
+  Options options_;
+};
+
+} // namespace
+
+std::span<const Option> option_table() { return table; }
+
+bool takes(const Verb &verb, const Option &option) {
+  std::string_view needs = option.needs;
+  if (needs.empty())
+    return true;
+  if (needs == "sort")
+    return *verb.sort_columns != 0;
+  if (needs == "table")
+    return *verb.tables != 0;
+  std::vector<std::string_view> filters = words_of(verb.filters);
+  return std::find(filters.begin(), filters.end(), needs) != filters.end();
+}
+
+Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs) {
+  return Parser(arguments, verbs).parse();
+}
+
+} // namespace dnheap::cli

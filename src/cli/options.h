@@ -1,0 +1,49 @@
+// Options: the command line, understood and checked, before any file is opened. The options are rows of one table, from
+// which parsing, checking and help follow; which of them a verb takes is said by the verb's own row.
+#pragma once
+#include "analysis/verb.h"
+#include "report/write.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dnheap::cli {
+
+struct Options {
+  bool help = false, version = false;
+  const Verb *verb = nullptr; // null only with help and version
+  std::string target;
+  Question question;
+
+  const report::Writer *writer = nullptr;
+  std::optional<u64> top;
+  std::string table;
+  bool exact = false;
+  std::string output; // empty = standard output
+
+  std::vector<std::string> module_folders;
+  std::string temp_dir;
+  unsigned threads = 0; // 0 = one per processor
+  std::optional<u32> runtime;
+  u64 max_memory = 0; // 0 = no limit
+  std::optional<u64> process;
+  bool perf = false, progress = true, strict = false;
+};
+
+struct Option {
+  const char *name;  // without the dashes
+  char letter;       // 0 = none
+  const char *value; // what help calls its value; null = takes none
+  const char *needs; // which of a verb's lists must name it: "type", "sort", …; empty = every verb takes it
+  const char *help;
+  void (*set)(Options &options, std::string_view value);
+};
+
+std::span<const Option> option_table();
+bool takes(const Verb &verb, const Option &option);
+
+// `arguments` without the program's name. Throws UsageError: one line that names the wrong word.
+Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs);
+
+} // namespace dnheap::cli

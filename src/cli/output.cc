@@ -1,0 +1,59 @@
+#include "cli/output.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace dnheap::cli {
+
+namespace {
+
+[[noreturn]] void fail(const std::string &path) {
+  throw Error("cannot write to " + path + ": " + std::strerror(errno));
+}
+
+} // namespace
+
+Output::Output(std::string path, const std::string &target) : path_(std::move(path)) {
+  if (path_.empty())
+    return;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(path_, target, ignored))
+    throw UsageError("--output: '" + path_ + "' is the dump itself");
+  bool exists = std::filesystem::exists(path_, ignored);
+  is_regular_ = !exists || std::filesystem::is_regular_file(path_, ignored);
+  if (!is_regular_)
+    return;
+  std::FILE *probe = std::fopen(path_.c_str(), "ab");
+  if (!probe)
+    fail(path_);
+  std::fclose(probe);
+  if (!exists)
+    std::filesystem::remove(path_, ignored);
+}
+
+Output::~Output() {
+  if (!file_ || path_.empty())
+    return;
+  std::fclose(file_);
+  if (std::error_code ignored; is_regular_)
+    std::filesystem::remove(path_, ignored);
+}
+
+report::Sink &Output::begin() {
+  file_ = path_.empty() ? stdout : std::fopen(path_.c_str(), "wb");
+  if (!file_)
+    fail(path_);
+  sink_ = std::make_unique<report::Sink>(file_, path_.empty() ? "standard output" : path_);
+  return *sink_;
+}
+
+void Output::finish() {
+  sink_->flush();
+  std::FILE *file = std::exchange(file_, nullptr);
+  if (!path_.empty() && std::fclose(file) != 0)
+    fail(path_);
+}
+
+} // namespace dnheap::cli

@@ -1,0 +1,31 @@
+// Output: where the answer goes: standard output, or the file of -o. A file is replaced only once there is something to
+// write, and is removed again when writing does not come to its end: half an answer must not look like a whole one.
+#pragma once
+#include "report/sink.h"
+
+#include <memory>
+#include <string>
+
+namespace dnheap::cli {
+
+class Output {
+public:
+  // `path` empty: standard output. Throws Error when the file could not be written, UsageError when it is the target
+  // itself; before hours of work rather than after.
+  Output(std::string path, const std::string &target);
+  ~Output();
+  Output(const Output &) = delete;
+  Output &operator=(const Output &) = delete;
+
+  bool is_standard_output() const { return path_.empty(); }
+  report::Sink &begin();
+  void finish();
+
+private:
+  std::string path_;
+  bool is_regular_ = false; // a file that may be removed: not a pipe or a device
+  std::FILE *file_ = nullptr;
+  std::unique_ptr<report::Sink> sink_;
+};
+
+} // namespace dnheap::cli

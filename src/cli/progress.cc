@@ -1,0 +1,112 @@
+#include "cli/progress.h"
+
+#include "base/host.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace dnheap::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string duration_text(double seconds) {
+  u64 whole = static_cast<u64>(seconds + 0.5);
+  if (whole < 100)
+    return fmt::format("{} s", whole);
+  if (whole < 100 * 60)
+    return fmt::format("{} min", (whole + 30) / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::atomic<Progress *> interrupted{nullptr};
+static_assert(std::atomic<Progress *>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_interrupt(int signal) {
+  if (Progress *progress = interrupted.load())
+    progress->cancel.store(true);
+  std::signal(signal, SIG_DFL);
+}
+
+} // namespace
+
+std::string progress_text(const PassState &state, u64 width) {
+  std::string out = state.pass + ":";
+  u64 done = state.total ? std::min(state.done, state.total) : state.done;
+  if (state.total)
+    out +=
+        fmt::format(" {}% of {}", static_cast<u64>(static_cast<double>(done) * 100 / static_cast<double>(state.total)),
+                    bytes_text(state.total));
+  else
+    out += " " + bytes_text(done);
+  bool has_rate = state.seconds >= 0.2;
+  if (state.objects) {
+    out += fmt::format(", {} objects", count_text(state.objects));
+    if (has_rate)
+      out += fmt::format(", {} objects/s",
+                         count_text(static_cast<u64>(static_cast<double>(state.objects) / state.seconds)));
+  } else if (done && has_rate) {
+    out += fmt::format(", {}/s", bytes_text(static_cast<u64>(static_cast<double>(done) / state.seconds)));
+  }
+  if (done && state.total && has_rate)
+    out += fmt::format(", {} left", duration_text(state.seconds * static_cast<double>(state.total - done) /
+                                                  static_cast<double>(done)));
+  return out.substr(0, width);
+}
+
+ProgressLine::ProgressLine(const Progress &progress, bool enabled) : progress_(progress) {
+  if (enabled)
+    thread_ = std::thread([this] { draw_until_stopped(); });
+}
+
+void ProgressLine::stop() {
+  if (!thread_.joinable())
+    return;
+  {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void ProgressLine::draw_until_stopped() {
+  PassState state;
+  Clock::time_point start;
+  bool drawn = false;
+  std::unique_lock lock(mutex_);
+  // What takes less than one turn shows no line at all.
+  while (!wake_.wait_for(lock, std::chrono::milliseconds(250), [this] { return stopped_; })) {
+    const char *pass = progress_.pass.load();
+    if (!pass)
+      continue;
+    u64 done = progress_.done.load();
+    if (state.pass != pass || done < state.done) {
+      start = Clock::now();
+      state.pass = pass;
+    }
+    state.done = done;
+    state.total = progress_.total.load();
+    state.objects = progress_.objects.load();
+    state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    unsigned columns = terminal_width(2);
+    std::fprintf(stderr, "\r%s\033[K", progress_text(state, columns > 1 ? columns - 1 : 79).c_str());
+    std::fflush(stderr);
+    drawn = true;
+  }
+  if (drawn) {
+    std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+  }
+}
+
+void cancel_on_interrupt(Progress &progress) {
+  interrupted = &progress;
+  std::signal(SIGINT, on_interrupt);
+}
+
+} // namespace dnheap::cli

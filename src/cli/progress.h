@@ -1,0 +1,47 @@
+// One line on the terminal that says how far a long pass is, and the Ctrl-C that stops it. The line is drawn by a
+// thread of its own that only reads the Progress; it is erased when the object goes away or stop() is called.
+#pragma once
+#include "base/watch.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace dnheap::cli {
+
+// What is known of the pass that runs. seconds: since it began.
+struct PassState {
+  std::string pass;
+  u64 done = 0, total = 0, objects = 0;
+  double seconds = 0;
+};
+
+// "walk: 31% of 40.0 GiB, 8,112,345 objects, 3,200,000 objects/s, 9 s left", at most `width` characters.
+std::string progress_text(const PassState &state, u64 width);
+
+class ProgressLine {
+public:
+  // Draws to standard error if `enabled`; otherwise does nothing.
+  ProgressLine(const Progress &progress, bool enabled);
+  ~ProgressLine() { stop(); }
+  ProgressLine(const ProgressLine &) = delete;
+  ProgressLine &operator=(const ProgressLine &) = delete;
+
+  void stop();
+
+private:
+  void draw_until_stopped();
+
+  const Progress &progress_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+// From now on the first Ctrl-C sets progress.cancel, and the second ends the process at once. `progress` must stay
+// until the process ends.
+void cancel_on_interrupt(Progress &progress);
+
+} // namespace dnheap::cli

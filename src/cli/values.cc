@@ -1,0 +1,81 @@
+#include "cli/values.h"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace dnheap::cli {
+
+namespace {
+
+std::optional<u64> parse_integer(std::string_view text, int base) {
+  u64 value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+// The power of two of "", "k", "KB", "KiB", "m", …
+std::optional<int> parse_unit(std::string_view text) {
+  std::string lower(text);
+  for (char &c : lower)
+    c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+  if (lower.empty() || lower == "b")
+    return 0;
+  static constexpr std::string_view prefixes = "kmgt";
+  std::size_t prefix = prefixes.find(lower[0]);
+  std::string_view rest = std::string_view(lower).substr(1);
+  if (prefix == std::string_view::npos || !(rest.empty() || rest == "b" || rest == "ib"))
+    return std::nullopt;
+  return 10 * (static_cast<int>(prefix) + 1);
+}
+
+} // namespace
+
+std::optional<u64> parse_number(std::string_view text) { return parse_integer(text, 10); }
+
+std::optional<u64> parse_size(std::string_view text) {
+  std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::string_view number = text.substr(0, digits);
+  std::optional<int> unit = parse_unit(text.substr(digits));
+  if (!unit || number.empty() || number.front() == '.' || number.back() == '.')
+    return std::nullopt;
+  if (std::optional<u64> whole = parse_integer(number, 10))
+    return *whole > (~u64{0} >> *unit) ? std::nullopt : std::optional(*whole << *unit);
+  double value = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  value = std::ldexp(value, *unit);
+  if (error != std::errc() || end != number.data() + number.size() || value >= 0x1p63)
+    return std::nullopt;
+  return static_cast<u64>(value);
+}
+
+std::optional<Address> parse_address(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X"))
+    text.remove_prefix(2);
+  return parse_integer(text, 16);
+}
+
+std::optional<std::pair<Address, Address>> parse_range(std::string_view text) {
+  std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos)
+    return std::nullopt;
+  std::optional<Address> start = parse_address(text.substr(0, dash)), end = parse_address(text.substr(dash + 1));
+  if (!start || !end || *start >= *end)
+    return std::nullopt;
+  return std::pair(*start, *end);
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find(' '), text.size());
+    if (end)
+      words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+} // namespace dnheap::cli

@@ -1,0 +1,41 @@
+#include "heap/object_cursor.h"
+
+namespace dnheap {
+
+ObjectCursor::ObjectCursor(const Heap &heap, const Runtime &runtime)
+    : heap_(heap), memory_(runtime.memory()), types_(runtime.types()) {}
+
+const Object *ObjectCursor::next() {
+  while (position_ == batch_.size())
+    if (!fill())
+      return nullptr;
+  return &batch_[position_++];
+}
+
+// Walks on for some 64 KiB, or to the next range. False: the heap's end.
+bool ObjectCursor::fill() {
+  constexpr u64 stretch = 64 << 10;
+  batch_.clear();
+  position_ = 0;
+  Format format = memory_.format();
+  if (!started_ || at_ >= heap_.ranges()[range_].size) {
+    range_ = started_ ? range_ + 1 : 0;
+    started_ = true;
+    if (range_ >= heap_.ranges().size())
+      return false;
+    const ObjectRange &range = heap_.ranges()[range_];
+    bytes_ = bytes_of(range, memory_, buffer_);
+    at_ = first_object(range, bytes_, types_, format).value_or(range.size);
+    if (bytes_.size() < range.size)
+      at_ = range.size;
+  }
+  const ObjectRange &range = heap_.ranges()[range_];
+  u64 until = std::min(at_ + stretch, range.size);
+  at_ = walk_objects(bytes_, range.address, at_, until, range.alignment, types_, format,
+                     [&](const Object &object) { batch_.push_back(object); });
+  if (at_ < until)
+    at_ = next_object(range, bytes_, range.size, at_, types_, format).value_or(range.size);
+  return true;
+}
+
+} // namespace dnheap

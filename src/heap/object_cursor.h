@@ -1,0 +1,33 @@
+// ObjectCursor: the objects of the heap one by one, in address order, for output that streams. One thread; memory of one
+// small batch. Gives exactly the objects that HeapWalk visits.
+#pragma once
+#include "heap/walk.h"
+
+namespace dnheap {
+
+class ObjectCursor {
+public:
+  ObjectCursor(const Heap &heap, const Runtime &runtime);
+
+  // The next object, or null at the end; valid until the next call.
+  const Object *next();
+  // Of the object that next() returned.
+  Address method_table() const { return types_.method_table(batch_[position_ - 1].type); }
+  GCSegmentGeneration generation() const { return heap_.ranges()[range_].generation; }
+
+private:
+  bool fill();
+
+  const Heap &heap_;
+  const Memory &memory_;
+  TypeTable types_;
+  std::vector<Object> batch_;
+  u64 position_ = 0; // in batch_
+  u64 range_ = 0;    // index of the range that batch_ is from
+  u64 at_ = 0;       // offset in it of what comes after batch_
+  bool started_ = false;
+  std::vector<std::byte> buffer_; // for ranges in several pieces
+  Bytes bytes_;
+};
+
+} // namespace dnheap

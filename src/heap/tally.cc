@@ -1,0 +1,106 @@
+#include "heap/tally.h"
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+// One thread's counts. Free is type 0, so that a chunk's Free objects are known from the difference of two counts.
+template <bool Filtered> class Counter {
+public:
+  Counter(const RuntimeTypeSystem1 &types, u64 segments, const ObjectFilter &filter)
+      : types_(types), filter_(filter), segments_(segments) {
+    types_.find(types.free_object_method_table());
+  }
+
+  TypeTable &types() { return types_; }
+
+  void begin_chunk(const ObjectRange &range) {
+    rows_ = &generations_[static_cast<u8>(range.generation)];
+    rows_->resize(std::max<u64>(rows_->size(), types_.size()));
+    free_before_ = (*rows_)[0];
+    all_ = {};
+  }
+
+  void operator()(const Object &object) {
+    if constexpr (Filtered)
+      if (!filter_.passes(object))
+        return;
+    if (object.type >= rows_->size())
+      rows_->resize(types_.size());
+    Tally &row = (*rows_)[object.type];
+    ++row.count;
+    row.bytes += object.size;
+    row.aligned_bytes += object.aligned_size;
+    if constexpr (Filtered)
+      all_.add({1, object.size, object.aligned_size});
+  }
+
+  void end_chunk(const ChunkResult &result) {
+    SegmentTally &segment = segments_[result.range->segment];
+    const Tally &now = (*rows_)[0];
+    Tally free{now.count - free_before_.count, now.bytes - free_before_.bytes,
+               now.aligned_bytes - free_before_.aligned_bytes};
+    if constexpr (!Filtered)
+      all_ = {result.objects, 0, result.bytes};
+    segment.free.add(free);
+    segment.objects.add({all_.count - free.count, 0, all_.aligned_bytes - free.aligned_bytes});
+  }
+
+  void add_to(std::map<Address, TypeTally> &types, std::vector<SegmentTally> &segments) const {
+    for (u64 g = 0; g < generation_count; ++g)
+      for (u32 id = 0; id < generations_[g].size(); ++id)
+        if (generations_[g][id].count) {
+          TypeTally &to = types[types_.method_table(id)];
+          to.method_table = types_.method_table(id);
+          to.generations[g].add(generations_[g][id]);
+        }
+    for (u64 i = 0; i < segments.size(); ++i) {
+      segments[i].objects.add(segments_[i].objects);
+      segments[i].free.add(segments_[i].free);
+    }
+  }
+
+private:
+  TypeTable types_;
+  const ObjectFilter &filter_;
+  std::array<std::vector<Tally>, generation_count> generations_; // by type id
+  std::vector<SegmentTally> segments_;
+  std::vector<Tally> *rows_ = nullptr; // of the current chunk's generation
+  Tally free_before_, all_;
+};
+
+template <bool Filtered>
+HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
+                const ObjectFilter &filter) {
+  HeapTally out;
+  std::vector<std::unique_ptr<Counter<Filtered>>> counters;
+  HeapWalk walk(heap, runtime.memory(), threads, watch);
+  out.walk = walk.run(counters, [&] {
+    return std::make_unique<Counter<Filtered>>(runtime.types(), heap.segments().size(), filter);
+  });
+  std::map<Address, TypeTally> types;
+  out.segments.resize(heap.segments().size());
+  for (const auto &counter : counters)
+    counter->add_to(types, out.segments);
+  for (const auto &[method_table, tally] : types)
+    out.types.push_back(tally);
+  return out;
+}
+
+} // namespace
+
+Tally TypeTally::total() const {
+  Tally out;
+  for (const Tally &t : generations)
+    out.add(t);
+  return out;
+}
+
+HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
+                     const ObjectFilter &filter) {
+  return filter.everything() ? count<false>(heap, runtime, threads, watch, filter)
+                             : count<true>(heap, runtime, threads, watch, filter);
+}
+
+} // namespace dnheap

@@ -1,0 +1,51 @@
+// tally_heap: one parallel walk that counts objects and bytes by type, generation and segment. Memory: a few hundred
+// bytes per type and thread, nothing per object.
+#pragma once
+#include "heap/walk.h"
+#include <array>
+
+namespace dnheap {
+
+struct Tally {
+  u64 count = 0;
+  u64 bytes = 0;         // as ClrMD and SOS report sizes
+  u64 aligned_bytes = 0; // what they take in the heap
+
+  void add(const Tally &other) {
+    count += other.count;
+    bytes += other.bytes;
+    aligned_bytes += other.aligned_bytes;
+  }
+};
+
+struct TypeTally {
+  Address method_table = 0;
+  std::array<Tally, generation_count> generations; // by GCSegmentGeneration
+  Tally total() const;
+};
+
+struct SegmentTally {
+  Tally objects; // Free not included
+  Tally free;
+};
+
+// Which objects to count. The walk itself always goes over all of them.
+struct ObjectFilter {
+  u64 min_bytes = 0;                                // of the size that ClrMD reports
+  std::optional<std::pair<Address, Address>> range; // [first, second): address of the object
+  bool everything() const { return min_bytes == 0 && !range; }
+  bool passes(const Object &object) const {
+    return object.size >= min_bytes && (!range || (object.address >= range->first && object.address < range->second));
+  }
+};
+
+struct HeapTally {
+  std::vector<TypeTally> types;       // by method table; those that passed the filter
+  std::vector<SegmentTally> segments; // parallel to Heap::segments(); those that passed the filter
+  WalkResult walk;                    // of all objects
+};
+
+HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
+                     const ObjectFilter &filter = {});
+
+} // namespace dnheap

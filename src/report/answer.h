@@ -1,0 +1,29 @@
+// Answer: everything that a verb has to say, independent of how it is written: what was looked at, how much of it could
+// be read, the tables, and the command to run next.
+#pragma once
+#include "report/table.h"
+
+namespace dnheap::report {
+
+// How much of the heap the answer rests on. Every format shows it, so that no verb can forget to.
+struct Completeness {
+  struct Gap {
+    Address start = 0, end = 0;
+    std::string reason;
+  };
+  u64 objects = 0, bytes = 0, bad_objects = 0;
+  bool complete = true;
+  std::vector<Gap> gaps;          // not walked; text shows the first few
+  std::vector<std::string> notes; // what is odd or missing, in whole phrases
+};
+
+struct Answer {
+  std::string command;                      // the verb
+  std::string headline;                     // first line of text: target, runtime, version, how complete
+  std::vector<Fact> target;                 // JSON's "target", in this order
+  std::optional<Completeness> completeness; // absent for verbs that read no heap
+  std::vector<Table> tables;                // the main one first
+  std::string next_command;                 // "dnheap path core --type …"; empty for none
+};
+
+} // namespace dnheap::report

@@ -1,0 +1,230 @@
+#include "report/encoding.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace dnheap::report {
+
+namespace {
+
+constexpr std::string_view replacement = "\xef\xbf\xbd";
+
+// Bytes of the UTF-8 sequence at the start of `text` (not empty), or 0 if there is none: bad lead byte, too short,
+// overlong, a surrogate or beyond U+10FFFF.
+u64 sequence_length(std::string_view text) {
+  auto byte = [&](u64 i) { return static_cast<u8>(text[i]); };
+  u8 lead = byte(0);
+  if (lead < 0x80)
+    return 1;
+  u64 length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length)
+    return 0;
+  for (u64 i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80)
+      return 0;
+  u8 second = byte(1);
+  bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  bool surrogate = lead == 0xed && second >= 0xa0;
+  bool beyond = lead == 0xf4 && second >= 0x90;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+bool is_control(std::string_view character) {
+  u8 lead = static_cast<u8>(character[0]);
+  return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && static_cast<u8>(character[1]) < 0xa0);
+}
+
+// Calls visit(character) for each character, with U+FFFD for what is none.
+template <class Visit> void for_each_character(std::string_view text, Visit visit) {
+  while (!text.empty()) {
+    u64 length = sequence_length(text);
+    visit(length ? text.substr(0, length) : replacement);
+    text.remove_prefix(std::max<u64>(length, 1));
+  }
+}
+
+// ASCII that every format may take as it is: nearly all texts, so worth a loop of its own.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+}
+
+template <class T> void append_number(std::string &out, T value) {
+  char digits[32];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+void append_hex(std::string &out, u64 value) {
+  char digits[16];
+  out += "0x";
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value, 16).ptr);
+}
+
+void append_json_list(std::string &out, const std::vector<Cell> &list) {
+  out += '[';
+  for (u64 i = 0; i < list.size(); ++i) {
+    if (i)
+      out += ',';
+    append_json(out, list[i], Kind::nested);
+  }
+  out += ']';
+}
+
+// A number of bytes that may be negative (what shrank).
+std::string signed_bytes(i64 bytes, bool exact) {
+  u64 size = bytes < 0 ? u64{0} - static_cast<u64>(bytes) : static_cast<u64>(bytes);
+  return (bytes < 0 ? "-" : "") + (exact ? count_text(size) : bytes_text(size));
+}
+
+std::string number_text(double value, Kind kind) {
+  if (!std::isfinite(value))
+    return "-";
+  return kind == Kind::percent ? fmt::format("{:.1f}%", value * 100) : fmt::format("{:.2f}", value);
+}
+
+std::string integer_text(u64 value, Kind kind, bool exact) {
+  switch (kind) {
+  case Kind::bytes: return exact ? count_text(value) : bytes_text(value);
+  case Kind::count: return count_text(value);
+  case Kind::address: return hex(value);
+  case Kind::percent: return number_text(static_cast<double>(value), kind);
+  default: return std::to_string(value);
+  }
+}
+
+std::string signed_text(i64 value, Kind kind, bool exact) {
+  if (value >= 0)
+    return integer_text(static_cast<u64>(value), kind, exact);
+  switch (kind) {
+  case Kind::bytes: return signed_bytes(value, exact);
+  case Kind::count: return "-" + count_text(u64{0} - static_cast<u64>(value));
+  case Kind::percent: return number_text(static_cast<double>(value), kind);
+  default: return std::to_string(value);
+  }
+}
+
+} // namespace
+
+void append_utf8(std::string &out, std::string_view text) {
+  for_each_character(text, [&](std::string_view character) { out += character; });
+}
+
+void append_printable(std::string &out, std::string_view text) {
+  if (is_plain(text))
+    out += text;
+  else
+    for_each_character(text, [&](std::string_view c) { out += is_control(c) ? std::string_view("?") : c; });
+}
+
+u64 width_of(std::string_view text) {
+  return static_cast<u64>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<u8>(c) & 0xc0) != 0x80; }));
+}
+
+void append_json_text(std::string &out, std::string_view text) {
+  out += '"';
+  if (is_plain(text)) {
+    out += text;
+  } else {
+    for_each_character(text, [&](std::string_view character) {
+      if (is_control(character) && character.size() == 1)
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(character[0]));
+      else if (character == "\"" || character == "\\")
+        (out += '\\') += character;
+      else
+        out += character;
+    });
+  }
+  out += '"';
+}
+
+void append_json(std::string &out, const Cell &cell, Kind kind) {
+  if (const u64 *u = cell.get_if<u64>()) {
+    if (kind == Kind::address) {
+      out += '"';
+      append_hex(out, *u);
+      out += '"';
+    } else {
+      append_number(out, *u);
+    }
+  } else if (std::optional<std::string_view> text = cell.text()) {
+    append_json_text(out, *text);
+  } else if (const i64 *i = cell.get_if<i64>()) {
+    append_number(out, *i);
+  } else if (const double *d = cell.get_if<double>(); d && std::isfinite(*d)) {
+    append_number(out, *d);
+  } else if (const bool *b = cell.get_if<bool>()) {
+    out += *b ? "true" : "false";
+  } else if (const std::vector<Cell> *list = cell.get_if<std::vector<Cell>>()) {
+    append_json_list(out, *list);
+  } else if (const std::vector<Fact> *object = cell.get_if<std::vector<Fact>>()) {
+    append_json_object(out, *object);
+  } else {
+    out += "null";
+  }
+}
+
+void append_json_object(std::string &out, const std::vector<Fact> &facts) {
+  out += '{';
+  for (u64 i = 0; i < facts.size(); ++i) {
+    if (i)
+      out += ',';
+    append_json_text(out, facts[i].key);
+    out += ':';
+    append_json(out, facts[i].value, Kind::nested);
+  }
+  out += '}';
+}
+
+void append_csv_text(std::string &out, std::string_view text) {
+  bool quotes = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  if (quotes)
+    out += '"';
+  if (is_plain(text))
+    out += text;
+  else
+    for_each_character(text, [&](std::string_view c) { (out += c == "\"" ? "\"" : "") += c; });
+  if (quotes)
+    out += '"';
+}
+
+void append_csv(std::string &out, const Cell &cell, Kind kind) {
+  const u64 *number = cell.get_if<u64>();
+  if (number && kind == Kind::address) {
+    append_hex(out, *number);
+  } else if (std::optional<std::string_view> text = cell.text()) {
+    append_csv_text(out, *text);
+  } else if (cell.get_if<std::vector<Cell>>() || cell.get_if<std::vector<Fact>>()) {
+    std::string json;
+    append_json(json, cell, kind);
+    append_csv_text(out, json);
+  } else if (const double *d = cell.get_if<double>(); !cell.is_absent() && !(d && !std::isfinite(*d))) {
+    append_json(out, cell, kind);
+  }
+}
+
+void append_text(std::string &out, const Cell &cell, Kind kind, bool exact) {
+  if (const u64 *u = cell.get_if<u64>()) {
+    out += integer_text(*u, kind, exact);
+  } else if (const i64 *i = cell.get_if<i64>()) {
+    out += signed_text(*i, kind, exact);
+  } else if (const double *d = cell.get_if<double>()) {
+    out += number_text(*d, kind);
+  } else if (const bool *b = cell.get_if<bool>()) {
+    out += *b ? "yes" : "no";
+  } else if (std::optional<std::string_view> text = cell.text()) {
+    append_printable(out, *text);
+  } else if (cell.is_absent()) {
+    out += '-';
+  } else {
+    std::string json;
+    append_json(json, cell, kind);
+    append_printable(out, json);
+  }
+}
+
+} // namespace dnheap::report

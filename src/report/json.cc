@@ -1,0 +1,95 @@
+// JSON: one object, one row per line, so that line tools and diffs can work on it. Written as rows come.
+#include "report/encoding.h"
+#include "report/write.h"
+
+namespace dnheap::report {
+
+namespace {
+
+constexpr std::string_view schema = "dnheap/0";
+
+void append_completeness(std::string &out, const Completeness &completeness) {
+  out += "{\"objects\":" + std::to_string(completeness.objects);
+  out += ",\"bytes\":" + std::to_string(completeness.bytes);
+  out += ",\"bad_objects\":" + std::to_string(completeness.bad_objects);
+  out += std::string(",\"complete\":") + (completeness.complete ? "true" : "false");
+  out += ",\"gaps\":[";
+  for (u64 i = 0; i < completeness.gaps.size(); ++i) {
+    const Completeness::Gap &gap = completeness.gaps[i];
+    out += i ? ",\n" : "\n";
+    out += "{\"start\":";
+    append_json(out, gap.start, Kind::address);
+    out += ",\"end\":";
+    append_json(out, gap.end, Kind::address);
+    out += ",\"reason\":";
+    append_json_text(out, gap.reason);
+    out += '}';
+  }
+  out += "],\"notes\":";
+  append_json(out, std::vector<Cell>(completeness.notes.begin(), completeness.notes.end()), Kind::nested);
+  out += '}';
+}
+
+// "\n{"key":" or ",\n{"key":" before the cell of each column shown, made once per table.
+std::vector<std::string> prefixes_of(const Table &table) {
+  std::vector<std::string> prefixes;
+  bool first = true;
+  for (const Column &column : table.columns) {
+    std::string prefix;
+    if (column.shown != Shown::in_text) {
+      prefix = first ? "{" : ",";
+      append_json_text(prefix, column.key);
+      prefix += ':';
+      first = false;
+    }
+    prefixes.push_back(std::move(prefix));
+  }
+  return prefixes;
+}
+
+void write_rows(const Table &table, const WriteOptions &options, Sink &sink) {
+  std::vector<std::string> prefixes = prefixes_of(table);
+  Rows rows(table, options);
+  std::string line;
+  while (const Row *row = rows.next()) {
+    line = rows.count() == 1 ? "\n" : ",\n";
+    for (u64 i = 0; i < prefixes.size(); ++i) {
+      if (prefixes[i].empty())
+        continue;
+      line += prefixes[i];
+      append_json(line, (*row)[i], table.columns[i].kind);
+    }
+    line += '}';
+    sink.write(line);
+  }
+}
+
+} // namespace
+
+void write_json(const Answer &answer, const WriteOptions &options, Sink &sink) {
+  std::string out = "{\"schema\":";
+  append_json_text(out, schema);
+  out += ",\"command\":";
+  append_json_text(out, answer.command);
+  out += ",\n\"target\":";
+  append_json_object(out, answer.target);
+  if (answer.completeness) {
+    out += ",\n\"completeness\":";
+    append_completeness(out, *answer.completeness);
+  }
+  out += ",\n\"tables\":{";
+  sink.write(out);
+  const char *separator = "\n";
+  for (const Table *table : tables_to_write(answer, options)) {
+    out = separator;
+    append_json_text(out, table->name);
+    sink.write(out + ":[");
+    write_rows(*table, options, sink);
+    sink.write("]");
+    separator = ",\n";
+  }
+  sink.write("}}\n");
+  sink.flush();
+}
+
+} // namespace dnheap::report

@@ -1,0 +1,44 @@
+#include "report/sink.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace dnheap::report {
+
+namespace {
+
+constexpr std::size_t buffer_size = 256 * 1024;
+
+[[noreturn]] void fail(const std::string &name, int error) {
+  if (error == EPIPE)
+    throw OutputClosed();
+  throw Error("cannot write to " + name + ": " + std::strerror(error));
+}
+
+} // namespace
+
+void Sink::write(std::string_view bytes) {
+  if (text_) {
+    text_->append(bytes);
+    return;
+  }
+  buffer_.append(bytes);
+  if (buffer_.size() >= buffer_size)
+    put(std::exchange(buffer_, {}));
+}
+
+void Sink::flush() {
+  if (!file_)
+    return;
+  put(std::exchange(buffer_, {}));
+  if (std::fflush(file_) != 0)
+    fail(name_, errno);
+}
+
+void Sink::put(std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
+    fail(name_, errno);
+}
+
+} // namespace dnheap::report

@@ -1,0 +1,108 @@
+// Table: what an analysis answers with: typed columns and rows that are pulled one by one, so that a table of 46
+// million objects costs no memory. It knows nothing of heaps, and an analysis nothing of output formats. A RowSource
+// that streams gives its rows once, to one writer, in one thread; one made by rows_of() holds its rows in memory.
+#pragma once
+#include "base/integers.h"
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dnheap::report {
+
+struct Fact;
+
+// One value. Absent (the default) is null in JSON, empty in CSV and "-" in text. Lists and objects are for columns of
+// Kind::nested and for facts; integers in them that are addresses must be given as text: hex(address).
+class Cell {
+public:
+  Cell() = default;
+  Cell(bool value) : value_(value) {}
+  template <std::unsigned_integral T> Cell(T value) : value_(u64{value}) {}
+  template <std::signed_integral T> Cell(T value) : value_(i64{value}) {}
+  Cell(double value) : value_(value) {}
+  Cell(std::string text) : value_(std::move(text)) {}
+  Cell(const char *text) : value_(std::string(text)) {}
+  Cell(std::vector<Cell> list) : value_(std::move(list)) {}
+  Cell(std::vector<Fact> object) : value_(std::move(object)) {}
+  template <class T> Cell(const std::optional<T> &value) {
+    if (value)
+      *this = Cell(*value);
+  }
+  // Text that is not copied: it must stay until the row has been written. For type names in streamed rows.
+  static Cell borrowed(std::string_view text) {
+    Cell cell;
+    cell.value_ = text;
+    return cell;
+  }
+
+  bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
+  template <class T> const T *get_if() const { return std::get_if<T>(&value_); }
+  // The text, owned or borrowed; nullopt when the cell holds something else.
+  std::optional<std::string_view> text() const {
+    if (const std::string *own = get_if<std::string>())
+      return *own;
+    if (const std::string_view *view = get_if<std::string_view>())
+      return *view;
+    return std::nullopt;
+  }
+
+private:
+  std::variant<std::monostate, bool, u64, i64, double, std::string, std::string_view, std::vector<Cell>,
+               std::vector<Fact>>
+      value_;
+};
+
+// A named value: of the answer's target, or of a nested object.
+struct Fact {
+  std::string key;
+  Cell value;
+};
+
+// How a column's cells are shown. Text (the format) writes counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
+// plain digits. A percent is held as a fraction: 0.25 is 25.0%.
+enum class Kind : u8 { count, bytes, address, text, percent, number, boolean, nested };
+
+// Which formats show a column: text leaves out what would not fit, data formats (JSON, CSV) what only helps the eye.
+enum class Shown : u8 { everywhere, in_text, in_data };
+
+struct Column {
+  std::string key;   // as in doc/cli: "aligned_bytes"
+  std::string title; // heading in text: "Aligned"
+  Kind kind = Kind::text;
+  Shown shown = Shown::everywhere;
+};
+
+// As many cells as there are columns.
+using Row = std::vector<Cell>;
+
+// Fills the row, whose cells all come in absent, or returns false when there are no more. May throw Error.
+using RowSource = std::function<bool(Row &row)>;
+
+struct Table {
+  std::string name;  // key in JSON, and what --table asks for
+  std::string title; // heading in text; empty for none
+  std::vector<Column> columns;
+  RowSource rows;
+  std::optional<u64> row_count;   // where it is known: lets text say how many rows it left out
+  std::optional<Row> total;       // the last line in text; other formats leave it out
+  std::vector<std::string> notes; // shown below the table in text only: how to read it
+
+  // Index of the column with that key.
+  std::optional<u64> find_column(std::string_view key) const;
+};
+
+// A source that gives these rows.
+RowSource rows_of(std::vector<Row> rows);
+
+// -1, 0 or 1: absent before all else, then by value; numbers of any type compare as numbers, texts as bytes.
+int compare(const Cell &a, const Cell &b);
+
+// Sorts by one column, largest first for numbers and a to z for texts; rows that tie keep their order.
+void sort_rows(std::vector<Row> &rows, u64 column);
+
+} // namespace dnheap::report

@@ -1,0 +1,54 @@
+// The writers: one file each, one row each in writers(). A writer sees an Answer and a Sink, nothing else. Memory is
+// that of one block of rows, whatever the length of a table; the sources of streamed tables are used up.
+#pragma once
+#include "base/watch.h"
+#include "report/answer.h"
+#include "report/sink.h"
+
+#include <span>
+
+namespace dnheap::report {
+
+struct WriteOptions {
+  u64 top = 0;        // rows of each table at most; 0 = all
+  bool exact = false; // text: bytes as digits
+  std::string table;  // only this one; empty = all (CSV: the first)
+  Watch watch;        // cancelled: throws Interrupted between two rows
+};
+
+struct Writer {
+  const char *name; // what --format asks for
+  u64 default_top;  // rows of a table when the user does not say; 0 = all
+  void (*write)(const Answer &answer, const WriteOptions &options, Sink &sink);
+};
+
+std::span<const Writer> writers();
+const Writer *find_writer(std::string_view name);
+
+// Throw what the Sink and the row sources throw, and Error when the answer has no table of the name asked for. Flush.
+void write_text(const Answer &answer, const WriteOptions &options, Sink &sink);
+void write_json(const Answer &answer, const WriteOptions &options, Sink &sink);
+void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink);
+
+// For writers: the tables to write, and a table's rows, at most options.top of them.
+std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options);
+
+class Rows {
+public:
+  Rows(const Table &table, const WriteOptions &options);
+  // The next row, or null at the end; valid until the next call.
+  const Row *next();
+  // After next() returned null: were there more than asked for? Pulls one row to find out.
+  bool left_out_some();
+  u64 count() const { return count_; }
+
+private:
+  bool pull();
+
+  const Table &table_;
+  const WriteOptions &options_;
+  Row row_;
+  u64 count_ = 0;
+};
+
+} // namespace dnheap::report

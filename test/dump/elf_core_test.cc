@@ -1,0 +1,310 @@
+#include "dump/elf_core.h"
+#include "support/elf_writer.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace dnheap {
+namespace {
+
+using test::ElfCoreWriter;
+
+std::vector<std::byte> filled(u64 size, u8 value) {
+  return std::vector<std::byte>(size, static_cast<std::byte>(value));
+}
+
+ElfCoreWriter small_core(Format format) {
+  ElfCoreWriter out{.format = format};
+  out.segments = {{0x10000, filled(0x100, 1)}, {0x20000, filled(0x80, 2)}};
+  out.pid = 4242;
+  out.name = "dotnet";
+  out.arguments = "dotnet zoo.dll ";
+  out.auxv = {{6, 4096}, {33, 0x7ff00000}};
+  std::vector<u64> registers(27);
+  for (u64 i = 0; i < registers.size(); ++i)
+    registers[i] = 0x1000 + i;
+  out.threads = {{100, registers}, {101, registers}};
+  out.files = {{"/usr/lib/libcoreclr.so", 0x10000, 0x11000, 0}, {"/app/zoo.dll", 0x20000, 0x21000, 0x3000}};
+  return out;
+}
+
+// The opener as open_dump() calls it; a failure's text instead of the exception.
+struct Opened {
+  std::unique_ptr<Target> target;
+  std::string error;
+
+  explicit Opened(Bytes file) {
+    try {
+      target = open_elf_core(file, nullptr);
+    } catch (const Error &thrown) {
+      error = thrown.what();
+    }
+  }
+  const Target *operator->() const { return target.get(); }
+};
+
+bool has_note(const Target &target, std::string_view part) {
+  return std::any_of(target.notes.begin(), target.notes.end(),
+                     [&](const std::string &note) { return note.find(part) != note.npos; });
+}
+
+TEST(ElfCore, ReadsMemoryAndNotes) {
+  for (Format format : test::all_formats)
+    for (bool at_end : {false, true})
+      for (bool split : {false, true}) {
+        SCOPED_TRACE(test::name_of(format));
+        ElfCoreWriter writer = small_core(format);
+        writer.notes_at_end = at_end;
+        writer.split_notes = split;
+        std::vector<std::byte> file = writer.write();
+        Opened core(file);
+        ASSERT_TRUE(core.target) << core.error;
+        EXPECT_EQ(core->container, "elf-core");
+        EXPECT_EQ(core->os, OperatingSystem::linux_os);
+        EXPECT_EQ(core->format(), format);
+        EXPECT_EQ(core->pid, 4242u);
+        EXPECT_EQ(core->program, "dotnet zoo.dll");
+        EXPECT_EQ(core->auxv, (std::map<u64, u64>{{6, 4096}, {33, 0x7ff00000}}));
+        EXPECT_EQ(core->memory.size(), 0x180u);
+        EXPECT_EQ(core->memory.try_load<u8>(0x100ff), 1);
+        EXPECT_EQ(core->memory.try_load<u8>(0x20000), 2);
+        EXPECT_FALSE(core->memory.try_load<u8>(0x10100));
+        EXPECT_EQ(core->memory.view(0x10000, 1).data(),
+                  std::search(file.data(), file.data() + file.size(), writer.segments[0].bytes.begin(),
+                              writer.segments[0].bytes.end()))
+            << "not a copy";
+        ASSERT_EQ(core->modules.size(), 2u);
+        EXPECT_EQ(core->modules[0].file_name(), "libcoreclr.so");
+        EXPECT_EQ(core->modules[1].path, "/app/zoo.dll");
+        EXPECT_EQ(core->modules[1].base, 0x20000u);
+        EXPECT_EQ(core->modules[1].end(), 0x21000u);
+        EXPECT_EQ(core->modules[1].extents[0].file_offset, 0x3000u);
+        EXPECT_TRUE(core->absent.empty());
+        EXPECT_TRUE(core->notes.empty());
+      }
+}
+
+TEST(ElfCore, ReadsTheRegistersOfEachMachine) {
+  struct Row {
+    Format format;
+    u16 machine;
+    Architecture architecture;
+    u64 count, instruction_pointer, stack_pointer;
+  };
+  constexpr ByteOrder little = ByteOrder::little, big = ByteOrder::big;
+  for (Row row :
+       {Row{{8, little}, 62, Architecture::x64, 27, 16, 19}, Row{{8, little}, 183, Architecture::arm64, 34, 32, 31},
+        Row{{4, little}, 3, Architecture::x86, 17, 12, 15}, Row{{4, little}, 40, Architecture::arm, 18, 15, 13},
+        Row{{8, big}, 22, Architecture::s390x, 27, 1, 17}, Row{{8, little}, 21, Architecture::ppc64, 48, 32, 1},
+        Row{{8, little}, 243, Architecture::riscv64, 32, 0, 2},
+        Row{{8, little}, 258, Architecture::loongarch64, 45, 33, 3}}) {
+    SCOPED_TRACE(row.machine);
+    ElfCoreWriter writer{.format = row.format, .machine = row.machine};
+    writer.segments = {{0x1000, filled(16, 0)}};
+    std::vector<u64> registers(row.count);
+    for (u64 i = 0; i < row.count; ++i)
+      registers[i] = 1000 + i;
+    writer.threads = {{77, registers}, {78, {}}};
+    std::vector<std::byte> file = writer.write();
+    Opened core(file);
+    ASSERT_TRUE(core.target) << core.error;
+    EXPECT_EQ(core->architecture, row.architecture);
+    ASSERT_EQ(core->threads.size(), 2u);
+    EXPECT_EQ(core->threads[0].id, 77u);
+    EXPECT_EQ(core->threads[0].registers, registers);
+    EXPECT_EQ(core->threads[0].instruction_pointer, 1000 + row.instruction_pointer);
+    EXPECT_EQ(core->threads[0].stack_pointer, 1000 + row.stack_pointer);
+    EXPECT_EQ(core->threads[1].id, 78u); // its record is too short for registers
+    EXPECT_EQ(core->threads[1].stack_pointer, 0u);
+  }
+}
+
+TEST(ElfCore, MissingPartsAreAbsentWithTheirReason) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    ElfCoreWriter writer{.format = format};
+    writer.segments = {{0x30000, {}, 0x1000}, {0x10000, filled(0x100, 1), 0x300}};
+    std::vector<std::byte> file = writer.write();
+    Opened core(file);
+    ASSERT_TRUE(core.target) << core.error;
+    ASSERT_EQ(core->absent.size(), 2u);
+    EXPECT_EQ(core->absent[0].start, 0x10100u);
+    EXPECT_EQ(core->absent[0].end, 0x10300u);
+    EXPECT_EQ(core->absent[0].reason, "not in the core (p_filesz smaller than p_memsz)");
+    EXPECT_EQ(core->absent[1].start, 0x30000u);
+    EXPECT_EQ(core->absent[1].end, 0x31000u);
+    EXPECT_EQ(core->absent[1].reason, "not in the core (p_filesz 0)");
+    EXPECT_TRUE(core->notes.empty());
+  }
+}
+
+TEST(ElfCore, TruncatedFilesGiveWhatIsThere) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    ElfCoreWriter writer{.format = format};
+    writer.segments = {{0x10000, filled(0x100, 1)}, {0x20000, filled(0x100, 2)}, {0x30000, filled(0x100, 3)}};
+    std::vector<std::byte> file = writer.write();
+    file.resize(file.size() - 0x180);
+    Opened core(file);
+    ASSERT_TRUE(core.target) << core.error;
+    EXPECT_EQ(core->memory.size(), 0x180u);
+    ASSERT_EQ(core->absent.size(), 2u);
+    EXPECT_EQ(core->absent[0].start, 0x20080u);
+    EXPECT_EQ(core->absent[0].end, 0x20100u);
+    EXPECT_EQ(core->absent[1].start, 0x30000u);
+    EXPECT_EQ(core->absent[0].reason, "cut off: the file ends at byte " + std::to_string(file.size()));
+    EXPECT_EQ(core->notes,
+              (std::vector<std::string>{"truncated: 2 of 3 segments end beyond the file (384 B missing)"}));
+  }
+}
+
+TEST(ElfCore, SaysWhenTheNotesWereCutOff) {
+  ElfCoreWriter writer = small_core({8, ByteOrder::little});
+  writer.notes_at_end = true;
+  std::vector<std::byte> file = writer.write();
+  file.resize(file.size() - 200);
+  Opened core(file);
+  ASSERT_TRUE(core.target) << core.error;
+  EXPECT_TRUE(has_note(*core.target, "the notes end beyond the file"));
+  EXPECT_EQ(core->threads.size(), 2u);
+}
+
+TEST(ElfCore, WhereSegmentsOverlapTheFirstCounts) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    ElfCoreWriter writer{.format = format};
+    writer.segments = {{0x10080, filled(0x100, 1)}, {0x10000, filled(0x200, 2)}};
+    std::vector<std::byte> file = writer.write();
+    Opened core(file);
+    ASSERT_TRUE(core.target) << core.error;
+    EXPECT_EQ(core->memory.try_load<u8>(0x1007f), 2);
+    EXPECT_EQ(core->memory.try_load<u8>(0x10080), 1);
+    EXPECT_EQ(core->memory.try_load<u8>(0x10180), 2);
+    EXPECT_EQ(core->notes,
+              (std::vector<std::string>{"segments overlap by 256 B: where they do, the first one counts"}));
+  }
+}
+
+// And must not be slow: anything quadratic here takes minutes.
+TEST(ElfCore, ManySegmentsNeedTheExtendedCount) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    ElfCoreWriter writer{.format = format};
+    writer.extended_count = true;
+    for (u64 i = 0; i < 100'000; ++i) {
+      Address address = 0x10000 + i * 0x1000;
+      writer.segments.push_back({address, filled(64, static_cast<u8>(i))});
+      writer.files.push_back({"/lib/" + std::to_string(i % 5000), address, address + 0x1000, 0});
+    }
+    std::vector<std::byte> file = writer.write();
+    Opened core(file);
+    ASSERT_TRUE(core.target) << core.error;
+    EXPECT_EQ(core->memory.ranges().size(), 100'000u);
+    EXPECT_EQ(core->modules.size(), 100'000u);
+    EXPECT_EQ(core->memory.try_load<u8>(0x10000 + 99'999 * 0x1000ull), static_cast<u8>(99'999));
+  }
+}
+
+TEST(ElfCore, TellsWhoWroteIt) {
+  auto kind = [](std::vector<u32> notes, u64 page_size) {
+    ElfCoreWriter writer{.format = {8, ByteOrder::little}};
+    writer.segments = {{0x10000, filled(16, 1)}};
+    for (u32 type : notes)
+      writer.more_notes.push_back({type, {}});
+    test::FormatWriter list(writer.format);
+    list.pointer(0);
+    list.pointer(page_size);
+    writer.more_notes.push_back({0x46494c45, list.bytes()});
+    std::vector<std::byte> file = writer.write();
+    return open_elf_core(file, nullptr)->dump_kind;
+  };
+  EXPECT_EQ(kind({3, 6}, 4096), "createdump");
+  EXPECT_EQ(kind({3, 1}, 1), "gcore");
+  EXPECT_EQ(kind({1, 3}, 4096), "kernel");
+  EXPECT_EQ(kind({6, 3}, 4096), "");
+}
+
+TEST(ElfCore, OffsetsOfFilesAreInPagesOrBytes) {
+  for (Format format : test::all_formats)
+    for (u64 page_size : {1, 4096, 65536}) {
+      SCOPED_TRACE(test::name_of(format) + " " + std::to_string(page_size));
+      ElfCoreWriter writer{.format = format};
+      writer.page_size = page_size;
+      writer.segments = {{0x10000, filled(16, 1)}};
+      writer.files = {{"/data", 0x50000, 0x60000, 0x30000}};
+      std::vector<std::byte> file = writer.write();
+      Opened core(file);
+      ASSERT_TRUE(core.target) << core.error;
+      ASSERT_EQ(core->modules.size(), 1u);
+      EXPECT_EQ(core->modules[0].extents[0].file_offset, 0x30000u);
+    }
+}
+
+TEST(ElfCore, BrokenHeadersAreErrorsThatSayWhere) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    std::vector<std::byte> file = small_core(format).write();
+    EXPECT_EQ(Opened(Bytes(file).first(20)).error,
+              "this ELF core is cut off inside its ELF header: the file ends at byte 20");
+    EXPECT_EQ(Opened(Bytes(file).first(70)).error,
+              "this ELF core is cut off inside its program headers: the file ends at byte 70");
+    std::vector<std::byte> odd = file;
+    odd[4] = std::byte{9};
+    EXPECT_EQ(Opened(odd).error.substr(0, 55), "this ELF core has an unknown word size or byte order (b");
+    ElfCoreWriter writer{.format = format};
+    file = writer.write();
+    EXPECT_EQ(Opened(file).error, "this ELF core has no segments: it holds no memory");
+    writer.threads = {{1, {}}};
+    file = writer.write();
+    EXPECT_EQ(Opened(file).error, "this ELF core has no segments of memory (PT_LOAD)");
+    writer.segments = {{0x1000, filled(0x1000, 1)}};
+    file = writer.write();
+    EXPECT_EQ(Opened(Bytes(file).first(file.size() - 0x1000)).error.substr(0, 43),
+              "this ELF core is cut off before any memory:");
+    writer.type = 3;
+    file = writer.write();
+    Opened library(file);
+    EXPECT_FALSE(library.target);
+    EXPECT_EQ(library.error, "") << "a library is not ours";
+  }
+}
+
+TEST(ElfCore, CutAtEveryByteGivesATargetOrAnError) {
+  for (Format format : test::all_formats)
+    for (bool at_end : {false, true}) {
+      ElfCoreWriter writer = small_core(format);
+      writer.notes_at_end = at_end;
+      std::vector<std::byte> file = writer.write();
+      for (u64 size = 0; size < file.size(); ++size) {
+        std::vector<std::byte> cut(file.begin(), file.begin() + static_cast<i64>(size));
+        Opened core(cut);
+        if (size >= 4) {
+          EXPECT_TRUE(core.target || !core.error.empty()) << size;
+        }
+        if (core.target) {
+          EXPECT_FALSE(core->notes.empty()) << "a cut is never silent: " << size;
+        }
+      }
+    }
+}
+
+TEST(ElfCore, RandomDamageDoesNoHarm) {
+  std::mt19937 random(3);
+  for (Format format : test::all_formats) {
+    const std::vector<std::byte> good = small_core(format).write();
+    for (int round = 0; round < 2500; ++round) {
+      std::vector<std::byte> file = good;
+      for (u64 hits = 1 + random() % 8; hits; --hits)
+        file[random() % file.size()] = static_cast<std::byte>(random() % 3 ? random() : 0xff);
+      Opened core(file);
+      if (!core.target)
+        continue;
+      for (const Range &range : core->memory.ranges())
+        EXPECT_LE(range.bytes.size(), file.size());
+    }
+  }
+}
+
+} // namespace
+} // namespace dnheap

@@ -1,0 +1,33 @@
+// Runs a program and keeps what it wrote, for tests of the command line.
+#pragma once
+#include <string>
+
+namespace dnheap::test {
+
+struct RunResult {
+  int exit_code = -1; // 128 + n when signal n ended it
+  std::string out, err;
+};
+
+// `command` goes to sh.
+RunResult run(const std::string &command);
+
+// A folder that is removed with all it holds.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  std::string path(const std::string &name = "") const { return name.empty() ? path_ : path_ + "/" + name; }
+  // Writes a file and returns its path.
+  std::string write(const std::string &name, const std::string &content) const;
+
+private:
+  std::string path_;
+};
+
+std::string read_file(const std::string &path);
+
+} // namespace dnheap::test
