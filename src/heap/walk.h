@@ -39,7 +39,8 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment,
       break;
     // Types without components multiply by 0: no branch to mispredict. The product is < 2^48.
     u64 components = load<u32>(p + at + format.pointer_size, format.byte_order);
-    u64 size = type->base_size + type->component_size * components;
+    // The empty string's size, 22, is less than the smallest object: like ClrMD and SOS, say what it takes.
+    u64 size = std::max(type->base_size + type->component_size * components, smallest);
     u64 aligned = align_up(size, alignment);
     if (aligned > bytes.size() - at)
       break;

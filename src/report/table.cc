@@ -47,6 +47,13 @@ int compare_numbers(const Cell &a, const Cell &b) {
 
 } // namespace
 
+Cell::Cell() = default;
+Cell::Cell(const Cell &) = default;
+Cell::Cell(Cell &&) noexcept = default;
+Cell &Cell::operator=(const Cell &) = default;
+Cell &Cell::operator=(Cell &&) noexcept = default;
+Cell::~Cell() = default;
+
 std::optional<u64> Table::find_column(std::string_view key) const {
   for (u64 i = 0; i < columns.size(); ++i)
     if (columns[i].key == key)

@@ -20,7 +20,14 @@ struct Fact;
 // Kind::nested and for facts; integers in them that are addresses must be given as text: hex(address).
 class Cell {
 public:
-  Cell() = default;
+  // Out of line: inlined, GCC 12 takes the variant's members for uninitialized and warns at every use.
+  Cell();
+  Cell(const Cell &);
+  Cell(Cell &&) noexcept;
+  Cell &operator=(const Cell &);
+  Cell &operator=(Cell &&) noexcept;
+  ~Cell();
+
   Cell(bool value) : value_(value) {}
   template <std::unsigned_integral T> Cell(T value) : value_(u64{value}) {}
   template <std::signed_integral T> Cell(T value) : value_(i64{value}) {}

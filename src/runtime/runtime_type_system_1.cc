@@ -30,15 +30,14 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   at_.flags = offset("MethodTable", "MTFlags");
   at_.base_size = offset("MethodTable", "BaseSize");
   at_.flags2 = offset("MethodTable", "MTFlags2");
-  at_.parent = offset("MethodTable", "ParentMethodTable");
   at_.module = offset("MethodTable", "Module");
   at_.class_or_canonical = offset("MethodTable", "EEClassOrCanonMT");
   at_.per_inst_info = offset("MethodTable", "PerInstInfo");
   at_.virtuals = offset("MethodTable", "NumVirtuals");
   at_.token = optional("MethodTable", "Token");
-  at_.class_method_table = optional("EEClass", "MethodTable");
-  at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
-  at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
+  at_.class_method_table = offset("EEClass", "MethodTable");
+  at_.num_dicts = offset("GenericsDictInfo", "NumDicts");
+  at_.num_type_args = offset("GenericsDictInfo", "NumTypeArgs");
   free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
 }
 
@@ -60,7 +59,7 @@ bool RuntimeTypeSystem1::is_method_table(Address mt) const {
     if (!word || !*word || (*word & 1))
       return false;
   }
-  return at_.class_method_table && memory_->try_pointer(*word + *at_.class_method_table) == mt;
+  return memory_->try_pointer(*word + at_.class_method_table) == mt;
 }
 
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
@@ -173,12 +172,12 @@ std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
 std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected, unsigned depth) {
   std::vector<std::string> out;
   std::optional<u64> per_inst = memory_->try_pointer(mt + at_.per_inst_info);
-  if (!per_inst || !*per_inst || !at_.num_dicts || !at_.num_type_args) {
+  if (!per_inst || !*per_inst) {
     ++problems_["generic types whose arguments could not be found"];
     return out;
   }
-  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
-       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
+  auto dicts = memory_->try_load<u16>(*per_inst - p_ + at_.num_dicts),
+       count = memory_->try_load<u16>(*per_inst - p_ + at_.num_type_args);
   std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
   if (!own || count != expected || expected > max_arguments) {
     ++problems_["generic types for which GenericsDictInfo.NumDicts and NumTypeArgs do not fit their metadata"];
@@ -209,13 +208,13 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
       places = {static_cast<u64>(*published)};
     for (u64 place : places) {
       u64 handle = memory_->try_pointer(desc + place).value_or(0);
-      if ((handle & type_desc_bit) ? memory_->try_pointer(handle & ~type_desc_bit).has_value() : is_method_table(handle))
+      if (is_type_handle(handle))
         return type_handle_name(handle, depth + 1) + ((*type & 0xff) == pointer ? "*" : "&");
     }
     return unknown(desc, "pointer types whose ParamTypeDesc.TypeArg is no type");
   }
   case function_pointer:
-    return "System.IntPtr()"; // see function_pointer_name
+    return function_pointer_name(desc, depth);
   case type_variable:
   case method_variable:
     return variable_name(desc);
@@ -224,8 +223,57 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
   }
 }
 
+// {…, u32 NumArgs, u32 CallConv, TypeHandle RetAndArgTypes[1 + NumArgs]}; what comes before grew by a word after 8.0.
+std::string RuntimeTypeSystem1::function_pointer_name(Address desc, unsigned depth) {
+  std::vector<u64> places = {3 * p_, 2 * p_, p_};
+  if (std::optional<i64> published = descriptor_->try_offset("FnPtrTypeDesc", "NumArgs"))
+    places = {static_cast<u64>(*published)};
+  for (u64 place : places) {
+    std::optional<u32> count = memory_->try_load<u32>(desc + place);
+    if (!count || *count > max_arguments)
+      continue;
+    std::vector<u64> handles(*count + 1);
+    bool all = true;
+    for (u64 i = 0; i < handles.size() && all; ++i) {
+      handles[i] = memory_->try_pointer(desc + place + 8 + i * p_).value_or(0);
+      all = is_type_handle(handles[i]);
+    }
+    if (!all)
+      continue;
+    std::vector<std::string> names;
+    u64 length = 0;
+    for (u64 handle : handles) {
+      names.push_back(type_handle_name(handle, depth + 1));
+      if ((length += names.back().size()) > max_name)
+        break;
+    }
+    return function_pointer_type_name(names[0], std::span(names).subspan(1));
+  }
+  return unknown(desc, "function pointer types whose FnPtrTypeDesc.RetAndArgTypes are no types");
+}
+
+bool RuntimeTypeSystem1::is_type_handle(Address handle) const {
+  return handle & type_desc_bit ? memory_->try_pointer(handle & ~type_desc_bit).has_value() : is_method_table(handle);
+}
+
+// T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime keeps.
 std::string RuntimeTypeSystem1::variable_name(Address desc) {
-  return unknown(desc, "type variables");
+  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: from 9.0 on, and 8.0
+  std::optional<i64> module_offset = descriptor_->try_offset("TypeVarTypeDesc", "Module"),
+                     token_offset = descriptor_->try_offset("TypeVarTypeDesc", "Token");
+  if (module_offset && token_offset)
+    places = {{static_cast<u64>(*module_offset), static_cast<u64>(*token_offset)}};
+  for (auto [module, token] : places) {
+    std::optional<u64> address = memory_->try_pointer(desc + module);
+    std::optional<u32> parameter = memory_->try_load<u32>(desc + token);
+    if (!address || !parameter || table_of(*parameter) != Table::GenericParam)
+      continue;
+    const Metadata *metadata = loader_->metadata(*address);
+    std::optional<u32> name = metadata ? metadata->column(Table::GenericParam, rid_of(*parameter), 3) : std::nullopt;
+    if (name)
+      return printable(metadata->string(*name), 200);
+  }
+  return unknown(desc, "type variables whose name is not in this dump");
 }
 
 } // namespace dnheap

@@ -32,10 +32,9 @@ public:
 
 private:
   struct Offsets {
-    u64 flags, base_size, flags2, parent, module, class_or_canonical, per_inst_info, virtuals;
+    u64 flags, base_size, flags2, module, class_or_canonical, per_inst_info, virtuals, class_method_table, num_dicts,
+        num_type_args;
     std::optional<u64> token; // 8.0
-    std::optional<u64> class_method_table;
-    std::optional<u64> num_dicts, num_type_args;
   };
 
   std::optional<u32> flags(Address mt) const { return memory_->try_load<u32>(mt + at_.flags); }
@@ -47,7 +46,9 @@ private:
   std::string method_table_name(Address mt, unsigned depth);
   std::string type_desc_name(Address desc, unsigned depth);
   std::string array_name(Address mt, u32 flags, unsigned depth);
+  std::string function_pointer_name(Address desc, unsigned depth);
   std::string variable_name(Address desc);
+  bool is_type_handle(Address handle) const;
   std::vector<std::string> arguments(Address mt, u32 expected, unsigned depth);
   std::string unknown(Address handle, const std::string &why);
 
