@@ -90,7 +90,8 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
   out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) + " on " + name_of(target.os) +
          " " + name_of(target.architecture) + ", " + (runtime->gc().is_server() ? "server" : "workstation") + " GC";
   if (runtime->gc().is_server())
-    out += " of " + std::to_string(runtime->gc().get_gc_heap_count()) + " heaps";
+    out += ", " + std::to_string(runtime->gc().get_gc_heap_count()) +
+           (runtime->gc().get_gc_heap_count() == 1 ? " heap" : " heaps");
   return out + (runtime->gc().has_regions() ? ", regions" : ", segments");
 }
 

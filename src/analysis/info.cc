@@ -63,7 +63,7 @@ report::Table modules_table(const Target &target) {
     rows.push_back({p.module, outcome, p.file.empty() ? p.module : p.file, p.reason});
   }
   if (rows.empty())
-    table.notes.push_back("none: the dump holds all of the runtime's own libraries");
+    table.notes.push_back("the dump holds all of the runtime's own libraries");
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   return table;
@@ -102,8 +102,6 @@ report::Table gaps_table(const report::Completeness &completeness) {
   std::vector<report::Row> rows;
   for (const auto &gap : completeness.gaps)
     rows.push_back({gap.start, gap.end, gap.end - gap.start, gap.reason});
-  if (rows.empty())
-    table.notes.push_back("none");
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   return table;

@@ -54,6 +54,19 @@ Cell &Cell::operator=(const Cell &) = default;
 Cell &Cell::operator=(Cell &&) noexcept = default;
 Cell::~Cell() = default;
 
+Cell::Cell(bool value) : value_(value) {}
+Cell::Cell(double value) : value_(value) {}
+Cell::Cell(std::string text) : value_(std::move(text)) {}
+Cell::Cell(const char *text) : value_(std::string(text)) {}
+Cell::Cell(std::vector<Cell> list) : value_(std::move(list)) {}
+Cell::Cell(std::vector<Fact> object) : value_(std::move(object)) {}
+
+Cell Cell::borrowed(std::string_view text) {
+  Cell cell;
+  cell.value_ = text;
+  return cell;
+}
+
 std::optional<u64> Table::find_column(std::string_view key) const {
   for (u64 i = 0; i < columns.size(); ++i)
     if (columns[i].key == key)

@@ -20,7 +20,7 @@ struct Fact;
 // Kind::nested and for facts; integers in them that are addresses must be given as text: hex(address).
 class Cell {
 public:
-  // Out of line: inlined, GCC 12 takes the variant's members for uninitialized and warns at every use.
+  // Copies and moves are not inline: when they are, GCC 12 takes the variant for uninitialized and warns at every use.
   Cell();
   Cell(const Cell &);
   Cell(Cell &&) noexcept;
@@ -28,24 +28,17 @@ public:
   Cell &operator=(Cell &&) noexcept;
   ~Cell();
 
-  Cell(bool value) : value_(value) {}
-  template <std::unsigned_integral T> Cell(T value) : value_(u64{value}) {}
-  template <std::signed_integral T> Cell(T value) : value_(i64{value}) {}
-  Cell(double value) : value_(value) {}
-  Cell(std::string text) : value_(std::move(text)) {}
-  Cell(const char *text) : value_(std::string(text)) {}
-  Cell(std::vector<Cell> list) : value_(std::move(list)) {}
-  Cell(std::vector<Fact> object) : value_(std::move(object)) {}
-  template <class T> Cell(const std::optional<T> &value) {
-    if (value)
-      *this = Cell(*value);
-  }
+  Cell(bool value);
+  template <std::unsigned_integral T> Cell(T value);
+  template <std::signed_integral T> Cell(T value);
+  Cell(double value);
+  Cell(std::string text);
+  Cell(const char *text);
+  Cell(std::vector<Cell> list);
+  Cell(std::vector<Fact> object);
+  template <class T> Cell(const std::optional<T> &value);
   // Text that is not copied: it must stay until the row has been written. For type names in streamed rows.
-  static Cell borrowed(std::string_view text) {
-    Cell cell;
-    cell.value_ = text;
-    return cell;
-  }
+  static Cell borrowed(std::string_view text);
 
   bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
   template <class T> const T *get_if() const { return std::get_if<T>(&value_); }
@@ -69,6 +62,13 @@ struct Fact {
   std::string key;
   Cell value;
 };
+
+template <std::unsigned_integral T> Cell::Cell(T value) : value_(u64{value}) {}
+template <std::signed_integral T> Cell::Cell(T value) : value_(i64{value}) {}
+template <class T> Cell::Cell(const std::optional<T> &value) {
+  if (value)
+    *this = Cell(*value);
+}
 
 // How a column's cells are shown. Text (the format) writes counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
 // plain digits. A percent is held as a fraction: 0.25 is 25.0%.

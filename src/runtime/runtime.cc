@@ -20,10 +20,10 @@ ContractDescriptor published_descriptor(const Target &target, const Module &modu
 // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can be
 // said, and the reason should not be left to whatever fails first.
 void require_heap(const Gc1 &gc, const Memory &memory) {
-  std::vector<std::string> ignored; // reported by Heap
+  std::vector<std::string> problems;
   u64 total = 0, known = 0;
   for (Address heap : gc.get_gc_heaps())
-    for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored)) {
+    for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), problems)) {
       if (s.end <= s.start || s.generation == GCSegmentGeneration::frozen)
         continue;
       total += s.end - s.start;
@@ -35,8 +35,10 @@ void require_heap(const Gc1 &gc, const Memory &memory) {
         at += part;
       }
     }
-  if (known < total / 16)
-    throw Error("the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total) +
+  bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
+  if (no_segment || known < total / 16)
+    throw Error((no_segment ? "the dump holds nothing of the managed heap"
+                            : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total)) +
                 ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or 3); take "
                 "one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2");
 }

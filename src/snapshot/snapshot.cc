@@ -48,7 +48,10 @@ const Runtime &Snapshot::runtime() {
     } catch (const Interrupted &) {
       throw;
     } catch (const Error &e) {
-      throw Error(target_->path + ": " + e.what());
+      std::string what = target_->path + ": ";
+      for (const std::string &note : target_->notes) // above all: that the dump is cut off, which explains the rest
+        what += note + "; ";
+      throw Error(what + e.what());
     }
   }
   return *runtime_;

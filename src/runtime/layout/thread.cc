@@ -167,7 +167,8 @@ private:
   }
 
   enum class Context : u8 { none, empty, set };
-  // A context is empty (both null), or a stretch of one gen0 segment that begins with memory not yet handed out: zeros.
+  // A context is empty (both null), or a stretch of one gen0 segment. Memory not yet handed out is nearly always zero (the
+  // GC may skip clearing for arrays that ask for it): `strict_` demands that.
   Context context_at(Address at) const {
     auto pointer = d_.word(at), limit = d_.word(at + d_.pointer_size);
     if (!pointer || !limit)
@@ -177,7 +178,7 @@ private:
     auto segment = std::upper_bound(gen0_.begin(), gen0_.end(), std::pair{*pointer, ~u64{0}});
     if (segment == gen0_.begin() || *pointer > *limit || *limit > std::prev(segment)->second || *pointer % 4)
       return Context::none;
-    if (*pointer < *limit && d_.word(*pointer).value_or(0) != 0)
+    if (strict_ && *pointer < *limit && d_.word(*pointer).value_or(0) != 0)
       return Context::none;
     return Context::set;
   }
@@ -199,10 +200,19 @@ private:
   void find_contexts() {
     if (threads_.empty())
       return;
-    if (d_.descriptor.find_field("Thread", "RuntimeThreadLocals") && check_published_contexts())
-      return;
+    for (bool strict : {true, false}) {
+      strict_ = strict;
+      if (d_.descriptor.find_field("Thread", "RuntimeThreadLocals") ? check_published_contexts() : search_contexts())
+        return;
+    }
+    strict_ = true;
+    // After a collection no thread has a context, and then there is nothing to find or to skip.
+    d_.descriptor.missing["Thread.AllocContext"] = "no candidate; each must pass: null, or inside gen0, for every thread";
+  }
+
+  bool search_contexts() {
     const char *predicate = "null, or inside gen0 and not yet handed out, for every thread";
-    // .NET 9 on: the context lies in a structure in thread-local storage that the Thread points at; behind one word (the
+    // .NET 9 on: it lies in a structure in thread-local storage that the Thread points at; behind one word (the
     // combined limit) from .NET 10 on. 8.0: in the Thread itself.
     i64 inner = 0;
     auto indirect = [&](i64 x, i64 y) {
@@ -220,25 +230,22 @@ private:
     };
     std::vector<i64> in_thread = Derivation::search(0, 200 * p_, p_, inline_at);
     if (!in_thread.empty()) {
-      d_.choose("Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
-      return;
+      return d_.choose("Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
     }
     for (i64 y : {i64{0}, p_}) {
       std::vector<i64> found = Derivation::search(0, 100 * p_, p_, [&](i64 x) { return indirect(x, y); });
       if (found.empty())
         continue;
       inner = y;
-      if (d_.choose("Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, inner); },
-                    predicate)) {
-        d_.choose("RuntimeThreadLocals", "AllocContext", [] { return std::vector<i64>{0}; },
-                  [](i64 x) { return x == 0; }, "its first member");
-        d_.choose("EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
-                  [&](i64 x) { return x == inner; }, predicate);
-      }
-      return;
+      if (!d_.choose("Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, inner); },
+                     predicate))
+        return false;
+      d_.choose("RuntimeThreadLocals", "AllocContext", [] { return std::vector<i64>{0}; },
+                [](i64 x) { return x == 0; }, "its first member");
+      return d_.choose("EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
+                       [&](i64 x) { return x == inner; }, predicate);
     }
-    // After a collection no thread has a context, and then there is nothing to find or to skip.
-    d_.descriptor.missing["Thread.AllocContext"] = std::string("no candidate; each must pass: ") + predicate;
+    return false;
   }
 
   bool check_published_contexts() const {
@@ -273,6 +280,7 @@ private:
   Address entry_ = 0; // of g_gcDacGlobals in g_dacTable
   Address store_ = 0;
   i64 count_ = 0, link_ = 0;
+  bool strict_ = true;
   std::set<u64> os_ids_;
   std::vector<Address> nodes_, threads_;
   std::vector<std::pair<Address, Address>> gen0_;
