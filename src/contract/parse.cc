@@ -61,6 +61,8 @@ Json parse_strict(const std::string &text) {
       throw Error("its JSON gives " + printable(parsed.get<std::string>(), 100) + " twice");
     return true;
   };
+  if (text.find('\0') != text.npos) // where the parser would stop reading
+    throw Error("its JSON is malformed: it contains a NUL");
   try {
     return Json::parse(text, check);
   } catch (const Json::exception &e) {

@@ -34,7 +34,7 @@ bool ObjectCursor::fill() {
   at_ = walk_objects(bytes_, range.address, at_, until, range.alignment, types_, format,
                      [&](const Object &object) { batch_.push_back(object); });
   if (at_ < until)
-    at_ = next_object(range, bytes_, range.size, at_, types_, format).value_or(range.size);
+    at_ = next_object(range, bytes_, at_, types_, format).value_or(range.size);
   return true;
 }
 

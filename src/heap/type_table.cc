@@ -13,7 +13,7 @@ const TypeRow *TypeTable::miss(Address method_table) {
   TypeRow row{method_table, layout->base_size, layout->component_size, size()};
   types_.push_back(method_table);
   u64 slot = slot_of(method_table);
-  while (slots_[slot].method_table)
+  while (slots_[slot].method_table != no_method_table)
     slot = (slot + 1) & (slots_.size() - 1);
   slots_[slot] = row;
   return &slots_[slot];
@@ -24,9 +24,9 @@ void TypeTable::grow() {
   old.swap(slots_);
   --shift_;
   for (const TypeRow &row : old)
-    if (row.method_table) {
+    if (row.method_table != no_method_table) {
       u64 slot = slot_of(row.method_table);
-      while (slots_[slot].method_table)
+      while (slots_[slot].method_table != no_method_table)
         slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = row;
     }

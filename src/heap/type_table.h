@@ -7,9 +7,12 @@
 
 namespace dnheap {
 
+// Marks empty slots. Not 0: that is what unused memory holds, and it must be a miss. MethodTables are never odd.
+inline constexpr Address no_method_table = ~Address{0};
+
 // Size of an object = base_size + component_size × its component count, rounded up to the heap's alignment.
 struct TypeRow {
-  Address method_table = 0;
+  Address method_table = no_method_table;
   u32 base_size = 0;      // header included
   u32 component_size = 0; // 0: not an array, string or Free object
   u32 id = 0;             // within one TypeTable
@@ -19,11 +22,11 @@ class TypeTable {
 public:
   explicit TypeTable(const RuntimeTypeSystem1 &types) : source_(&types) { slots_.resize(1024); }
 
-  // Null when there is no type at that address. The pointer is valid until the next call.
+  // Null when there is no type at that address, which must not be odd. The pointer is valid until the next call.
   const TypeRow *find(Address method_table) {
     u64 slot = slot_of(method_table);
     while (slots_[slot].method_table != method_table) {
-      if (slots_[slot].method_table == 0)
+      if (slots_[slot].method_table == no_method_table)
         return miss(method_table);
       slot = (slot + 1) & (slots_.size() - 1);
     }
@@ -40,7 +43,7 @@ private:
   void grow();
 
   const RuntimeTypeSystem1 *source_;
-  std::vector<TypeRow> slots_; // a power of two; method_table 0 = empty
+  std::vector<TypeRow> slots_; // a power of two
   unsigned shift_ = 64 - 10;
   std::vector<Address> types_; // by id
 };

@@ -38,9 +38,8 @@ std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable
   return guess_object_start(bytes, 0, range.size, range.alignment, types, format);
 }
 
-std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 end, u64 bad, TypeTable &types,
-                               Format format) {
-  return guess_object_start(bytes.first(end), bad + range.alignment, end, range.alignment, types, format, 32);
+std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 bad, TypeTable &types, Format format) {
+  return guess_object_start(bytes, bad + range.alignment, range.size, range.alignment, types, format, 32);
 }
 
 std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
@@ -48,12 +47,12 @@ std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
   for (const ObjectRange &range : heap_.ranges()) {
     // Large objects are few: their ranges are cheap to walk and a guess inside a large array would fail anyway.
     bool large = range.generation == GCSegmentGeneration::loh || range.generation == GCSegmentGeneration::poh;
-    if (!cut || threads_ == 1 || large || range.size < 2 * chunk_size || range.bytes.empty()) {
+    if (!cut || threads_ == 1 || large || range.size < 2 * chunk_size_ || range.bytes.empty()) {
       chunks.push_back({&range, 0, range.size});
       continue;
     }
-    for (u64 begin = 0; begin < range.size; begin += chunk_size)
-      chunks.push_back({&range, begin, std::min(begin + chunk_size, range.size)});
+    for (u64 begin = 0; begin < range.size; begin += chunk_size_)
+      chunks.push_back({&range, begin, std::min(begin + chunk_size_, range.size)});
   }
   return chunks;
 }

@@ -4,7 +4,8 @@
 // A long range is cut into chunks so that several threads share it. Object starts are known only at the beginning of a
 // range, so a chunk begins at a *guess*: a position from which a long chain of sound objects leads on. That is fast, and
 // it is right, because each chunk is walked up to the very position at which the next one began; if any walk steps over
-// that position instead of landing on it, a guess was wrong, everything is thrown away and walked again uncut.
+// that position instead of landing on it, a guess was wrong, everything is thrown away and walked again uncut. So the
+// result never depends on the number of threads, whatever the heap holds and however damaged it is.
 #pragma once
 #include "base/parallel.h"
 #include "base/watch.h"
@@ -59,8 +60,8 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
 Bytes bytes_of(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);
 // Offset of the range's first object: 0, or behind missing memory a guess.
 std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable &types, Format format);
-// Where to go on after the unsound object at `bad`, before `end`.
-std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 end, u64 bad, TypeTable &types, Format format);
+// Where to go on after the unsound object at `bad`.
+std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 bad, TypeTable &types, Format format);
 
 struct WalkResult {
   u64 objects = 0, bytes = 0; // walked, Free included; bytes aligned
@@ -83,8 +84,10 @@ struct ChunkResult {
 // `make` builds a Visitor; it is called once per thread, and again should a guess have been wrong.
 class HeapWalk {
 public:
-  HeapWalk(const Heap &heap, const Memory &memory, unsigned threads, const Watch &watch)
-      : heap_(heap), format_(memory.format()), memory_(memory), threads_(std::max(threads, 1u)), watch_(watch) {}
+  // `chunk_size`: how long the pieces are into which longer ranges are cut; tests make it small.
+  HeapWalk(const Heap &heap, const Memory &memory, unsigned threads, const Watch &watch, u64 chunk_size = 8 << 20)
+      : heap_(heap), format_(memory.format()), memory_(memory), threads_(std::max(threads, 1u)), watch_(watch),
+        chunk_size_(chunk_size) {}
 
   template <class Visitor, class Make> WalkResult run(std::vector<std::unique_ptr<Visitor>> &visitors, Make make) {
     for (bool cut = true;; cut = false) {
@@ -118,8 +121,6 @@ private:
     u64 begin, end; // offsets; objects that start in between
   };
 
-  static constexpr u64 chunk_size = 8 << 20;
-
   std::vector<Chunk> cut_ranges(bool cut) const;
   static WalkResult gather(std::vector<ChunkResult> &results);
   // Where the walk of the chunk that begins at `begin` starts; nullopt: it has no recognisable start.
@@ -140,7 +141,7 @@ private:
     if (!start && chunk.begin > 0)
       return true; // the chunk before walks on through this one
     u64 end = range.size;
-    for (u64 next = chunk.end; next < range.size; next += chunk_size)
+    for (u64 next = chunk.end; next < range.size; next += chunk_size_)
       if (std::optional<u64> found = start_of(range, bytes, next, types)) {
         end = *found;
         break;
@@ -163,9 +164,9 @@ private:
       if (at >= end)
         break;
       ++result.bad_objects;
-      std::optional<u64> next = next_object(range, bytes, end, at, types, format_);
-      gap(at, next.value_or(end), "no sound object here");
-      at = next.value_or(end);
+      u64 next = next_object(range, bytes, at, types, format_).value_or(range.size);
+      gap(at, next, "no sound object here");
+      at = next;
     }
     result.objects = objects;
     result.bytes = walked;
@@ -178,6 +179,7 @@ private:
   const Memory &memory_;
   const unsigned threads_;
   const Watch watch_;
+  const u64 chunk_size_;
 };
 
 } // namespace dnheap

@@ -6,13 +6,12 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_metadata_size = 512 << 20;
-constexpr u32 metadata_signature = 0x424a5342; // 'BSJB', II.24.2.1
 
 } // namespace
 
 std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address address, u64 size) {
-  std::optional<u32> signature = memory.try_load<u32>(address);
-  if (size < 32 || size > max_metadata_size || signature != metadata_signature)
+  std::byte signature[4]; // II.24.2.1; metadata is little endian whatever the target is
+  if (size < 32 || size > max_metadata_size || !memory.read(address, signature) || as_text(signature) != "BSJB")
     return std::nullopt;
   Bytes bytes = memory.view(address, size);
   std::shared_ptr<const void> storage;

@@ -11,6 +11,8 @@ SDK. The layout is what `dotnet exec --fx-version VERSION app.dll` expects:
 Files are hard links into the packs, so the layout costs no space. It must stay where it is while its dumps are in
 use: a dump names its modules by the path they were loaded from.
 """
+import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
@@ -55,28 +57,53 @@ def sdk():
     return pathlib.Path(found).resolve()
 
 
+@contextlib.contextmanager
+def lock():
+    """Only one process at a time fills the cache."""
+    cache().mkdir(parents=True, exist_ok=True)
+    with open(cache() / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def run_sdk(*arguments):
     """Runs a dotnet command of the SDK with packages and intermediate files kept in the cache."""
     environment = dict(os.environ, NUGET_PACKAGES=str(packages()), DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1")
-    command = [str(sdk()), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [str(part) for part in [sdk(), *arguments, "--artifacts-path", cache() / "obj"]]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def build(project, output, *properties):
+    """Compiles a C# project of this repository into a folder of the cache."""
+    done = run_sdk("build", project, "-c", "Release", "-o", output, *properties)
     if done.returncode != 0:
-        raise Missing(f"`{' '.join(command)}` failed:\n{done.stdout}")
+        raise RuntimeError(f"building {project} failed:\n{done.stdout}")
+
+
+def outdated(assembly, folders):
+    """Whether a built file is missing or older than a source file in one of the folders."""
+    newest = max(file.stat().st_mtime for folder in folders for file in folder.iterdir() if file.is_file())
+    return not assembly.exists() or assembly.stat().st_mtime < newest
 
 
 def restore():
-    """Downloads the packs, unless all of them are there."""
+    """Downloads the packs, unless all of them are there. Returns the folder of the runtime packs."""
     packs = packages() / "microsoft.netcore.app.runtime.linux-x64"
     wanted = [packs / version for version in VERSIONS.values()]
     wanted.append(packages() / "microsoft.diagnostics.runtime" / CLRMD_VERSION)
     if not all((folder / ".nupkg.metadata").exists() for folder in wanted):
-        run_sdk("restore", HERE / "packages" / "packages.csproj", "--artifacts-path", cache() / "obj")
+        properties = [f"-p:Net{major}={version}" for major, version in VERSIONS.items()]
+        done = run_sdk("restore", HERE / "packages" / "packages.csproj", f"-p:ClrMD={CLRMD_VERSION}", *properties)
+        if done.returncode != 0:
+            errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]
+            raise Missing(f"NuGet cannot restore the .NET runtimes: {errors[0].strip()}")
     return packs
 
 
 def link(source, target):
+    if target.exists():
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.unlink(missing_ok=True)
     try:
         os.link(source, target)
     except OSError:  # another file system
@@ -85,19 +112,18 @@ def link(source, target):
 
 def lay_out():
     """Makes the private installation, or completes it. Returns its root."""
-    packs = restore()
-    link(sdk(), dotnet_root() / "dotnet")
-    newest = VERSIONS[max(VERSIONS)]
-    link(packs / newest / "runtimes/linux-x64/native/libhostfxr.so",
-         dotnet_root() / "host" / "fxr" / newest / "libhostfxr.so")
-    for major, version in VERSIONS.items():
-        pack = packs / version / "runtimes" / "linux-x64"
-        for source in [*(pack / "native").iterdir(), *(pack / "lib" / f"net{major}.0").iterdir()]:
-            target = runtime(major) / source.name
-            if not target.exists():
-                link(source, target)
-        createdump = runtime(major) / "createdump"
-        createdump.chmod(createdump.stat().st_mode | stat.S_IXUSR)
+    with lock():
+        packs = restore()
+        newest = VERSIONS[max(VERSIONS)]
+        link(sdk(), dotnet_root() / "dotnet")
+        link(packs / newest / "runtimes/linux-x64/native/libhostfxr.so",
+             dotnet_root() / "host" / "fxr" / newest / "libhostfxr.so")
+        for major, version in VERSIONS.items():
+            pack = packs / version / "runtimes" / "linux-x64"
+            for source in [*(pack / "native").iterdir(), *(pack / "lib" / f"net{major}.0").iterdir()]:
+                link(source, runtime(major) / source.name)
+            createdump = runtime(major) / "createdump"
+            createdump.chmod(createdump.stat().st_mode | stat.S_IXUSR)
     return dotnet_root()
 
 

@@ -1,6 +1,6 @@
 // What a target program knows about its own heap, printed for the tests before the dump is taken.
 //
-// Protocol on standard output: one line "TRUTH {json}", then "READY pid"; then the program blocks on standard input.
+// Protocol: the program prints one line "TRUTH {json}", then "READY pid", and blocks on standard input.
 // Everything that takes memory happens before the last collection, except small objects in gen0.
 using System;
 using System.Collections.Generic;
@@ -17,10 +17,11 @@ static class Truth
     static readonly List<object> kept = new();
     static readonly List<(string label, object value)> labels = new();
 
-    // Keeps an object alive.
+    // Keeps an object alive and reports its type's name.
     public static T Keep<T>(T value)
     {
         kept.Add(value);
+        Name(value.GetType());
         return value;
     }
 
@@ -35,23 +36,29 @@ static class Truth
     public static void Expect(Type type, long count)
     {
         counts[type] = counts.GetValueOrDefault(type) + count;
+        Name(type);
+    }
+
+    // Reports the name of the type that this method table stands for.
+    public static void Name(Type type)
+    {
+        names.TryAdd(type, "");
     }
 
     // Reports the address and generation of an object. The object must not move after the last collection.
     public static T Label<T>(string label, T value) where T : class
     {
         labels.Add((label, value));
+        Name(value.GetType());
         return value;
     }
 
-    // Writes the counts, and warms up everything that WriteRest needs.
+    // Counts by type name, and names by method table.
     public static string Types()
     {
         var byName = new SortedDictionary<string, long>(StringComparer.Ordinal);
         foreach (var (type, count) in counts)
             byName[TypeNames.Of(type)] = byName.GetValueOrDefault(TypeNames.Of(type)) + count;
-        foreach (var (_, value) in labels)
-            names[value.GetType()] = TypeNames.Of(value.GetType());
         var text = new StringBuilder("\"types\": {");
         string separator = "";
         foreach (var (name, count) in byName)
@@ -59,10 +66,20 @@ static class Truth
             text.Append(separator).Append(Quote(name)).Append(": ").Append(count);
             separator = ", ";
         }
+        text.Append("}, \"names\": {");
+        separator = "";
+        foreach (Type type in new List<Type>(names.Keys))
+        {
+            names[type] = TypeNames.Of(type);
+            text.Append(separator).Append("\"0x").Append(type.TypeHandle.Value.ToString("x")).Append("\": ");
+            text.Append(Quote(names[type]));
+            separator = ", ";
+        }
         return text.Append('}').ToString();
     }
 
-    // The objects' places and what the GC says of itself, both as of the last collection.
+    // The objects' places and what the GC says of itself, both as of the last collection. Call it once before that, so
+    // that everything it needs is loaded.
     public static string AfterLastCollection()
     {
         var text = new StringBuilder("\"addresses\": {");
@@ -98,17 +115,25 @@ static class Truth
         return text.ToString();
     }
 
-    // Prints everything and blocks until standard input ends. `types` comes from Types, called before the last collection.
-    public static void PrintAndWait(string types)
+    // Prints everything. `types` comes from Types, called before the last collection.
+    public static void Print(string types)
     {
-        using Stream output = Console.OpenStandardOutput();
-        using Stream input = Console.OpenStandardInput();
         string line = "TRUTH {" + types + ", " + AfterLastCollection() + "}\nREADY " + Environment.ProcessId + "\n";
+        using Stream output = Console.OpenStandardOutput();
         Span<byte> buffer = stackalloc byte[1024];
-        for (int at = 0; at < line.Length; at += 256)
-            output.Write(buffer[..Encoding.UTF8.GetBytes(line.AsSpan(at, Math.Min(256, line.Length - at)), buffer)]);
-        output.Flush();
-        input.Read(buffer);
+        for (int at = 0; at < line.Length; at += buffer.Length)
+        {
+            ReadOnlySpan<char> piece = line.AsSpan(at, Math.Min(buffer.Length, line.Length - at));
+            output.Write(buffer[..Encoding.ASCII.GetBytes(piece, buffer)]);
+        }
+    }
+
+    // Blocks until the test writes a line (true) or closes standard input (false).
+    public static bool Wait()
+    {
+        using Stream input = Console.OpenStandardInput();
+        Span<byte> buffer = stackalloc byte[16];
+        return input.Read(buffer) > 0;
     }
 
     static unsafe ulong AddressOf(object value) => (ulong)*(nint*)Unsafe.AsPointer(ref value);

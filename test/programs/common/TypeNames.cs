@@ -11,8 +11,9 @@ static class TypeNames
             return Of(type.GetElementType()) + Brackets(type);
         if (type.IsPointer)
             return Of(type.GetElementType()) + "*";
-        if (type.IsGenericParameter)
-            return type.Name;
+        if (type.IsFunctionPointer)
+            return Of(type.GetFunctionPointerReturnType()) + "(" +
+                string.Join(", ", Array.ConvertAll(type.GetFunctionPointerParameterTypes(), Of)) + ")";
 
         var chain = new Stack<Type>();
         for (Type part = type; part != null; part = part.DeclaringType)

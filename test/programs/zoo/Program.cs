@@ -22,7 +22,7 @@ namespace Zoo
             Handles.Make();
             Threads.Start();
 
-            Holes.Fill(4_000);
+            Holes.Fill(2_000);
             Holes.FillLarge();
             GC.Collect();
             Handles.BlockFinalizer();
@@ -31,16 +31,16 @@ namespace Zoo
             Holes.Report();
 
             // What survives one collection of gen0 is in gen1; what is made after it is in gen0.
-            Truth.AfterLastCollection();
-            var toGen1 = Truth.Label("gen1", Fresh("born before the last collection"));
-            var toGen0 = new object();
+            string[] toGen1 = Truth.Label("gen1", Fresh("born before the last collection"));
             string types = Truth.Types();
+            Truth.AfterLastCollection();
             GC.Collect(0, GCCollectionMode.Forced, blocking: true);
             young[0] = toGen1;
             young[1] = Truth.Label("gen0", Fresh("born after the last collection"));
             Threads.Allocate();
-            Truth.PrintAndWait(types);
-            GC.KeepAlive(toGen0);
+            Truth.Print(types);
+            Truth.Wait();
+            Handles.Unblock.Set();
         }
 
         static string[] Fresh(string text) => new[] { text + "." };

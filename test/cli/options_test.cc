@@ -1,0 +1,157 @@
+#include "base/error.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/values.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::cli {
+namespace {
+
+// Verbs of our own, so that these tests say nothing about those that exist.
+constexpr Verb fake_verbs[] = {
+    {"stat", "which types?", "One row per type.", "type gen min range", "bytes count", "types", nullptr},
+    {"segments", "where?", "", "", "", "segments generations", nullptr},
+    {"objects", "which objects?", "", "type gen", "address", "objects", nullptr},
+    {"contract", "what is published?", "", "", "", "", nullptr},
+};
+
+Options parse(std::string_view line) {
+  std::vector<std::string_view> words = words_of(line);
+  return parse_options(words, fake_verbs);
+}
+
+std::string error_of(std::string_view line) {
+  try {
+    parse(line);
+  } catch (const UsageError &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, VerbAndTarget) {
+  Options options = parse("segments core");
+  EXPECT_STREQ(options.verb->name, "segments");
+  EXPECT_EQ(options.target, "core");
+  EXPECT_EQ(options.question.target, "core");
+  EXPECT_STREQ(options.writer->name, "text");
+  EXPECT_EQ(options.question.top, 20u);
+  EXPECT_TRUE(options.progress);
+  EXPECT_EQ(options.threads, 0u);
+}
+
+TEST(Options, AFileAloneIsTheFirstVerb) {
+  EXPECT_STREQ(parse("core.1234").verb->name, "stat");
+  EXPECT_STREQ(parse("some/core --top 3").verb->name, "stat");
+  EXPECT_STREQ(parse("-p 12").verb->name, "stat");
+}
+
+TEST(Options, EveryOptionReachesItsPlace) {
+  Options o = parse("stat --type ^A\\.B --type-exact C --gen gen2 --min 10k --range 0x10-20 --sort count --table types "
+                    "--top 7 --format csv --exact -o out --modules / --modules=/tmp --runtime 1 --threads 3 "
+                    "--max-memory 1G --temp-dir /t --strict --perf --no-progress -v core");
+  EXPECT_EQ(o.question.type_regex, "^A\\.B");
+  EXPECT_EQ(o.question.type_exact, "C");
+  EXPECT_EQ(o.question.generation, "gen2");
+  EXPECT_EQ(o.question.min_bytes, 10240u);
+  EXPECT_EQ(o.question.range, std::pair(Address{0x10}, Address{0x20}));
+  EXPECT_EQ(o.question.sort, "count");
+  EXPECT_TRUE(o.question.verbose);
+  EXPECT_EQ(o.table, "types");
+  EXPECT_EQ(o.question.top, 7u);
+  EXPECT_STREQ(o.writer->name, "csv");
+  EXPECT_TRUE(o.exact);
+  EXPECT_EQ(o.output, "out");
+  EXPECT_EQ(o.module_folders, (std::vector<std::string>{"/", "/tmp"}));
+  EXPECT_EQ(o.runtime, 1u);
+  EXPECT_EQ(o.threads, 3u);
+  EXPECT_EQ(o.max_memory, u64{1} << 30);
+  EXPECT_EQ(o.temp_dir, "/t");
+  EXPECT_TRUE(o.strict);
+  EXPECT_TRUE(o.perf);
+  EXPECT_FALSE(o.progress);
+}
+
+TEST(Options, FormsOfWriting) {
+  EXPECT_EQ(parse("stat core --top=7").question.top, 7u);
+  EXPECT_EQ(parse("--top 7 stat core").question.top, 7u);
+  EXPECT_EQ(parse("stat -oout core").output, "out");
+  EXPECT_EQ(parse("stat -vo out core").output, "out");
+  EXPECT_EQ(parse("stat -- -odd-name").target, "-odd-name");
+  EXPECT_EQ(parse("stat core --top 1 --top 2").question.top, 2u);
+  EXPECT_EQ(parse("stat core --format json").question.top, 0u);
+  EXPECT_EQ(parse("stat core --top 0").question.top, 0u);
+}
+
+TEST(Options, HelpAndVersionNeedNoTarget) {
+  EXPECT_EQ(parse("--help").verb, nullptr);
+  EXPECT_TRUE(parse("stat --help").help);
+  EXPECT_STREQ(parse("help stat").verb->name, "stat");
+  EXPECT_TRUE(parse("-h").help);
+  EXPECT_TRUE(parse("--version").version);
+}
+
+TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
+  const std::pair<const char *, const char *> cases[] = {
+      {"", "which dump? usage: dnheap VERB TARGET [options]; dnheap --help lists the verbs"},
+      {"stat", "which dump? usage: dnheap stat TARGET [options]"},
+      {"stta core", "unknown verb 'stta', did you mean 'stat'?"},
+      {"seg core", "unknown verb 'seg', did you mean 'segments'?"},
+      {"frobnicate core", "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract"},
+      {"objcts", "'objcts' is neither a verb nor a file, did you mean 'objects'?"},
+      {"core stat", "'core' is no verb; the verb comes first: dnheap stat core"},
+      {"help stta", "'stta' is neither a verb nor a file, did you mean 'stat'?"},
+      {"stat a b", "unexpected 'b'; usage: dnheap stat TARGET [options]"},
+      {"stat -p 1 b", "either --pid or a file, not both: 'b'"},
+      {"stat core --sotr x", "unknown option '--sotr', did you mean '--sort'?"},
+      {"stat core --xyzzy=1", "unknown option '--xyzzy'; dnheap --help lists all"},
+      {"stat core -x", "unknown option '-x'; dnheap --help lists all"},
+      {"stat core --top", "--top needs a value: --top N"},
+      {"stat core --top=", "--top needs a value: --top N"},
+      {"stat core -o", "--output needs a value: --output FILE"},
+      {"stat core --perf=yes", "--perf takes no value"},
+      {"stat core --top -1", "--top: '-1' is not a number"},
+      {"stat core --threads 0", "--threads: '0' is not a number from 1 to 1024"},
+      {"stat core --threads 4294967297", "--threads: '4294967297' is not a number from 1 to 1024"},
+      {"stat core --min 1z", "--min: '1z' is not a size such as 4096, 10k or 1.5GiB"},
+      {"stat core --range 5", "--range: '5' is not a range such as 0x7f00-0x8000"},
+      {"stat core --gen gen3", "--gen: 'gen3' is none of gen0, gen1, gen2, loh, poh, frozen, did you mean 'gen0'?"},
+      {"stat core --format xml", "--format: 'xml' is none of text, json, csv"},
+      {"stat core --sort byts", "--sort: 'byts' is none of bytes, count, did you mean 'bytes'?"},
+      {"segments core --table types", "--table: 'types' is none of segments, generations"},
+      {"contract core --gen gen0", "'contract' does not take --gen; these verbs do: stat, objects"},
+      {"objects core --min 1", "'objects' does not take --min; these verbs do: stat"},
+      {"contract core --table x", "'contract' does not take --table; these verbs do: stat, segments, objects"},
+      {"stat core --modules /no/such", "--modules: '/no/such' is not a folder"},
+      {"stat core --type (",
+       "--type: '(' is not a regular expression: missing ): (; --type-exact takes a name as it is"},
+  };
+  for (auto [line, expected] : cases)
+    EXPECT_EQ(error_of(line), expected) << line;
+}
+
+TEST(Help, NamesEveryVerbAndEveryOptionThatItTakes) {
+  std::string general = general_help(fake_verbs), stat = verb_help(fake_verbs[0]), contract = verb_help(fake_verbs[3]);
+  for (const Verb &verb : fake_verbs)
+    EXPECT_NE(general.find(std::string("\n  ") + verb.name + " "), std::string::npos);
+  for (const Option &option : option_table()) {
+    std::string name = std::string("--") + option.name + (option.value ? std::string(" ") + option.value : "");
+    EXPECT_NE(general.find(name), std::string::npos) << name;
+    EXPECT_NE(stat.find(name), std::string::npos) << name;
+    EXPECT_EQ(contract.find(name) != std::string::npos, takes(fake_verbs[3], option)) << name;
+  }
+  EXPECT_NE(stat.find("columns to sort by (--sort): bytes, count\n"), std::string::npos);
+}
+
+TEST(Help, FitsAHundredColumns) {
+  std::string text = general_help(fake_verbs) + verb_help(fake_verbs[0]);
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = text.find('\n', at);
+    EXPECT_LE(end - at, 100u) << text.substr(at, end - at);
+    at = end + 1;
+  }
+}
+
+} // namespace
+} // namespace dnheap::cli

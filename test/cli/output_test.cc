@@ -1,0 +1,44 @@
+#include "cli/output.h"
+#include "support/run.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace dnheap::cli {
+namespace {
+
+TEST(Output, ReplacesTheFileOnlyWhenThereIsSomethingToWrite) {
+  test::TemporaryFolder folder;
+  std::string path = folder.write("answer", "old");
+  {
+    Output output(path, "dump");
+    EXPECT_EQ(test::read_file(path), "old");
+    output.begin().write("new");
+    output.finish();
+  }
+  EXPECT_EQ(test::read_file(path), "new");
+}
+
+TEST(Output, LeavesNoFileBehindWithoutAnAnswer) {
+  test::TemporaryFolder folder;
+  std::string path = folder.path("answer");
+  { Output output(path, "dump"); }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    Output output(path, "dump");
+    output.begin().write("half");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Output, RefusesTheDumpItselfAndWhatCannotBeWritten) {
+  test::TemporaryFolder folder;
+  std::string dump = folder.write("core", "precious");
+  EXPECT_THROW(Output(folder.path() + "/./core", dump), UsageError);
+  EXPECT_EQ(test::read_file(dump), "precious");
+  EXPECT_THROW(Output(folder.path("no/such/folder"), dump), Error);
+  EXPECT_THROW(Output(folder.path(), dump).begin(), Error);
+}
+
+} // namespace
+} // namespace dnheap::cli

@@ -1,0 +1,71 @@
+// The program as a user meets it: exact lines and exit codes of what needs no dump.
+#include "support/run.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace dnheap::cli {
+namespace {
+
+test::RunResult dnheap_(const std::string &arguments) {
+  return test::run(std::string("'") + DNHEAP_PROGRAM + "' " + arguments);
+}
+
+void expect_error(const std::string &arguments, int exit_code, const std::string &line) {
+  test::RunResult result = dnheap_(arguments);
+  EXPECT_EQ(result.exit_code, exit_code) << arguments;
+  EXPECT_EQ(result.err, "dnheap: " + line + "\n") << arguments;
+  EXPECT_EQ(result.out, "") << arguments;
+}
+
+TEST(Program, HelpAndVersionGoToStandardOutput) {
+  for (const char *arguments : {"--help", "-h", "help", "stat --help", "help stat", "--version"}) {
+    test::RunResult result = dnheap_(arguments);
+    EXPECT_EQ(result.exit_code, 0) << arguments;
+    EXPECT_TRUE(result.out.starts_with("dnheap ")) << result.out;
+    EXPECT_EQ(result.err, "") << arguments;
+  }
+}
+
+TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
+  expect_error("", 2, "which dump? usage: dnheap VERB TARGET [options]; dnheap --help lists the verbs");
+  expect_error("stta core", 2, "unknown verb 'stta', did you mean 'stat'?");
+  expect_error("stat core --sotr x", 2, "unknown option '--sotr', did you mean '--sort'?");
+  expect_error("stat core --format xml", 2, "--format: 'xml' is none of text, json, csv");
+  // A word cannot send control characters to the terminal.
+  expect_error("stat core --top \"$(printf '\\033[31mx')\"", 2, "--top: '?[31mx' is not a number");
+}
+
+TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
+  expect_error("stat /no/such/core", 3, "/no/such/core: No such file or directory");
+  expect_error("stat /", 3, "/: is a folder, not a file");
+  expect_error("stat -p 12", 3,
+               "live processes cannot be read yet: take a dump of process 12 (dotnet-dump collect -p 12, or gcore), "
+               "then dnheap stat FILE");
+  test::TemporaryFolder folder;
+  std::string file = folder.write("notes.txt", "this is no dump");
+  test::RunResult result = dnheap_("'" + file + "'");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(result.err.starts_with("dnheap: " + file + ": ")) << result.err;
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+}
+
+TEST(Program, TheOutputFileIsNeverTheDump) {
+  test::TemporaryFolder folder;
+  std::string file = folder.write("core", "precious");
+  expect_error("stat '" + file + "' -o '" + file + "'", 2, "--output: '" + file + "' is the dump itself");
+  EXPECT_EQ(test::read_file(file), "precious");
+}
+
+TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNot) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full here";
+  expect_error("--help >/dev/full", 3, "cannot write to standard output: No space left on device");
+  // The reader is gone before the first byte: what `| head` does, without its timing.
+  test::RunResult result =
+      test::run(std::string("{ sleep 0.2; '") + DNHEAP_PROGRAM + "' --help; echo $? >&2; } | true");
+  EXPECT_EQ(result.err, "0\n");
+}
+
+} // namespace
+} // namespace dnheap::cli

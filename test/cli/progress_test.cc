@@ -1,0 +1,37 @@
+#include "cli/progress.h"
+
+#include <csignal>
+#include <gtest/gtest.h>
+
+namespace dnheap::cli {
+namespace {
+
+TEST(Progress, Text) {
+  EXPECT_EQ(progress_text({"walk", 0, 1 << 30, 0, 0}, 100), "walk: 0% of 1.0 GiB");
+  EXPECT_EQ(progress_text({"walk", 1 << 28, 1 << 30, 4000000, 2}, 100),
+            "walk: 25% of 1.0 GiB, 4,000,000 objects, 2,000,000 objects/s, 6 s left");
+  EXPECT_EQ(progress_text({"decompress", 1 << 20, 0, 0, 1}, 100), "decompress: 1.0 MiB, 1.0 MiB/s");
+  EXPECT_EQ(progress_text({"walk", 3 << 20, 2 << 20, 0, 1}, 100), "walk: 100% of 2.0 MiB, 2.0 MiB/s, 0 s left");
+  EXPECT_EQ(progress_text({"walk", 1, 500, 0, 10}, 100), "walk: 0% of 500 B, 0 B/s, 83 min left");
+  EXPECT_EQ(progress_text({"walk", 1, 10000, 0, 10}, 100), "walk: 0% of 9.8 KiB, 0 B/s, 27.8 h left");
+  EXPECT_EQ(progress_text({"walk", 1 << 28, 1 << 30, 4000000, 2}, 18), "walk: 25% of 1.0 G");
+}
+
+TEST(Progress, FirstInterruptCancelsAndTheSecondIsLeftToTheSystem) {
+  static Progress progress;
+  cancel_on_interrupt(progress);
+  EXPECT_FALSE(progress.cancel);
+  std::raise(SIGINT);
+  EXPECT_TRUE(progress.cancel);
+  EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_DFL);
+}
+
+TEST(Progress, StopsAtOnceWhenNothingWasDrawn) {
+  Progress progress;
+  ProgressLine line(progress, true);
+  line.stop();
+  line.stop();
+}
+
+} // namespace
+} // namespace dnheap::cli

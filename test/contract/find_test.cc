@@ -1,0 +1,59 @@
+// Finding a runtime module's descriptor: by its export, else by its magic.
+#include "contract/find.h"
+#include "support/heap_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+std::optional<FoundDescriptor> find(HeapBuilder &heap) {
+  std::unique_ptr<Target> target = heap.target();
+  return find_descriptor(*target, target->modules.at(0));
+}
+
+TEST(Find, ByExport) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    std::optional<FoundDescriptor> found = find(heap);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->how, "export of libcoreclr.so");
+    std::unique_ptr<Target> target = heap.target();
+    EXPECT_EQ(parse_descriptor(target->memory, found->address).contracts.count("Thread"), 1u);
+  }
+}
+
+TEST(Find, ByMagic) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder by_export({.format = format, .net = Net::net10});
+    HeapBuilder heap({.format = format, .net = Net::net10, .exported = false});
+    // The magic alone, as code that compares with it would have it, is no descriptor.
+    Address decoy = heap.data.reserve(64);
+    heap.data.put(decoy, descriptor_magic, 8);
+    std::optional<FoundDescriptor> found = find(heap), exported = find(by_export);
+    ASSERT_TRUE(found && exported);
+    EXPECT_EQ(found->how, "scan of libcoreclr.so for its magic");
+    EXPECT_EQ(found->address, exported->address + 64);
+  }
+}
+
+TEST(Find, BehindAnExportWhosePageIsMissing) {
+  HeapBuilder heap({});
+  Address at = find(heap)->address;
+  heap.hole(at, at + 8);
+  std::optional<FoundDescriptor> found = find(heap);
+  // What remains is the GC's, which must not pass for the main one.
+  EXPECT_FALSE(found) << found->how;
+}
+
+TEST(Find, Nothing) {
+  for (Format format : all_formats) {
+    HeapBuilder heap({.format = format, .net = Net::net8});
+    EXPECT_FALSE(find(heap));
+  }
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,316 @@
+// The walk against what was written: on random heaps in four formats, by any number of threads, cut into chunks of any
+// size, with arrays made to look like objects, and damaged.
+#include "heap/object_cursor.h"
+#include "support/opened.h"
+#include "support/random_heap.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+// Keeps every object.
+class Collector {
+public:
+  explicit Collector(const RuntimeTypeSystem1 &types) : types_(types) {}
+  TypeTable &types() { return types_; }
+  void begin_chunk(const ObjectRange &range) { generation_ = range.generation; }
+  void operator()(const Object &o) {
+    objects.push_back({o.address, types_.method_table(o.type), o.size, o.aligned_size, generation_});
+  }
+  void end_chunk(const ChunkResult &) {}
+  std::vector<WrittenObject> objects;
+
+private:
+  TypeTable types_;
+  G generation_ = G::gen0;
+};
+
+struct Walked {
+  std::vector<WrittenObject> objects; // by address
+  WalkResult result;
+  u64 visitors_made = 0; // more than threads: a guess was wrong
+};
+
+void sort_by_address(std::vector<WrittenObject> &objects) {
+  std::sort(objects.begin(), objects.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
+}
+
+Walked walk(const Opened &opened, unsigned threads, u64 chunk_size, const Watch &watch = {}) {
+  Walked out;
+  std::vector<std::unique_ptr<Collector>> collectors;
+  HeapWalk heap_walk(opened.heap, opened.runtime.memory(), threads, watch, chunk_size);
+  out.result = heap_walk.run(collectors, [&] {
+    ++out.visitors_made;
+    return std::make_unique<Collector>(opened.runtime.types());
+  });
+  for (const auto &collector : collectors)
+    out.objects.insert(out.objects.end(), collector->objects.begin(), collector->objects.end());
+  sort_by_address(out.objects);
+  return out;
+}
+
+std::vector<WrittenObject> by_cursor(const Opened &opened) {
+  std::vector<WrittenObject> out;
+  ObjectCursor cursor(opened.heap, opened.runtime);
+  while (const Object *o = cursor.next())
+    out.push_back({o->address, cursor.method_table(), o->size, o->aligned_size, cursor.generation()});
+  return out;
+}
+
+void expect_same(const std::vector<WrittenObject> &found, const std::vector<WrittenObject> &expected, const char *what) {
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  auto [a, b] = std::mismatch(found.begin(), found.end(), expected.begin());
+  EXPECT_TRUE(a == found.end()) << what << ": at " << std::hex << a->address << " in place of " << b->address;
+}
+
+// Objects, allocation contexts and gaps cover each segment, without holes and without overlaps.
+void expect_sum_closes(const Opened &opened, const Walked &walked) {
+  std::vector<std::pair<Address, Address>> stretches;
+  u64 sum = opened.heap.context_bytes(), bytes = 0;
+  for (const WrittenObject &o : walked.objects) {
+    stretches.emplace_back(o.address, o.address + o.aligned_size);
+    bytes += o.aligned_size;
+  }
+  for (const auto &gaps : {opened.heap.gaps(), std::span<const Gap>(walked.result.gaps)})
+    for (const Gap &gap : gaps) {
+      EXPECT_LT(gap.start, gap.end);
+      EXPECT_FALSE(gap.reason.empty());
+      stretches.emplace_back(gap.start, gap.end);
+    }
+  std::sort(stretches.begin(), stretches.end());
+  for (u64 i = 0; i < stretches.size(); ++i) {
+    sum += stretches[i].second - stretches[i].first;
+    if (i) {
+      ASSERT_GE(stretches[i].first, stretches[i - 1].second) << "overlap";
+    }
+  }
+  EXPECT_EQ(sum, opened.heap.segment_bytes());
+  EXPECT_EQ(walked.result.objects, walked.objects.size());
+  EXPECT_EQ(walked.result.bytes, bytes);
+}
+
+void expect_exact(HeapBuilder &heap, std::initializer_list<u64> chunk_sizes) {
+  Opened opened(heap);
+  std::vector<WrittenObject> expected = heap.objects;
+  sort_by_address(expected);
+  EXPECT_TRUE(opened.heap.problems().empty());
+  for (u64 chunk_size : chunk_sizes)
+    for (unsigned threads : {1u, 2u, 3u, 4u}) {
+      SCOPED_TRACE(std::to_string(threads) + " threads, chunks of " + std::to_string(chunk_size));
+      Walked walked = walk(opened, threads, chunk_size);
+      expect_same(walked.objects, expected, "walk");
+      expect_sum_closes(opened, walked);
+      EXPECT_EQ(walked.result.bad_objects, 0u);
+      EXPECT_TRUE(walked.result.gaps.empty());
+    }
+  expect_same(by_cursor(opened), expected, "cursor");
+}
+
+TEST(Walk, FindsWhatWasWritten) {
+  std::mt19937_64 random(1);
+  for (const HeapShape &shape : all_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    HeapBuilder heap(shape);
+    add_random_heap(heap, 20000, random);
+    expect_exact(heap, {4096});
+  }
+}
+
+TEST(Walk, ChunksOfEverySize) {
+  std::mt19937_64 random(2);
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    add_random_heap(heap, 300000, random);
+    expect_exact(heap, {512, 4096, 70000});
+  }
+}
+
+TEST(Walk, LargeHeap) {
+  std::mt19937_64 random(3);
+  HeapBuilder heap({});
+  add_random_heap(heap, 20 << 20, random);
+  Opened opened(heap);
+  std::vector<WrittenObject> expected = heap.objects;
+  sort_by_address(expected);
+  for (unsigned threads : {1u, 4u})
+    expect_same(walk(opened, threads, 8 << 20).objects, expected, "walk");
+}
+
+TEST(Walk, PiecesThatTouch) {
+  std::mt19937_64 random(4);
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    add_random_heap(heap, 50000, random);
+    for (const SegmentWriter &s : heap.segments)
+      if (random() % 3)
+        for (int i = 0; i < 5; ++i)
+          heap.cut(s.start + random() % (s.end() - s.start)); // through objects, words, anything
+    expect_exact(heap, {4096});
+  }
+}
+
+// Long arrays whose contents are nothing but chains of sound objects: every guess inside is wrong.
+TEST(Walk, GuessesThatAreWrong) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    RandomTypes types(heap);
+    SegmentWriter &old = heap.segment(G::gen2);
+    const u64 p = heap.p;
+    for (int i = 0; i < 20; ++i) {
+      u64 length = 100000;
+      Address at = old.object(types.bytes, length);
+      for (u64 offset = 3 * p + (i % 2 ? p : 0); offset + 3 * p <= length; offset += 3 * p)
+        old.store(at + offset, types.fixed[0], p);
+      for (int k = 0; k < i; ++k)
+        old.object(types.fixed[1]);
+    }
+    std::vector<WrittenObject> expected = heap.objects;
+    Opened opened(heap);
+    Walked walked = walk(opened, 4, 70000);
+    expect_same(walked.objects, expected, "walk");
+    expect_sum_closes(opened, walked);
+    EXPECT_EQ(walked.visitors_made, 8u) << "the trap must have been stepped into once";
+    EXPECT_EQ(walk(opened, 1, 70000).visitors_made, 1u);
+  }
+}
+
+TEST(Walk, MarkBitsAreNoDamage) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    SegmentWriter &old = heap.segment(G::gen2);
+    Address node = heap.type("Node", 1);
+    for (u64 bits = 0; bits < heap.p; ++bits)
+      old.store(old.object(node), node | bits, heap.p);
+    expect_exact(heap, {4096});
+  }
+}
+
+// Memory that was never used is no object, although a zero word looks like nothing bad.
+TEST(Walk, ZerosAreNoObjects) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    SegmentWriter &old = heap.segment(G::gen2);
+    Address node = heap.type("Node", 1);
+    old.object(node);
+    Address zeros = old.zeros(64 * heap.p);
+    for (int i = 0; i < 40; ++i)
+      old.object(node);
+    Opened opened(heap);
+    Walked walked = walk(opened, 1, 8 << 20);
+    expect_sum_closes(opened, walked);
+    ASSERT_EQ(walked.result.gaps.size(), 1u);
+    EXPECT_EQ(walked.result.gaps[0].start, zeros);
+    EXPECT_EQ(walked.result.bad_objects, 1u);
+    EXPECT_FALSE(walked.objects.empty());
+    for (const WrittenObject &o : walked.objects)
+      EXPECT_EQ(o.method_table, node);
+    // Where objects begin again is not known, so the first ones behind the hole are given up; never more than 32.
+    EXPECT_LE(walked.result.gaps[0].end - zeros, 64 * heap.p + 32 * 3 * heap.p);
+    expect_same(by_cursor(opened), walked.objects, "cursor");
+  }
+}
+
+TEST(Walk, ObjectsThatReachBeyondTheEnd) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    SegmentWriter &old = heap.segment(G::gen2);
+    Address first = old.object(heap.type("Node", 1)), array = old.object(heap.object_array_type, 4);
+    old.store(array + heap.p, 5, 4);
+    Opened opened(heap);
+    Walked walked = walk(opened, 1, 8 << 20);
+    expect_sum_closes(opened, walked);
+    ASSERT_EQ(walked.objects.size(), 1u);
+    EXPECT_EQ(walked.objects[0].address, first);
+    ASSERT_EQ(walked.result.gaps.size(), 1u);
+    EXPECT_EQ(walked.result.gaps[0].start, array);
+    EXPECT_EQ(walked.result.gaps[0].end, old.end());
+  }
+}
+
+TEST(Walk, MissingPages) {
+  std::mt19937_64 random(5);
+  for (Format format : all_formats)
+    for (int round = 0; round < 5; ++round) {
+      SCOPED_TRACE(name_of(format) + " round " + std::to_string(round));
+      HeapBuilder heap({.format = format});
+      add_random_heap(heap, 50000, random);
+      std::vector<std::pair<Address, Address>> holes;
+      for (const SegmentWriter &s : heap.segments)
+        if (random() % 2) {
+          Address at = (s.start + random() % (s.end() - s.start)) & ~Address{4095};
+          holes.emplace_back(at, at + 4096);
+          heap.hole(at, at + 4096);
+        }
+      Opened opened(heap);
+      Walked walked = walk(opened, 1, 4096);
+      expect_sum_closes(opened, walked);
+      expect_same(walk(opened, 4, 4096).objects, walked.objects, "four threads");
+      expect_same(by_cursor(opened), walked.objects, "cursor");
+      // All objects are true ones, and most are found.
+      std::vector<WrittenObject> expected = heap.objects;
+      sort_by_address(expected);
+      u64 touched = 0;
+      for (const WrittenObject &o : expected)
+        touched += std::any_of(holes.begin(), holes.end(), [&](const auto &hole) {
+          return o.address < hole.second && hole.first < o.address + o.aligned_size;
+        });
+      EXPECT_LE(walked.objects.size(), expected.size() - touched);
+      EXPECT_GE(walked.objects.size() + touched + 65 * holes.size(), expected.size());
+      for (const Gap &gap : opened.heap.gaps())
+        EXPECT_EQ(gap.reason, "not in this dump");
+    }
+}
+
+TEST(Walk, DamageNeverBreaksTheSumNorDependsOnThreads) {
+  std::mt19937_64 random(6);
+  for (Format format : all_formats)
+    for (int round = 0; round < 40; ++round) {
+      SCOPED_TRACE(name_of(format) + " round " + std::to_string(round));
+      HeapBuilder heap({.format = format});
+      add_random_heap(heap, 20000, random);
+      for (int hits = 1 << random() % 8; hits; --hits) {
+        const SegmentWriter &s = heap.segments[random() % heap.segments.size()];
+        heap.poke(s.start + random() % (s.end() - s.start), random(), random() % 4 ? 1 : 8);
+      }
+      Opened opened(heap);
+      Walked alone = walk(opened, 1, 2048);
+      expect_sum_closes(opened, alone);
+      expect_same(by_cursor(opened), alone.objects, "cursor");
+      for (u64 chunk_size : {512, 2048}) {
+        Walked together = walk(opened, 4, chunk_size);
+        expect_sum_closes(opened, together);
+        expect_same(together.objects, alone.objects, "four threads");
+        EXPECT_EQ(together.result.bad_objects, alone.result.bad_objects);
+      }
+    }
+}
+
+TEST(Walk, ProgressAndCancel) {
+  std::mt19937_64 random(7);
+  HeapBuilder heap({});
+  add_random_heap(heap, 50000, random);
+  Opened opened(heap);
+  Progress progress;
+  std::vector<PassTime> times;
+  walk(opened, 2, 4096, {&progress, &times});
+  EXPECT_EQ(progress.objects, heap.objects.size());
+  EXPECT_EQ(progress.total, opened.heap.segment_bytes());
+  EXPECT_EQ(progress.done, opened.heap.segment_bytes() - opened.heap.context_bytes());
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].name, "walk");
+  progress.cancel = true;
+  EXPECT_THROW(walk(opened, 2, 4096, {&progress, nullptr}), Interrupted);
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+import pathlib
+import tempfile
+import unittest
+
+import include_order
+
+
+class IncludeOrder(unittest.TestCase):
+    def found(self, **files):
+        with tempfile.TemporaryDirectory() as name:
+            src = pathlib.Path(name)
+            for file, text in files.items():
+                folder, stem = file.split("_")
+                (src / folder).mkdir(exist_ok=True)
+                (src / folder / f"{stem}.h").write_text(text)
+            return [line.removeprefix(name + "/") for line in include_order.violations(src)]
+
+    def test_downwards_is_allowed(self):
+        self.assertEqual(self.found(heap_a='#include "base/x.h"\n#include "heap/b.h"\n#include <cstdio>\n'), [])
+        self.assertEqual(self.found(snapshot_a='#include "dump/open.h"\n'), [])
+
+    def test_upwards_and_sideways_are_not(self):
+        self.assertEqual(self.found(base_a='\n#include "target/x.h"\n'), ["base/a.h:2: base/ may not include target/"])
+        self.assertEqual(self.found(dump_a='#include "metadata/x.h"\n'), ["dump/a.h:1: dump/ may not include metadata/"])
+        self.assertEqual(self.found(analysis_a='#  include "dump/x.h"\n'), ["analysis/a.h:1: analysis/ may not include dump/"])
+        self.assertEqual(self.found(report_a='#include "heap/x.h"\n'), ["report/a.h:1: report/ may not include heap/"])
+
+    def test_unknown_folders_are_named(self):
+        self.assertEqual(self.found(util_a='#include "base/x.h"\n'), ["util/a.h: folder util is not in the include order"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""The combinations of runtime, GC, dump and mode that the matrix test knows, written major:heaps:gc:dump[:mode].
+
+    10:svr:clrgcexp:heap            .NET 10, server GC from libclrgcexp.so, createdump --withheap
+    8:wks:regions:full:background   .NET 8, workstation GC of libcoreclr.so, --full, while a background GC runs
+"""
+import collections
+import itertools
+
+Combination = collections.namedtuple("Combination", "major heaps gc dump mode")
+
+MAJORS = (8, 9, 10)
+HEAPS = ("wks", "svr")
+GCS = ("regions", "clrgc", "clrgcexp")
+DUMPS = {"full": "full", "heap": "withheap", "normal": "normal", "triage": "triage"}  # name → createdump's option
+
+# Mode → environment of the target. Numbers are hexadecimal, as the runtime reads them.
+MODES = {
+    "plain": {},
+    "background": {"DOTNET_gcConcurrent": "1"},
+    "background-done": {"DOTNET_gcConcurrent": "1"},
+    "busy": {},
+    "nonconcurrent": {"DOTNET_gcConcurrent": "0"},
+    "datas": {"DOTNET_GCDynamicAdaptationMode": "1"},
+    "no-datas": {"DOTNET_GCDynamicAdaptationMode": "0"},
+    "heaps2": {"DOTNET_GCHeapCount": "2"},
+    "heaps1": {"DOTNET_GCHeapCount": "1"},
+    "hard-limit": {"DOTNET_GCHeapHardLimit": "0x20000000"},
+    "small-regions": {"DOTNET_GCRegionSize": "0x100000"},
+    "plain-jit": {"DOTNET_EnableWriteXorExecute": "0", "DOTNET_TieredCompilation": "0"},
+}
+
+# Modes are not crossed with everything: each where it makes a difference.
+SPECIAL = """
+    8:wks:regions:heap:background 8:svr:clrgc:heap:background 9:wks:clrgcexp:heap:background
+    9:svr:regions:heap:background 10:wks:clrgc:heap:background 10:wks:regions:heap:background
+    10:svr:regions:heap:background
+    8:wks:regions:heap:busy 8:svr:clrgc:heap:busy 9:svr:regions:heap:busy 10:wks:regions:heap:busy
+    10:svr:regions:heap:busy 10:wks:clrgc:heap:busy
+    8:wks:clrgc:full:background-done 9:svr:regions:heap:background-done 10:wks:regions:heap:background-done
+    8:svr:regions:heap:datas 9:svr:clrgcexp:full:datas 10:svr:regions:heap:datas 10:svr:regions:full:no-datas
+    8:svr:clrgc:heap:heaps2 10:svr:regions:heap:heaps2 9:svr:regions:full:heaps1 10:svr:clrgc:heap:heaps1
+    8:wks:regions:heap:hard-limit 9:svr:regions:heap:hard-limit 10:wks:clrgc:heap:hard-limit
+    8:wks:regions:heap:small-regions 10:wks:regions:full:small-regions 10:wks:regions:heap:nonconcurrent
+    8:wks:regions:full:plain-jit 9:wks:regions:heap:plain-jit 10:svr:regions:heap:plain-jit
+    8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
+""".split()
+
+# The special ones that even a short run makes.
+SAMPLE = ["10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal"]
+
+
+def parse(text):
+    parts = text.split(":")
+    if len(parts) == 4:
+        parts.append("plain")
+    combination = Combination(int(parts[0]), *parts[1:]) if len(parts) == 5 and parts[0].isdigit() else None
+    if not combination or not (combination.major in MAJORS and combination.heaps in HEAPS and combination.gc in GCS and
+                               combination.dump in DUMPS and combination.mode in MODES):
+        raise ValueError(f"{text!r} is no combination: major:heaps:gc:dump[:mode]")
+    return combination
+
+
+def text(combination):
+    parts = [str(part) for part in combination]
+    return ":".join(parts[:-1] if combination.mode == "plain" else parts)
+
+
+def crossed():
+    """Every runtime, GC and complete kind of dump. .NET 8 brings no libclrgcexp.so."""
+    return [Combination(*parts, "plain") for parts in itertools.product(MAJORS, HEAPS, GCS, ("full", "heap"))
+            if (parts[0], parts[2]) != (8, "clrgcexp")]
+
+
+def pairwise():
+    """A small choice of crossed() in which every two values that can meet do meet, and a few special ones."""
+    def pairs(combination):
+        return set(itertools.combinations(enumerate(combination), 2))
+
+    candidates = crossed()
+    missing = set().union(*map(pairs, candidates))
+    chosen = []
+    while missing:
+        best = max(candidates, key=lambda combination: len(pairs(combination) & missing))
+        chosen.append(best)
+        missing -= pairs(best)
+    return chosen + [parse(line) for line in SAMPLE]
+
+
+def everything():
+    return crossed() + [parse(line) for line in SPECIAL]

@@ -1,0 +1,194 @@
+"""Compares what dnheap says of a dump with the witness (ClrMD + DAC) and with what the program knew. Exactly.
+
+Every function takes parsed JSON and returns a list of problems in words; empty means agreement. Three of them judge a
+whole dump, each for another state of the target: at_rest, collecting, allocating.
+
+    stat, segments   the answers of `dnheap stat` and `dnheap segments`
+    witness          the account of test/witness
+    truth            what the target program printed of itself (test/programs/common/Truth.cs)
+"""
+import re
+
+GENERATIONS = ("gen0", "gen1", "gen2", "loh", "poh", "frozen")
+SEGMENT_BOUNDS = ("heap", "generation", "segment", "end", "committed_end", "reserved_end")
+TALLY = ("objects", "bytes", "free_objects", "free_bytes")
+
+
+def at_rest(stat, segments, witness, truth, regions):
+    """The program slept, and had not allocated outside gen0 since its last collection."""
+    return (collecting(stat, segments, witness, truth, regions) + addresses(segments, truth) +
+            gc_info(segments, witness, truth, regions))
+
+
+def collecting(stat, segments, witness, truth, regions):
+    """A background collection ran, so objects that the program does not count came and went."""
+    return (same_heap(stat, segments, witness, truth, regions) + truth_counts(stat, truth))
+
+
+def allocating(stat, segments, witness, truth, regions):
+    """Threads were allocating. A dump may catch an object half made, or a collection that moves objects.
+
+    Then ClrMD loses the rest of the segment, or says that it cannot walk the heap. dnheap may do better, but must not call
+    an answer complete that lacks objects, and must say why one is incomplete.
+    """
+    totals = witness["totals"]
+    if totals["can_walk"] and totals["invalid"] == 0:
+        return same_heap(stat, segments, witness, truth, regions) + truth_counts(stat, truth)
+    problems = target(stat, witness, truth, regions)
+    found = stat["completeness"]
+    if not found["complete"] and not found["gaps"] and not found["notes"]:
+        problems.append("the answer is said to be incomplete, but not why")
+    if found["complete"] or totals["can_walk"]:
+        problems += truth_counts(stat, truth)
+    if totals["can_walk"]:
+        whole = [row for row in witness["segments"] if row["invalid"] == 0]
+        mine = index(segments["tables"]["segments"], "start", "generation")
+        for row in whole:
+            found = mine.get((row["start"], row["generation"]), {})
+            problems += different({name: row[name] for name in TALLY}, found, f"segment {row['start']} {row['generation']}")
+    return problems
+
+
+def same_heap(stat, segments, witness, truth, regions):
+    problems = target(stat, witness, truth, regions)
+    if not witness["totals"]["can_walk"] or witness["totals"]["invalid"]:
+        problems.append("ClrMD itself could not walk this heap")
+    problems += completeness(stat, witness) + completeness(segments, witness)
+    return problems + types(stat, witness, truth) + all_segments(segments, witness)
+
+
+def completeness(answer, witness):
+    """The walk was whole, and is said to have been."""
+    found = answer["completeness"]
+    expected = {"objects": witness["totals"]["objects"], "bytes": witness["totals"]["aligned_bytes"],
+                "bad_objects": 0, "complete": True, "gaps": []}
+    return different(expected, found, f"{answer['command']}: completeness")
+
+
+def target(answer, witness, truth, regions):
+    found = answer["target"]
+    problems = different({"container": "elf-core", "os": "linux", "pointer_size": 8, "runtime": "coreclr",
+                          "pid": truth["pid"]}, found, "target")
+    if not str(found["version"]).startswith(truth["version"]):
+        problems.append(f"target: version is {found['version']}, not {truth['version']}")
+    gc = {"server": truth["server"], "regions": regions, "heaps": witness["totals"]["heaps"]}
+    return problems + different(gc, found["gc"], "target: gc")
+
+
+def types(stat, witness, truth):
+    """Every type's count and bytes, in each generation, and its name."""
+    mine = index(stat["tables"]["types"], "method_table")
+    theirs = index(witness["types"], "method_table")
+    problems = missing(mine, theirs, lambda row: f"type {row['method_table']} {row['type']} ({row['count']} objects)")
+    problems += twice(stat["tables"]["types"], mine, "types")
+    for key in sorted(mine.keys() & theirs.keys()):
+        ours, other = mine[key], theirs[key]
+        label = f"type {key[0]} {ours['type']}"
+        problems += different({name: other[name] for name in ("count", "bytes", "aligned_bytes", *GENERATIONS)}, ours, label)
+        problems += type_name(ours["type"], other["type"], truth["names"].get(key[0]), label)
+    return problems
+
+
+def type_name(mine, clrmd, program, label):
+    """ClrMD's name, unless the program itself says otherwise and ClrMD is known to be wrong there."""
+    if program is None:
+        if clrmd is None or KNOWN_WRONG.search(clrmd):
+            return [f"{label}: ClrMD's name {clrmd} is of a kind known to be wrong, and the program reports no right one"]
+        return [] if mine == clrmd else [f"{label}: ClrMD's name is {clrmd}"]
+    if clrmd != program and not clrmd_is_wrong(clrmd, program):
+        return [f"{label}: the program's name is {program}, ClrMD's is {clrmd}; this is no known fault of ClrMD's"]
+    return [] if mine == program else [f"{label}: the program's name is {program}"]
+
+
+# ClrMD 4.2 writes these names wrong. The program that made the types proves it: it prints each method table with its name.
+#   * none at all for arrays of function pointers and for arrays of types made by Reflection.Emit
+#   * Outer<T1> for generic types with an argument made by Reflection.Emit, or made by it themselves
+#   * Node<*> for arrays of rank 1 that are no vectors: C# and reflection say Node[*]
+KNOWN_WRONG = re.compile(r"<T\d+(, T\d+)*>|<\*>")
+
+
+def clrmd_is_wrong(clrmd, program):
+    if clrmd is None:
+        return program.endswith("]") and ("(" in program or program.startswith("Emitted."))
+    if "<*>" in clrmd:
+        return clrmd.replace("<*>", "[*]") == program
+    found = KNOWN_WRONG.search(clrmd)
+    return bool(found) and "Emitted." in program and program.startswith(clrmd[:found.start()] + "<")
+
+
+def truth_counts(stat, truth):
+    """The program's own counts. A name may stand for several types: a plugin that was loaded several times."""
+    counts = {}
+    for row in stat["tables"]["types"]:
+        counts[row["type"]] = counts.get(row["type"], 0) + row["count"]
+    return [f"{name}: the program made {count}, dnheap found {counts.get(name, 0)}"
+            for name, count in truth["types"].items() if counts.get(name, 0) != count]
+
+
+def all_segments(segments, witness):
+    """Every segment's bounds, generation and contents."""
+    mine = index(segments["tables"]["segments"], "start", "generation")
+    theirs = index(witness["segments"], "start", "generation")
+    problems = missing(mine, theirs, lambda row: f"segment {row['start']} to {row['end']} of {row['generation']}")
+    problems += twice(segments["tables"]["segments"], mine, "segments")
+    for key in sorted(mine.keys() & theirs.keys()):
+        expected = {name: theirs[key][name] for name in SEGMENT_BOUNDS + TALLY}
+        problems += different(expected, mine[key], f"segment {' '.join(key)}")
+    for row in segments["tables"]["generations"]:
+        if row["heap"] == "all":
+            own = [other for other in witness["segments"] if other["generation"] == row["generation"]]
+            expected = {name: sum(other[name] for other in own) for name in TALLY}
+            problems += different(expected, row, f"all of {row['generation']}")
+    return problems
+
+
+def addresses(segments, truth):
+    """The objects whose address the program reported lie in segments of the right generation."""
+    problems = []
+    for label, place in truth["addresses"].items():
+        at = int(place["address"], 16)
+        found = [row["generation"] for row in segments["tables"]["segments"]
+                 if int(row["start"], 16) <= at < int(row["end"], 16)]
+        # To the GC's interface the large and the pinned objects are gen2.
+        young = f"gen{place['generation']}"
+        expected = label.split()[0] if label.split()[0] in ("loh", "poh", "frozen") else young
+        if found != [expected]:
+            problems.append(f"the object {label!r} at {place['address']} lies in {found or 'no segment'}, not in {expected}")
+    return problems
+
+
+def gc_info(segments, witness, truth, regions):
+    """GC.GetGCMemoryInfo of the last collection, for the generations in which nothing was allocated since.
+
+    Without regions each generation of each heap begins with a free object that the GC does not count as fragmentation.
+    The fragmentation of gen1 is an estimate, so only its size is compared.
+    """
+    starts = 0 if regions else 24 * witness["totals"]["heaps"]
+    problems = []
+    for generation, info in list(zip(GENERATIONS, truth["gcinfo"]["generations"]))[1:]:
+        rows = [row for row in segments["tables"]["segments"] if row["generation"] == generation]
+        expected = {"size": info["size_after"], "fragmentation": info["fragmentation_after"] + starts}
+        if generation == "gen1":
+            del expected["fragmentation"]
+        free = sum(row["free_bytes"] for row in rows)
+        found = {"size": sum(row["bytes"] for row in rows) + free, "fragmentation": free}
+        problems += different(expected, found, f"{generation} according to the GC")
+    return problems
+
+
+def index(rows, *keys):
+    return {tuple(row[key] for key in keys): row for row in rows}
+
+
+def missing(mine, theirs, describe):
+    return ([f"dnheap lacks the {describe(theirs[key])}" for key in sorted(theirs.keys() - mine.keys())] +
+            [f"only dnheap has the {describe(mine[key])}" for key in sorted(mine.keys() - theirs.keys())])
+
+
+def twice(rows, by_key, table):
+    return [f"{len(rows) - len(by_key)} rows of {table} occur twice"] if len(rows) != len(by_key) else []
+
+
+def different(expected, found, label):
+    return [f"{label}: {name} is {found.get(name)}, not {value}" for name, value in expected.items()
+            if found.get(name) != value]

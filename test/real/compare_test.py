@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Tests the comparison itself, without .NET: a right answer passes, and any one value changed in it is noticed."""
+import copy
+import unittest
+
+import compare
+
+WITNESS = {
+    "types": [
+        {"method_table": "0x10", "type": "Free", "count": 2, "bytes": 51, "aligned_bytes": 56, "free": True,
+         "gen0": 0, "gen1": 0, "gen2": 56, "loh": 0, "poh": 0, "frozen": 0},
+        {"method_table": "0x20", "type": "Zoo.Node<*>", "count": 3, "bytes": 72, "aligned_bytes": 72, "free": False,
+         "gen0": 24, "gen1": 0, "gen2": 48, "loh": 0, "poh": 0, "frozen": 0},
+        {"method_table": "0x30", "type": None, "count": 1, "bytes": 40, "aligned_bytes": 40, "free": False,
+         "gen0": 0, "gen1": 0, "gen2": 0, "loh": 40, "poh": 0, "frozen": 0},
+    ],
+    "segments": [
+        {"heap": 0, "generation": "gen0", "segment": "0x90", "start": "0x1000", "end": "0x1018", "committed_end": "0x2000",
+         "reserved_end": "0x3000", "objects": 1, "bytes": 24, "free_objects": 0, "free_bytes": 0},
+        {"heap": 0, "generation": "gen2", "segment": "0x91", "start": "0x4000", "end": "0x4068", "committed_end": "0x5000",
+         "reserved_end": "0x6000", "objects": 2, "bytes": 48, "free_objects": 2, "free_bytes": 56},
+        {"heap": 0, "generation": "loh", "segment": "0x92", "start": "0x7000", "end": "0x7028", "committed_end": "0x8000",
+         "reserved_end": "0x9000", "objects": 1, "bytes": 40, "free_objects": 0, "free_bytes": 0},
+    ],
+    "totals": {"objects": 6, "bytes": 163, "aligned_bytes": 168, "heaps": 1, "invalid": 0, "can_walk": True},
+}
+TRUTH = {
+    "types": {"Zoo.Node[*]": 3},
+    "names": {"0x20": "Zoo.Node[*]", "0x30": "System.Void(System.Int32)[]"},
+    "addresses": {"gen0": {"address": "0x1000", "generation": 0}, "loh": {"address": "0x7000", "generation": 2}},
+    "gcinfo": {"generations": [{"size_after": 0, "fragmentation_after": 0}, {"size_after": 0, "fragmentation_after": 9},
+                               {"size_after": 104, "fragmentation_after": 56}, {"size_after": 40, "fragmentation_after": 0},
+                               {"size_after": 0, "fragmentation_after": 0}]},
+    "server": False, "version": "10.0.14", "pid": 77,
+}
+
+
+def right_answer(command, **tables):
+    return {
+        "command": command,
+        "target": {"container": "elf-core", "os": "linux", "pointer_size": 8, "runtime": "coreclr", "version": "10.0.14",
+                   "pid": 77, "gc": {"server": False, "regions": True, "heaps": 1}},
+        "completeness": {"objects": 6, "bytes": 168, "bad_objects": 0, "complete": True, "gaps": []},
+        "tables": tables,
+    }
+
+
+def right_stat():
+    types = copy.deepcopy(WITNESS["types"])
+    for row in types:
+        del row["free"]
+        row["type"] = TRUTH["names"].get(row["method_table"], row["type"])
+    return right_answer("stat", types=types)
+
+
+def right_segments():
+    segments = copy.deepcopy(WITNESS["segments"])
+    tally = ("objects", "bytes", "free_objects", "free_bytes")
+    sums = [{"heap": "all", "generation": row["generation"], **{name: row[name] for name in tally}} for row in segments]
+    return right_answer("segments", segments=segments, generations=sums)
+
+
+def leaves(value, path=()):
+    """Every path to a number, text or truth value."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from leaves(child, path + (key,))
+    if not isinstance(value, (dict, list)):
+        yield path
+
+
+def changed(value):
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else value + "0"
+
+
+class Comparison(unittest.TestCase):
+    def problems(self, stat, segments, account=WITNESS, truth=TRUTH):
+        return compare.at_rest(stat, segments, account, truth, regions=True)
+
+    def test_agreement(self):
+        self.assertEqual(self.problems(right_stat(), right_segments()), [])
+
+    def test_every_single_change_is_noticed(self):
+        for which in (0, 1):
+            answers = (right_stat(), right_segments())
+            for path in leaves(answers[which]):
+                if path[0] == "command" or which == 1 and path[0] == "target" or path[-1] == "heap" and path[1] == "generations":
+                    continue
+                if path[0] == "target" and path[-1] == "version":
+                    continue  # may go on after what the program says of its runtime
+                with self.subTest(command=answers[which]["command"], path=path):
+                    wrong = copy.deepcopy(answers)
+                    place = wrong[which]
+                    for key in path[:-1]:
+                        place = place[key]
+                    place[path[-1]] = changed(place[path[-1]])
+                    self.assertNotEqual(self.problems(*wrong), [])
+
+    def test_missing_and_additional_rows_are_noticed(self):
+        for table, make in (("types", right_stat), ("segments", right_segments)):
+            for edit in (list.pop, lambda rows: rows.append(rows[0]),
+                         lambda rows: rows.append(dict(rows[0], method_table="0x99", start="0x99"))):
+                wrong = make()
+                edit(wrong["tables"][table])
+                stat, segments = (wrong, right_segments()) if table == "types" else (right_stat(), wrong)
+                self.assertNotEqual(self.problems(stat, segments), [])
+
+    def test_unknown_disagreement_of_witness_and_program_is_noticed(self):
+        account = copy.deepcopy(WITNESS)
+        account["types"][1]["type"] = "Zoo.Knode[*]"
+        self.assertNotEqual(self.problems(right_stat(), right_segments(), account), [])
+
+    def test_unproven_excuse_is_noticed(self):
+        truth = copy.deepcopy(TRUTH)
+        del truth["names"]["0x30"]
+        self.assertNotEqual(self.problems(right_stat(), right_segments(), truth=truth), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

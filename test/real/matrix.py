@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The matrix test: real programs on real runtimes, dumped; dnheap must agree with ClrMD and with the programs, exactly.
+
+    matrix.py --list --pairwise            a choice of combinations that covers all pairs
+    matrix.py --list --all                 all of them
+    matrix.py DNHEAP --one COMBINATION     makes the dumps of one combination, compares, deletes them
+
+Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET or its packages are not to be had.
+Everything downloaded or built is kept in $DNHEAP_CACHE, or build/real-cache below the project.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import combinations
+import compare
+import runtimes
+import targets
+import witness
+
+SKIPPED = 77
+SERIES = 8  # dumps taken of one process
+PAUSE = 0.04  # seconds between them: of a background collection some see it mark, some see it sweep
+BACKGROUND_TRIES = 4
+PATIENCE = 60  # seconds for one dnheap command; each should take less than one
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
+    parser.add_argument("--one", metavar="COMBINATION", type=combination_argument)
+    parser.add_argument("--list", action="store_true", help="print combinations instead of running one")
+    parser.add_argument("--pairwise", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+
+    if options.list and options.pairwise != options.all:
+        for combination in combinations.pairwise() if options.pairwise else combinations.everything():
+            print(combinations.text(combination))
+        return 0
+    if not (options.dnheap and options.one):
+        parser.error("say --list and --pairwise or --all, or DNHEAP and --one COMBINATION")
+    try:
+        problems = run(options.dnheap.resolve(), options.one)
+    except runtimes.Missing as reason:
+        print(f"SKIPPED: NO REAL DUMPS WERE TESTED: {reason}", file=sys.stderr)
+        return SKIPPED
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+def combination_argument(text):
+    try:
+        return combinations.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def run(dnheap, combination):
+    """All problems of one combination, in words."""
+    if combination.dump in ("normal", "triage"):
+        return without_heap(dnheap, combination)
+    if combination.mode == "background":
+        return during_background_collection(dnheap, combination)
+    if combination.mode == "busy":
+        return while_allocating(dnheap, combination)
+    if combination.mode == "background-done":
+        return at_rest(dnheap, combination, "graph", ["1000000", "background-done"])
+    return at_rest(dnheap, combination, "zoo") + at_rest(dnheap, combination, "graph", ["600000"])
+
+
+def start(combination, program, arguments=()):
+    return targets.Target(program, combination.major, combination.heaps == "svr", combination.gc, arguments,
+                          combinations.MODES[combination.mode])
+
+
+def at_rest(dnheap, combination, program, arguments=()):
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, program, arguments) as target:
+            dump = target.dump(combinations.DUMPS[combination.dump], pathlib.Path(folder) / f"{program}.core")
+        return check(dnheap, combination, dump, target.truth, compare.at_rest)
+
+
+def during_background_collection(dnheap, combination):
+    """Dumps while a background collection marks and sweeps, until it has ended.
+
+    The GC is free to turn the background collection asked for into a blocking one, so this is tried several times.
+    """
+    for _ in range(BACKGROUND_TRIES):
+        with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+            dumps = []
+            with start(combination, "graph", ["2000000", "background"]) as target:
+                while len(dumps) < SERIES:
+                    dumps.append(target.dump(combinations.DUMPS[combination.dump],
+                                             pathlib.Path(folder) / f"background{len(dumps)}.core"))
+                    if target.ask() == "COLLECTED":
+                        break
+                    time.sleep(PAUSE)
+            if len(dumps) > 1:
+                return check_all(dnheap, combination, dumps, target.truth, compare.collecting)
+    return ["no background collection was still running when its first dump was taken: nothing was tested"]
+
+
+def while_allocating(dnheap, combination):
+    """Dumps of a process whose threads allocate all the time."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        dumps = []
+        with start(combination, "graph", ["200000", "busy"]) as target:
+            while len(dumps) < SERIES:
+                time.sleep(PAUSE)
+                dumps.append(target.dump(combinations.DUMPS[combination.dump],
+                                         pathlib.Path(folder) / f"busy{len(dumps)}.core"))
+        return check_all(dnheap, combination, dumps, target.truth, compare.allocating)
+
+
+def without_heap(dnheap, combination):
+    """Dumps that hold no heap: dnheap must say so, in one line or as gaps, and never give numbers as if all were there."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, "zoo") as target:
+            dump = target.dump(combinations.DUMPS[combination.dump], pathlib.Path(folder) / "zoo.core")
+        done = ask(dnheap, "stat", dump)
+    if done.returncode == 3:
+        one_line = len(done.stderr.splitlines()) == 1 and not done.stdout
+        return [] if one_line else [f"exit code 3 should come with one line of error and no answer:\n{done.stderr}"]
+    if done.returncode != 0:
+        return [f"stat of a dump without heap ended with code {done.returncode}: {done.stderr}"]
+    return ["a dump without heap is called complete"] if json.loads(done.stdout)["completeness"]["complete"] else []
+
+
+def check_all(dnheap, combination, dumps, truth, judge):
+    problems = []
+    for dump in dumps:
+        problems += check(dnheap, combination, dump, truth, judge)
+        dump.unlink()
+    return problems
+
+
+def check(dnheap, combination, dump, truth, judge):
+    """Asks dnheap and the witness about one dump and has `judge`, a function of compare.py, compare the answers."""
+    answers = []
+    problems = []
+    for verb in ("stat", "segments"):
+        done = ask(dnheap, verb, dump)
+        if done.returncode != 0 or done.stderr:
+            problems.append(f"`dnheap {verb}` ended with code {done.returncode} and said: {done.stderr.strip()}")
+        try:
+            answers.append(json.loads(done.stdout))
+        except ValueError as error:
+            problems.append(f"`dnheap {verb}` gave no JSON: {error}")
+        else:
+            if ask(dnheap, verb, dump, "--threads", "1").stdout != done.stdout:
+                problems.append(f"`dnheap {verb}` answers differently with one thread")
+    if len(answers) == 2:
+        problems += judge(*answers, witness.survey(dump, combination.major), truth, regions=combination.gc != "clrgc")
+    return [f"{dump.name}: {problem}" for problem in problems]
+
+
+def ask(dnheap, verb, dump, *options):
+    """Runs one dnheap command. One that does not come to an end has the return code None."""
+    command = [str(part) for part in [dnheap, verb, dump, "--format", "json", "--top", "0", *options]]
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, None, "", f"nothing within {PATIENCE} seconds")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Builds the target programs of test/programs, runs them on a runtime and GC of choice, and dumps them.
+
+    with Target(program="zoo", major=10, server=True, gc="regions") as target:
+        target.truth                     # what the program said of its own heap
+        target.dump("full", "zoo.core")  # by the runtime's own createdump
+
+A target is stopped (blocked on its standard input) from the moment it has printed its truth.
+"""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+
+import runtimes
+
+PROGRAMS = runtimes.PROJECT / "test" / "programs"
+
+# GC flavour → the standalone GC library that DOTNET_GCName asks for; None is the one inside libcoreclr.so.
+GC_LIBRARIES = {"regions": None, "clrgc": "libclrgc.so", "clrgcexp": "libclrgcexp.so"}
+
+# What to compile for a program: folders of test/programs, all into one output folder.
+PARTS = {"zoo": ["zoo", "zoo-plugin"]}
+
+
+def build(program):
+    """Compiles a program, unless it is newer than its sources. Returns its .dll."""
+    output = runtimes.cache() / "programs" / program
+    assembly = output / f"{program}.dll"
+    parts = PARTS.get(program, [program])
+    with runtimes.lock():
+        if runtimes.outdated(assembly, [PROGRAMS / part for part in [*parts, "common"]]):
+            pack = runtimes.restore() / runtimes.VERSIONS[8] / "runtimes" / "linux-x64" / "lib" / "net8.0"
+            for part in parts:
+                runtimes.build(PROGRAMS / part / f"{part}.csproj", output, f"-p:Net8RuntimePack={pack}")
+            assembly.touch()
+    return assembly
+
+
+def small_stacks():
+    """Threads get 1 MiB of stack instead of 8: createdump writes all of it."""
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+
+class Target:
+    """A running target program that has said its truth and waits."""
+
+    def __init__(self, program, major, server=False, gc="regions", arguments=(), settings=None):
+        self.major = major
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("DOTNET_", "COMPlus_"))}
+        environment["DOTNET_ROOT"] = str(runtimes.lay_out())
+        environment["DOTNET_gcServer"] = "1" if server else "0"
+        if GC_LIBRARIES[gc]:
+            environment["DOTNET_GCName"] = GC_LIBRARIES[gc]
+        environment.update(settings or {})
+        command = [runtimes.dotnet_root() / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major],
+                   "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json", build(program), *arguments]
+        self.process = subprocess.Popen([str(part) for part in command], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=small_stacks)
+        self.truth = None
+        for line in self.process.stdout:
+            if line.startswith("TRUTH "):
+                self.truth = json.loads(line[len("TRUTH "):])
+            if line.startswith("READY "):
+                self.pid = int(line.split()[1])
+                return
+        self.process.wait()
+        raise RuntimeError(f"{program} on .NET {major} ended with code {self.process.returncode} before it was ready")
+
+    def dump(self, kind, path):
+        """Writes a dump with the runtime's createdump. Kinds: full, withheap, normal, triage."""
+        path = pathlib.Path(path)
+        path.unlink(missing_ok=True)
+        command = [runtimes.runtime(self.major) / "createdump", f"--{kind}", "-f", path, self.pid]
+        done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0 or not path.exists():
+            raise RuntimeError(f"createdump --{kind} failed with code {done.returncode}:\n{done.stdout}")
+        return path
+
+    def ask(self):
+        """Writes a line to the program and returns its answer."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def close(self):
+        """Lets the program end by itself, so that it removes its diagnostics pipes; then makes sure."""
+        try:
+            self.process.communicate("", timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,36 @@
+"""Builds and runs the witness (test/witness): what ClrMD and the runtime's own DAC say of a dump."""
+import json
+import pathlib
+import subprocess
+
+import runtimes
+
+SOURCES = runtimes.PROJECT / "test" / "witness"
+
+
+def build():
+    """Compiles the witness, unless it is newer than its sources. Returns its .dll."""
+    output = runtimes.cache() / "witness"
+    assembly = output / "witness.dll"
+    with runtimes.lock():
+        if runtimes.outdated(assembly, [SOURCES]):
+            runtimes.restore()
+            clrmd = (runtimes.packages() / "microsoft.diagnostics.runtime" / runtimes.CLRMD_VERSION / "lib" / "net10.0" /
+                     "Microsoft.Diagnostics.Runtime.dll")
+            runtimes.build(SOURCES / "witness.csproj", output, f"-p:ClrMD={clrmd}")
+            assembly.touch()
+    return assembly
+
+
+def survey(dump, major):
+    """The witness's full account of a dump: types, segments, totals, object_hash."""
+    result = pathlib.Path(f"{dump}.witness.json")
+    dac = runtimes.runtime(major) / "libmscordaccore.so"
+    command = [runtimes.sdk(), build(), "all", dump, dac, result]
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
+    try:
+        return json.loads(result.read_text())
+    finally:
+        result.unlink()

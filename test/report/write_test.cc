@@ -1,0 +1,223 @@
+#include "report/encoding.h"
+#include "report/write.h"
+#include "support/golden.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace dnheap::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Cell cell_of(const Json &json) {
+  if (json.is_boolean())
+    return json.get<bool>();
+  if (json.is_number_unsigned())
+    return json.get<u64>();
+  if (json.is_number_integer())
+    return json.get<i64>();
+  if (json.is_number())
+    return json.get<double>();
+  if (json.is_string())
+    return json.get<std::string>();
+  if (json.is_array()) {
+    std::vector<Cell> list;
+    for (const Json &item : json)
+      list.push_back(cell_of(item));
+    return list;
+  }
+  if (json.is_object()) {
+    std::vector<Fact> facts;
+    for (const auto &[key, value] : json.items())
+      facts.push_back({key, cell_of(value)});
+    return facts;
+  }
+  return {};
+}
+
+Row row_of(const Json &json) {
+  Row row;
+  for (const Json &cell : json)
+    row.push_back(cell_of(cell));
+  return row;
+}
+
+Column column_of(const Json &json) {
+  static const std::map<std::string, Kind> kinds = {
+      {"count", Kind::count},     {"bytes", Kind::bytes},   {"address", Kind::address}, {"text", Kind::text},
+      {"percent", Kind::percent}, {"number", Kind::number}, {"boolean", Kind::boolean}, {"nested", Kind::nested}};
+  static const std::map<std::string, Shown> shown = {
+      {"everywhere", Shown::everywhere}, {"in_text", Shown::in_text}, {"in_data", Shown::in_data}};
+  return {json.at("key"), json.at("title"), kinds.at(json.at("kind")), shown.at(json.value("shown", "everywhere"))};
+}
+
+Table table_of(const Json &json) {
+  Table table;
+  table.name = json.at("name");
+  table.title = json.value("title", "");
+  for (const Json &column : json.at("columns"))
+    table.columns.push_back(column_of(column));
+  std::vector<Row> rows;
+  for (const Json &row : json.at("rows"))
+    rows.push_back(row_of(row));
+  table.row_count = rows.size();
+  table.rows = rows_of(std::move(rows));
+  if (json.contains("total"))
+    table.total = row_of(json.at("total"));
+  table.notes = json.value("notes", std::vector<std::string>());
+  return table;
+}
+
+Answer answer_of(const Json &json) {
+  Answer answer;
+  answer.command = json.at("command");
+  answer.headline = json.at("headline");
+  answer.target = *cell_of(json.at("target")).get_if<std::vector<Fact>>();
+  const Json &completeness = json.at("completeness");
+  answer.completeness = {completeness.at("objects"),
+                         completeness.at("bytes"),
+                         completeness.at("bad_objects"),
+                         completeness.at("complete"),
+                         {},
+                         completeness.at("notes")};
+  for (const Json &gap : completeness.at("gaps"))
+    answer.completeness->gaps.push_back({gap.at("start"), gap.at("end"), gap.at("reason")});
+  for (const Json &table : json.at("tables"))
+    answer.tables.push_back(table_of(table));
+  answer.next_command = json.at("next");
+  return answer;
+}
+
+// "text top=2 exact": the writer and its options.
+std::string write(const std::string &section, const Answer &answer) {
+  std::istringstream words(section);
+  std::string name, word, out;
+  words >> name;
+  WriteOptions options;
+  while (words >> word) {
+    if (word.starts_with("top="))
+      options.top = std::stoull(word.substr(4));
+    else if (word.starts_with("table="))
+      options.table = word.substr(6);
+    else
+      options.exact = word == "exact";
+  }
+  Sink sink(out);
+  find_writer(name)->write(answer, options, sink);
+  return out;
+}
+
+TEST(Write, Golden) {
+  for (const std::string &path : test::golden_files("report/golden")) {
+    test::Golden golden(path);
+    Json input = Json::parse(golden.input("answer"));
+    for (const test::GoldenSection &section : golden.sections()) {
+      if (section.name == "answer")
+        continue;
+      std::string out = write(section.name, answer_of(input));
+      if (section.name.starts_with("json")) {
+        EXPECT_TRUE(Json::accept(out)) << out;
+      }
+      if (section.name.starts_with("csv")) {
+        std::string plain;
+        for (std::size_t i = 0; i < out.size(); ++i)
+          if (out[i] != '\r' || i + 1 == out.size() || out[i + 1] != '\n')
+            plain += out[i];
+        EXPECT_GT(out.size(), plain.size());
+        out = plain;
+      }
+      golden.expect(section, out);
+    }
+    golden.finish();
+  }
+}
+
+Answer streamed(u64 rows, u64 &pulled) {
+  Answer answer;
+  answer.command = "objects";
+  Table table;
+  table.name = "objects";
+  table.columns = {{"address", "Address", Kind::address}, {"type", "Type", Kind::text}};
+  table.rows = [rows, &pulled, at = u64{0}](Row &row) mutable {
+    ++pulled;
+    if (at == rows)
+      return false;
+    row[0] = 0x1000 + at++;
+    row[1] = Cell::borrowed("System.String");
+    return true;
+  };
+  answer.tables.push_back(table);
+  return answer;
+}
+
+TEST(Write, PullsNoMoreRowsThanItNeeds) {
+  u64 pulled = 0;
+  write("text top=3", streamed(1'000'000, pulled));
+  EXPECT_EQ(pulled, 4u); // one more, to say that there are more
+  pulled = 0;
+  write("json top=3", streamed(1'000'000, pulled));
+  EXPECT_EQ(pulled, 3u);
+}
+
+TEST(Write, LongTablesStreamWithTheWidthsOfTheFirstBlock) {
+  u64 pulled = 0;
+  std::string out = write("text", streamed(0x20000, pulled));
+  EXPECT_TRUE(out.starts_with("\nAddress  Type\n 0x1000  System.String\n")) << out.substr(0, 80);
+  EXPECT_TRUE(out.ends_with("\n0x20fff  System.String\n")) << out.substr(out.size() - 80);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 0x20000 + 2);
+}
+
+TEST(Write, UnknownTableIsNamedTogetherWithThoseThatExist) {
+  u64 pulled = 0;
+  try {
+    write("csv table=x", streamed(1, pulled));
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "no table 'x' in the answer of 'objects'; it has: objects");
+  }
+}
+
+TEST(Write, StopsBetweenRowsWhenInterrupted) {
+  for (const Writer &writer : writers()) {
+    Progress progress;
+    Answer answer;
+    answer.tables.push_back({"t",
+                             "",
+                             {{"a", "A", Kind::count}},
+                             [&](Row &row) {
+                               progress.cancel = true;
+                               row[0] = 1u;
+                               return true;
+                             },
+                             {},
+                             {},
+                             {}});
+    std::string out;
+    Sink sink(out);
+    WriteOptions options;
+    options.watch.progress = &progress;
+    EXPECT_THROW(writer.write(answer, options, sink), Interrupted) << writer.name;
+  }
+}
+
+TEST(Sink, FullDiskIsOneError) {
+  std::FILE *full = std::fopen("/dev/full", "w");
+  if (!full)
+    GTEST_SKIP() << "no /dev/full here";
+  {
+    Sink sink(full, "standard output");
+    try {
+      sink.write("x");
+      sink.flush();
+      FAIL();
+    } catch (const Error &error) {
+      EXPECT_STREQ(error.what(), "cannot write to standard output: No space left on device");
+    }
+  }
+  std::fclose(full);
+}
+
+} // namespace
+} // namespace dnheap::report

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Does the JSON of every verb keep to doc/schema/? Usage: schema_check.py DNHEAP
+
+Runs every verb on the bundled sample, and on a copy of it that lacks a piece of the heap. Each verb must have a schema
+and each schema a verb; every table that a schema names must occur.
+"""
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+import validator
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCHEMAS = PROJECT / "doc" / "schema"
+SAMPLE = PROJECT / "sample" / "demo.core.zst"
+
+
+def output(*command):
+    return subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE).stdout
+
+
+def verbs(dnheap):
+    listed = output(dnheap, "--help").decode().partition("\nverbs:\n")[2].partition("\n'")[0]
+    return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
+
+
+def without(core, address):
+    """The ELF core without the bytes of the segment that holds `address`."""
+    core = bytearray(core)
+    table, size, count = struct.unpack_from("<Q14xHH", core, 32)
+    for at in range(table, table + count * size, size):
+        kind, _, _, start, _, length = struct.unpack_from("<IIQQQQ", core, at)
+        if kind == 1 and start <= address < start + length:
+            struct.pack_into("<Q", core, at + 32, 0)
+            return core
+    raise ValueError(f"no segment holds {address:#x}")
+
+
+def incomplete_sample(dnheap, folder):
+    segments = json.loads(output(dnheap, "segments", SAMPLE, "--format", "json"))["tables"]["segments"]
+    row = max((row for row in segments if row["generation"] == "gen2"), key=lambda row: row["bytes"])
+    path = pathlib.Path(folder, "incomplete.core")
+    path.write_bytes(without(output("zstd", "-dc", SAMPLE), int(row["start"], 16)))
+    return path
+
+
+def check_verb(dnheap, schemas, verb, dump, complete):
+    file = f"{verb}.json"
+    tables = list(schemas.files[file]["properties"]["tables"]["properties"])
+    answer = json.loads(output(dnheap, verb, dump, "--format", "json"))
+    yield from schemas.problems(answer, file)
+    if list(answer["tables"]) != tables:
+        yield f"tables {list(answer['tables'])}, not {tables}"
+    if answer.get("completeness", {}).get("complete", complete) != complete:
+        yield f"the heap is complete: {not complete}"
+    for table in tables:
+        alone = json.loads(output(dnheap, verb, dump, "--format", "json", "--table", table, "--top", "1"))
+        yield from schemas.problems(alone, file)
+        if list(alone["tables"]) != [table]:
+            yield f"--table {table} gave {list(alone['tables'])}"
+
+
+def main(dnheap):
+    if not SAMPLE.exists():
+        print(f"{SAMPLE.relative_to(PROJECT)} is missing")
+        return 1
+    schemas = validator.Validator(SCHEMAS)
+    known = sorted(set(schemas.files) - {"envelope.json"})
+    failed = []
+    if known != sorted(f"{verb}.json" for verb in verbs(dnheap)):
+        failed.append(f"verbs {verbs(dnheap)}, but schemas {known}")
+    with tempfile.TemporaryDirectory(prefix="dnheap-schema-") as folder:
+        for dump, complete in ((SAMPLE, True), (incomplete_sample(dnheap, folder), False)):
+            for file in known:
+                verb = file.removesuffix(".json")
+                failed += [f"{verb} {dump.name}: {problem}" for problem in check_verb(dnheap, schemas, verb, dump, complete)]
+    print("\n".join(failed[:50]) or "every answer keeps to its schema")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,327 @@
+#include "support/heap_builder.h"
+
+#include "image/elf_file.h"
+#include "runtime/method_table_flags.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace dnheap::test {
+
+namespace {
+
+constexpr u64 segment_stride = 64 << 20, image_stride = 1 << 20;
+
+// 64-bit targets live where Linux puts them, which no 32-bit number can name.
+Address place(Format format, Address low) { return format.pointer_size == 8 ? 0x7f0000000000 + low : low; }
+
+constexpr Address module_at = 0x10000000, native_at = 0x20000000, images_at = 0x28000000, heap_at = 0x40000000;
+
+Layout layout_of(Net net) {
+  switch (net) {
+  case Net::net8: return {20, 29, 53, 11, 0, 0, 0, 34, 0, 15};
+  case Net::net9: return {20, 14, 37, 0, 4, 0, 36, 35, 34, 15};
+  case Net::net10: return {11, 14, 37, 0, 4, 1, 28, 27, 25, 16};
+  case Net::net11: break;
+  }
+  return {12, 16, 40, 0, 5, 1, 30, 29, 26, 16};
+}
+
+const char *version_text(Net net) {
+  switch (net) {
+  case Net::net8: return "@(#)Version 8.0.3326.1 @Commit: 0";
+  case Net::net9: return "@(#)Version 9.0.2226.1 @Commit: 0";
+  case Net::net10: return "@(#)Version 10.0.1426.1 @Commit: 0";
+  case Net::net11: break;
+  }
+  return "@(#)Version 11.0.126.1 @Commit: 0";
+}
+
+} // namespace
+
+SegmentWriter::SegmentWriter(HeapBuilder &b, GCSegmentGeneration g, u32 h, Address address)
+    : generation(g), heap(h), block(b.shape.format, address), builder_(b) {
+  start = block.reserve(0x28) + 0x28;
+}
+
+Address SegmentWriter::object(Address method_table, u64 components) {
+  bool large = generation == GCSegmentGeneration::loh || generation == GCSegmentGeneration::poh;
+  u64 size = builder_.size_of(method_table, components);
+  u64 aligned = align_up(size, large ? 8 : builder_.p);
+  Address at = block.reserve(aligned, 1);
+  block.pointer(at, method_table);
+  if (components)
+    block.word(at + builder_.p, components);
+  GCSegmentGeneration g = gen0 ? GCSegmentGeneration::gen0 : gen1 ? GCSegmentGeneration::gen1 : generation;
+  builder_.objects.push_back({at, method_table, size, aligned, g});
+  return at;
+}
+
+Address SegmentWriter::string(std::string_view text) {
+  Address at = object(builder_.string_type, text.size());
+  for (u64 i = 0; i < text.size(); ++i)
+    block.half(at + builder_.p + 4 + 2 * i, static_cast<u8>(text[i]));
+  return at;
+}
+
+Address SegmentWriter::free(u64 size) { return object(builder_.free_type, size - 3 * builder_.p); }
+
+AllocationContext SegmentWriter::context(u64 unused) {
+  Address at = block.reserve(unused + 3 * builder_.p, 1);
+  return {at, at + unused};
+}
+
+Address SegmentWriter::zeros(u64 size) { return block.reserve(size, 1); }
+
+HeapBuilder::HeapBuilder(const HeapShape &s)
+    : shape(s), p(s.format.pointer_size), layout(layout_of(s.net)), native(s.format, place(s.format, native_at)),
+      data(s.format, place(s.format, module_at) + ElfLibraryWriter::writable_at),
+      module_base_(place(s.format, module_at)),
+      constants_(s.format, place(s.format, module_at) + ElfLibraryWriter::read_only_at) {
+  native.reserve(0x100);
+  data.append(version_text(s.net));
+  // All of the runtime's variables, in some order; what is said of them follows in build().
+  for (const char *name :
+       {"Free", "String", "Object", "ObjectArray", "ThreadStore", "Finalizer", "Suspension", "HeapType", "AppDomain",
+        "SystemDomain", "max_gen", "mark_array", "c_gc_state", "ephemeral", "alloc_allocated", "invalid_count",
+        "handle_table_map", "n_heaps", "g_heaps", "build_variant", "built_with_svr", "finalize_queue", "dynamic_mode",
+        "lowest", "highest", "gc_descriptor"})
+    variable(name);
+  variable("generation_table", 5 * 33);
+  variable("GlobalAllocContext", 8);
+  variable("oom", 9);
+  add_core_types();
+  threads = {{.os_id = 4001}, {.os_id = 4002}};
+}
+
+Address HeapBuilder::variable(const std::string &name, u64 words) { return variables[name] = data.reserve(words * p); }
+
+ModuleWriter &HeapBuilder::module(const std::string &file_name) {
+  ModuleWriter &out = modules.emplace_back();
+  out.file_name = file_name;
+  out.module = native.reserve(0x1000);
+  out.image = place(shape.format, images_at) + (modules.size() - 1) * image_stride;
+  out.metadata.module(file_name, {});
+  return out;
+}
+
+void HeapBuilder::add_core_types() {
+  MetadataWriter &core = module("System.Private.CoreLib.dll").metadata;
+  core.assembly("System.Private.CoreLib", {});
+  module("app.dll").metadata.assembly("app", {});
+  for (u32 i = 0; i < 40; ++i) // so that row numbers are not mistaken for other small numbers
+    core.type("Internal", "Filler" + std::to_string(i));
+  auto generic = [&](const char *name) {
+    u32 rid = core.type("System", name);
+    core.generic(token(Table::TypeDef, rid), {"T"});
+    return rid;
+  };
+  u32 object = core.type("System", "Object"), string = core.type("System", "String"), array = core.type("System", "Array");
+  u32 equatable = generic("IEquatable`1"), comparable = generic("IComparable`1");
+  u32 cloneable = core.type("System", "ICloneable"), convertible = core.type("System", "IConvertible");
+  const Address module = modules[0].module;
+  object_type = method_table({.rid = object, .module = module, .parent = 0});
+  // Its interfaces are instantiated over it: they come first, and their argument is put in afterwards.
+  TypeShape interface{.module = module, .parent = 0, .interfaces = {}, .arguments = {}};
+  std::vector<Address> interfaces;
+  for (u32 rid : {equatable, comparable, cloneable, convertible}) {
+    interface.rid = rid;
+    interface.arguments = rid == equatable || rid == comparable ? std::vector<Address>{1} : std::vector<Address>{};
+    interfaces.push_back(method_table(interface));
+  }
+  string_type = method_table({.base_size = static_cast<u32>(2 * p + 6), .component_size = 2, .rid = string,
+                              .module = module, .interfaces = interfaces});
+  auto pointer_at = [&](Address at) { return load_pointer(native.bytes().data() + (at - native.address()), shape.format); };
+  for (Address mt : {interfaces[0], interfaces[1]})
+    native.pointer(pointer_at(pointer_at(mt + 16 + 4 * p)), string_type);
+  free_type = native.reserve(16 + 8 * p);
+  native.word(free_type, mt_has_component_size | 1);
+  native.word(free_type + 4, 3 * p);
+  types_[free_type] = {.base_size = static_cast<u32>(3 * p), .component_size = 1};
+  array_base_type_ = method_table({.rid = array, .module = module});
+  object_array_type = this->array(object_type, static_cast<u32>(p));
+}
+
+Address HeapBuilder::type(const std::string &full_name, u64 fields) {
+  std::size_t dot = full_name.rfind('.');
+  u32 rid = dot == full_name.npos ? app().metadata.type("", full_name)
+                                  : app().metadata.type(full_name.substr(0, dot), full_name.substr(dot + 1));
+  return method_table({.base_size = static_cast<u32>((2 + fields) * p), .rid = rid});
+}
+
+Address HeapBuilder::array(Address element, u32 component_size, u32 rank) {
+  u32 flags = mt_category_array | (rank ? 0 : mt_category_sz_array_bit);
+  if (component_size == p)
+    flags |= mt_contains_gc_pointers;
+  return method_table({.base_size = static_cast<u32>(3 * p + 8 * rank), .component_size = component_size,
+                       .flags = flags, .module = core().module, .parent = array_base_type_, .element = element});
+}
+
+// MTFlags 0, BaseSize 4, MTFlags2 8, NumVirtuals 12, NumInterfaces 14; from 16 on words: Parent, Module, AuxiliaryData,
+// EEClassOrCanonMT, PerInstInfo, interface map.
+Address HeapBuilder::method_table(const TypeShape &s) {
+  TypeShape type = s;
+  type.base_size = std::max<u32>(type.base_size, type.component_size == 2 ? 0 : static_cast<u32>(3 * p));
+  Address module = type.module ? type.module : app().module;
+  std::vector<u64> dictionaries;
+  Address per_inst = type.element;
+  if (!type.arguments.empty()) {
+    for (u32 i = 0; i < type.ancestor_dictionaries; ++i)
+      dictionaries.push_back(native.words({object_type}));
+    dictionaries.push_back(native.words(type.arguments));
+    Address counts = native.reserve(8) + 8 - p;
+    native.half(counts + (p == 8 ? 4 : 0), dictionaries.size());
+    native.half(counts + (p == 8 ? 6 : 2), type.arguments.size());
+    per_inst = native.words(dictionaries);
+    if (per_inst != counts + p)
+      throw std::logic_error("GenericsDictInfo must precede the dictionaries");
+  }
+  Address map = type.interfaces.empty() ? 0 : native.words(type.interfaces);
+  Address auxiliary = native.reserve(16 * p), eeclass = type.canonical ? 0 : native.reserve(8 * p);
+  native.reserve(4 * p); // a GCDesc would lie in front
+  Address mt = native.reserve(16 + 12 * p);
+  u32 flags = type.flags | (type.component_size ? mt_has_component_size | type.component_size : 0);
+  if (!type.arguments.empty() && !type.component_size)
+    flags |= 0x10;
+  native.word(mt, flags);
+  native.word(mt + 4, type.base_size);
+  if (shape.net == Net::net8)
+    native.half(mt + 10, type.rid);
+  else
+    native.word(mt + 8, type.rid << 8);
+  native.half(mt + 12, type.component_size == 2 ? 6 : 4);
+  native.half(mt + 14, type.interfaces.size());
+  u64 words[] = {type.parent.value_or(object_type), module, auxiliary, type.canonical ? type.canonical | 1 : eeclass,
+                 per_inst, map};
+  for (u64 i = 0; i < std::size(words); ++i)
+    native.pointer(mt + 16 + i * p, words[i]);
+  if (eeclass)
+    native.pointer(eeclass + 2 * p, mt);
+  types_[mt] = type;
+  return mt;
+}
+
+u64 HeapBuilder::size_of(Address method_table, u64 components) const {
+  const TypeShape &type = types_.at(method_table);
+  return std::max<u64>(type.base_size + type.component_size * components, 3 * p);
+}
+
+SegmentWriter &HeapBuilder::segment(GCSegmentGeneration generation, u32 heap) {
+  bool young = generation == GCSegmentGeneration::gen0 || generation == GCSegmentGeneration::gen1;
+  if (young && !shape.regions)
+    throw std::logic_error("without regions gen0 and gen1 are parts of ephemeral()");
+  return segments.emplace_back(*this, generation, heap,
+                               place(shape.format, heap_at) + segments.size() * segment_stride);
+}
+
+SegmentWriter &HeapBuilder::ephemeral(u32 heap) {
+  SegmentWriter &out = segment(GCSegmentGeneration::gen2, heap);
+  out.is_ephemeral = true;
+  return out;
+}
+
+// A PE32+ file with one section: RVA 0x2000, at 0x400 in the file, with CLI header and metadata.
+std::vector<std::byte> HeapBuilder::flat_image(const ModuleWriter &module) const {
+  std::vector<std::byte> metadata = module.metadata.write();
+  constexpr u64 header = 0x80, optional = header + 24, directories = optional + 112, section = directories + 128;
+  FormatWriter out({8, ByteOrder::little});
+  out.fill_to(0x400);
+  out.put_at(0, 0x5a4d, 2);
+  out.put_at(60, header, 4);
+  out.put_at(header, 0x4550, 4);
+  out.put_at(header + 4, 0x8664, 2);
+  out.put_at(header + 6, 1, 2);
+  out.put_at(header + 20, 112 + 128, 2);
+  out.put_at(optional, 0x20b, 2);
+  out.put_at(optional + 56, 0x2000 + image_stride, 4);
+  out.put_at(optional + 60, 0x400, 4);
+  out.put_at(directories - 4, 16, 4);
+  out.put_at(directories + 14 * 8, 0x2000, 4);
+  out.put_at(directories + 14 * 8 + 4, 72, 4);
+  for (u64 at : {section + 8, section + 16})
+    out.put_at(at, 72 + metadata.size(), 4);
+  out.put_at(section + 12, 0x2000, 4);
+  out.put_at(section + 20, 0x400, 4);
+  out.fill_to(0x400 + 72);
+  out.put_at(0x400, 72, 4);
+  out.put_at(0x408, 0x2000 + 72, 4);
+  out.put_at(0x40c, metadata.size(), 4);
+  out.append(metadata);
+  return out.bytes();
+}
+
+std::vector<std::byte> HeapBuilder::library_file() const {
+  ElfLibraryWriter library{.format = shape.format};
+  library.build_id = build_id;
+  library.read_only = constants_.bytes();
+  library.writable = data.bytes();
+  library.bss = 0x100;
+  if (descriptor_ && shape.exported)
+    library.symbols.push_back({"DotNetRuntimeContractDescriptor", descriptor_ - module_base_});
+  library.symbols.push_back({"coreclr_initialize", ElfLibraryWriter::read_only_at});
+  for (Address at : relocated_) {
+    u64 value = load_pointer(data.bytes().data() + (at - data.address()), shape.format);
+    library.relocations.push_back({at - module_base_, value - module_base_});
+  }
+  return library.write();
+}
+
+std::vector<HeapBuilder::Piece> HeapBuilder::pieces() const {
+  std::vector<Piece> out;
+  std::vector<std::byte> library = library_file();
+  std::vector<std::shared_ptr<const void>> storage;
+  for (const Range &range : ElfFile::parse(library)->layout(module_base_, storage))
+    out.push_back({range.address, {range.bytes.begin(), range.bytes.end()}});
+  out.push_back({native.address(), native.bytes()});
+  for (const ModuleWriter &m : modules)
+    if (m.has_image)
+      out.push_back({m.image, flat_image(m)});
+  for (const SegmentWriter &s : segments)
+    out.push_back({s.block.address(), s.block.bytes()});
+  return out;
+}
+
+std::unique_ptr<Target> HeapBuilder::target() {
+  if (!built_)
+    build();
+  built_ = true;
+  auto out = std::make_unique<Target>();
+  std::vector<Range> ranges;
+  for (Piece &piece : pieces()) {
+    const Address start = piece.address, end = start + piece.bytes.size();
+    for (const Poke &poke : pokes_)
+      for (u64 i = 0; i < poke.size; ++i)
+        if (Address at = poke.at + i; at >= start && at < end)
+          piece.bytes[at - start] = static_cast<std::byte>(
+              poke.value >> 8 * (shape.format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
+    std::vector<Address> edges = cuts_;
+    for (auto [from, to] : holes_)
+      edges.insert(edges.end(), {from, to});
+    edges.insert(edges.end(), {start, end});
+    std::erase_if(edges, [&](Address at) { return at < start || at > end; });
+    std::sort(edges.begin(), edges.end());
+    for (u64 i = 0; i + 1 < edges.size(); ++i) {
+      auto missing = [&](const auto &hole) { return edges[i] >= hole.first && edges[i] < hole.second; };
+      if (edges[i] == edges[i + 1] || std::any_of(holes_.begin(), holes_.end(), missing))
+        continue;
+      auto copy = std::make_shared<std::vector<std::byte>>(piece.bytes.begin() + static_cast<i64>(edges[i] - start),
+                                                           piece.bytes.begin() + static_cast<i64>(edges[i + 1] - start));
+      ranges.push_back({edges[i], *copy});
+      out->storage.push_back(copy);
+    }
+  }
+  out->path = "synthetic.core";
+  out->container = "elf-core";
+  out->os = OperatingSystem::linux_os;
+  out->architecture = p == 8 ? Architecture::x64 : Architecture::x86;
+  out->pid = 4001;
+  out->memory = Memory(shape.format, ranges);
+  Module runtime{"/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
+  out->modules = {runtime};
+  for (const ThreadWriter &thread : threads)
+    if (thread.os_id && thread.in_target)
+      out->threads.push_back({thread.os_id, 0, 0, {}});
+  return out;
+}
+
+} // namespace dnheap::test

@@ -1,0 +1,204 @@
+// HeapBuilder: writes a synthetic .NET process, down to the bytes, as a Target in any of four formats: the runtime's
+// module with its contract descriptor or, as in .NET 8 to 10, with GcDacVars in its place; Modules with metadata in flat
+// PE images; MethodTables; threads; heaps with generations, segments and objects. What is not set is zero.
+//
+//   HeapBuilder heap({.format = format, .net = Net::net9});
+//   Address node = heap.type("Shop.Node", 1);            // one field
+//   SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+//   young.object(node);
+//   young.string("text");
+//   heap.threads[0].context = young.context(100);        // a hole
+//   std::unique_ptr<Target> target = heap.target();
+//
+// Addresses fit into 32 bits for 32-bit targets and do not for 64-bit ones. heap.objects lists all objects written: what a
+// walk must find. References stay valid while the builder lives; nothing can be added after the first target().
+#pragma once
+#include "runtime/gc_1.h"
+#include "support/block.h"
+#include "support/metadata_writer.h"
+#include "target/target.h"
+
+#include <deque>
+#include <memory>
+
+namespace dnheap::test {
+
+enum class Net : u8 { net8, net9, net10, net11 }; // which version's layout, and what it publishes
+
+struct HeapShape {
+  Format format = {};
+  Net net = Net::net11;
+  bool server = false;
+  u32 heaps = 1; // of server GC
+  bool regions = true;
+  bool published = true; // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
+  bool exported = true;  // false: only its magic tells where it lies
+};
+
+// Where a version keeps what the tests are about, in pointer-sized words.
+struct Layout {
+  u64 store_first, link, os_id, context, locals, inner_context; // ThreadStore and Thread; 0: not that way
+  u64 module_base, module_assembly, module_path, loaded_layout; // Module and PEImage
+};
+
+// One MethodTable.
+struct TypeShape {
+  u32 base_size = 0; // object header included; 0: the smallest
+  u32 component_size = 0;
+  u32 flags = 0; // of MTFlags, beyond what follows from the rest
+  u32 rid = 0;   // of its TypeDef
+  Address module = 0; // 0: the application's
+  std::optional<Address> parent = {}; // System.Object unless told otherwise
+  std::vector<Address> interfaces = {}, arguments = {};
+  u32 ancestor_dictionaries = 0; // of generic base types, in front of its own
+  Address element = 0;           // of an array
+  Address canonical = 0;         // another MethodTable that owns the EEClass
+};
+
+struct WrittenObject {
+  Address address = 0, method_table = 0;
+  u64 size = 0, aligned_size = 0;
+  GCSegmentGeneration generation = GCSegmentGeneration::gen0;
+  bool operator==(const WrittenObject &) const = default;
+};
+
+class HeapBuilder;
+
+// One region or segment. Objects follow one another without holes unless context() makes one.
+class SegmentWriter {
+public:
+  SegmentWriter(HeapBuilder &builder, GCSegmentGeneration generation, u32 heap, Address address);
+
+  Address object(Address method_table, u64 components = 0);
+  Address string(std::string_view text);
+  Address free(u64 size); // all of it; at least the smallest object
+  // A hole of `unused` bytes, and of the smallest object that the GC keeps behind it.
+  AllocationContext context(u64 unused);
+  Address zeros(u64 size);
+  void store(Address at, u64 value, u64 size) { block.put(at, value, size); }
+  // Segments without regions: the younger generation begins here.
+  void begin_gen1() { gen1 = block.end(); }
+  void begin_gen0() { gen0 = block.end(); }
+  Address end() const { return block.end(); }
+
+  GCSegmentGeneration generation;
+  u32 heap = 0;
+  Block block;
+  Address start = 0;             // the first object
+  bool is_ephemeral = false; // of a heap without regions
+  Address gen1 = 0, gen0 = 0; // where these begin in it
+  Address structure = 0;         // the heap_segment
+  std::optional<Address> allocated = {}, next = {}; // in place of the right ones
+
+private:
+  HeapBuilder &builder_;
+};
+
+// A loaded assembly.
+struct ModuleWriter {
+  std::string file_name;
+  Address module = 0, image = 0; // the runtime's Module; its PE image
+  bool has_image = true;
+  MetadataWriter metadata = {};
+};
+
+struct ThreadWriter {
+  u64 os_id = 0; // 0: has not started
+  AllocationContext context = {};
+  bool has_locals = true; // .NET 9 on
+  Address address = 0;
+  bool in_target = true; // does the target's list of threads know it?
+};
+
+class HeapBuilder {
+public:
+  explicit HeapBuilder(const HeapShape &shape);
+  HeapBuilder(const HeapBuilder &) = delete;
+
+  const HeapShape shape;
+  const u64 p; // pointer size
+  const Layout layout;
+
+  // Types.
+  ModuleWriter &core() { return modules.front(); }
+  ModuleWriter &app() { return modules[1]; }
+  ModuleWriter &module(const std::string &file_name);
+  // A TypeDef of the application with its MethodTable, for objects of that many words.
+  Address type(const std::string &full_name, u64 fields);
+  Address array(Address element, u32 component_size, u32 rank = 0); // rank 0: a vector
+  Address method_table(const TypeShape &shape);
+  Address object_type = 0, string_type = 0, free_type = 0, object_array_type = 0;
+  u64 size_of(Address method_table, u64 components) const;
+
+  // The heap. A segment of gen0 or gen1 needs regions; without them there is one ephemeral() for gen2, gen1 and gen0.
+  SegmentWriter &segment(GCSegmentGeneration generation, u32 heap = 0);
+  SegmentWriter &ephemeral(u32 heap = 0);
+  AllocationContext &generation_context(u32 heap, u32 generation) { return generation_contexts_[heap * 5 + generation]; }
+
+  std::vector<ThreadWriter> threads; // two, to begin with
+  AllocationContext global_context;
+  u64 structures_invalid = 0;
+  std::deque<ModuleWriter> modules; // CoreLib, the application, others
+  std::deque<SegmentWriter> segments;
+  std::vector<WrittenObject> objects;
+
+  // The runtime's memory, for what is not foreseen here.
+  Block native; // the runtime's own heap: MethodTables, Modules, Threads
+  Block data;   // .data and .bss of its module
+  std::vector<u8> build_id = {1, 2, 3, 4};
+  std::map<std::string, Address> variables; // in `data`
+
+  // Changes to the finished memory.
+  void poke(Address at, u64 value, u64 size) { pokes_.push_back({at, value, size}); }
+  void hole(Address start, Address end) { holes_.emplace_back(start, end); } // not in the dump
+  void cut(Address at) { cuts_.push_back(at); }                              // two pieces touch here
+
+  std::unique_ptr<Target> target();
+  // The runtime's module as a file, valid after target().
+  std::vector<std::byte> library_file() const;
+
+private:
+  struct Poke {
+    Address at;
+    u64 value, size;
+  };
+  struct Piece {
+    Address address;
+    std::vector<std::byte> bytes;
+  };
+
+  Address variable(const std::string &name, u64 words = 1);
+  void set(const std::string &name, u64 value) { data.pointer(variables.at(name), value); }
+  void add_core_types();
+  void build();
+  void write_module(const ModuleWriter &module);
+  std::vector<std::byte> flat_image(const ModuleWriter &module) const;
+  void write_segments();
+  void write_generations(Address table, u32 heap, Block &to);
+  void write_heaps();
+  void write_threads();
+  void write_dac_vars();
+  void write_dac_table();
+  void write_descriptors();
+  Address write_gc_descriptor();
+  void write_context(Block &to, Address at, AllocationContext context) {
+    to.pointer(at, context.pointer);
+    to.pointer(at + p, context.limit);
+  }
+  Address alloc_allocated(u32 heap) const;
+  const SegmentWriter *young_segment(u32 heap) const;
+  std::vector<Piece> pieces() const;
+
+  Address module_base_, array_base_type_ = 0; // System.Array
+  Block constants_; // .rodata of its module
+  std::map<Address, TypeShape> types_;
+  std::map<u32, AllocationContext> generation_contexts_;
+  std::vector<Address> heap_addresses_, relocated_;
+  Address descriptor_ = 0;
+  std::vector<Poke> pokes_;
+  std::vector<std::pair<Address, Address>> holes_;
+  std::vector<Address> cuts_;
+  bool built_ = false;
+};
+
+} // namespace dnheap::test
