@@ -10,6 +10,10 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
   segment_context_bytes_.resize(segments_.size());
   for (u32 i = 0; i < segments_.size(); ++i)
     cut_segment(i);
+  for (const Context &context : contexts_)
+    if (!context.in_segment)
+      problems_.push_back("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
+                          " lies in no segment");
   std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
 }
@@ -19,7 +23,7 @@ void Heap::add_segments(const Gc1 &gc) {
   for (u32 i = 0; i < heaps.size(); ++i) {
     GCHeapData data = gc.get_heap_data(heaps[i]);
     for (const GCGenerationData &generation : data.generation_table)
-      contexts_.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
+      contexts_.push_back({{generation.allocation_context_pointer, generation.allocation_context_limit}});
     for (const GCHeapSegmentInfo &info : gc.enumerate_heap_segments(data, problems_))
       segments_.push_back({info, i});
   }
@@ -48,9 +52,9 @@ void Heap::add_segments(const Gc1 &gc) {
 }
 
 void Heap::collect_contexts(const Runtime &runtime) {
-  contexts_.push_back(runtime.gc().get_global_allocation_context());
+  contexts_.push_back({runtime.gc().get_global_allocation_context()});
   for (const AllocationContext &context : runtime.thread_allocation_contexts(problems_))
-    contexts_.push_back(context);
+    contexts_.push_back({context});
   std::erase_if(contexts_, [](const AllocationContext &c) { return c.pointer == 0; });
   std::sort(contexts_.begin(), contexts_.end(), [](const auto &a, const auto &b) { return a.pointer < b.pointer; });
   auto same = [](const auto &a, const auto &b) { return a.pointer == b.pointer && a.limit == b.limit; };
@@ -73,6 +77,7 @@ void Heap::cut_segment(u32 index) {
   auto context = std::lower_bound(contexts_.begin(), contexts_.end(), segment.start,
                                   [](const AllocationContext &c, Address a) { return c.pointer < a; });
   for (; context != contexts_.end() && context->pointer < segment.end; ++context) {
+    context->in_segment = true;
     if (context->pointer < at || context->limit < context->pointer || context->limit > segment.end) {
       problems_.push_back("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
                           " does not fit its segment and was not skipped");

@@ -54,9 +54,13 @@ private:
   void cut_segment(u32 index);
   void cut_stretch(const ObjectRange &like, Address start, Address end);
 
+  struct Context : AllocationContext {
+    bool in_segment = false;
+  };
+
   const Memory *memory_;
   std::vector<HeapSegment> segments_;
-  std::vector<AllocationContext> contexts_; // sorted by pointer, none empty
+  std::vector<Context> contexts_; // sorted by pointer, none empty
   std::vector<ObjectRange> ranges_;
   std::vector<Gap> gaps_;
   std::vector<std::string> problems_;

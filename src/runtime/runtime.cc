@@ -24,16 +24,11 @@ void require_heap(const Gc1 &gc, const Memory &memory) {
   u64 total = 0, known = 0;
   for (Address heap : gc.get_gc_heaps())
     for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), problems)) {
-      if (s.end <= s.start || s.generation == GCSegmentGeneration::frozen)
+      bool sound = s.start < s.end && s.end <= s.committed_end && s.committed_end <= s.reserved_end;
+      if (!sound || s.generation == GCSegmentGeneration::frozen)
         continue;
       total += s.end - s.start;
-      for (Address at = s.start; at < s.end;) {
-        u64 part = memory.view_up_to(at, s.end - at).size();
-        if (!part)
-          break;
-        known += part;
-        at += part;
-      }
+      known += memory.known_bytes(s.start, s.end);
     }
   bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
   if (no_segment || known < total / 16)
@@ -64,12 +59,13 @@ Runtime::Runtime(const Target &target, const Module &module, std::span<const Shi
 
 std::vector<AllocationContext> Runtime::thread_allocation_contexts(std::vector<std::string> &problems) const {
   std::vector<AllocationContext> out;
-  if (!descriptor_.try_number("ThreadStore"))
-    problems.push_back("the thread list was not found, so allocation contexts of threads were not skipped: " +
-                       descriptor_.missing.find("ThreadStore")->second);
-  else
+  try {
     for (const ThreadData &thread : thread_.get_threads(problems))
       out.push_back(thread.allocation_context);
+  } catch (const Error &e) {
+    problems.push_back(std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") +
+                       e.what());
+  }
   return out;
 }
 

@@ -16,24 +16,6 @@ bool is_runtime_library(std::string_view name) {
   return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
 }
 
-u64 known_bytes(const Memory &memory, Address start, Address end) {
-  u64 sum = 0;
-  for (Address at = start; at < end;) {
-    Bytes part = memory.view_up_to(at, end - at);
-    if (part.empty()) {
-      auto next = std::upper_bound(memory.ranges().begin(), memory.ranges().end(), at,
-                                   [](Address a, const Range &r) { return a < r.address; });
-      if (next == memory.ranges().end())
-        break;
-      at = next->address;
-      continue;
-    }
-    sum += part.size();
-    at += part.size();
-  }
-  return sum;
-}
-
 // The parts of a laid-out file that are constant in a process.
 std::vector<Range> constant_parts(const std::vector<Range> &layout, const Memory &file, const ElfImage &image) {
   std::vector<Range> out;
@@ -69,7 +51,7 @@ private:
     if (!image)
       return true;
     for (const ElfImage::Segment &s : image->segments())
-      if (!s.writable && known_bytes(target_.memory, s.address, s.address + s.size) < s.size)
+      if (!s.writable && target_.memory.known_bytes(s.address, s.address + s.size) < s.size)
         return true;
     return false;
   }
@@ -123,7 +105,7 @@ private:
     u64 added = 0;
     std::vector<Range> parts = constant_parts(layout, memory, *image);
     for (const Range &part : parts)
-      added += part.bytes.size() - known_bytes(target_.memory, part.address, part.end());
+      added += part.bytes.size() - target_.memory.known_bytes(part.address, part.end());
     laid_.insert(laid_.end(), parts.begin(), parts.end());
     target_.storage.insert(target_.storage.end(), storage.begin(), storage.end());
     record(module, path, Provenance::Outcome::used,

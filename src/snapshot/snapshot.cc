@@ -27,7 +27,7 @@ const Module &Snapshot::choose_runtime() const {
                 (target_->modules.empty() ? ": the dump lists none" : ""));
   if (options_.runtime) {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
-      throw Error(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) + ": the process has " +
+      throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) + ": the process has " +
                   std::to_string(found.size()));
     return *found[*options_.runtime - 1];
   }
@@ -36,7 +36,7 @@ const Module &Snapshot::choose_runtime() const {
   std::string list;
   for (u64 i = 0; i < found.size(); ++i)
     list += (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i]->path;
-  throw Error(target_->path + ": the process has several .NET runtimes: choose one with --runtime N: " + list);
+  throw UsageError(target_->path + ": the process has several .NET runtimes: choose one with --runtime N: " + list);
 }
 
 const Runtime &Snapshot::runtime() {

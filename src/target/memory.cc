@@ -74,6 +74,14 @@ u64 Memory::size() const {
   return sum;
 }
 
+u64 Memory::known_bytes(Address start, Address end) const {
+  u64 sum = 0;
+  auto range = std::partition_point(ranges_.begin(), ranges_.end(), [&](const Range &r) { return r.end() <= start; });
+  for (; range != ranges_.end() && range->address < end; ++range)
+    sum += std::min(range->end(), end) - std::max(range->address, start);
+  return sum;
+}
+
 const Range *Memory::find(Address address) const {
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                              [](Address a, const Range &r) { return a < r.address; });

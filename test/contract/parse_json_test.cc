@@ -27,13 +27,19 @@ std::string error_with(const std::string &members) { return error_of("{\"version
   EXPECT_NE(std::string(text).find(part), std::string::npos) << "\"" << (text) << "\" lacks \"" << (part) << "\""
 
 TEST(ParseJson, CompactTypes) {
-  ContractDescriptor d = parse_with(R"("types":{"T":{"!":24,"Plain":16,"Typed":[8,"pointer"],"Negative":-12,"Hex":"0x12",
+  ContractDescriptor d =
+      parse_with(R"("types":{"T":{"!":24,"Plain":16,"Typed":[8,"pointer"],"Negative":-12,"Hex":"0x12",
       "NegativeHex":"-0x12","Decimal":"20","TypedHex":["0x100","int"]},"Opaque":{"Only":0},"Sized":{"!":"0x20"}})");
   EXPECT_EQ(d.size_of("T"), 24u);
   EXPECT_EQ(d.size_of("Sized"), 32u);
   EXPECT_EQ(d.find_type("Opaque")->size, std::nullopt);
-  for (auto [field, offset] : {std::pair{"Plain", 16}, {"Typed", 8}, {"Negative", -12}, {"Hex", 0x12},
-                               {"NegativeHex", -0x12}, {"Decimal", 20}, {"TypedHex", 0x100}})
+  for (auto [field, offset] : {std::pair{"Plain", 16},
+                               {"Typed", 8},
+                               {"Negative", -12},
+                               {"Hex", 0x12},
+                               {"NegativeHex", -0x12},
+                               {"Decimal", 20},
+                               {"TypedHex", 0x100}})
     EXPECT_EQ(d.offset("T", field), offset) << field;
   EXPECT_EQ(d.find_field("T", "Typed")->type, "pointer");
   EXPECT_EQ(d.find_field("T", "TypedHex")->type, "int");
@@ -44,9 +50,26 @@ TEST(ParseJson, CompactTypes) {
 }
 
 TEST(ParseJson, OffsetsThatAreNone) {
-  for (const char *offset : {"true", "null", "1.5", "\"\"", "\"-\"", "\"0x\"", "\"12x\"", "\"--1\"", "\"+1\"", "\" 1\"",
-                             "[]", "[1]", "[1,2]", "[1,\"int\",3]", "[\"x\",\"int\"]", "{}", "2147483648", "-2147483649",
-                             "\"0x100000000\"", "\"99999999999999999999\""})
+  for (const char *offset : {"true",
+                             "null",
+                             "1.5",
+                             "\"\"",
+                             "\"-\"",
+                             "\"0x\"",
+                             "\"12x\"",
+                             "\"--1\"",
+                             "\"+1\"",
+                             "\" 1\"",
+                             "[]",
+                             "[1]",
+                             "[1,2]",
+                             "[1,\"int\",3]",
+                             "[\"x\",\"int\"]",
+                             "{}",
+                             "2147483648",
+                             "-2147483649",
+                             "\"0x100000000\"",
+                             "\"99999999999999999999\""})
     EXPECT_CONTAINS(error_with(std::string(R"("types":{"T":{"F":)") + offset + "}}"),
                     R"(field "F" of type "T" is not an offset)")
         << offset;
@@ -95,9 +118,13 @@ TEST(ParseJson, GlobalsIndirect) {
     u64 number;
     const char *type;
   };
-  for (const Vector &v : {Vector{"[1]", pointers[1], ""}, {"[2]", pointers[2], ""}, {"[\"0x1\"]", pointers[1], ""},
-                          {"[\"2\"]", pointers[2], ""}, {"[[1],\"pointer\"]", pointers[1], "pointer"},
-                          {"[[\"0x2\"],\"nuint\"]", pointers[2], "nuint"}, {"[0]", 0, ""}}) {
+  for (const Vector &v : {Vector{"[1]", pointers[1], ""},
+                          {"[2]", pointers[2], ""},
+                          {"[\"0x1\"]", pointers[1], ""},
+                          {"[\"2\"]", pointers[2], ""},
+                          {"[[1],\"pointer\"]", pointers[1], "pointer"},
+                          {"[[\"0x2\"],\"nuint\"]", pointers[2], "nuint"},
+                          {"[0]", 0, ""}}) {
     SCOPED_TRACE(v.json);
     ContractDescriptor d = parse_with(std::string(R"("globals":{"G":)") + v.json + "}");
     EXPECT_TRUE(d.find_global("G")->indirect);
@@ -180,9 +207,10 @@ TEST(ParseJson, SubDescriptors) {
 }
 
 TEST(ParseJson, NothingIsGivenTwice) {
-  for (const char *members : {R"("types":{"T":{},"T":{}})", R"("types":{"T":{"A":1,"A":1}})", R"("types":{"T":{"!":1,"!":1}})",
-                              R"("globals":{"G":1,"G":1})", R"("contracts":{"C":1,"C":1})", R"("types":{},"types":{})",
-                              R"("subDescriptors":{"S":[1],"S":[1]})"})
+  for (const char *members :
+       {R"("types":{"T":{},"T":{}})", R"("types":{"T":{"A":1,"A":1}})", R"("types":{"T":{"!":1,"!":1}})",
+        R"("globals":{"G":1,"G":1})", R"("contracts":{"C":1,"C":1})", R"("types":{},"types":{})",
+        R"("subDescriptors":{"S":[1],"S":[1]})"})
     EXPECT_CONTAINS(error_with(members), "twice") << members;
   EXPECT_EQ(error_with(R"("types":{"T":{"A":1},"U":{"A":1}},"globals":{"T":1,"A":2},"contracts":{"T":1})"), "")
       << "types, fields, globals and contracts have their own names";
@@ -210,7 +238,11 @@ TEST(ParseJson, MalformedText) {
   EXPECT_NE(error_of(std::string("{\"version\":2}\0", 14)), "") << "no NUL is counted";
   EXPECT_NE(error_with(R"("types":5)"), "");
   EXPECT_NE(error_with(R"("globals":5)"), "");
-  EXPECT_NE(error_with(R"("types":{")" "\xff\xfe" R"(":{}})"), "") << "not UTF-8";
+  EXPECT_NE(error_with(R"("types":{")"
+                       "\xff\xfe"
+                       R"(":{}})"),
+            "")
+      << "not UTF-8";
 }
 
 TEST(ParseJson, Bombs) {

@@ -42,8 +42,8 @@ TEST(Parse, EveryFormat) {
     SCOPED_TRACE(name_of(format));
     Fixture f(format);
     u64 high = format.pointer_size == 8 ? 0x123456789abcdef0 : 0x9abcdef0;
-    Address at = f.add(R"({"version":0,"types":{"T":{"A":1}},"globals":{"G":[[1],"pointer"]},"contracts":{"C":1}})",
-                       {0, high});
+    Address at =
+        f.add(R"({"version":0,"types":{"T":{"A":1}},"globals":{"G":[[1],"pointer"]},"contracts":{"C":1}})", {0, high});
     ContractDescriptor d = f.parse(at);
     EXPECT_EQ(d.offset("T", "A"), 1);
     EXPECT_EQ(d.number("G"), high);
@@ -69,7 +69,7 @@ TEST(Parse, HeaderMustFitTheTarget) {
       return other.error(good);
     };
     EXPECT_EQ(f.error(good), "");
-    EXPECT_NE(broken(0, 0, 1), "") << "magic";
+    EXPECT_NE(broken(0, 0x20, 1), "") << "magic";
     EXPECT_NE(broken(8, p == 8 ? 3 : 1, 4), "") << "pointer size";
     EXPECT_NE(broken(8, 0, 4), "") << "bit 0 is always set";
     EXPECT_EQ(broken(8, (p == 8 ? 1 : 3) | 0xfffffffc, 4), "") << "other flags are reserved";
@@ -77,7 +77,6 @@ TEST(Parse, HeaderMustFitTheTarget) {
     EXPECT_NE(broken(12, 0xffffffff, 4), "") << "too much JSON";
     EXPECT_NE(broken(16, 0x500, p), "") << "JSON not in the dump";
     EXPECT_NE(broken(16 + p, 0xffffffff, 4), "") << "too many pointers";
-    EXPECT_NE(broken(16 + p, 3, 4).find("twice"), 0u);
     EXPECT_NE(broken(24 + p, 0x500, p), "") << "pointers not in the dump";
     EXPECT_NE(f.error(good + 8), "");
     EXPECT_NE(f.error(0x100).find("contract descriptor at 0x100: "), std::string::npos);
@@ -149,10 +148,10 @@ TEST(Parse, AbsentSubDescriptors) {
       const char *problem;
     };
     Fixture f(format);
-    for (const Absent &absent :
-         {Absent{"no variable", 0, "no address"}, {"variable not in the dump", 0x500, "0x500 is not in this dump"},
-          {"null variable", f.variable(0), "has not set it"},
-          {"points at missing memory", f.variable(0x600), "0x600 is not in this dump"}}) {
+    for (const Absent &absent : {Absent{"no variable", 0, "no address"},
+                                 {"variable not in the dump", 0x500, "0x500 is not in this dump"},
+                                 {"null variable", f.variable(0), "has not set it"},
+                                 {"points at missing memory", f.variable(0x600), "0x600 is not in this dump"}}) {
       SCOPED_TRACE(absent.what);
       ContractDescriptor d = f.parse(f.add(with_sub(R"("contracts":{"C":"c1"})"), {0, absent.pointer}));
       EXPECT_EQ(d.contracts.size(), 1u);

@@ -1,5 +1,4 @@
-// Heap: segments, allocation contexts cut out, missing memory; on every kind of synthetic process.
-#include "heap/tally.h"
+// Heap: which stretches are to be walked: segments, with allocation contexts and missing memory cut out.
 #include "support/opened.h"
 
 #include <gtest/gtest.h>
@@ -8,33 +7,239 @@ namespace dnheap::test {
 namespace {
 
 using G = GCSegmentGeneration;
+using Stretch = std::pair<Address, Address>;
 
-TEST(Smoke, All) {
+std::vector<Stretch> ranges_of(const Heap &heap) {
+  std::vector<Stretch> out;
+  for (const ObjectRange &range : heap.ranges())
+    out.emplace_back(range.address, range.end());
+  return out;
+}
+
+bool has_problem(const Heap &heap, std::string_view part) {
+  for (const std::string &problem : heap.problems())
+    if (problem.find(part) != std::string::npos)
+      return true;
+  return false;
+}
+
+TEST(Heap, ContextsAreCutOut) {
   for (const HeapShape &shape : all_shapes()) {
+    if (!shape.regions)
+      continue;
     SCOPED_TRACE(name_of(shape));
-    HeapBuilder b(shape);
-    Address node = b.type("Shop.Node", 1);
-    for (u32 h = 0; h < shape.heaps; ++h) {
-      SegmentWriter &y = shape.regions ? b.segment(G::gen0, h) : b.ephemeral(h);
-      if (!shape.regions) { y.object(node); y.begin_gen1(); y.string("one"); y.begin_gen0(); }
-      y.object(node);
-      y.string("hello");
-      if (h == 0) b.threads[0].context = y.context(80);
-      y.free(100);
-      b.segment(G::loh, h).object(b.object_array_type, 1000);
-      b.segment(G::frozen, h).string("frozen");
-    }
-    try {
-      Opened o(b);
-      HeapTally t = tally_heap(o.heap, o.runtime, 1, {});
-      EXPECT_EQ(t.walk.objects, b.objects.size());
-      EXPECT_EQ(t.walk.bad_objects, 0u);
-      EXPECT_TRUE(o.heap.problems().empty()) << o.heap.problems()[0];
-      EXPECT_EQ(o.runtime.types().name(node), "Shop.Node");
-      EXPECT_EQ(o.runtime.types().name(b.object_array_type), "System.Object[]");
-      EXPECT_EQ(t.walk.bytes + o.heap.context_bytes(), o.heap.segment_bytes());
-    } catch (const Error &e) { ADD_FAILURE() << e.what(); }
+    HeapBuilder heap(shape);
+    heap.threads.resize(4);
+    for (u64 i = 0; i < heap.threads.size(); ++i)
+      heap.threads[i].os_id = 4001 + i;
+    const u64 p = heap.p;
+    SegmentWriter &young = heap.segment(G::gen0);
+    heap.threads[0].context = young.context(8 * p); // at the very start
+    Address a = young.object(heap.object_type);
+    heap.threads[1].context = young.context(0); // nothing left but the room behind it
+    Address b = young.object(heap.object_type);
+    heap.global_context = young.context(2 * p);
+    Address c = young.object(heap.object_type);
+    heap.generation_context(0, 0) = young.context(4 * p);
+    Address d = young.object(heap.object_type);
+    heap.threads[3].context = young.context(p); // at the very end
+    Opened opened(heap);
+    EXPECT_EQ(ranges_of(opened.heap),
+              (std::vector<Stretch>{{a, a + 3 * p}, {b, b + 3 * p}, {c, c + 3 * p}, {d, d + 3 * p}}));
+    EXPECT_EQ(opened.heap.context_count(), 5u);
+    EXPECT_EQ(opened.heap.context_bytes(), 15 * p + 5 * 3 * p);
+    EXPECT_EQ(opened.heap.context_bytes(0), opened.heap.context_bytes());
+    EXPECT_EQ(opened.heap.segment_bytes(), young.end() - young.start);
+    EXPECT_TRUE(opened.heap.problems().empty()) << opened.heap.problems()[0];
   }
+}
+
+TEST(Heap, ContextUpToTheEnd) {
+  HeapBuilder heap({});
+  SegmentWriter &young = heap.segment(G::gen0);
+  Address a = young.object(heap.object_type);
+  Address rest = young.zeros(64);
+  heap.threads[0].context = {rest, rest + 64}; // no room behind it: what is beyond the end is not counted
+  Opened opened(heap);
+  EXPECT_EQ(ranges_of(opened.heap), (std::vector<Stretch>{{a, rest}}));
+  EXPECT_EQ(opened.heap.context_bytes(), 64u);
+}
+
+TEST(Heap, TheSameContextTwiceIsOne) {
+  HeapBuilder heap({});
+  SegmentWriter &young = heap.segment(G::gen0);
+  heap.threads[0].context = heap.generation_context(0, 0) = young.context(64);
+  young.object(heap.object_type);
+  Opened opened(heap);
+  EXPECT_EQ(opened.heap.context_count(), 1u);
+  EXPECT_TRUE(opened.heap.problems().empty());
+}
+
+TEST(Heap, ContextsThatDoNotFit) {
+  HeapBuilder heap({});
+  SegmentWriter &young = heap.segment(G::gen0);
+  for (int i = 0; i < 10; ++i)
+    young.object(heap.object_type);
+  AllocationContext context = young.context(240);
+  young.object(heap.object_type);
+  heap.threads[0].context = context;
+  heap.global_context = {context.pointer + 24, context.limit}; // inside the other one
+  heap.generation_context(0, 0) = {young.end() - 24, young.end() + 8};
+  heap.generation_context(0, 1) = {young.start + 48, young.start + 24};
+  heap.generation_context(0, 2) = {0x123450, 0x123460};
+  Opened opened(heap);
+  EXPECT_EQ(opened.heap.context_count(), 1u);
+  EXPECT_EQ(opened.heap.context_bytes(), 240u + 24);
+  EXPECT_EQ(opened.heap.problems().size(), 4u);
+  EXPECT_TRUE(has_problem(opened.heap, "does not fit its segment"));
+  EXPECT_TRUE(has_problem(opened.heap, "0x123450 to 0x123460 lies in no segment"));
+}
+
+TEST(Heap, SegmentsInOrder) {
+  for (bool server : {false, true})
+    for (bool regions : {true, false}) {
+      HeapShape shape{.server = server, .heaps = server ? 2u : 1u, .regions = regions};
+      SCOPED_TRACE(name_of(shape));
+      HeapBuilder heap(shape);
+      std::vector<std::pair<u32, G>> expected;
+      for (u32 h = 0; h < shape.heaps; ++h) {
+        for (G g : {G::poh, G::loh, G::gen2, G::frozen})
+          heap.segment(g, h).object(heap.object_type);
+        if (regions)
+          for (G g : {G::gen0, G::gen1, G::gen0})
+            heap.segment(g, h).object(heap.object_type);
+        else
+          heap.ephemeral(h).object(heap.object_type);
+        for (G g : {G::frozen, G::gen2})
+          expected.emplace_back(h, g);
+        for (G g : regions ? std::vector{G::gen1, G::gen0, G::gen0} : std::vector{G::gen2, G::gen1, G::gen0})
+          expected.emplace_back(h, g);
+        for (G g : {G::loh, G::poh})
+          expected.emplace_back(h, g);
+      }
+      Opened opened(heap);
+      std::vector<std::pair<u32, G>> found;
+      for (const HeapSegment &s : opened.heap.segments())
+        found.emplace_back(s.heap, s.generation);
+      EXPECT_EQ(found, expected);
+      for (u64 i = 1; i < opened.heap.ranges().size(); ++i)
+        EXPECT_GT(opened.heap.ranges()[i].address, opened.heap.ranges()[i - 1].address);
+    }
+}
+
+TEST(Heap, EphemeralSegmentIsDivided) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format, .regions = false});
+    SegmentWriter &young = heap.ephemeral();
+    young.object(heap.object_type);
+    young.begin_gen1();
+    young.object(heap.object_type);
+    young.object(heap.object_type);
+    young.begin_gen0();
+    young.object(heap.object_type);
+    Opened opened(heap);
+    ASSERT_EQ(opened.heap.segments().size(), 3u);
+    u64 size = 3 * heap.p;
+    for (auto [i, generation, start, end] :
+         {std::tuple{0u, G::gen2, 0u, 1u}, {1u, G::gen1, 1u, 3u}, {2u, G::gen0, 3u, 4u}}) {
+      const HeapSegment &s = opened.heap.segments()[i];
+      EXPECT_EQ(s.generation, generation);
+      EXPECT_EQ(s.start, young.start + start * size);
+      EXPECT_EQ(s.end, young.start + end * size);
+      EXPECT_EQ(s.segment, young.structure);
+    }
+  }
+}
+
+TEST(Heap, UnsoundSegmentsAreLeftOutAndSaid) {
+  HeapBuilder heap({});
+  SegmentWriter &good = heap.segment(G::gen2), &negative = heap.segment(G::gen2), &long_one = heap.segment(G::gen1),
+                &overlapping = heap.segment(G::loh), &empty = heap.segment(G::poh);
+  for (SegmentWriter *s : {&good, &negative, &long_one, &overlapping})
+    for (int i = 0; i < 4; ++i)
+      s->object(heap.object_type);
+  negative.allocated = negative.start - 8;
+  long_one.allocated = long_one.start + (1 << 20); // beyond what is committed
+  good.allocated = good.end();
+  overlapping.start = good.start + 24;
+  overlapping.allocated = good.end();
+  Opened opened(heap);
+  ASSERT_EQ(opened.heap.segments().size(), 2u);
+  EXPECT_EQ(opened.heap.segments()[0].start, good.start);
+  EXPECT_EQ(opened.heap.segments()[1].start, empty.start);
+  EXPECT_EQ(opened.heap.segment_bytes(), 4 * 24u);
+  EXPECT_EQ(opened.heap.problems().size(), 3u);
+  EXPECT_TRUE(has_problem(opened.heap, "of gen2"));
+  EXPECT_TRUE(has_problem(opened.heap, "of gen1"));
+  EXPECT_TRUE(has_problem(opened.heap, "of loh"));
+}
+
+TEST(Heap, ListsThatRunInACircleOrBreakOff) {
+  HeapBuilder heap({});
+  SegmentWriter &first = heap.segment(G::gen2), &second = heap.segment(G::gen2), &broken = heap.segment(G::loh);
+  for (SegmentWriter *s : {&first, &second, &broken})
+    s->object(heap.object_type);
+  heap.target(); // lays out the structures
+  u64 next = 6 * heap.p;
+  heap.poke(second.structure + next, first.structure, 8);
+  heap.poke(broken.structure + next, 0x123456000, 8);
+  Opened opened(heap);
+  EXPECT_EQ(opened.heap.segments().size(), 3u);
+  EXPECT_TRUE(has_problem(opened.heap, "of gen2 runs in a circle"));
+  EXPECT_TRUE(has_problem(opened.heap, "of loh breaks off"));
+}
+
+TEST(Heap, MissingMemory) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    SegmentWriter &old = heap.segment(G::gen2);
+    for (int i = 0; i < 1000; ++i)
+      old.object(heap.object_type);
+    Address a = old.start + 96, b = a + 96, c = old.end() - 48;
+    heap.hole(a, b);
+    heap.hole(c, old.end());
+    heap.cut(b + 120);
+    Opened opened(heap);
+    EXPECT_EQ(ranges_of(opened.heap), (std::vector<Stretch>{{old.start, a}, {b, c}}));
+    ASSERT_EQ(opened.heap.gaps().size(), 2u);
+    EXPECT_EQ(opened.heap.gaps()[0].start, a);
+    EXPECT_EQ(opened.heap.gaps()[0].end, b);
+    EXPECT_EQ(opened.heap.gaps()[1].start, c);
+    EXPECT_EQ(opened.heap.gaps()[1].end, old.end());
+    EXPECT_TRUE(opened.heap.ranges()[0].starts_with_object);
+    EXPECT_FALSE(opened.heap.ranges()[0].bytes.empty());
+    EXPECT_FALSE(opened.heap.ranges()[1].starts_with_object);
+    EXPECT_TRUE(opened.heap.ranges()[1].bytes.empty()) << "in two pieces: gathered when it is walked";
+  }
+}
+
+TEST(Heap, SegmentOfWhichNothingIsThere) {
+  HeapBuilder heap({});
+  SegmentWriter &there = heap.segment(G::gen2), &gone = heap.segment(G::gen2);
+  for (SegmentWriter *s : {&there, &gone})
+    s->object(heap.object_type);
+  heap.hole(gone.block.address(), gone.end());
+  Opened opened(heap);
+  EXPECT_EQ(ranges_of(opened.heap), (std::vector<Stretch>{{there.start, there.end()}}));
+  ASSERT_EQ(opened.heap.gaps().size(), 1u);
+  EXPECT_EQ(opened.heap.gaps()[0].start, gone.start);
+}
+
+TEST(Heap, ContextBehindMissingMemoryShowsWhereObjectsBegin) {
+  HeapBuilder heap({});
+  SegmentWriter &young = heap.segment(G::gen0);
+  for (int i = 0; i < 10; ++i)
+    young.object(heap.object_type);
+  heap.threads[0].context = young.context(80);
+  Address behind = young.object(heap.object_type);
+  heap.hole(young.start + 24, young.start + 48);
+  Opened opened(heap);
+  ASSERT_EQ(opened.heap.ranges().size(), 3u);
+  EXPECT_FALSE(opened.heap.ranges()[1].starts_with_object);
+  EXPECT_EQ(opened.heap.ranges()[2].address, behind);
+  EXPECT_TRUE(opened.heap.ranges()[2].starts_with_object);
 }
 
 } // namespace

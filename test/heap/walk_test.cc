@@ -61,7 +61,8 @@ std::vector<WrittenObject> by_cursor(const Opened &opened) {
   return out;
 }
 
-void expect_same(const std::vector<WrittenObject> &found, const std::vector<WrittenObject> &expected, const char *what) {
+void expect_same(const std::vector<WrittenObject> &found, const std::vector<WrittenObject> &expected,
+                 const char *what) {
   ASSERT_EQ(found.size(), expected.size()) << what;
   auto [a, b] = std::mismatch(found.begin(), found.end(), expected.begin());
   EXPECT_TRUE(a == found.end()) << what << ": at " << std::hex << a->address << " in place of " << b->address;
@@ -302,7 +303,7 @@ TEST(Walk, ProgressAndCancel) {
   Opened opened(heap);
   Progress progress;
   std::vector<PassTime> times;
-  walk(opened, 2, 4096, {&progress, &times});
+  walk(opened, 2, 8 << 20, {&progress, &times});
   EXPECT_EQ(progress.objects, heap.objects.size());
   EXPECT_EQ(progress.total, opened.heap.segment_bytes());
   EXPECT_EQ(progress.done, opened.heap.segment_bytes() - opened.heap.context_bytes());

@@ -84,8 +84,8 @@ struct Outcomes {
 };
 
 // The reason why there is no answer; empty: there is one, and it is the undisturbed one.
-std::string disturbed(const Target &target, const Variant &variant, const std::string &numbers, const std::string &answer,
-                      Outcomes &outcomes) {
+std::string disturbed(const Target &target, const Variant &variant, const std::string &numbers,
+                      const std::string &answer, Outcomes &outcomes) {
   const Module &module = *find_runtime_modules(target).at(0);
   std::optional<FoundDescriptor> found = find_descriptor(target, module);
   ContractDescriptor published = found ? parse_descriptor(target.memory, found->address) : ContractDescriptor();
@@ -140,8 +140,8 @@ void fill(HeapBuilder &heap) {
 
 TEST(LeaveOneOut, SyntheticProcesses) {
   for (const HeapShape &shape : all_shapes()) {
-    if (shape.format.pointer_size != 8)
-      continue; // the tables are for 64 bits
+    if (shape.format != Format{8, ByteOrder::little})
+      continue; // the tables are for 64 bits; one byte order is enough for what they are about
     SCOPED_TRACE(name_of(shape));
     HeapBuilder heap(shape);
     fill(heap);
@@ -180,8 +180,9 @@ TEST(LeaveOneOut, RealDumps) {
       Outcomes o = leave_each_out(*target, shipped_tables());
       std::printf("%s%s: %llu times the same layout, %llu times the same answer otherwise, %llu times an error that "
                   "names the value\n",
-                  path.c_str(), withheld ? " (descriptor withheld)" : "", static_cast<unsigned long long>(o.same_numbers),
-                  static_cast<unsigned long long>(o.same_answer), static_cast<unsigned long long>(o.errors));
+                  path.c_str(), withheld ? " (descriptor withheld)" : "",
+                  static_cast<unsigned long long>(o.same_numbers), static_cast<unsigned long long>(o.same_answer),
+                  static_cast<unsigned long long>(o.errors));
       std::fflush(stdout);
     }
   }

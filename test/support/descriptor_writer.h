@@ -11,7 +11,7 @@ namespace dnheap::test {
 struct DescriptorWriter {
   u64 version = 2; // 0: contract versions are integers; 2: they are strings
   std::map<std::string, std::map<std::string, i64>> types = {};
-  std::map<std::string, u64> sizes = {}; // of types
+  std::map<std::string, u64> sizes = {};   // of types
   std::map<std::string, u64> numbers = {}; // direct globals
   std::map<std::string, std::string> texts = {};
   std::map<std::string, Address> pointers = {};        // indirect globals: the address of a variable

@@ -82,10 +82,11 @@ HeapBuilder::HeapBuilder(const HeapShape &s)
   data.append(version_text(s.net));
   // All of the runtime's variables, in some order; what is said of them follows in build().
   for (const char *name :
-       {"Free", "String", "Object", "ObjectArray", "ThreadStore", "Finalizer", "Suspension", "HeapType", "AppDomain",
-        "SystemDomain", "max_gen", "mark_array", "c_gc_state", "ephemeral", "alloc_allocated", "invalid_count",
-        "handle_table_map", "n_heaps", "g_heaps", "build_variant", "built_with_svr", "finalize_queue", "dynamic_mode",
-        "lowest", "highest", "gc_descriptor"})
+       {"Free",       "String",        "Object",          "ObjectArray",    "ThreadStore",      "Finalizer",
+        "Suspension", "HeapType",      "AppDomain",       "SystemDomain",   "max_gen",          "mark_array",
+        "c_gc_state", "ephemeral",     "alloc_allocated", "invalid_count",  "handle_table_map", "n_heaps",
+        "g_heaps",    "build_variant", "built_with_svr",  "finalize_queue", "dynamic_mode",     "lowest",
+        "highest",    "gc_descriptor"})
     variable(name);
   variable("generation_table", 5 * 33);
   variable("GlobalAllocContext", 8);
@@ -116,22 +117,30 @@ void HeapBuilder::add_core_types() {
     core.generic(token(Table::TypeDef, rid), {"T"});
     return rid;
   };
-  u32 object = core.type("System", "Object"), string = core.type("System", "String"), array = core.type("System", "Array");
+  u32 object = core.type("System", "Object"), string = core.type("System", "String"),
+      array = core.type("System", "Array");
   u32 equatable = generic("IEquatable`1"), comparable = generic("IComparable`1");
   u32 cloneable = core.type("System", "ICloneable"), convertible = core.type("System", "IConvertible");
   const Address module = modules[0].module;
   object_type = method_table({.rid = object, .module = module, .parent = 0});
   // Its interfaces are instantiated over it: they come first, and their argument is put in afterwards.
-  TypeShape interface{.module = module, .parent = 0, .interfaces = {}, .arguments = {}};
+  TypeShape interface {
+    .module = module, .parent = 0, .interfaces = {}, .arguments = {}
+  };
   std::vector<Address> interfaces;
   for (u32 rid : {equatable, comparable, cloneable, convertible}) {
     interface.rid = rid;
     interface.arguments = rid == equatable || rid == comparable ? std::vector<Address>{1} : std::vector<Address>{};
     interfaces.push_back(method_table(interface));
   }
-  string_type = method_table({.base_size = static_cast<u32>(2 * p + 6), .component_size = 2, .rid = string,
-                              .module = module, .interfaces = interfaces});
-  auto pointer_at = [&](Address at) { return load_pointer(native.bytes().data() + (at - native.address()), shape.format); };
+  string_type = method_table({.base_size = static_cast<u32>(2 * p + 6),
+                              .component_size = 2,
+                              .rid = string,
+                              .module = module,
+                              .interfaces = interfaces});
+  auto pointer_at = [&](Address at) {
+    return load_pointer(native.bytes().data() + (at - native.address()), shape.format);
+  };
   for (Address mt : {interfaces[0], interfaces[1]})
     native.pointer(pointer_at(pointer_at(mt + 16 + 4 * p)), string_type);
   free_type = native.reserve(16 + 8 * p);
@@ -153,8 +162,12 @@ Address HeapBuilder::array(Address element, u32 component_size, u32 rank) {
   u32 flags = mt_category_array | (rank ? 0 : mt_category_sz_array_bit);
   if (component_size == p)
     flags |= mt_contains_gc_pointers;
-  return method_table({.base_size = static_cast<u32>(3 * p + 8 * rank), .component_size = component_size,
-                       .flags = flags, .module = core().module, .parent = array_base_type_, .element = element});
+  return method_table({.base_size = static_cast<u32>(3 * p + 8 * rank),
+                       .component_size = component_size,
+                       .flags = flags,
+                       .module = core().module,
+                       .parent = array_base_type_,
+                       .element = element});
 }
 
 // MTFlags 0, BaseSize 4, MTFlags2 8, NumVirtuals 12, NumInterfaces 14; from 16 on words: Parent, Module, AuxiliaryData,
@@ -191,8 +204,12 @@ Address HeapBuilder::method_table(const TypeShape &s) {
     native.word(mt + 8, type.rid << 8);
   native.half(mt + 12, type.component_size == 2 ? 6 : 4);
   native.half(mt + 14, type.interfaces.size());
-  u64 words[] = {type.parent.value_or(object_type), module, auxiliary, type.canonical ? type.canonical | 1 : eeclass,
-                 per_inst, map};
+  u64 words[] = {type.parent.value_or(object_type),
+                 module,
+                 auxiliary,
+                 type.canonical ? type.canonical | 1 : eeclass,
+                 per_inst,
+                 map};
   for (u64 i = 0; i < std::size(words); ++i)
     native.pointer(mt + 16 + i * p, words[i]);
   if (eeclass)
@@ -304,8 +321,9 @@ std::unique_ptr<Target> HeapBuilder::target() {
       auto missing = [&](const auto &hole) { return edges[i] >= hole.first && edges[i] < hole.second; };
       if (edges[i] == edges[i + 1] || std::any_of(holes_.begin(), holes_.end(), missing))
         continue;
-      auto copy = std::make_shared<std::vector<std::byte>>(piece.bytes.begin() + static_cast<i64>(edges[i] - start),
-                                                           piece.bytes.begin() + static_cast<i64>(edges[i + 1] - start));
+      auto copy =
+          std::make_shared<std::vector<std::byte>>(piece.bytes.begin() + static_cast<i64>(edges[i] - start),
+                                                   piece.bytes.begin() + static_cast<i64>(edges[i + 1] - start));
       ranges.push_back({edges[i], *copy});
       out->storage.push_back(copy);
     }

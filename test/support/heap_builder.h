@@ -1,6 +1,6 @@
 // HeapBuilder: writes a synthetic .NET process, down to the bytes, as a Target in any of four formats: the runtime's
-// module with its contract descriptor or, as in .NET 8 to 10, with GcDacVars in its place; Modules with metadata in flat
-// PE images; MethodTables; threads; heaps with generations, segments and objects. What is not set is zero.
+// module with its contract descriptor or, as in .NET 8 to 10, with GcDacVars in its place; Modules with metadata in
+// flat PE images; MethodTables; threads; heaps with generations, segments and objects. What is not set is zero.
 //
 //   HeapBuilder heap({.format = format, .net = Net::net9});
 //   Address node = heap.type("Shop.Node", 1);            // one field
@@ -10,8 +10,8 @@
 //   heap.threads[0].context = young.context(100);        // a hole
 //   std::unique_ptr<Target> target = heap.target();
 //
-// Addresses fit into 32 bits for 32-bit targets and do not for 64-bit ones. heap.objects lists all objects written: what a
-// walk must find. References stay valid while the builder lives; nothing can be added after the first target().
+// Addresses fit into 32 bits for 32-bit targets and do not for 64-bit ones. heap.objects lists all objects written:
+// what a walk must find. References stay valid while the builder lives; nothing can be added after the first target().
 #pragma once
 #include "runtime/gc_1.h"
 #include "support/block.h"
@@ -45,9 +45,9 @@ struct Layout {
 struct TypeShape {
   u32 base_size = 0; // object header included; 0: the smallest
   u32 component_size = 0;
-  u32 flags = 0; // of MTFlags, beyond what follows from the rest
-  u32 rid = 0;   // of its TypeDef
-  Address module = 0; // 0: the application's
+  u32 flags = 0;                      // of MTFlags, beyond what follows from the rest
+  u32 rid = 0;                        // of its TypeDef
+  Address module = 0;                 // 0: the application's
   std::optional<Address> parent = {}; // System.Object unless told otherwise
   std::vector<Address> interfaces = {}, arguments = {};
   u32 ancestor_dictionaries = 0; // of generic base types, in front of its own
@@ -84,10 +84,10 @@ public:
   GCSegmentGeneration generation;
   u32 heap = 0;
   Block block;
-  Address start = 0;             // the first object
-  bool is_ephemeral = false; // of a heap without regions
-  Address gen1 = 0, gen0 = 0; // where these begin in it
-  Address structure = 0;         // the heap_segment
+  Address start = 0;                                // the first object
+  bool is_ephemeral = false;                        // of a heap without regions
+  Address gen1 = 0, gen0 = 0;                       // where these begin in it
+  Address structure = 0;                            // the heap_segment
   std::optional<Address> allocated = {}, next = {}; // in place of the right ones
 
 private:
@@ -133,7 +133,9 @@ public:
   // The heap. A segment of gen0 or gen1 needs regions; without them there is one ephemeral() for gen2, gen1 and gen0.
   SegmentWriter &segment(GCSegmentGeneration generation, u32 heap = 0);
   SegmentWriter &ephemeral(u32 heap = 0);
-  AllocationContext &generation_context(u32 heap, u32 generation) { return generation_contexts_[heap * 5 + generation]; }
+  AllocationContext &generation_context(u32 heap, u32 generation) {
+    return generation_contexts_[heap * 5 + generation];
+  }
 
   std::vector<ThreadWriter> threads; // two, to begin with
   AllocationContext global_context;
@@ -190,7 +192,7 @@ private:
   std::vector<Piece> pieces() const;
 
   Address module_base_, array_base_type_ = 0; // System.Array
-  Block constants_; // .rodata of its module
+  Block constants_;                           // .rodata of its module
   std::map<Address, TypeShape> types_;
   std::map<u32, AllocationContext> generation_contexts_;
   std::vector<Address> heap_addresses_, relocated_;

@@ -16,7 +16,9 @@ constexpr const char *segment_fields[] = {"Allocated", "Committed", "Reserved", 
 } // namespace
 
 void HeapBuilder::build() {
-  for (auto [name, type] : {std::pair{"Free", free_type}, {"String", string_type}, {"Object", object_type},
+  for (auto [name, type] : {std::pair{"Free", free_type},
+                            {"String", string_type},
+                            {"Object", object_type},
                             {"ObjectArray", object_array_type}})
     set(name, type);
   for (const ModuleWriter &m : modules)
@@ -89,7 +91,8 @@ Address HeapBuilder::alloc_allocated(u32 heap) const {
   return young ? young->end() : 0;
 }
 
-// The lists are in the order of writing, but for frozen segments, which lead gen2's, and the ephemeral one, which ends it.
+// The lists are in the order of writing, but for frozen segments, which lead gen2's, and the ephemeral one, which ends
+// it.
 void HeapBuilder::write_segments() {
   for (SegmentWriter &s : segments) {
     if (s.is_ephemeral && !s.gen0)
@@ -172,8 +175,8 @@ void HeapBuilder::write_dac_vars() {
       constants_.word(at + 4 * i, words.contains(i) ? words.at(i) * p : 0xffffffff);
     return at;
   };
-  std::map<u64, Address> pointers = {{0, variables.at("build_variant")}, {1, variables.at("built_with_svr")},
-                                     {4, variables.at("max_gen")},       {6, variables.at("c_gc_state")},
+  std::map<u64, Address> pointers = {{0, variables.at("build_variant")},  {1, variables.at("built_with_svr")},
+                                     {4, variables.at("max_gen")},        {6, variables.at("c_gc_state")},
                                      {21, variables.at("invalid_count")}, {26, variables.at("handle_table_map")}};
   std::map<u64, u64> generation_fields = {{0, 0}, {1, start_segment_word}};
   if (!shape.regions)
@@ -184,8 +187,12 @@ void HeapBuilder::write_dac_vars() {
     pointers[20] = variables.at("g_heaps");
     pointers[27] = offsets(22, {{0, heap_alloc_allocated}, {1, heap_ephemeral}, {18, heap_generation_table}});
   } else {
-    for (auto [index, name] : {std::pair{3, "generation_table"}, {5, "mark_array"}, {7, "ephemeral"},
-                               {12, "alloc_allocated"}, {14, "oom"}, {15, "finalize_queue"}})
+    for (auto [index, name] : {std::pair{3, "generation_table"},
+                               {5, "mark_array"},
+                               {7, "ephemeral"},
+                               {12, "alloc_allocated"},
+                               {14, "oom"},
+                               {15, "finalize_queue"}})
       pointers[static_cast<u64>(index)] = variables.at(name);
   }
   Address table = data.reserve(3 * p + 35 * p);
@@ -209,6 +216,7 @@ void HeapBuilder::write_dac_vars() {
 // g_dacTable: the addresses of the variables that a debugger wants.
 void HeapBuilder::write_dac_table() {
   data.word(variables.at("HeapType"), shape.server ? 2 : 1);
+  data.reserve(64 * p); // other variables lie between
   std::vector<u64> entries;
   while (entries.size() < 16)
     entries.push_back(variables.at("SystemDomain"));
@@ -229,9 +237,9 @@ Address HeapBuilder::write_gc_descriptor() {
   for (u64 i = 0; i < std::size(segment_fields); ++i)
     gc.types["HeapSegment"][segment_fields[i]] = bytes(i);
   gc.numbers["TotalGenerationCount"] = 5;
-  gc.texts["GCIdentifiers"] =
-      std::string(shape.server ? "server, " : "workstation, ") + (shape.regions ? "regions" : "segments") +
-      ", background," + (shape.server ? " dynamic_heap" : "");
+  gc.texts["GCIdentifiers"] = std::string(shape.server ? "server, " : "workstation, ") +
+                              (shape.regions ? "regions" : "segments") + ", background," +
+                              (shape.server ? " dynamic_heap" : "");
   gc.pointers["MaxGeneration"] = variables.at("max_gen");
   gc.pointers["StructureInvalidCount"] = variables.at("invalid_count");
   if (shape.server) {
@@ -256,7 +264,8 @@ void HeapBuilder::write_descriptors() {
   d.version = shape.net == Net::net11 ? 2 : 0;
   d.contracts = {"EcmaMetadata", "Loader", "Object", "RuntimeTypeSystem", "Thread"};
   i64 words = 16;
-  d.types["MethodTable"] = {{"MTFlags", 0}, {"BaseSize", 4}, {"MTFlags2", 8}, {"NumVirtuals", 12}, {"NumInterfaces", 14}};
+  d.types["MethodTable"] = {
+      {"MTFlags", 0}, {"BaseSize", 4}, {"MTFlags2", 8}, {"NumVirtuals", 12}, {"NumInterfaces", 14}};
   for (const char *field : {"ParentMethodTable", "Module", "AuxiliaryData", "EEClassOrCanonMT", "PerInstInfo"}) {
     d.types["MethodTable"][field] = words;
     words += bytes(1);
@@ -270,9 +279,10 @@ void HeapBuilder::write_descriptors() {
   d.types["Array"]["m_NumComponents"] = bytes(1);
   d.types["String"] = {{"m_StringLength", bytes(1)}, {"m_FirstChar", bytes(1) + 4}};
   d.types["Module"] = {{"Base", bytes(layout.module_base)}, {"Path", bytes(layout.module_path)}};
-  d.types["ThreadStore"] = {{"FirstThreadLink", bytes(layout.store_first)}, {"ThreadCount", bytes(layout.store_first + 3)}};
-  d.types["Thread"] = {{"LinkNext", bytes(layout.link)}, {"OSId", bytes(layout.os_id)},
-                       {"RuntimeThreadLocals", bytes(layout.locals)}};
+  d.types["ThreadStore"] = {{"FirstThreadLink", bytes(layout.store_first)},
+                            {"ThreadCount", bytes(layout.store_first + 3)}};
+  d.types["Thread"] = {
+      {"LinkNext", bytes(layout.link)}, {"OSId", bytes(layout.os_id)}, {"RuntimeThreadLocals", bytes(layout.locals)}};
   d.types["RuntimeThreadLocals"]["AllocContext"] = 0;
   if (layout.inner_context)
     d.types["EEAllocContext"]["GCAllocationContext"] = bytes(layout.inner_context);

@@ -17,8 +17,12 @@ std::vector<HeapShape> all_shapes() {
           for (bool published : {true, false})
             // 8 has no descriptor to publish, 11 no GcDacVars to fall back to.
             if (net == Net::net8 ? !published : net == Net::net11 ? published : true)
-              out.push_back({.format = format, .net = net, .server = server, .heaps = server ? 3u : 1u,
-                             .regions = regions, .published = published});
+              out.push_back({.format = format,
+                             .net = net,
+                             .server = server,
+                             .heaps = server ? 3u : 1u,
+                             .regions = regions,
+                             .published = published});
   return out;
 }
 

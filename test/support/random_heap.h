@@ -13,9 +13,10 @@ struct RandomTypes {
   explicit RandomTypes(HeapBuilder &heap);
 };
 
-// Appends objects until the segment has grown by `size`; the contents of arrays are random or, as if by malice, look like
-// sound objects.
-void add_random_objects(HeapBuilder &heap, SegmentWriter &segment, const RandomTypes &types, u64 size, std::mt19937_64 &random);
+// Appends objects until the segment has grown by `size`; the contents of arrays are random or, as if by malice, look
+// like sound objects.
+void add_random_objects(HeapBuilder &heap, SegmentWriter &segment, const RandomTypes &types, u64 size,
+                        std::mt19937_64 &random);
 
 // A heap of several segments of each generation, with one allocation context per thread.
 void add_random_heap(HeapBuilder &heap, u64 size, std::mt19937_64 &random);

@@ -34,6 +34,9 @@ TEST(Memory, FirstRangeWinsWhereRangesOverlap) {
     for (u64 i = 1; i < memory.ranges().size(); ++i)
       ASSERT_LE(memory.ranges()[i - 1].end(), memory.ranges()[i].address);
     ASSERT_EQ(memory.size(), truth.size());
+    Address start = random() % 300, end = start + random() % 200;
+    ASSERT_EQ(memory.known_bytes(start, end),
+              static_cast<u64>(std::distance(truth.lower_bound(start), truth.lower_bound(end))));
   }
 }
 

@@ -1,0 +1,299 @@
+// What each verb answers, on small heaps: golden files (golden/*.txt: one heap each, sections are command lines), and
+// what must hold between answers whatever the heap.
+#include "analysis/verb.h"
+#include "report/write.h"
+#include "snapshot/snapshot.h"
+#include "support/golden.h"
+#include "support/opened.h"
+#include "support/random_heap.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+// Every kind of generation; types that tie by count, by bytes, by name; a context; Free objects.
+void make_small(HeapBuilder &heap) {
+  Address order = heap.type("Shop.Order", 4), line = heap.type("Shop.Line", 2), also_line = heap.type("Shop.Line", 2);
+  u32 rid = heap.app().metadata.type("Shop", "List`1");
+  heap.app().metadata.generic(token(Table::TypeDef, rid), {"T"});
+  Address list = heap.method_table({.rid = rid, .arguments = {order}});
+  Address orders = heap.array(order, static_cast<u32>(heap.p));
+  heap.segment(G::frozen).string("frozen");
+  SegmentWriter &old = heap.segment(G::gen2);
+  for (int i = 0; i < 3; ++i)
+    old.object(order);
+  old.free(200);
+  old.object(list);
+  heap.segment(G::gen1).object(line);
+  heap.segment(G::loh).object(orders, 12000);
+  heap.segment(G::poh).object(orders, 2);
+  SegmentWriter &young = heap.segment(G::gen0);
+  young.object(line);
+  young.string("");
+  heap.threads[0].context = young.context(104);
+  young.object(also_line);
+  young.string("it's \"quoted\"");
+}
+
+// A page is missing, an object is damaged, a name cannot be told, a context lies elsewhere.
+void make_incomplete(HeapBuilder &heap) {
+  Address order = heap.type("Shop.Order", 4);
+  ModuleWriter &lost = heap.module("lost.dll");
+  lost.has_image = false;
+  Address unnamed = heap.method_table({.rid = 0x123, .module = lost.module});
+  SegmentWriter &old = heap.segment(G::gen2);
+  for (int i = 0; i < 300; ++i)
+    old.object(i % 10 ? order : unnamed);
+  heap.hole(old.start + 4800, old.start + 4800 + 4096);
+  heap.poke(old.start, 0x1234560, 8);
+  heap.global_context = {0x777770, 0x777780};
+  heap.structures_invalid = 1;
+}
+
+void make_server(HeapBuilder &heap) {
+  Address order = heap.type("Shop.Order", 4);
+  for (u32 h = 0; h < heap.shape.heaps; ++h) {
+    SegmentWriter &young = heap.ephemeral(h);
+    young.object(order);
+    young.begin_gen1();
+    young.string("gen1");
+    young.begin_gen0();
+    for (u32 i = 0; i <= h; ++i)
+      young.object(order);
+    heap.threads[h].context = young.context(64);
+  }
+}
+
+struct NamedHeap {
+  const char *name;
+  HeapShape shape;
+  void (*make)(HeapBuilder &heap);
+};
+const NamedHeap heaps[] = {
+    {"small", {}, make_small},
+    {"incomplete", {}, make_incomplete},
+    {"server", {.format = {4, ByteOrder::big}, .server = true, .heaps = 2, .regions = false}, make_server},
+};
+
+std::unique_ptr<Snapshot> open(const NamedHeap &named) {
+  HeapBuilder heap(named.shape);
+  named.make(heap);
+  SnapshotOptions options;
+  options.threads = 2;
+  return std::make_unique<Snapshot>(heap.target(), options);
+}
+
+report::Answer ask(Snapshot &snapshot, const std::string &verb, const Question &question = {}) {
+  for (const Verb &v : verbs())
+    if (verb == v.name)
+      return v.answer(snapshot, question);
+  throw std::logic_error("no verb " + verb);
+}
+
+// "stat json --type Order --top 2": what the program would print.
+std::string run(Snapshot &snapshot, const std::string &command) {
+  std::istringstream words(command);
+  std::string verb, format, option, value, out;
+  words >> verb >> format;
+  Question question;
+  question.target = "synthetic.core";
+  report::WriteOptions options;
+  while (words >> option >> value) {
+    if (option == "--type")
+      question.type_regex = value;
+    else if (option == "--type-exact")
+      question.type_exact = value;
+    else if (option == "--gen")
+      question.generation = value;
+    else if (option == "--min")
+      question.min_bytes = std::stoull(value);
+    else if (option == "--sort")
+      question.sort = value;
+    else if (option == "--table")
+      options.table = value;
+    else if (option == "--top")
+      question.top = options.top = std::stoull(value);
+    else
+      throw std::logic_error("no option " + option);
+  }
+  report::Sink sink(out);
+  report::find_writer(format)->write(ask(snapshot, verb, question), options, sink);
+  std::erase(out, '\r'); // CSV
+  return out;
+}
+
+TEST(Verbs, Golden) {
+  for (const NamedHeap &named : heaps) {
+    Golden golden(std::string(DNHEAP_TEST_FOLDER) + "/analysis/golden/" + named.name + ".txt");
+    for (const GoldenSection &section : golden.sections())
+      golden.expect(section, run(*open(named), section.name));
+    golden.finish();
+  }
+}
+
+std::vector<report::Row> rows_of(report::Table &table) {
+  std::vector<report::Row> out;
+  for (report::Row row(table.columns.size()); table.rows(row); row = report::Row(table.columns.size()))
+    out.push_back(row);
+  return out;
+}
+
+u64 number(const report::Cell &cell) {
+  if (const u64 *value = cell.get_if<u64>())
+    return *value;
+  return static_cast<u64>(*cell.get_if<i64>());
+}
+
+// A verb's answer as rows of numbers and texts by column name.
+struct Asked {
+  report::Answer answer;
+  std::vector<report::Row> rows;
+
+  Asked(Snapshot &snapshot, const std::string &verb, const Question &question = {}, u64 table = 0)
+      : answer(ask(snapshot, verb, question)), rows(rows_of(answer.tables.at(table))), table_(table) {}
+  u64 column(const char *key) const { return *answer.tables[table_].find_column(key); }
+  u64 at(u64 row, const char *key) const { return number(rows.at(row)[column(key)]); }
+  std::string text(u64 row, const char *key) const { return std::string(*rows.at(row)[column(key)].text()); }
+  u64 sum(const char *key) const {
+    u64 out = 0;
+    for (u64 i = 0; i < rows.size(); ++i)
+      out += at(i, key);
+    return out;
+  }
+  u64 total(const char *key) const { return number((*answer.tables[table_].total)[column(key)]); }
+
+private:
+  u64 table_;
+};
+
+std::unique_ptr<Snapshot> random_snapshot(const HeapShape &shape, u64 seed) {
+  std::mt19937_64 random(seed);
+  HeapBuilder heap(shape);
+  add_random_heap(heap, 20000, random);
+  SnapshotOptions options;
+  options.threads = 3;
+  return std::make_unique<Snapshot>(heap.target(), options);
+}
+
+TEST(Verbs, AllTellTheSameStory) {
+  for (const HeapShape &shape : all_shapes()) {
+    if (shape.format.pointer_size == 4 && !shape.published)
+      continue; // no table is shipped for these
+    SCOPED_TRACE(name_of(shape));
+    std::unique_ptr<Snapshot> snapshot = random_snapshot(shape, 1);
+    Asked stat(*snapshot, "stat"), objects(*snapshot, "objects"), segments(*snapshot, "segments"),
+        generations(*snapshot, "segments", {}, 1);
+    const report::Completeness &c = *stat.answer.completeness;
+    EXPECT_TRUE(c.complete);
+    EXPECT_EQ(stat.sum("count"), c.objects);
+    EXPECT_EQ(stat.total("count"), c.objects);
+    EXPECT_EQ(stat.sum("bytes"), stat.total("bytes"));
+    EXPECT_EQ(stat.sum("aligned_bytes"), c.bytes);
+    EXPECT_EQ(objects.rows.size(), c.objects);
+    EXPECT_EQ(objects.sum("bytes"), stat.total("bytes"));
+    EXPECT_EQ(segments.sum("objects") + segments.sum("free_objects"), c.objects);
+    EXPECT_EQ(segments.sum("bytes") + segments.sum("free_bytes"), c.bytes);
+    EXPECT_EQ(generations.total("bytes"), segments.sum("bytes"));
+    EXPECT_EQ(generations.total("segments"), segments.rows.size());
+    EXPECT_EQ(generations.total("segment_bytes"), c.bytes + snapshot->heap().context_bytes());
+    // By generation, in three ways.
+    for (u64 g = 0; g < generation_count; ++g) {
+      const char *name = name_of(static_cast<G>(g));
+      Question only;
+      only.generation = name;
+      Asked of_one(*snapshot, "stat", only), listed(*snapshot, "objects", only), lying(*snapshot, "segments", only);
+      EXPECT_EQ(of_one.sum("aligned_bytes"), stat.sum(name)) << name;
+      EXPECT_EQ(listed.rows.size(), of_one.sum("count")) << name;
+      EXPECT_EQ(lying.sum("bytes") + lying.sum("free_bytes"), stat.sum(name)) << name;
+    }
+  }
+}
+
+TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
+  std::unique_ptr<Snapshot> snapshot = random_snapshot({}, 2);
+  Asked all(*snapshot, "objects");
+  std::vector<Question> questions(5);
+  questions[0].type_regex = "Type[1-3]$";
+  questions[1].type_exact = "System.String";
+  questions[2].min_bytes = 100;
+  questions[3].range = {{all.at(10, "address"), all.at(300, "address")}};
+  questions[4] = questions[3];
+  questions[4].type_regex = "\\[\\]";
+  questions[4].min_bytes = 60;
+  questions[4].generation = "frozen";
+  for (u64 i = 0; i < questions.size(); ++i) {
+    const Question &q = questions[i];
+    Asked stat(*snapshot, "stat", q), objects(*snapshot, "objects", q);
+    EXPECT_GT(objects.rows.size(), 0u) << i;
+    EXPECT_LT(objects.rows.size(), all.rows.size()) << i;
+    EXPECT_EQ(stat.sum("count"), objects.rows.size()) << i;
+    EXPECT_EQ(stat.sum("bytes"), objects.sum("bytes")) << i;
+    for (u64 row = 0; row < objects.rows.size(); ++row) {
+      EXPECT_GE(objects.at(row, "bytes"), q.min_bytes);
+      if (q.range) {
+        EXPECT_GE(objects.at(row, "address"), q.range->first);
+        EXPECT_LT(objects.at(row, "address"), q.range->second);
+      }
+    }
+  }
+  Question nothing;
+  nothing.type_exact = "System.Strin";
+  EXPECT_TRUE(Asked(*snapshot, "stat", nothing).rows.empty());
+  Question wrong;
+  wrong.type_regex = "(";
+  EXPECT_THROW(ask(*snapshot, "stat", wrong), Error);
+  wrong = {};
+  wrong.generation = "gen3";
+  EXPECT_THROW(ask(*snapshot, "objects", wrong), Error);
+}
+
+TEST(Verbs, Orders) {
+  std::unique_ptr<Snapshot> snapshot = random_snapshot({}, 3);
+  for (const Verb &verb : verbs()) {
+    std::istringstream columns(verb.sort_columns);
+    for (std::string column; columns >> column;) {
+      SCOPED_TRACE(std::string(verb.name) + " --sort " + column);
+      Question question;
+      question.sort = column;
+      Asked asked(*snapshot, verb.name, question);
+      for (u64 i = 1; i < asked.rows.size(); ++i) {
+        int order = report::compare(asked.rows[i - 1][asked.column(column.c_str())],
+                                    asked.rows[i][asked.column(column.c_str())]);
+        bool ascending = column == "type" || column == "address";
+        ASSERT_TRUE(ascending ? order <= 0 : order >= 0) << i;
+      }
+      // The first rows are the same however few of them are asked for.
+      for (u64 top : {1, 3, 50}) {
+        question.top = top;
+        Asked few(*snapshot, verb.name, question);
+        for (u64 i = 0; i < std::min<u64>(top, asked.rows.size()); ++i)
+          for (u64 k = 0; k < asked.rows[i].size(); ++k)
+            ASSERT_EQ(report::compare(few.rows.at(i)[k], asked.rows[i][k]), 0) << "row " << i << " of " << top;
+      }
+    }
+  }
+}
+
+TEST(Verbs, TiesAreInOrderOfAddressAndName) {
+  std::unique_ptr<Snapshot> snapshot = random_snapshot({}, 4);
+  Question question;
+  question.sort = "bytes";
+  Asked objects(*snapshot, "objects", question);
+  for (u64 i = 1; i < objects.rows.size(); ++i)
+    if (objects.at(i - 1, "bytes") == objects.at(i, "bytes")) {
+      ASSERT_LT(objects.at(i - 1, "address"), objects.at(i, "address"));
+    }
+  question.sort = "count";
+  Asked stat(*snapshot, "stat", question);
+  for (u64 i = 1; i < stat.rows.size(); ++i)
+    if (stat.at(i - 1, "count") == stat.at(i, "count")) {
+      EXPECT_LT(stat.text(i - 1, "type"), stat.text(i, "type"));
+    }
+}
+
+} // namespace
+} // namespace dnheap::test

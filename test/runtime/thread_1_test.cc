@@ -1,0 +1,107 @@
+// The thread list, and the four ways (8, 9, 10, 11) to a thread's allocation context.
+#include "support/opened.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+HeapShape shape_of(Format format, Net net, bool published = true) {
+  return {.format = format, .net = net, .published = published && net != Net::net8};
+}
+
+template <class Visit> void for_each_way(Visit visit) {
+  for (Format format : all_formats)
+    for (Net net : {Net::net8, Net::net9, Net::net10, Net::net11})
+      for (bool published : {true, false})
+        if (published || net != Net::net11) {
+          SCOPED_TRACE(name_of(shape_of(format, net, published)));
+          visit(shape_of(format, net, published));
+        }
+}
+
+TEST(Thread1, ListAndContexts) {
+  for_each_way([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    for (u64 id = 4003; id < 4010; ++id)
+      heap.threads.push_back({.os_id = id});
+    heap.threads[4].has_locals = false;
+    heap.threads[5].os_id = 0;         // has not started
+    heap.threads[6].in_target = false; // has ended
+    SegmentWriter &young = heap.segment(G::gen0);
+    for (u64 i : {0, 1, 3, 8}) {
+      heap.threads[i].context = young.context(8 * i);
+      young.object(heap.object_type);
+    }
+    Opened opened(heap);
+    std::vector<std::string> problems;
+    std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
+    EXPECT_TRUE(problems.empty());
+    ASSERT_EQ(threads.size(), heap.threads.size());
+    for (u64 i = 0; i < threads.size(); ++i) {
+      EXPECT_EQ(threads[i].address, heap.threads[i].address);
+      EXPECT_EQ(threads[i].os_id, heap.threads[i].os_id);
+      EXPECT_EQ(threads[i].allocation_context.pointer, heap.threads[i].context.pointer) << i;
+      EXPECT_EQ(threads[i].allocation_context.limit, heap.threads[i].context.limit) << i;
+    }
+    EXPECT_EQ(opened.heap.context_count(), 4u);
+  });
+}
+
+// After a collection: there is nothing to find, and nothing to skip.
+TEST(Thread1, NoContexts) {
+  for_each_way([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    heap.segment(G::gen0).object(heap.object_type);
+    Opened opened(heap);
+    std::vector<std::string> problems;
+    std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
+    EXPECT_EQ(threads.size(), 2u);
+    EXPECT_EQ(threads[0].allocation_context.pointer, 0u);
+    EXPECT_EQ(opened.heap.context_count(), 0u);
+    EXPECT_TRUE(opened.heap.problems().empty());
+  });
+}
+
+TEST(Thread1, ListInACircleOrBrokenOff) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    heap.threads.push_back({.os_id = 4003});
+    heap.segment(G::gen0).object(heap.object_type);
+    std::unique_ptr<Target> target = heap.target();
+    Runtime runtime(*target, target->modules[0]);
+    auto link = [&](u64 i) { return heap.threads[i].address + heap.layout.link * heap.p; };
+    for (auto [to, text] : {std::pair{link(1), "runs in a circle at 0x"}, {Address{0x1234}, "breaks off"}}) {
+      heap.poke(link(2), to, heap.p);
+      std::unique_ptr<Target> broken = heap.target();
+      Thread1 thread(broken->memory, runtime.descriptor());
+      std::vector<std::string> problems;
+      std::vector<ThreadData> found = thread.get_threads(problems);
+      EXPECT_EQ(found.size(), 3u);
+      ASSERT_EQ(problems.size(), 1u);
+      EXPECT_NE(problems[0].find(text), std::string::npos) << problems[0];
+    }
+  }
+}
+
+// Without its list of threads the heap is walked all the same, and the answer says what is wrong with it.
+TEST(Thread1, ListThatCannotBeFound) {
+  for (Net net : {Net::net8, Net::net11}) {
+    HeapBuilder heap(shape_of({}, net));
+    SegmentWriter &young = heap.segment(G::gen0);
+    young.object(heap.object_type);
+    heap.threads[0].context = young.context(80);
+    young.object(heap.object_type);
+    heap.poke(heap.variables.at("ThreadStore"), 0x123456000, 8);
+    Opened opened(heap);
+    EXPECT_EQ(opened.heap.context_count(), 0u);
+    ASSERT_EQ(opened.heap.problems().size(), 1u);
+    EXPECT_NE(opened.heap.problems()[0].find("the thread list"), std::string::npos) << opened.heap.problems()[0];
+  }
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,115 @@
+// Snapshot: what is built when, which runtime is chosen, and what errors say.
+#include "snapshot/snapshot.h"
+#include "support/heap_builder.h"
+#include "support/run.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+template <class Call> std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error &e) {
+    return e.what();
+  }
+  return "";
+}
+
+void add_heap(HeapBuilder &heap) {
+  SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+  for (int i = 0; i < 100; ++i)
+    young.string("text");
+}
+
+TEST(Snapshot, TalliesOnceAndOnDemand) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    add_heap(heap);
+    std::vector<PassTime> times;
+    SnapshotOptions options;
+    options.watch.times = &times;
+    options.threads = 2;
+    Snapshot snapshot(heap.target(), options);
+    EXPECT_EQ(snapshot.tally().walk.objects, 100u);
+    u64 passes = times.size();
+    EXPECT_EQ(&snapshot.tally(), &snapshot.tally());
+    snapshot.heap();
+    EXPECT_EQ(times.size(), passes) << "nothing is built twice";
+    Address first = heap.objects[0].address, fifth = heap.objects[5].address;
+    HeapTally part = snapshot.tally({0, {{first, fifth}}});
+    EXPECT_EQ(part.types.at(0).total().count, 5u);
+    EXPECT_EQ(part.walk.objects, 100u);
+    EXPECT_EQ(times.size(), passes + 1);
+  }
+}
+
+TEST(Snapshot, ThreadsDefaultToProcessors) {
+  HeapBuilder heap({});
+  EXPECT_GE(Snapshot(heap.target(), {}).threads(), 1u);
+}
+
+TEST(Snapshot, NoRuntime) {
+  HeapBuilder heap({});
+  std::unique_ptr<Target> target = heap.target();
+  target->modules[0].path = "/lib/libc.so";
+  Snapshot snapshot(std::move(target), {});
+  std::string error = error_of([&] { snapshot.runtime(); });
+  EXPECT_NE(error.find("synthetic.core: no .NET runtime found"), std::string::npos) << error;
+  EXPECT_NE(error.find("in 1 modules"), std::string::npos) << error;
+}
+
+TEST(Snapshot, SeveralRuntimes) {
+  HeapBuilder heap({});
+  add_heap(heap);
+  auto with_two = [&](std::optional<u32> choice) {
+    std::unique_ptr<Target> target = heap.target();
+    target->modules.insert(target->modules.begin(), Module{"/other/libcoreclr.so", 0x1000, {{0x1000, 0x2000, 0}}});
+    SnapshotOptions options;
+    options.runtime = choice;
+    return std::make_unique<Snapshot>(std::move(target), options);
+  };
+  std::string error = error_of([&] { with_two(std::nullopt)->runtime(); });
+  EXPECT_NE(error.find("1 = /other/libcoreclr.so, 2 = /dotnet/libcoreclr.so"), std::string::npos) << error;
+  EXPECT_EQ(with_two(2)->runtime().module().path, "/dotnet/libcoreclr.so");
+  for (u32 none : {0u, 3u})
+    EXPECT_NE(error_of([&] { with_two(none)->runtime(); }).find("the process has 2"), std::string::npos);
+  EXPECT_NE(error_of([&] { with_two(1)->runtime(); }).find("/other/libcoreclr.so"), std::string::npos);
+}
+
+TEST(Snapshot, ErrorsNameTheFileAndWhatIsOddAboutIt) {
+  HeapBuilder heap({.net = Net::net8});
+  add_heap(heap);
+  heap.hole(heap.data.address(), heap.data.address() + (1 << 20));
+  std::unique_ptr<Target> target = heap.target();
+  target->notes.push_back("truncated: 3 of 40 segments end beyond the file");
+  Snapshot snapshot(std::move(target), {});
+  std::string error = error_of([&] { snapshot.heap(); });
+  EXPECT_EQ(error.find("synthetic.core: truncated: 3 of 40"), 0u) << error;
+  EXPECT_NE(error.find("; GcDacVars"), std::string::npos) << error;
+}
+
+TEST(Snapshot, Cancelled) {
+  HeapBuilder heap({});
+  add_heap(heap);
+  Progress progress;
+  SnapshotOptions options;
+  options.watch.progress = &progress;
+  Snapshot snapshot(heap.target(), options);
+  progress.cancel = true;
+  EXPECT_THROW(snapshot.tally(), Interrupted);
+  progress.cancel = false;
+  EXPECT_EQ(snapshot.tally().walk.objects, 100u);
+}
+
+TEST(Snapshot, OpensFiles) {
+  TemporaryFolder folder;
+  EXPECT_NE(error_of([&] { Snapshot::open(folder.path("absent.core")); }).find("absent.core"), std::string::npos);
+  std::string text = folder.write("text.core", "no dump");
+  EXPECT_NE(error_of([&] { Snapshot::open(text); }).find("not a dump: text"), std::string::npos);
+}
+
+} // namespace
+} // namespace dnheap::test
