@@ -58,7 +58,7 @@ report::Completeness completeness(Snapshot &snapshot) {
 }
 
 std::string how_complete(const report::Completeness &c, const Heap &heap) {
-  std::string out = count_text(c.objects) + " objects, " + bytes_text(c.bytes);
+  std::string out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap";
   if (c.complete)
     return out + ", complete";
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;

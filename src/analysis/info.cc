@@ -35,7 +35,7 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("memory in the dump", bytes_text(target.memory.size()) + " in " + count_text(target.memory.ranges().size()) + " ranges");
   add("threads", count_text(target.threads.size()));
   add("contract descriptor", snapshot.runtime().descriptor().found_by.empty()
-                                 ? "none in the dump; everything was derived from memory"
+                                 ? "none in the dump; the layout was derived"
                                  : snapshot.runtime().descriptor().found_by);
   add("heap segments", count_text(heap.segments().size()) + ", " + bytes_text(heap.segment_bytes()));
   add("allocation contexts", count_text(heap.context_count()) + ", " + bytes_text(heap.context_bytes()));
@@ -53,17 +53,21 @@ report::Table modules_table(const Target &target) {
   table.title = "Module files looked at";
   table.columns = {{"module", "Module", Kind::text, report::Shown::in_data},
                    {"outcome", "Outcome", Kind::text},
-                   {"file", "File", Kind::text},
-                   {"reason", "Why", Kind::text}};
+                   {"reason", "Why", Kind::text},
+                   {"file", "File", Kind::text}};
   std::vector<report::Row> rows;
+  bool missing = false;
   for (const Provenance &p : target.provenance) {
     const char *outcome = p.outcome == Provenance::Outcome::used       ? "used"
                           : p.outcome == Provenance::Outcome::rejected ? "rejected"
                                                                        : "missing";
-    rows.push_back({p.module, outcome, p.file.empty() ? p.module : p.file, p.reason});
+    rows.push_back({p.module, outcome, p.reason, p.file.empty() ? p.module : p.file});
+    missing |= p.outcome != Provenance::Outcome::used;
   }
   if (rows.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
+  if (missing)
+    table.notes.push_back("what such a file would have told was derived from memory: it is needed only where notes say so");
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   return table;

@@ -1,5 +1,5 @@
 // `objects`: which objects are there? By address they stream, so that memory does not depend on how many there are; any
-// other order keeps 24 bytes for each object that will be shown.
+// other order keeps 32 bytes for each object that will be shown.
 #include "analysis/answer_head.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
@@ -115,7 +115,7 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "objects";
   table.columns = {{"address", "Address", Kind::address},
-                   {"method_table", "MethodTable", Kind::address, report::Shown::in_data},
+                   {"method_table", "MethodTable", Kind::address, question.verbose ? report::Shown::everywhere : report::Shown::in_data},
                    {"bytes", "Bytes", Kind::bytes},
                    {"generation", "Gen", Kind::text},
                    {"type", "Type", Kind::text}};
@@ -127,7 +127,6 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   for (const TypeTally &type : snapshot.tally().types)
     selection->name(type.method_table);
   add_name_notes(snapshot, answer);
-  answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;
 }
 

@@ -11,12 +11,12 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-report::Table segments_table(const Heap &heap, const HeapTally &tally, std::optional<u8> generation) {
+report::Table segments_table(const Heap &heap, const HeapTally &tally, std::optional<u8> generation, bool verbose) {
   report::Table table;
   table.name = "segments";
   table.columns = {{"heap", "Heap", Kind::number},
                    {"generation", "Gen", Kind::text},
-                   {"segment", "Segment", Kind::address, report::Shown::in_data},
+                   {"segment", "Segment", Kind::address, verbose ? report::Shown::everywhere : report::Shown::in_data},
                    {"start", "Start", Kind::address},
                    {"end", "End", Kind::address},
                    {"committed_end", "Committed end", Kind::address},
@@ -103,7 +103,7 @@ report::Table generations_table(const Heap &heap, const HeapTally &tally, std::o
 report::Answer answer_segments(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, question, "segments");
   std::optional<u8> generation = generation_of(question);
-  answer.tables.push_back(segments_table(snapshot.heap(), snapshot.tally(), generation));
+  answer.tables.push_back(segments_table(snapshot.heap(), snapshot.tally(), generation, question.verbose));
   answer.tables.push_back(generations_table(snapshot.heap(), snapshot.tally(), generation));
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;

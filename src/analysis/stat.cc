@@ -4,6 +4,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include <algorithm>
+#include <set>
 
 namespace dnheap {
 
@@ -46,19 +47,21 @@ void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
   });
 }
 
-report::Table types_table(const std::vector<TypeLine> &lines, std::optional<u8> generation) {
+report::Table types_table(const std::vector<TypeLine> &lines, const Question &question) {
   using report::Kind;
   using report::Shown;
+  const Shown in_detail = question.verbose ? Shown::everywhere : Shown::in_data;
+  std::optional<u8> generation = generation_of(question);
   report::Table table;
   table.name = "types";
-  table.columns = {{"method_table", "MethodTable", Kind::address, Shown::in_data},
+  table.columns = {{"method_table", "MethodTable", Kind::address, in_detail},
                    {"count", "Count", Kind::count},
                    {"bytes", "Bytes", Kind::bytes},
                    {"share", "Share", Kind::percent, Shown::in_text},
-                   {"aligned_bytes", "Aligned", Kind::bytes, Shown::in_data}};
+                   {"aligned_bytes", "Aligned", Kind::bytes, in_detail}};
   for (u8 g = 0; g < generation_count; ++g) {
     const char *name = name_of(static_cast<GCSegmentGeneration>(g));
-    table.columns.push_back({name, name, Kind::bytes, Shown::in_data});
+    table.columns.push_back({name, name, Kind::bytes, in_detail});
   }
   table.columns.push_back({"type", "Type", Kind::text});
 
@@ -82,8 +85,27 @@ report::Table types_table(const std::vector<TypeLine> &lines, std::optional<u8> 
   total[4] = all.aligned_bytes;
   total.back() = "total of " + count_text(rows.size()) + " types";
   table.total = std::move(total);
+  std::set<std::string_view> names;
+  for (const TypeLine &line : lines)
+    names.insert(*line.name);
+  if (names.size() < lines.size() && !question.verbose)
+    table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
+  if (lines.empty() && !question.type_regex.empty())
+    table.notes.push_back("no type matches; --type is case-sensitive, (?i) before it ignores case");
   table.rows = report::rows_of(std::move(rows));
   return table;
+}
+
+// The filters other than the type, as options of the next command.
+std::string filter_words(const Question &question) {
+  std::string out;
+  if (question.generation)
+    out += " --gen " + *question.generation;
+  if (question.min_bytes)
+    out += " --min " + std::to_string(question.min_bytes);
+  if (question.range)
+    out += " --range " + hex(question.range->first) + "-" + hex(question.range->second);
+  return out;
 }
 
 } // namespace
@@ -97,11 +119,12 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   const HeapTally &tally = filter.everything() ? snapshot.tally() : filtered;
   std::vector<TypeLine> lines = lines_of(snapshot, tally, question);
   sort_lines(lines, question.sort.empty() ? "bytes" : question.sort);
-  answer.tables.push_back(types_table(lines, generation_of(question)));
+  answer.tables.push_back(types_table(lines, question));
   add_name_notes(snapshot, answer);
   for (const TypeLine &line : lines)
     if (line.tally->method_table != snapshot.runtime().types().free_object_method_table()) {
-      answer.next_command = "dnheap objects " + shell_word(question.target) + " --type-exact " + shell_word(*line.name);
+      answer.next_command = "dnheap objects " + shell_word(question.target) + " --type-exact " + shell_word(*line.name) +
+                            filter_words(question);
       break;
     }
   return answer;

@@ -44,12 +44,12 @@ report::WriteOptions write_options(const Options &options, const Watch &watch) {
 void print_times(const std::vector<PassTime> &times) {
   report::Table table;
   table.columns = {{"pass", "Pass", report::Kind::text},
-                   {"seconds", "Seconds", report::Kind::number},
+                   {"milliseconds", "ms", report::Kind::number},
                    {"bytes", "Bytes", report::Kind::bytes},
                    {"rate", "GB/s", report::Kind::number}};
   std::vector<report::Row> rows;
   for (const PassTime &time : times) {
-    report::Row row = {time.name, time.seconds, {}, {}};
+    report::Row row = {time.name, time.seconds * 1000, {}, {}};
     if (time.bytes)
       row[2] = time.bytes;
     if (time.bytes && time.seconds > 0)
@@ -57,7 +57,7 @@ void print_times(const std::vector<PassTime> &times) {
     rows.push_back(std::move(row));
   }
   table.rows = report::rows_of(std::move(rows));
-  table.notes = {"peak memory " + bytes_text(peak_memory())};
+  table.notes = {"peak memory " + bytes_text(peak_memory()) + ", pages of mapped files included"};
   report::Answer answer;
   answer.tables.push_back(std::move(table));
   report::Sink sink(stderr, "standard error");
@@ -67,7 +67,7 @@ void print_times(const std::vector<PassTime> &times) {
 void refuse_live_process(const Options &options) {
   if (options.process)
     throw Error("live processes cannot be read yet: take a dump of process " + std::to_string(*options.process) +
-                " (dotnet-dump collect -p " + std::to_string(*options.process) + ", or gcore), then dnheap " +
+                " (createdump --withheap " + std::to_string(*options.process) + "), then dnheap " +
                 options.verb->name + " FILE");
 }
 
@@ -88,6 +88,7 @@ int answer_question(const Options &options) {
     line.stop(); // both would draw on the same screen
   bool complete = !answer.completeness || answer.completeness->complete;
   try {
+    Timer timer(watch, "write");
     options.writer->write(answer, write_options(options, watch), output.begin());
     output.finish();
   } catch (const report::OutputClosed &) {

@@ -78,7 +78,7 @@ enum class Kind : u8 { count, bytes, address, text, percent, number, boolean, ne
 enum class Shown : u8 { everywhere, in_text, in_data };
 
 struct Column {
-  std::string key;   // as in doc/cli: "aligned_bytes"
+  std::string key;   // as in doc/schema: "aligned_bytes"
   std::string title; // heading in text: "Aligned"
   Kind kind = Kind::text;
   Shown shown = Shown::everywhere;

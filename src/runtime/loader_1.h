@@ -13,7 +13,7 @@ class Loader1 {
 public:
   Loader1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // Null when it cannot be found; why_no_metadata says more. Valid as long as this object.
+  // Null when it cannot be found. Valid as long as this object.
   const Metadata *metadata(Address module);
   // "System.Private.CoreLib.dll" or "<dynamic module 0x…>": for messages and for types whose metadata is missing.
   std::string file_name(Address module);

@@ -24,7 +24,8 @@ const Module &Snapshot::choose_runtime() const {
   if (found.empty())
     throw Error(target_->path + ": no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib in " +
                 std::to_string(target_->modules.size()) + " modules" +
-                (target_->modules.empty() ? ": the dump lists none" : ""));
+                (target_->modules.empty() ? ": the dump lists none" : "") +
+                "; NativeAOT and single-file programs cannot be read yet");
   if (options_.runtime) {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
       throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) + ": the process has " +

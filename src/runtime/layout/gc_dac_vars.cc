@@ -136,7 +136,7 @@ Address find_table(const Derivation &derivation) {
                      std::to_string(with_signature.size()) + " places have its signature, " +
                      std::to_string(confirmed.size()) + " of them a pointer to it behind them";
   if (derivation.data().empty())
-    what += "; none of the module's data is in this dump";
+    what = "the variables of " + derivation.module.path + ", by which the heap is found, are not in this dump";
   throw Error(what);
 }
 

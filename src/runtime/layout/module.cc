@@ -42,6 +42,7 @@ std::optional<ModuleMetadata> derive_core_module(Derivation &d, Address module) 
   auto has_slot = [&](i64 x) { return !slot_of(x).empty(); };
   if (!d.choose("Module", "PEAssembly", [&] { return first(has_slot); }, has_slot, predicate))
     return std::nullopt;
+  d.descriptor.missing.erase("Module.Base"); // not needed any more
   i64 assembly = d.descriptor.offset("Module", "PEAssembly");
   // Several slots may hold a layout (flat, loaded): all of them show the same metadata, so the last is as good as any.
   i64 slot = slot_of(assembly).back();
