@@ -234,18 +234,19 @@ def machine(dnheap):
     memory = int(re.search(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) / MIB
     kernel = re.match(r"[0-9.]+", platform.release())[0].rstrip(".")
     return (f"{cpu[1] if cpu else platform.machine()}, {len(os.sched_getaffinity(0))} processors, {memory:.0f} GiB, "
-            f"Linux {kernel}; dnheap {commit()} built by {compiler(dnheap)}; .NET {runtimes.VERSIONS[MAJOR]} dumps, "
+            f"Linux {kernel}; dnheap built by {compiler(dnheap)}, sources at commit {commit()}; .NET {runtimes.VERSIONS[MAJOR]} dumps, "
             f"ClrMD {runtimes.CLRMD_VERSION} on .NET {host_version()}.")
 
 
 def commit():
+    """Of the sources here. Whether the program was built from them, only who built it knows."""
     if not shutil.which("git"):
-        return "of unknown commit"
+        return "unknown"
     git = ["git", "-C", str(PROJECT)]
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     changes = subprocess.run([*git, "status", "--porcelain", "src"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     if head.returncode != 0:
-        return "of unknown commit"
+        return "unknown"
     return head.stdout.strip() + (" with changes" if changes.stdout else "")
 
 

@@ -1,5 +1,5 @@
-// Kernels without files and processes: the walk of a synthetic heap by one thread and by two, and the opening of a core of
-// very many segments. With DNHEAP_BENCH_DUMP=FILE also the walk of that dump.
+// Kernels without files and processes: the walk of a synthetic heap by one thread and by two, and the opening of a core
+// of very many segments. With DNHEAP_BENCH_DUMP=FILE also the walk of that dump.
 #include "dump/elf_core.h"
 #include "heap/tally.h"
 #include "snapshot/snapshot.h"

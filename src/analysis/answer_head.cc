@@ -1,4 +1,5 @@
 #include "analysis/answer_head.h"
+
 #include "base/text.h"
 
 namespace dnheap {
@@ -12,9 +13,9 @@ void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
   for (const std::string &id : runtime.gc().get_gc_identifiers())
     identifiers.push_back(id);
   facts.push_back({"gc", std::vector<report::Fact>{{"server", runtime.gc().is_server()},
-                                                    {"regions", runtime.gc().has_regions()},
-                                                    {"heaps", runtime.gc().get_gc_heap_count()},
-                                                    {"identifiers", identifiers}}});
+                                                   {"regions", runtime.gc().has_regions()},
+                                                   {"heaps", runtime.gc().get_gc_heap_count()},
+                                                   {"identifiers", identifiers}}});
 }
 
 void add_gap(report::Completeness &to, const Gap &gap) { to.gaps.push_back({gap.start, gap.end, gap.reason}); }
@@ -87,8 +88,9 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
   std::string out = printable(target.path.substr(target.path.find_last_of('/') + 1), 200) + ": ";
   if (!runtime)
     return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
-  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) + " on " + name_of(target.os) +
-         " " + name_of(target.architecture) + ", " + (runtime->gc().is_server() ? "server" : "workstation") + " GC";
+  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) + " on " +
+         name_of(target.os) + " " + name_of(target.architecture) + ", " +
+         (runtime->gc().is_server() ? "server" : "workstation") + " GC";
   if (runtime->gc().is_server())
     out += ", " + std::to_string(runtime->gc().get_gc_heap_count()) +
            (runtime->gc().get_gc_heap_count() == 1 ? " heap" : " heaps");
@@ -111,8 +113,8 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
 }
 
 std::string shell_word(const std::string &name) {
-  if (!name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+-,") ==
-                           name.npos)
+  if (!name.empty() &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+-,") == name.npos)
     return name;
   std::string out = "'";
   for (char c : name)

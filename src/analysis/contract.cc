@@ -1,4 +1,5 @@
-// `contract`: which data contract did the target publish, and what was derived in its place? Every value with its origin.
+// `contract`: which data contract did the target publish, and what was derived in its place? Every value with its
+// origin.
 #include "analysis/answer_head.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -14,7 +15,8 @@ report::Table contracts_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "contracts";
   table.title = "Contracts";
-  table.columns = {{"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
+  table.columns = {
+      {"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
   std::vector<report::Row> rows;
   for (const auto &[name, version] : d.contracts)
     rows.push_back({name, version, name_of(d.contract_origin.find(name)->second)});
@@ -27,10 +29,14 @@ report::Table descriptors_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "descriptors";
   table.title = "Descriptors in the target";
-  table.columns = {{"name", "Name", Kind::text},         {"address", "Address", Kind::address},
-                   {"version", "JSON version", Kind::number}, {"json", "JSON at", Kind::address},
-                   {"json_bytes", "JSON bytes", Kind::number}, {"pointers", "Pointers", Kind::number},
-                   {"found_by", "Found by", Kind::text},  {"problem", "Problem", Kind::text}};
+  table.columns = {{"name", "Name", Kind::text},
+                   {"address", "Address", Kind::address},
+                   {"version", "JSON version", Kind::number},
+                   {"json", "JSON at", Kind::address},
+                   {"json_bytes", "JSON bytes", Kind::number},
+                   {"pointers", "Pointers", Kind::number},
+                   {"found_by", "Found by", Kind::text},
+                   {"problem", "Problem", Kind::text}};
   std::vector<report::Row> rows;
   for (const DescriptorSource &s : d.sources) {
     bool present = s.address != 0;
@@ -50,9 +56,9 @@ report::Table types_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "types";
   table.title = "Types and fields";
-  table.columns = {{"type", "Type", Kind::text},           {"size", "Size", Kind::number},
-                   {"field", "Field", Kind::text},         {"offset", "Offset", Kind::number},
-                   {"field_type", "Field type", Kind::text}, {"origin", "Origin", Kind::text}};
+  table.columns = {
+      {"type", "Type", Kind::text},       {"size", "Size", Kind::number},           {"field", "Field", Kind::text},
+      {"offset", "Offset", Kind::number}, {"field_type", "Field type", Kind::text}, {"origin", "Origin", Kind::text}};
   std::vector<report::Row> rows;
   for (const auto &[name, type] : d.types) {
     if (type.fields.empty())
@@ -70,8 +76,10 @@ report::Table globals_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "globals";
   table.title = "Globals";
-  table.columns = {{"global", "Global", Kind::text},     {"value", "Value", Kind::text},
-                   {"indirect", "Indirect", Kind::boolean}, {"type", "Type", Kind::text},
+  table.columns = {{"global", "Global", Kind::text},
+                   {"value", "Value", Kind::text},
+                   {"indirect", "Indirect", Kind::boolean},
+                   {"type", "Type", Kind::text},
                    {"origin", "Origin", Kind::text}};
   std::vector<report::Row> rows;
   for (const auto &[name, global] : d.globals)

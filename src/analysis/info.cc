@@ -32,7 +32,8 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   for (const std::string &id : snapshot.runtime().gc().get_gc_identifiers())
     identifiers += (identifiers.empty() ? "" : ", ") + id;
   add("garbage collector", identifiers);
-  add("memory in the dump", bytes_text(target.memory.size()) + " in " + count_text(target.memory.ranges().size()) + " ranges");
+  add("memory in the dump",
+      bytes_text(target.memory.size()) + " in " + count_text(target.memory.ranges().size()) + " ranges");
   add("threads", count_text(target.threads.size()));
   add("contract descriptor", snapshot.runtime().descriptor().found_by.empty()
                                  ? "none in the dump; the layout was derived"
@@ -67,7 +68,8 @@ report::Table modules_table(const Target &target) {
   if (rows.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
-    table.notes.push_back("what such a file would have told was derived from memory: it is needed only where notes say so");
+    table.notes.push_back(
+        "what such a file would have told was derived from memory: it is needed only where notes say so");
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   return table;
@@ -78,7 +80,8 @@ report::Table contracts_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "contracts";
   table.title = "Contracts";
-  table.columns = {{"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
+  table.columns = {
+      {"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
   std::vector<report::Row> rows;
   for (const auto &[name, version] : d.contracts)
     rows.push_back({name, version, name_of(d.contract_origin.find(name)->second)});

@@ -5,6 +5,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "heap/object_cursor.h"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -115,7 +116,8 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "objects";
   table.columns = {{"address", "Address", Kind::address},
-                   {"method_table", "MethodTable", Kind::address, question.verbose ? report::Shown::everywhere : report::Shown::in_data},
+                   {"method_table", "MethodTable", Kind::address,
+                    question.verbose ? report::Shown::everywhere : report::Shown::in_data},
                    {"bytes", "Bytes", Kind::bytes},
                    {"generation", "Gen", Kind::text},
                    {"type", "Type", Kind::text}};

@@ -2,6 +2,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
+
 #include <map>
 
 namespace dnheap {
@@ -65,10 +66,14 @@ report::Row generation_row(Cell heap, u8 generation, const Sum &sum) {
 report::Table generations_table(const Heap &heap, const HeapTally &tally, std::optional<u8> only) {
   report::Table table;
   table.name = "generations";
-  table.columns = {{"heap", "Heap", Kind::text},           {"generation", "Gen", Kind::text},
-                   {"segments", "Segments", Kind::count},   {"objects", "Objects", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},         {"free_objects", "Free", Kind::count},
-                   {"free_bytes", "Free bytes", Kind::bytes}, {"segment_bytes", "Segment bytes", Kind::bytes}};
+  table.columns = {{"heap", "Heap", Kind::text},
+                   {"generation", "Gen", Kind::text},
+                   {"segments", "Segments", Kind::count},
+                   {"objects", "Objects", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"free_objects", "Free", Kind::count},
+                   {"free_bytes", "Free bytes", Kind::bytes},
+                   {"segment_bytes", "Segment bytes", Kind::bytes}};
   std::map<std::pair<u32, u8>, Sum> sums;
   std::map<u8, Sum> all;
   Sum total;

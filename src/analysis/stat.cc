@@ -3,6 +3,7 @@
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+
 #include <algorithm>
 #include <set>
 
@@ -123,8 +124,8 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   add_name_notes(snapshot, answer);
   for (const TypeLine &line : lines)
     if (line.tally->method_table != snapshot.runtime().types().free_object_method_table()) {
-      answer.next_command = "dnheap objects " + shell_word(question.target) + " --type-exact " + shell_word(*line.name) +
-                            filter_words(question);
+      answer.next_command = "dnheap objects " + shell_word(question.target) + " --type-exact " +
+                            shell_word(*line.name) + filter_words(question);
       break;
     }
   return answer;

@@ -1,5 +1,7 @@
 #include "analysis/type_filter.h"
+
 #include "runtime/gc_1.h"
+
 #include <re2/re2.h>
 
 namespace dnheap {

@@ -1,6 +1,8 @@
-// Which types a question is about: --type (RE2, unanchored, case-sensitive) or --type-exact. Each name is looked at once.
+// Which types a question is about: --type (RE2, unanchored, case-sensitive) or --type-exact. Each name is looked at
+// once.
 #pragma once
 #include "analysis/verb.h"
+
 #include <memory>
 
 namespace re2 {

@@ -6,21 +6,25 @@ namespace {
 
 constexpr Verb all_verbs[] = {
     {"stat", "which types fill the heap?",
-     "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and ClrMD report; "
+     "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and ClrMD "
+     "report; "
      "aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free is the holes between objects.",
      "type gen min range", "bytes count aligned_bytes type", "types", answer_stat},
     {"segments", "where does the heap lie?",
-     "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, so that they add up.",
+     "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, so that they "
+     "add up.",
      "gen", "", "segments generations", answer_segments},
     {"objects", "which objects are there?",
      "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions.",
      "type gen min range", "address bytes type", "objects", answer_objects},
     {"info", "what is this dump, how was it understood, how complete is it?",
-     "What kind of dump, which runtime, which module files were used or rejected and why, where the runtime's layout was "
+     "What kind of dump, which runtime, which module files were used or rejected and why, where the runtime's layout "
+     "was "
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
     {"contract", "which data contract did the target publish?",
-     "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, discovered "
+     "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
+     "discovered "
      "in its memory, or from a table shipped with dnheap; and what was looked for in vain.",
      "", "", "contracts types globals descriptors missing", answer_contract},
 };

@@ -3,6 +3,7 @@
 // loops that have checked the size themselves; everything else uses load_at(), which is empty when out of range.
 #pragma once
 #include "base/integers.h"
+
 #include <bit>
 #include <concepts>
 #include <cstring>
@@ -62,9 +63,7 @@ template <std::unsigned_integral T> std::optional<T> load_at(Bytes bytes, u64 of
   return load<T>(at.data(), order);
 }
 
-inline std::string_view as_text(Bytes bytes) {
-  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
+inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char *>(bytes.data()), bytes.size()}; }
 
 // The text at `offset` up to its NUL, at most `limit` characters; empty when there is none.
 inline std::string_view text_at(Bytes bytes, u64 offset, u64 limit = 4096) {

@@ -12,7 +12,8 @@ public:
   explicit Error(const std::string &what) : std::runtime_error(what) {}
 };
 
-// The question was asked wrongly (an unknown column, two runtimes to choose from): the user can mend it, the target not.
+// The question was asked wrongly (an unknown column, two runtimes to choose from): the user can mend it, the target
+// not.
 class UsageError : public Error {
 public:
   using Error::Error;

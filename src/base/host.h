@@ -2,6 +2,7 @@
 // One implementation file per host (host_posix.cc); nothing else may call the operating system directly.
 #pragma once
 #include "base/bytes.h"
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -62,9 +63,9 @@ std::vector<std::string> files_below(const std::string &folder, u64 limit);
 bool limit_memory(u64 bytes);
 u64 peak_memory(); // most memory this process ever held, mapped files included; 0 = unknown
 
-unsigned processor_count();               // processors this process may run on, at least 1
-bool is_terminal(int descriptor);         // 1 = standard output, 2 = standard error
-unsigned terminal_width(int descriptor);  // columns; 0 when not a terminal
+unsigned processor_count();                // processors this process may run on, at least 1
+bool is_terminal(int descriptor);          // 1 = standard output, 2 = standard error
+unsigned terminal_width(int descriptor);   // columns; 0 when not a terminal
 std::string environment(const char *name); // empty when unset
 
 } // namespace dnheap

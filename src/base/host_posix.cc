@@ -1,6 +1,7 @@
 // Linux and macOS.
 #include "base/error.h"
 #include "base/host.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -105,14 +106,16 @@ void TemporaryFile::write(Bytes bytes) {
       continue;
     if (n <= 0)
       throw Error("cannot write the decompressed dump to a temporary file in " + folder_ + " after " +
-                  std::to_string(size_) + " bytes: " + std::strerror(errno) + "; give another folder with --temp-dir DIR");
+                  std::to_string(size_) + " bytes: " + std::strerror(errno) +
+                  "; give another folder with --temp-dir DIR");
     size_ += static_cast<u64>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
-  return std::shared_ptr<const MappedFile>(new MappedFile(map_descriptor(file_, size_, "temporary file in " + folder_)));
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(map_descriptor(file_, size_, "temporary file in " + folder_)));
 }
 
 bool is_folder(const std::string &path) {

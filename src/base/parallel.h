@@ -2,6 +2,7 @@
 // Costs one thread start per extra thread (~30 us), so loops with little work should pass threads = 1.
 #pragma once
 #include "base/integers.h"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>

@@ -1,4 +1,5 @@
 #include "base/text.h"
+
 #include <fmt/format.h>
 
 namespace dnheap {

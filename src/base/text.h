@@ -1,15 +1,16 @@
 // Small text forms used in messages and tables: addresses, byte sizes, counts.
 #pragma once
 #include "base/integers.h"
+
 #include <string>
 #include <string_view>
 
 namespace dnheap {
 
-std::string hex(u64 value);                       // 0x7fb27a49c050: lower case, no leading zeros
-std::string hex_bytes(const u8 *data, u64 size);  // a1b2c3
-std::string bytes_text(u64 bytes);                // 861.0 MiB, 12 B
-std::string count_text(u64 count);                // 46,077,786
+std::string hex(u64 value);                      // 0x7fb27a49c050: lower case, no leading zeros
+std::string hex_bytes(const u8 *data, u64 size); // a1b2c3
+std::string bytes_text(u64 bytes);               // 861.0 MiB, 12 B
+std::string count_text(u64 count);               // 46,077,786
 
 // One line that is safe to print: control characters of a hostile dump become '?', longer than `limit` is cut with "…".
 std::string printable(std::string_view text, u64 limit = 1024);

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/error.h"
 #include "base/integers.h"
+
 #include <atomic>
 #include <chrono>
 #include <string>

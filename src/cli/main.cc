@@ -67,8 +67,8 @@ void print_times(const std::vector<PassTime> &times) {
 void refuse_live_process(const Options &options) {
   if (options.process)
     throw Error("live processes cannot be read yet: take a dump of process " + std::to_string(*options.process) +
-                " (createdump --withheap " + std::to_string(*options.process) + "), then dnheap " +
-                options.verb->name + " FILE");
+                " (createdump --withheap " + std::to_string(*options.process) + "), then dnheap " + options.verb->name +
+                " FILE");
 }
 
 int answer_question(const Options &options) {

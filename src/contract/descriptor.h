@@ -1,10 +1,11 @@
 // ContractDescriptor: what a runtime says of its own data structures: types with field offsets, globals, contract
-// versions. One struct whether it was parsed from the target's memory (parse.h), merged from sub-descriptors, or derived
-// by runtime/layout/ for runtimes that publish less; each value says where it came from.
-// Format: dotnet/runtime docs/design/datacontracts/{contract-descriptor,data_descriptor}.md. Look-ups are O(log n): resolve
-// once, keep the number.
+// versions. One struct whether it was parsed from the target's memory (parse.h), merged from sub-descriptors, or
+// derived by runtime/layout/ for runtimes that publish less; each value says where it came from. Format: dotnet/runtime
+// docs/design/datacontracts/{contract-descriptor,data_descriptor}.md. Look-ups are O(log n): resolve once, keep the
+// number.
 #pragma once
 #include "target/memory.h"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -38,14 +39,14 @@ struct Global {
 
 // One descriptor as it lies in the target; sub-descriptors are merged into their parent.
 struct DescriptorSource {
-  std::string name;     // "" for the main one, else the key in subDescriptors
-  Address address = 0;  // 0: absent (its pointer is null or unreadable)
+  std::string name;    // "" for the main one, else the key in subDescriptors
+  Address address = 0; // 0: absent (its pointer is null or unreadable)
   Address json = 0;
   u64 json_size = 0;
-  u64 version = 0;      // JSON "version"
+  u64 version = 0; // JSON "version"
   std::string baseline;
   u64 pointer_count = 0;
-  std::string problem;  // why it is absent, in words
+  std::string problem; // why it is absent, in words
 };
 
 struct ContractDescriptor {

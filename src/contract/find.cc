@@ -1,4 +1,5 @@
 #include "contract/find.h"
+
 #include "image/elf_image.h"
 #include "image/pe_image.h"
 
@@ -17,27 +18,26 @@ std::optional<Address> find_export(const Memory &memory, const Module &module) {
   return std::nullopt;
 }
 
-// A descriptor of which every byte is in the dump.
-bool is_complete_descriptor(const Memory &memory, Address address) {
+// The JSON of the descriptor that lies here; empty when there is none, or not every byte of it is in the dump.
+std::string json_of(const Memory &memory, Address address) {
+  std::string json;
   if (!is_descriptor(memory, address))
-    return false;
-  for (const DescriptorExtent &extent : descriptor_extents(memory, address)) {
-    std::vector<std::byte> bytes(extent.size);
-    if (!memory.read(extent.start, bytes))
-      return false;
+    return json;
+  std::vector<DescriptorExtent> extents = descriptor_extents(memory, address);
+  for (u64 i = 0; i < extents.size(); ++i) {
+    std::string text(extents[i].size, '\0');
+    if (!memory.read(extents[i].start, std::as_writable_bytes(std::span(text))))
+      return "";
+    if (i == 1)
+      json = std::move(text);
   }
-  return true;
+  return json;
 }
 
 // The GC's sub-descriptors, of which the module holds one per kind of GC, used or not, look the same from outside. Only
 // the main one tells of MethodTables.
 bool is_main_descriptor(const Memory &memory, Address address) {
-  if (!is_complete_descriptor(memory, address))
-    return false;
-  DescriptorExtent json = descriptor_extents(memory, address)[1];
-  std::string text(json.size, '\0');
-  memory.read(json.start, std::as_writable_bytes(std::span(text)));
-  return text.find("\"MethodTable\"") != text.npos;
+  return json_of(memory, address).find("\"MethodTable\"") != std::string::npos;
 }
 
 } // namespace
@@ -45,7 +45,7 @@ bool is_main_descriptor(const Memory &memory, Address address) {
 std::optional<FoundDescriptor> find_descriptor(const Target &target, const Module &module) {
   const Memory &memory = target.memory;
   std::string file(module.file_name());
-  if (std::optional<Address> address = find_export(memory, module); address && is_complete_descriptor(memory, *address))
+  if (std::optional<Address> address = find_export(memory, module); address && !json_of(memory, *address).empty())
     return FoundDescriptor{*address, "export of " + file};
   Address end = module.end();
   if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))

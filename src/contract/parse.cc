@@ -1,5 +1,7 @@
 #include "contract/parse.h"
+
 #include "base/text.h"
+
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -300,15 +302,16 @@ private:
     ParsedJson parsed = parse_descriptor_json(json, read_pointers(memory_, *header));
 
     ContractDescriptor out = std::move(parsed.descriptor);
-    out.sources.push_back({name, address, header->json, header->json_size, parsed.version, parsed.baseline,
-                           header->pointer_count, ""});
+    out.sources.push_back(
+        {name, address, header->json, header->json_size, parsed.version, parsed.baseline, header->pointer_count, ""});
     seen_.insert(address);
     for (const auto &[sub, variable] : parsed.sub_descriptors)
       add_sub_descriptor(out, sub, variable);
     return out;
   }
 
-  // `variable` is the address of a pointer to another descriptor. A runtime that has nothing to say (yet) leaves it null.
+  // `variable` is the address of a pointer to another descriptor. A runtime that has nothing to say (yet) leaves it
+  // null.
   void add_sub_descriptor(ContractDescriptor &to, const std::string &name, Address variable) {
     auto absent = [&](const std::string &why) {
       DescriptorSource source;
@@ -360,7 +363,8 @@ ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> poi
   ParsedJson out;
   std::optional<u64> version = root.contains("version") ? number_of(root["version"]) : std::nullopt;
   if (!version || (*version != 0 && *version != 2))
-    throw Error("its JSON is of version " + (root.contains("version") ? printable(root["version"].dump(), 40) : "(none)") +
+    throw Error("its JSON is of version " +
+                (root.contains("version") ? printable(root["version"].dump(), 40) : "(none)") +
                 "; this program reads versions 0 and 2");
   out.version = *version;
   if (root.contains("baseline") && root["baseline"].is_string())

@@ -1,7 +1,7 @@
-// Parses the contract descriptor that lies at an address of the target: struct, JSON (version 0 of .NET 9 and 10, version
-// 2 of .NET 11), pointer data and, merged into the same result, the sub-descriptors it points at. All sizes are bounded:
-// 16 MiB of JSON, 65,536 pointers, nesting 64, 64 sub-descriptors; cost is linear in the JSON.
-// dotnet/runtime docs/design/datacontracts/contract-descriptor.md, data_descriptor.md.
+// Parses the contract descriptor that lies at an address of the target: struct, JSON (version 0 of .NET 9 and 10,
+// version 2 of .NET 11), pointer data and, merged into the same result, the sub-descriptors it points at. All sizes are
+// bounded: 16 MiB of JSON, 65,536 pointers, nesting 64, 64 sub-descriptors; cost is linear in the JSON. dotnet/runtime
+// docs/design/datacontracts/contract-descriptor.md, data_descriptor.md.
 #pragma once
 #include "contract/descriptor.h"
 
@@ -13,8 +13,8 @@ inline constexpr u64 descriptor_magic = 0x0043414443434e44;
 // Does a descriptor's header lie here? Cheap: for scans.
 bool is_descriptor(const Memory &memory, Address address);
 
-// The stretches of memory that the descriptor itself (without sub-descriptors) takes: its struct, JSON and pointer data.
-// They are constant once the module is loaded. Empty when there is none. For laying them in from a module's file.
+// The stretches of memory that the descriptor itself (without sub-descriptors) takes: its struct, JSON and pointer
+// data. They are constant once the module is loaded. Empty when there is none. For laying them in from a module's file.
 struct DescriptorExtent {
   Address start = 0;
   u64 size = 0;
@@ -25,8 +25,8 @@ std::vector<DescriptorExtent> descriptor_extents(const Memory &memory, Address a
 // contract given twice), is of an unknown version, or of another format than the target.
 ContractDescriptor parse_descriptor(const Memory &memory, Address address);
 
-// Parses JSON text alone, with its pointer data: what parse_descriptor does after reading memory. Sub-descriptors are not
-// followed; their variables' addresses are returned in `sub_descriptors` (name, address of the pointer variable).
+// Parses JSON text alone, with its pointer data: what parse_descriptor does after reading memory. Sub-descriptors are
+// not followed; their variables' addresses are returned in `sub_descriptors` (name, address of the pointer variable).
 struct ParsedJson {
   ContractDescriptor descriptor;
   u64 version = 0;

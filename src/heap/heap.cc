@@ -1,5 +1,7 @@
 #include "heap/heap.h"
+
 #include "base/text.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -27,7 +29,8 @@ void Heap::add_segments(const Gc1 &gc) {
     for (const GCHeapSegmentInfo &info : gc.enumerate_heap_segments(data, problems_))
       segments_.push_back({info, i});
   }
-  // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and say so.
+  // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and
+  // say so.
   std::vector<const HeapSegment *> by_start;
   for (const HeapSegment &s : segments_)
     by_start.push_back(&s);
@@ -96,8 +99,8 @@ void Heap::cut_segment(u32 index) {
 void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
   bool follows_gap = false;
   auto memory = memory_->ranges();
-  auto piece = std::upper_bound(memory.begin(), memory.end(), start,
-                                [](Address a, const Range &r) { return a < r.address; });
+  auto piece =
+      std::upper_bound(memory.begin(), memory.end(), start, [](Address a, const Range &r) { return a < r.address; });
   if (piece != memory.begin() && std::prev(piece)->end() > start)
     --piece;
   while (start < end) {

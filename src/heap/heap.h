@@ -1,8 +1,10 @@
-// Heap: where objects lie: the GC's segments, the allocation contexts inside them, and the ObjectRanges that remain to be
-// walked. Built once from a Runtime in time proportional to the number of segments; reads no object. Immutable afterwards.
+// Heap: where objects lie: the GC's segments, the allocation contexts inside them, and the ObjectRanges that remain to
+// be walked. Built once from a Runtime in time proportional to the number of segments; reads no object. Immutable
+// afterwards.
 #pragma once
 #include "runtime/gc_1.h"
 #include "runtime/runtime.h"
+
 #include <string>
 #include <vector>
 
@@ -16,8 +18,8 @@ struct HeapSegment : GCHeapSegmentInfo {
 struct ObjectRange {
   Address address = 0;
   u64 size = 0;
-  Bytes bytes; // empty where the stretch lies in several pieces of the dump: the walk then gathers it into a buffer
-  u32 segment = 0;                                            // index into Heap::segments()
+  Bytes bytes;     // empty where the stretch lies in several pieces of the dump: the walk then gathers it into a buffer
+  u32 segment = 0; // index into Heap::segments()
   GCSegmentGeneration generation = GCSegmentGeneration::gen0; // of that segment
   u8 alignment = 8;                                           // of object sizes
   bool starts_with_object = true; // false: what lies before is missing, so the first object must be searched for

@@ -1,4 +1,5 @@
 #include "heap/tally.h"
+
 #include <map>
 
 namespace dnheap {
@@ -76,9 +77,8 @@ HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, cons
   HeapTally out;
   std::vector<std::unique_ptr<Counter<Filtered>>> counters;
   HeapWalk walk(heap, runtime.memory(), threads, watch);
-  out.walk = walk.run(counters, [&] {
-    return std::make_unique<Counter<Filtered>>(runtime.types(), heap.segments().size(), filter);
-  });
+  out.walk = walk.run(
+      counters, [&] { return std::make_unique<Counter<Filtered>>(runtime.types(), heap.segments().size(), filter); });
   std::map<Address, TypeTally> types;
   out.segments.resize(heap.segments().size());
   for (const auto &counter : counters)

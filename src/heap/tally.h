@@ -2,6 +2,7 @@
 // bytes per type and thread, nothing per object.
 #pragma once
 #include "heap/walk.h"
+
 #include <array>
 
 namespace dnheap {

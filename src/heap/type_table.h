@@ -1,8 +1,9 @@
-// TypeTable: MethodTable address → what the walk must know of the type: its size. Open addressing, one per thread; a miss
-// asks the type system, which decodes and validates the MethodTable once. A hit costs one multiplication and, nearly
-// always, one probe. Rows never move out of `id` order, so ids index arrays beside the table.
+// TypeTable: MethodTable address → what the walk must know of the type: its size. Open addressing, one per thread; a
+// miss asks the type system, which decodes and validates the MethodTable once. A hit costs one multiplication and,
+// nearly always, one probe. Rows never move out of `id` order, so ids index arrays beside the table.
 #pragma once
 #include "runtime/runtime_type_system_1.h"
+
 #include <vector>
 
 namespace dnheap {
@@ -36,9 +37,7 @@ public:
   Address method_table(u32 id) const { return types_[id]; }
 
 private:
-  u64 slot_of(Address method_table) const {
-    return (method_table * 0x9e3779b97f4a7c15) >> shift_;
-  }
+  u64 slot_of(Address method_table) const { return (method_table * 0x9e3779b97f4a7c15) >> shift_; }
   const TypeRow *miss(Address method_table);
   void grow();
 

@@ -1,16 +1,17 @@
-// The walk: every object of the heap, once, in parallel, without copying. This is the loop that the speed of dnheap rests
-// on: per object one load of the MethodTable, one look-up, one load of the component count, one visit.
+// The walk: every object of the heap, once, in parallel, without copying. This is the loop that the speed of dnheap
+// rests on: per object one load of the MethodTable, one look-up, one load of the component count, one visit.
 //
 // A long range is cut into chunks so that several threads share it. Object starts are known only at the beginning of a
-// range, so a chunk begins at a *guess*: a position from which a long chain of sound objects leads on. That is fast, and
-// it is right, because each chunk is walked up to the very position at which the next one began; if any walk steps over
-// that position instead of landing on it, a guess was wrong, everything is thrown away and walked again uncut. So the
-// result never depends on the number of threads, whatever the heap holds and however damaged it is.
+// range, so a chunk begins at a *guess*: a position from which a long chain of sound objects leads on. That is fast,
+// and it is right, because each chunk is walked up to the very position at which the next one began; if any walk steps
+// over that position instead of landing on it, a guess was wrong, everything is thrown away and walked again uncut. So
+// the result never depends on the number of threads, whatever the heap holds and however damaged it is.
 #pragma once
 #include "base/parallel.h"
 #include "base/watch.h"
 #include "heap/heap.h"
 #include "heap/type_table.h"
+
 #include <memory>
 
 namespace dnheap {
@@ -25,8 +26,8 @@ struct Object {
 
 inline u64 smallest_object(Format format) { return 3 * u64{format.pointer_size}; }
 
-// Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the offset
-// reached: < until means "not sound here". Reads only `bytes`.
+// Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
+// offset reached: < until means "not sound here". Reads only `bytes`.
 template <class Visit>
 u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment, TypeTable &types, const Format format,
                  Visit &&visit) {
@@ -51,8 +52,8 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment,
   return at;
 }
 
-// A position >= `from` that is an object start as far as can be told: at the end of a chain of `chain` sound objects, or
-// the head of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most.
+// A position >= `from` that is an object start as far as can be told: at the end of a chain of `chain` sound objects,
+// or the head of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most.
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain = 64);
 
@@ -155,10 +156,11 @@ private:
     visitor.begin_chunk(range);
     u64 objects = 0, walked = 0;
     while (at < end) {
-      u64 stop = walk_objects(bytes, range.address, at, end, range.alignment, types, format_, [&](const Object &object) {
-        ++objects;
-        visitor(object);
-      });
+      u64 stop =
+          walk_objects(bytes, range.address, at, end, range.alignment, types, format_, [&](const Object &object) {
+            ++objects;
+            visitor(object);
+          });
       walked += stop - at;
       at = stop;
       if (at >= end)

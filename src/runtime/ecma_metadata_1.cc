@@ -1,4 +1,5 @@
 #include "runtime/ecma_metadata_1.h"
+
 #include "image/pe_image.h"
 
 namespace dnheap {

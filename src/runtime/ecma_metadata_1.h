@@ -3,6 +3,7 @@
 #pragma once
 #include "metadata/ecma335.h"
 #include "target/memory.h"
+
 #include <memory>
 #include <optional>
 
@@ -15,8 +16,8 @@ struct ModuleMetadata {
   std::shared_ptr<const void> storage;
 };
 
-// The metadata of the PE image at `base`, which may be mapped (sections at their RVAs) or flat (as in the file): both are
-// tried, and a root is accepted only where the CLI header and 'BSJB' say that it is one.
+// The metadata of the PE image at `base`, which may be mapped (sections at their RVAs) or flat (as in the file): both
+// are tried, and a root is accepted only where the CLI header and 'BSJB' say that it is one.
 std::optional<ModuleMetadata> read_image_metadata(const Memory &memory, Address base);
 
 // The metadata root of `size` bytes at `address`, or nullopt.

@@ -1,5 +1,7 @@
 #include "runtime/gc_1.h"
+
 #include "base/text.h"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -61,9 +63,7 @@ bool Gc1::get_gc_structures_valid() const {
   return memory_->u32_at(descriptor_->number("StructureInvalidCount"), "StructureInvalidCount") == 0;
 }
 
-u32 Gc1::get_max_generation() const {
-  return memory_->u32_at(descriptor_->number("MaxGeneration"), "MaxGeneration");
-}
+u32 Gc1::get_max_generation() const { return memory_->u32_at(descriptor_->number("MaxGeneration"), "MaxGeneration"); }
 
 std::pair<Address, Address> Gc1::get_gc_bounds() const {
   auto read = [&](const char *name) -> Address {
@@ -168,8 +168,8 @@ std::vector<GCHeapSegmentData> Gc1::segment_list(Address first, const char *list
   return out;
 }
 
-// Segments without regions: gen2, gen1 and gen0 share the ephemeral segment, oldest at the lowest address; where one ends
-// the allocation start of the next one says.
+// Segments without regions: gen2, gen1 and gen0 share the ephemeral segment, oldest at the lowest address; where one
+// ends the allocation start of the next one says.
 void Gc1::add_ephemeral_segment(const GCHeapData &heap, const GCHeapSegmentData &segment,
                                 std::vector<GCHeapSegmentInfo> &to) const {
   Address gen1 = heap.generation_table[1].allocation_start.value_or(0);
@@ -229,9 +229,12 @@ AllocationContext Gc1::get_global_allocation_context() const {
   std::optional<u64> global = descriptor_->try_number("GlobalAllocContext");
   if (!global)
     return {};
-  Address context = *global + static_cast<u64>(descriptor_->try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
-  return {memory_->pointer(context + static_cast<u64>(descriptor_->offset("GCAllocContext", "Pointer")), "GlobalAllocContext"),
-          memory_->pointer(context + static_cast<u64>(descriptor_->offset("GCAllocContext", "Limit")), "GlobalAllocContext")};
+  Address context =
+      *global + static_cast<u64>(descriptor_->try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
+  return {memory_->pointer(context + static_cast<u64>(descriptor_->offset("GCAllocContext", "Pointer")),
+                           "GlobalAllocContext"),
+          memory_->pointer(context + static_cast<u64>(descriptor_->offset("GCAllocContext", "Limit")),
+                           "GlobalAllocContext")};
 }
 
 } // namespace dnheap

@@ -5,6 +5,7 @@
 // Functions throw Error when something needed is unreadable; const functions may be called from any thread.
 #pragma once
 #include "contract/descriptor.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,9 +67,10 @@ public:
   std::vector<Address> get_gc_heaps() const;
   GCHeapData get_heap_data(Address heap) const;
   GCHeapSegmentData get_heap_segment_data(Address segment) const;
-  // All segments of one heap, oldest generation first. Problems (a list that is cut short by missing memory or that runs in
-  // a circle) end that list and are added to `problems`.
-  std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap, std::vector<std::string> &problems) const;
+  // All segments of one heap, oldest generation first. Problems (a list that is cut short by missing memory or that
+  // runs in a circle) end that list and are added to `problems`.
+  std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap,
+                                                         std::vector<std::string> &problems) const;
   // {0, 0} where the runtime has none.
   AllocationContext get_global_allocation_context() const;
 
@@ -79,7 +81,8 @@ public:
 
 private:
   GCGenerationData read_generation(Address generation) const;
-  std::vector<GCHeapSegmentData> segment_list(Address first, const char *list, std::vector<std::string> &problems) const;
+  std::vector<GCHeapSegmentData> segment_list(Address first, const char *list,
+                                              std::vector<std::string> &problems) const;
   void add_ephemeral_segment(const GCHeapData &heap, const GCHeapSegmentData &segment,
                              std::vector<GCHeapSegmentInfo> &to) const;
   Address global_pointer(const char *name, const char *what) const;

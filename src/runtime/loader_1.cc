@@ -1,5 +1,7 @@
 #include "runtime/loader_1.h"
+
 #include "base/text.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -60,9 +62,9 @@ std::vector<Address> Loader1::image_bases(Address module) const {
   return out;
 }
 
-// Reflection.Emit: no image; the runtime keeps a copy of the metadata for debuggers. {u32 size; bytes} from .NET 9 on, a
-// buffer object {u32 size; …; bytes *} in 8.0. Where the descriptor does not say which word of the Module points at it, the
-// one that leads to a metadata root does.
+// Reflection.Emit: no image; the runtime keeps a copy of the metadata for debuggers. {u32 size; bytes} from .NET 9 on,
+// a buffer object {u32 size; …; bytes *} in 8.0. Where the descriptor does not say which word of the Module points at
+// it, the one that leads to a metadata root does.
 std::optional<ModuleMetadata> Loader1::emitted_metadata(Address module) const {
   const u64 p = memory_->format().pointer_size;
   auto read = [&](Address at) -> std::optional<ModuleMetadata> {

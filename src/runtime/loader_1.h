@@ -1,9 +1,10 @@
 // Loader contract, version 1: what a Module (a loaded assembly's) says of itself, above all its metadata.
-// Spec: dotnet/runtime docs/design/datacontracts/Loader.md. Metadata is found once per module and kept; look-ups are not
-// to be made from several threads at once.
+// Spec: dotnet/runtime docs/design/datacontracts/Loader.md. Metadata is found once per module and kept; look-ups are
+// not to be made from several threads at once.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/ecma_metadata_1.h"
+
 #include <string>
 #include <unordered_map>
 

@@ -1,4 +1,5 @@
-// Bits of MethodTable.MTFlags: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md, src/coreclr/vm/methodtable.h.
+// Bits of MethodTable.MTFlags: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md,
+// src/coreclr/vm/methodtable.h.
 #pragma once
 #include "base/integers.h"
 

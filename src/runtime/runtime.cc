@@ -1,4 +1,5 @@
 #include "runtime/runtime.h"
+
 #include "base/text.h"
 #include "contract/find.h"
 #include "runtime/layout/derive.h"
@@ -63,8 +64,8 @@ std::vector<AllocationContext> Runtime::thread_allocation_contexts(std::vector<s
     for (const ThreadData &thread : thread_.get_threads(problems))
       out.push_back(thread.allocation_context);
   } catch (const Error &e) {
-    problems.push_back(std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") +
-                       e.what());
+    problems.push_back(
+        std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") + e.what());
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include "runtime/runtime_type_system_1.h"
 #include "runtime/thread_1.h"
 #include "target/target.h"
+
 #include <memory>
 
 namespace dnheap {
@@ -43,7 +44,7 @@ private:
   ContractDescriptor descriptor_;
   Gc1 gc_;
   Thread1 thread_;
-  mutable Loader1 loader_; // caches
+  mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
 };
 

@@ -1,7 +1,9 @@
 #include "runtime/runtime_type_system_1.h"
+
 #include "base/text.h"
 #include "metadata/type_name.h"
 #include "runtime/method_table_flags.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -9,14 +11,20 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 32;          // of nested generic arguments and element types
+constexpr unsigned max_depth = 32; // of nested generic arguments and element types
 constexpr u32 max_arguments = 1024;
-constexpr u64 max_name = 8192;              // characters; deeper nesting multiplies
+constexpr u64 max_name = 8192; // characters; deeper nesting multiplies
 constexpr u64 max_base_size = 1u << 30;
-constexpr u64 type_desc_bit = 2;            // of a TypeHandle: a TypeDesc, not a MethodTable
+constexpr u64 type_desc_bit = 2; // of a TypeHandle: a TypeDesc, not a MethodTable
 
 // TypeDesc.TypeAndFlags, low byte: CorElementType.
-enum Element : u8 { pointer = 0x0f, by_ref = 0x10, type_variable = 0x13, function_pointer = 0x1b, method_variable = 0x1e };
+enum Element : u8 {
+  pointer = 0x0f,
+  by_ref = 0x10,
+  type_variable = 0x13,
+  function_pointer = 0x1b,
+  method_variable = 0x1e
+};
 
 } // namespace
 
@@ -83,10 +91,10 @@ u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
   return memory_->try_load<u32>(mt + at_.flags2).value_or(0) >> 8;
 }
 
-// From .NET 9 on MethodTable.Module is the module that defines the type. In 8.0 it is the one that *loaded* it; where the
-// two differ (instantiations over types of collectible or other modules), the canonical MethodTable has an optional slot
-// with the defining one. Which slot, its 16-bit flags tell: bits 0-3 mark the ones before it, bit 4 itself; the first two
-// lie at the end of the fixed part, the others behind the vtable's indirections (eight methods each).
+// From .NET 9 on MethodTable.Module is the module that defines the type. In 8.0 it is the one that *loaded* it; where
+// the two differ (instantiations over types of collectible or other modules), the canonical MethodTable has an optional
+// slot with the defining one. Which slot, its 16-bit flags tell: bits 0-3 mark the ones before it, bit 4 itself; the
+// first two lie at the end of the fixed part, the others behind the vtable's indirections (eight methods each).
 Address RuntimeTypeSystem1::module_of(Address mt) const {
   Address owner = canonical(mt);
   if (!at_.token)
@@ -98,8 +106,8 @@ Address RuntimeTypeSystem1::module_of(Address mt) const {
   u64 slot = static_cast<u64>(std::popcount(static_cast<unsigned>(flags2 & 0x0f)));
   u64 virtuals = memory_->try_load<u16>(owner + at_.virtuals).value_or(0);
   u64 fixed = at_.per_inst_info + 2 * p_; // two slots, PerInstInfo's among them, end the fixed part
-  Address at = slot < 2 ? owner + at_.per_inst_info + slot * p_
-                        : owner + fixed + p_ * ((virtuals + 7) / 8) + p_ * (slot - 2);
+  Address at =
+      slot < 2 ? owner + at_.per_inst_info + slot * p_ : owner + fixed + p_ * ((virtuals + 7) / 8) + p_ * (slot - 2);
   return memory_->try_pointer(at).value_or(0);
 }
 
@@ -147,7 +155,7 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
   std::vector<TypeNamePart> parts;
   if (metadata && rid)
     parts = type_name_parts(*metadata, token(Table::TypeDef, rid));
-  if (parts.empty()) {
+  if (parts.empty() || parts.back().name.empty()) {
     ++problems_["types of " + loader_->file_name(module) + " whose metadata is not in this dump: named by row number"];
     char row[16];
     std::snprintf(row, sizeof row, "!0x02%06x", rid);
@@ -160,7 +168,8 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
 
 std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
   std::optional<u64> element = memory_->try_pointer(mt + at_.per_inst_info);
-  std::string name = element ? type_handle_name(*element, depth + 1) : unknown(mt, "arrays whose element type is missing");
+  std::string name =
+      element ? type_handle_name(*element, depth + 1) : unknown(mt, "arrays whose element type is missing");
   u64 base = memory_->try_load<u32>(mt + at_.base_size).value_or(0);
   // A vector has header, MethodTable and length; other arrays two more u32 per dimension.
   u64 rank = is_sz_array(f) ? 1 : std::clamp<u64>((base - 3 * p_) / 8, 1, 32);
@@ -201,8 +210,8 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
   switch (type.value_or(0) & 0xff) {
   case pointer:
   case by_ref: {
-    // Behind the flags comes, from .NET 9 on, the managed Type object's handle, then the type pointed at. Only one of the
-    // two words is a type.
+    // Behind the flags comes, from .NET 9 on, the managed Type object's handle, then the type pointed at. Only one of
+    // the two words is a type.
     std::vector<u64> places = {2 * p_, p_};
     if (std::optional<i64> published = descriptor_->try_offset("ParamTypeDesc", "TypeArg"))
       places = {static_cast<u64>(*published)};
@@ -213,13 +222,10 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
     }
     return unknown(desc, "pointer types whose ParamTypeDesc.TypeArg is no type");
   }
-  case function_pointer:
-    return function_pointer_name(desc, depth);
+  case function_pointer: return function_pointer_name(desc, depth);
   case type_variable:
-  case method_variable:
-    return variable_name(desc);
-  default:
-    return unknown(desc, "type handles that are neither MethodTable nor TypeDesc");
+  case method_variable: return variable_name(desc);
+  default: return unknown(desc, "type handles that are neither MethodTable nor TypeDesc");
   }
 }
 
@@ -256,7 +262,8 @@ bool RuntimeTypeSystem1::is_type_handle(Address handle) const {
   return handle & type_desc_bit ? memory_->try_pointer(handle & ~type_desc_bit).has_value() : is_method_table(handle);
 }
 
-// T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime keeps.
+// T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime
+// keeps.
 std::string RuntimeTypeSystem1::variable_name(Address desc) {
   std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: from 9.0 on, and 8.0
   std::optional<i64> module_offset = descriptor_->try_offset("TypeVarTypeDesc", "Module"),

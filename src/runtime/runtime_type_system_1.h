@@ -1,9 +1,11 @@
 // RuntimeTypeSystem contract, version 1: what a MethodTable says of a type: the size of its objects, and its name.
 // Spec: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md; where that is wrong (the dictionary of a generic
-// type is the last one, not the first) the code says so. object_layout() may be called from any thread, name() from one.
+// type is the last one, not the first) the code says so. object_layout() may be called from any thread, name() from
+// one.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/loader_1.h"
+
 #include <optional>
 #include <string>
 #include <unordered_map>

@@ -1,5 +1,7 @@
 #include "runtime/thread_1.h"
+
 #include "base/text.h"
+
 #include <unordered_set>
 
 namespace dnheap {
@@ -25,8 +27,10 @@ AllocationContext Thread1::allocation_context(Address thread) const {
   } else {
     return {};
   }
-  return {memory_->pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Pointer")), "a thread's allocation context"),
-          memory_->pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Limit")), "a thread's allocation context")};
+  return {memory_->pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Pointer")),
+                           "a thread's allocation context"),
+          memory_->pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Limit")),
+                           "a thread's allocation context")};
 }
 
 std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems) const {
@@ -35,7 +39,8 @@ std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems)
   u64 link = static_cast<u64>(d.offset("Thread", "LinkNext"));
   std::vector<ThreadData> out;
   std::unordered_set<Address> seen;
-  Address node = memory_->pointer(store + static_cast<u64>(d.offset("ThreadStore", "FirstThreadLink")), "the first thread");
+  Address node =
+      memory_->pointer(store + static_cast<u64>(d.offset("ThreadStore", "FirstThreadLink")), "the first thread");
   while (node) {
     if (!seen.insert(node).second || out.size() >= max_threads) {
       problems.push_back("the thread list runs in a circle at " + hex(node));

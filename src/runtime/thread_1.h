@@ -7,7 +7,7 @@
 namespace dnheap {
 
 struct ThreadData {
-  Address address = 0;          // of the runtime's Thread
+  Address address = 0; // of the runtime's Thread
   std::optional<u64> os_id;
   AllocationContext allocation_context; // null when it has none
 };

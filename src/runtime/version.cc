@@ -1,5 +1,7 @@
 #include "runtime/version.h"
+
 #include "image/elf_image.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -35,7 +37,8 @@ std::string find_version(const Memory &memory, const Module &module) {
   if (std::optional<ElfImage> image = ElfImage::at(memory, module.base))
     for (const ElfImage::Segment &segment : image->segments())
       for (const Range &range : memory.ranges()) {
-        Address from = std::max(segment.address, range.address), to = std::min(segment.address + segment.size, range.end());
+        Address from = std::max(segment.address, range.address),
+                to = std::min(segment.address + segment.size, range.end());
         if (segment.writable && from < to)
           if (std::string found = version_in(range.bytes.subspan(from - range.address, to - from)); !found.empty())
             return found;
@@ -47,7 +50,8 @@ std::string find_version(const Memory &memory, const Module &module) {
     return "";
   std::size_t start = path.find_last_of("/\\", end - 1);
   std::string_view folder = path.substr(start == path.npos ? 0 : start + 1, end - (start == path.npos ? 0 : start + 1));
-  bool looks_right = std::count(folder.begin(), folder.end(), '.') >= 2 && std::isdigit(static_cast<unsigned char>(folder[0]));
+  bool looks_right =
+      std::count(folder.begin(), folder.end(), '.') >= 2 && std::isdigit(static_cast<unsigned char>(folder[0]));
   return looks_right ? std::string(folder) : "";
 }
 

@@ -1,9 +1,11 @@
 #include "snapshot/module_files.h"
+
 #include "base/host.h"
 #include "base/text.h"
 #include "contract/parse.h"
 #include "image/elf_file.h"
 #include "image/elf_image.h"
+
 #include <algorithm>
 
 namespace dnheap {

@@ -1,4 +1,5 @@
 #include "snapshot/snapshot.h"
+
 #include "base/host.h"
 #include "dump/open.h"
 #include "snapshot/module_files.h"
@@ -28,8 +29,8 @@ const Module &Snapshot::choose_runtime() const {
                 "; NativeAOT and single-file programs cannot be read yet");
   if (options_.runtime) {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
-      throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) + ": the process has " +
-                  std::to_string(found.size()));
+      throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +
+                       ": the process has " + std::to_string(found.size()));
     return *found[*options_.runtime - 1];
   }
   if (found.size() == 1)

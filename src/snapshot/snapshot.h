@@ -6,6 +6,7 @@
 #include "heap/tally.h"
 #include "runtime/runtime.h"
 #include "target/target.h"
+
 #include <memory>
 #include <string>
 #include <vector>

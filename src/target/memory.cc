@@ -1,5 +1,7 @@
 #include "target/memory.h"
+
 #include "base/text.h"
+
 #include <algorithm>
 #include <queue>
 

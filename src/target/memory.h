@@ -4,6 +4,7 @@
 #pragma once
 #include "base/bytes.h"
 #include "base/error.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,11 @@ public:
 
   Format format() const { return format_; }
   std::span<const Range> ranges() const { return ranges_; }
-  u64 size() const; // bytes known
+  u64 size() const;                                  // bytes known
   u64 known_bytes(Address start, Address end) const; // how many of [start, end); O(log n + ranges in between)
 
-  // Adds what is not yet known: existing bytes stay in front of new ones. O((n + m) log (n + m)): collect, then call once.
+  // Adds what is not yet known: existing bytes stay in front of new ones. O((n + m) log (n + m)): collect, then call
+  // once.
   void lay_under(std::vector<Range> ranges);
 
   // The range that holds `address`, or null.

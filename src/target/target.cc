@@ -1,4 +1,5 @@
 #include "target/target.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -35,8 +36,8 @@ std::string_view Module::file_name() const {
 }
 
 const Module *Target::find_module(Address address) const {
-  auto it = std::upper_bound(modules.begin(), modules.end(), address,
-                             [](Address a, const Module &m) { return a < m.base; });
+  auto it =
+      std::upper_bound(modules.begin(), modules.end(), address, [](Address a, const Module &m) { return a < m.base; });
   if (it == modules.begin())
     return nullptr;
   --it;

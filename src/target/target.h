@@ -2,6 +2,7 @@
 // where each part came from. Openers (dump/) fill it; nothing above knows which container it was.
 #pragma once
 #include "target/memory.h"
+
 #include <map>
 #include <memory>
 #include <string>
@@ -23,18 +24,18 @@ struct Extent {
 
 // A file that was mapped into the process: native library, program, managed assembly, data.
 struct Module {
-  std::string path;             // as the target named it
-  Address base = 0;             // lowest extent
-  std::vector<Extent> extents;  // sorted by start
+  std::string path;            // as the target named it
+  Address base = 0;            // lowest extent
+  std::vector<Extent> extents; // sorted by start
   Address end() const { return extents.empty() ? base : extents.back().end; }
   // "libcoreclr.so" of "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
   std::string_view file_name() const;
 };
 
 struct Thread {
-  u64 id = 0;                   // as the operating system numbers it
+  u64 id = 0; // as the operating system numbers it
   Address instruction_pointer = 0, stack_pointer = 0;
-  std::vector<u64> registers;   // general registers in the order of the container's record
+  std::vector<u64> registers; // general registers in the order of the container's record
 };
 
 // What is promised by the container but has no bytes, and why: explains gaps later.
@@ -53,17 +54,17 @@ struct Provenance {
 };
 
 struct Target {
-  std::string path;             // what the user named
-  std::string container;        // "elf-core", "minidump", "macho-core", "process"
-  std::string dump_kind;        // what the container says of itself, or empty
+  std::string path;      // what the user named
+  std::string container; // "elf-core", "minidump", "macho-core", "process"
+  std::string dump_kind; // what the container says of itself, or empty
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
-  u64 pid = 0;                  // 0 = unknown
-  std::string program;          // command line or program name, where known
+  u64 pid = 0;         // 0 = unknown
+  std::string program; // command line or program name, where known
   Memory memory;
-  std::vector<Module> modules;  // sorted by base
+  std::vector<Module> modules; // sorted by base
   std::vector<Thread> threads;
-  std::map<u64, u64> auxv;      // ELF auxiliary vector, empty elsewhere
+  std::map<u64, u64> auxv; // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;
   std::vector<Provenance> provenance;
   std::vector<std::string> notes; // what the opener found odd: "truncated: 3 of 40 segments end beyond the file"

@@ -40,7 +40,7 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   expect_error("stat /no/such/core", 3, "/no/such/core: No such file or directory");
   expect_error("stat /", 3, "/: is a folder, not a file");
   expect_error("stat -p 12", 3,
-               "live processes cannot be read yet: take a dump of process 12 (dotnet-dump collect -p 12, or gcore), "
+               "live processes cannot be read yet: take a dump of process 12 (createdump --withheap 12), "
                "then dnheap stat FILE");
   test::TemporaryFolder folder;
   std::string file = folder.write("notes.txt", "this is no dump");

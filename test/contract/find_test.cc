@@ -27,15 +27,22 @@ TEST(Find, ByExport) {
 TEST(Find, ByMagic) {
   for (Format format : all_formats) {
     SCOPED_TRACE(name_of(format));
-    HeapBuilder by_export({.format = format, .net = Net::net10});
     HeapBuilder heap({.format = format, .net = Net::net10, .exported = false});
     // The magic alone, as code that compares with it would have it, is no descriptor.
     Address decoy = heap.data.reserve(64);
     heap.data.put(decoy, descriptor_magic, 8);
-    std::optional<FoundDescriptor> found = find(heap), exported = find(by_export);
-    ASSERT_TRUE(found && exported);
+    heap.data.put(heap.data.reserve(8), descriptor_magic, 8);
+    // Nor is a header that claims more pointers than any has.
+    for (u64 word : {u64{heap.p == 8 ? 1u : 3u}, u64{5}})
+      heap.data.word(heap.data.reserve(4, 1), word);
+    heap.data.pointer(heap.data.reserve(heap.p, 1), decoy);
+    heap.data.word(heap.data.reserve(4, 1), 0xffffffff);
+    heap.data.reserve(64);
+    std::optional<FoundDescriptor> found = find(heap);
+    ASSERT_TRUE(found);
     EXPECT_EQ(found->how, "scan of libcoreclr.so for its magic");
-    EXPECT_EQ(found->address, exported->address + 64);
+    std::unique_ptr<Target> target = heap.target();
+    EXPECT_EQ(parse_descriptor(target->memory, found->address).contracts.count("Thread"), 1u);
   }
 }
 

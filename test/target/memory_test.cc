@@ -1,4 +1,5 @@
 #include "target/memory.h"
+
 #include <gtest/gtest.h>
 #include <map>
 #include <random>

@@ -1,6 +1,8 @@
 #include "runtime/layout/derivation.h"
+
 #include "base/text.h"
 #include "image/elf_image.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -20,8 +22,8 @@ std::string list_text(const std::vector<i64> &values) {
   return values.empty() ? "none" : out;
 }
 
-// .data and .bss of the runtime's module: by its program headers; where those are missing, from its first writable-looking
-// extent on. What is not in the dump simply has no range.
+// .data and .bss of the runtime's module: by its program headers; where those are missing, from its first
+// writable-looking extent on. What is not in the dump simply has no range.
 std::vector<Range> data_of(const Memory &memory, const Module &module) {
   std::vector<std::pair<Address, Address>> stretches;
   if (std::optional<ElfImage> image = ElfImage::at(memory, module.base))

@@ -1,10 +1,12 @@
-// Derivation: how every value that a target does not publish is chosen, and checked. For each value: what the target says
-// of itself, else what discovery finds in its memory, else what a shipped table says; and whatever says it, the value must
-// pass its predicate. Two different discovered candidates that both pass are no answer: nothing is guessed.
-// A value that nobody could give is recorded with all that was tried, so that whoever needs it can say why it is missing.
+// Derivation: how every value that a target does not publish is chosen, and checked. For each value: what the target
+// says of itself, else what discovery finds in its memory, else what a shipped table says; and whatever says it, the
+// value must pass its predicate. Two different discovered candidates that both pass are no answer: nothing is guessed.
+// A value that nobody could give is recorded with all that was tried, so that whoever needs it can say why it is
+// missing.
 #pragma once
 #include "contract/descriptor.h"
 #include "target/target.h"
+
 #include <functional>
 
 namespace dnheap {
@@ -34,8 +36,8 @@ public:
   const u64 pointer_size;
   ContractDescriptor &descriptor;
 
-  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. `discover` is called only when the target does not
-  // publish a value that passes. False: nobody gave a value that passes; the reason is recorded.
+  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. `discover` is called only when the target does
+  // not publish a value that passes. False: nobody gave a value that passes; the reason is recorded.
   bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
               const Predicate &passes, const std::string &predicate);
 

@@ -1,4 +1,5 @@
 #include "runtime/layout/derive.h"
+
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/method_table.h"
 #include "runtime/layout/thread.h"
@@ -14,12 +15,16 @@ void derive_object(Derivation &d) {
     const char *type, *field;
     i64 offset;
   };
-  for (const Known &k : {Known{"Object", "m_pMethTab", 0}, {"Array", "m_NumComponents", p}, {"String", "m_StringLength", p},
-                         {"String", "m_FirstChar", p + 4}, {"DynamicMetadata", "Size", 0}, {"DynamicMetadata", "Data", 4}})
+  for (const Known &k : {Known{"Object", "m_pMethTab", 0},
+                         {"Array", "m_NumComponents", p},
+                         {"String", "m_StringLength", p},
+                         {"String", "m_FirstChar", p + 4},
+                         {"DynamicMetadata", "Size", 0},
+                         {"DynamicMetadata", "Data", 4}})
     if (d.descriptor.try_offset(k.type, k.field).value_or(k.offset) != k.offset)
       throw Error(std::string("this runtime publishes ") + k.type + "." + k.field + " at offset " +
-                  std::to_string(d.descriptor.offset(k.type, k.field)) + "; this program can only walk heaps in which it is at " +
-                  std::to_string(k.offset));
+                  std::to_string(d.descriptor.offset(k.type, k.field)) +
+                  "; this program can only walk heaps in which it is at " + std::to_string(k.offset));
     else if (!d.descriptor.find_field(k.type, k.field))
       d.descriptor.set_field(k.type, k.field, k.offset, Origin::discovered);
 }

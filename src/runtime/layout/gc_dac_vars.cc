@@ -1,20 +1,50 @@
 #include "runtime/layout/gc_dac_vars.h"
+
 #include "base/text.h"
 
 namespace dnheap {
 
 namespace {
 
-// Members of GcDacVars that are pointers to the GC's variables, in order, from .NET 5 on (5.0 to 10.0 agree; later versions
-// append). `global`: the contract's name for it where one pointer is one global.
+// Members of GcDacVars that are pointers to the GC's variables, in order, from .NET 5 on (5.0 to 10.0 agree; later
+// versions append). `global`: the contract's name for it where one pointer is one global.
 enum Variable : u8 {
-  build_variant, built_with_svr, global_mechanisms, generation_table, max_gen, mark_array, current_c_gc_state,
-  ephemeral_heap_segment, saved_sweep_ephemeral_seg, saved_sweep_ephemeral_start, background_saved_lowest,
-  background_saved_highest, alloc_allocated, next_sweep_obj, oom_info, finalize_queue, internal_root_array,
-  internal_root_array_index, heap_analyze_success, n_heaps, g_heaps, gc_structures_invalid_cnt, interesting_data,
-  compact_reasons, expand_mechanisms, interesting_mechanism_bits, handle_table_map, gc_heap_field_offsets,
-  generation_field_offsets, bookkeeping_start, global_regions_to_decommit, global_free_huge_regions, free_regions,
-  freeable_soh_segment, freeable_uoh_segment, variable_count
+  build_variant,
+  built_with_svr,
+  global_mechanisms,
+  generation_table,
+  max_gen,
+  mark_array,
+  current_c_gc_state,
+  ephemeral_heap_segment,
+  saved_sweep_ephemeral_seg,
+  saved_sweep_ephemeral_start,
+  background_saved_lowest,
+  background_saved_highest,
+  alloc_allocated,
+  next_sweep_obj,
+  oom_info,
+  finalize_queue,
+  internal_root_array,
+  internal_root_array_index,
+  heap_analyze_success,
+  n_heaps,
+  g_heaps,
+  gc_structures_invalid_cnt,
+  interesting_data,
+  compact_reasons,
+  expand_mechanisms,
+  interesting_mechanism_bits,
+  handle_table_map,
+  gc_heap_field_offsets,
+  generation_field_offsets,
+  bookkeeping_start,
+  global_regions_to_decommit,
+  global_free_huge_regions,
+  free_regions,
+  freeable_soh_segment,
+  freeable_uoh_segment,
+  variable_count
 };
 static_assert(variable_count == 35);
 
@@ -57,16 +87,32 @@ constexpr NamedVariable named_variables[] = {
 };
 
 // Order of the i32 offsets behind gc_heap_field_offsets; -1 = the build has no such member.
-constexpr const char *heap_fields[] = {
-    "AllocAllocated", "EphemeralHeapSegment", "FinalizeQueue", "OomData", "InterestingData", "CompactReasons",
-    "ExpandMechanisms", "InterestingMechanismBits", "InternalRootArray", "InternalRootArrayIndex", "HeapAnalyzeSuccess",
-    "CardTable", "MarkArray", "NextSweepObj", "BackgroundMinSavedAddr", "BackgroundMaxSavedAddr",
-    "SavedSweepEphemeralSeg", "SavedSweepEphemeralStart", "GenerationTable", "FreeableSohSegment", "FreeableUohSegment",
-    "FreeRegions"};
+constexpr const char *heap_fields[] = {"AllocAllocated",
+                                       "EphemeralHeapSegment",
+                                       "FinalizeQueue",
+                                       "OomData",
+                                       "InterestingData",
+                                       "CompactReasons",
+                                       "ExpandMechanisms",
+                                       "InterestingMechanismBits",
+                                       "InternalRootArray",
+                                       "InternalRootArrayIndex",
+                                       "HeapAnalyzeSuccess",
+                                       "CardTable",
+                                       "MarkArray",
+                                       "NextSweepObj",
+                                       "BackgroundMinSavedAddr",
+                                       "BackgroundMaxSavedAddr",
+                                       "SavedSweepEphemeralSeg",
+                                       "SavedSweepEphemeralStart",
+                                       "GenerationTable",
+                                       "FreeableSohSegment",
+                                       "FreeableUohSegment",
+                                       "FreeRegions"};
 
 // Members of heap_segment, one pointer each (dac_heap_segment).
-constexpr const char *segment_fields[] = {"Allocated", "Committed", "Reserved", "Used",  "Mem",
-                                          "Flags",     "Next",      "BackgroundAllocated", "Heap"};
+constexpr const char *segment_fields[] = {"Allocated", "Committed",           "Reserved", "Used", "Mem", "Flags",
+                                          "Next",      "BackgroundAllocated", "Heap"};
 
 class Table {
 public:

@@ -1,8 +1,10 @@
 #include "runtime/layout/method_table.h"
+
 #include "metadata/type_name.h"
 #include "runtime/ecma_metadata_1.h"
 #include "runtime/layout/module.h"
 #include "runtime/method_table_flags.h"
+
 #include <algorithm>
 #include <set>
 
@@ -31,12 +33,13 @@ public:
   }
 
 private:
-  // MTFlags and BaseSize are the first words of every MethodTable since .NET Core 1.0; that String and Free are found by
-  // them is the test.
+  // MTFlags and BaseSize are the first words of every MethodTable since .NET Core 1.0; that String and Free are found
+  // by them is the test.
   void derive_head() {
     for (auto [field, offset] : {std::pair{"MTFlags", 0}, {"BaseSize", 4}})
-      d_.choose("MethodTable", field, [o = offset] { return std::vector<i64>{o}; }, [o = offset](i64 x) { return x == o; },
-                "MethodTable begins with flags and base size");
+      d_.choose(
+          "MethodTable", field, [o = offset] { return std::vector<i64>{o}; }, [o = offset](i64 x) { return x == o; },
+          "MethodTable begins with flags and base size");
   }
 
   std::optional<u32> flags(Address mt) const { return d_.memory.try_load<u32>(mt); }
@@ -51,17 +54,16 @@ private:
   }
   bool is_string(Address mt) const {
     auto f = flags(mt), b = base_size(mt);
-    return f && b && (*f & mt_has_component_size) && (*f & 0xffff) == 2 && !is_array(*f) &&
-           *b == 2 * p_ + 4 + 2;
+    return f && b && (*f & mt_has_component_size) && (*f & 0xffff) == 2 && !is_array(*f) && *b == 2 * p_ + 4 + 2;
   }
   bool is_object_array(Address mt) const {
     auto f = flags(mt), b = base_size(mt);
-    return f && b && (*f & mt_has_component_size) && (*f & 0xffff) == p_ && is_sz_array(*f) &&
-           *b == 3 * p_ && (*f & mt_contains_gc_pointers);
+    return f && b && (*f & mt_has_component_size) && (*f & 0xffff) == p_ && is_sz_array(*f) && *b == 3 * p_ &&
+           (*f & mt_contains_gc_pointers);
   }
 
-  // The MethodTable behind a published global; else the one of which the runtime's data holds a pointer. Several variables
-  // may point at the same one.
+  // The MethodTable behind a published global; else the one of which the runtime's data holds a pointer. Several
+  // variables may point at the same one.
   Address find_known(const char *global, const std::function<bool(Address)> &passes, const char *predicate) {
     std::optional<u64> variable = d_.descriptor.try_number(global);
     if (variable)
@@ -73,7 +75,8 @@ private:
         found.emplace(word, at);
     });
     if (found.size() != 1) {
-      d_.descriptor.missing[global] = std::to_string(found.size()) + " candidates in the runtime's data pass: " + predicate;
+      d_.descriptor.missing[global] =
+          std::to_string(found.size()) + " candidates in the runtime's data pass: " + predicate;
       d_.descriptor.globals.erase(global);
       return 0;
     }
@@ -82,10 +85,12 @@ private:
   }
 
   void derive_known_types() {
-    find_known("FreeObjectMethodTable", [&](Address mt) { return is_free(mt); },
-               "component size 1, base size of three pointers, no parent and no module");
-    known_.string = find_known("StringMethodTable", [&](Address mt) { return is_string(mt) && has_parent_object(mt); },
-                               "component size 2, the base size of a string, and a parent without parent");
+    find_known(
+        "FreeObjectMethodTable", [&](Address mt) { return is_free(mt); },
+        "component size 1, base size of three pointers, no parent and no module");
+    known_.string = find_known(
+        "StringMethodTable", [&](Address mt) { return is_string(mt) && has_parent_object(mt); },
+        "component size 2, the base size of a string, and a parent without parent");
   }
 
   std::vector<i64> parent_offsets(Address string) const {
@@ -101,12 +106,12 @@ private:
     if (!known_.string)
       return;
     std::vector<i64> found = parent_offsets(known_.string);
-    bool chosen = d_.choose("MethodTable", "ParentMethodTable", [&] { return found; },
-                            [&](i64 x) { return std::find(found.begin(), found.end(), x) != found.end(); },
-                            "String's parent is a type without components and without parent");
+    bool chosen = d_.choose(
+        "MethodTable", "ParentMethodTable", [&] { return found; },
+        [&](i64 x) { return std::find(found.begin(), found.end(), x) != found.end(); },
+        "String's parent is a type without components and without parent");
     if (chosen)
-      known_.object =
-          d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "ParentMethodTable")}).value_or(0);
+      known_.object = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "ParentMethodTable")}).value_or(0);
   }
 
   // q(q(mt + x) + y) == mt, for String and Object: the EEClass points back.
@@ -125,12 +130,13 @@ private:
     if (!chosen)
       return;
     i64 x = d_.descriptor.offset("MethodTable", "EEClassOrCanonMT");
-    d_.choose("EEClass", "MethodTable", [&] { return back(x); }, [&](i64 y) { return both(x, y); },
-              "the classes of String and Object point back at them");
+    d_.choose(
+        "EEClass", "MethodTable", [&] { return back(x); }, [&](i64 y) { return both(x, y); },
+        "the classes of String and Object point back at them");
   }
 
-  // The module of String is the one whose metadata has a System.String; the row numbers there say where a MethodTable keeps
-  // its own: from .NET 9 on above eight flag bits, before that in 16 bits.
+  // The module of String is the one whose metadata has a System.String; the row numbers there say where a MethodTable
+  // keeps its own: from .NET 9 on above eight flag bits, before that in 16 bits.
   void derive_module() {
     if (!known_.object)
       return;
@@ -140,13 +146,15 @@ private:
       core = a && a == b ? derive_core_module(d_, *a) : std::nullopt;
       return core.has_value();
     };
-    if (!d_.choose("MethodTable", "Module", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, metadata_at,
-                   "String and Object are of the module whose metadata defines them"))
+    if (!d_.choose(
+            "MethodTable", "Module", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, metadata_at,
+            "String and Object are of the module whose metadata defines them"))
       return;
     core = derive_core_module(d_, *d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "Module")}));
     if (!core)
       return;
-    u32 string_rid = find_type(core->metadata, "System", "String"), object_rid = find_type(core->metadata, "System", "Object");
+    u32 string_rid = find_type(core->metadata, "System", "String"),
+        object_rid = find_type(core->metadata, "System", "Object");
     auto flags2 = [&](i64 x) {
       auto s = d_.memory.try_load<u32>(known_.string + static_cast<u64>(x)),
            o = d_.memory.try_load<u32>(known_.object + static_cast<u64>(x));
@@ -158,15 +166,18 @@ private:
     };
     // 8.0: 16 bits of flags, then the 16-bit row number; MTFlags2 stands for those flags there.
     if (!Derivation::search(8, 16, 2, token16).empty() && Derivation::search(8, 16, 4, flags2).empty()) {
-      d_.choose("MethodTable", "Token", [&] { return Derivation::offsets(8, 16, 2); }, token16,
-                "String's and Object's row numbers in the metadata");
+      d_.choose(
+          "MethodTable", "Token", [&] { return Derivation::offsets(8, 16, 2); }, token16,
+          "String's and Object's row numbers in the metadata");
       i64 token = d_.descriptor.offset("MethodTable", "Token");
-      d_.choose("MethodTable", "MTFlags2", [&] { return std::vector<i64>{token - 2}; },
-                [&](i64 x) { return x == token - 2; }, "the 16 bits before the row number");
+      d_.choose(
+          "MethodTable", "MTFlags2", [&] { return std::vector<i64>{token - 2}; }, [&](i64 x) { return x == token - 2; },
+          "the 16 bits before the row number");
       return;
     }
-    d_.choose("MethodTable", "MTFlags2", [&] { return Derivation::offsets(8, 16, 4); }, flags2,
-              "String's and Object's row numbers in the metadata");
+    d_.choose(
+        "MethodTable", "MTFlags2", [&] { return Derivation::offsets(8, 16, 4); }, flags2,
+        "String's and Object's row numbers in the metadata");
   }
 
   static u32 find_type(const Metadata &metadata, std::string_view name_space, std::string_view name) {
@@ -185,12 +196,14 @@ private:
       return u16_at(known_.object, x) == 4 && u16_at(known_.object, x + 2) == 0 && u16_at(known_.string, x) >= 4 &&
              u16_at(known_.string, x) < 256 && u16_at(known_.string, x + 2) > 3 && u16_at(known_.string, x + 2) < 256;
     };
-    if (!d_.choose("MethodTable", "NumVirtuals", [] { return Derivation::offsets(8, 16, 2); }, passes,
-                   "Object has four virtual methods and no interface, String has more"))
+    if (!d_.choose(
+            "MethodTable", "NumVirtuals", [] { return Derivation::offsets(8, 16, 2); }, passes,
+            "Object has four virtual methods and no interface, String has more"))
       return;
     i64 x = d_.descriptor.offset("MethodTable", "NumVirtuals") + 2;
-    d_.choose("MethodTable", "NumInterfaces", [&] { return std::vector<i64>{x}; }, [&](i64 y) { return passes(y - 2); },
-              "follows NumVirtuals; Object has no interface, String has more");
+    d_.choose(
+        "MethodTable", "NumInterfaces", [&] { return std::vector<i64>{x}; }, [&](i64 y) { return passes(y - 2); },
+        "follows NumVirtuals; Object has no interface, String has more");
   }
 
   // An array keeps its element type where others keep their instantiation: object[]'s is Object.
@@ -200,14 +213,15 @@ private:
     auto elements = [&](Address array) {
       return Derivation::search(4 * p_, 10 * p_, p_, [&](i64 x) { return d_.follow(array, {x}) == known_.object; });
     };
-    known_.object_array =
-        find_known("ObjectArrayMethodTable", [&](Address mt) { return is_object_array(mt) && !elements(mt).empty(); },
-                   "a vector of pointers whose element type is Object");
+    known_.object_array = find_known(
+        "ObjectArrayMethodTable", [&](Address mt) { return is_object_array(mt) && !elements(mt).empty(); },
+        "a vector of pointers whose element type is Object");
     if (!known_.object_array)
       return;
-    if (!d_.choose("MethodTable", "PerInstInfo", [&] { return elements(known_.object_array); },
-                   [&](i64 x) { return d_.follow(known_.object_array, {x}) == known_.object; },
-                   "object[]'s element type is Object"))
+    if (!d_.choose(
+            "MethodTable", "PerInstInfo", [&] { return elements(known_.object_array); },
+            [&](i64 x) { return d_.follow(known_.object_array, {x}) == known_.object; },
+            "object[]'s element type is Object"))
       return;
     derive_dictionary();
   }
@@ -226,13 +240,14 @@ private:
       return !generics.empty();
     };
     for (const char *field : {"NumDicts", "NumTypeArgs"})
-      d_.choose("GenericsDictInfo", field, [] { return std::vector<i64>(); }, counts,
-                "1 for the generic interfaces of String, such as IEquatable<string>");
+      d_.choose(
+          "GenericsDictInfo", field, [] { return std::vector<i64>(); }, counts,
+          "1 for the generic interfaces of String, such as IEquatable<string>");
   }
 
   std::vector<Address> string_interfaces() const {
-    std::optional<u16> count =
-        d_.memory.try_load<u16>(known_.string + static_cast<u64>(d_.descriptor.try_offset("MethodTable", "NumInterfaces").value_or(0)));
+    std::optional<u16> count = d_.memory.try_load<u16>(
+        known_.string + static_cast<u64>(d_.descriptor.try_offset("MethodTable", "NumInterfaces").value_or(0)));
     i64 per_inst = d_.descriptor.offset("MethodTable", "PerInstInfo");
     std::vector<Address> out;
     for (i64 map = 4 * p_; map < 10 * p_; map += p_) {

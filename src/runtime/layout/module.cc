@@ -32,7 +32,8 @@ std::optional<ModuleMetadata> derive_core_module(Derivation &d, Address module) 
         return std::vector{x};
     return std::vector<i64>();
   };
-  if (d.choose("Module", "Base", [&] { return first(direct); }, direct, predicate))
+  if (d.choose(
+          "Module", "Base", [&] { return first(direct); }, direct, predicate))
     return core_metadata(d, base(d.descriptor.offset("Module", "Base")));
 
   auto through = [&](i64 assembly, i64 slot) { return core_metadata(d, d.follow(module, {assembly, p, slot, p})); };
@@ -40,16 +41,19 @@ std::optional<ModuleMetadata> derive_core_module(Derivation &d, Address module) 
     return Derivation::search(8 * p, 32 * p, p, [&](i64 slot) { return through(assembly, slot).has_value(); });
   };
   auto has_slot = [&](i64 x) { return !slot_of(x).empty(); };
-  if (!d.choose("Module", "PEAssembly", [&] { return first(has_slot); }, has_slot, predicate))
+  if (!d.choose(
+          "Module", "PEAssembly", [&] { return first(has_slot); }, has_slot, predicate))
     return std::nullopt;
   d.descriptor.missing.erase("Module.Base"); // not needed any more
   i64 assembly = d.descriptor.offset("Module", "PEAssembly");
   // Several slots may hold a layout (flat, loaded): all of them show the same metadata, so the last is as good as any.
   i64 slot = slot_of(assembly).back();
-  d.choose("PEImage", "LoadedImageLayout", [&] { return std::vector<i64>{slot}; },
-           [&](i64 x) { return through(assembly, x).has_value(); }, predicate);
+  d.choose(
+      "PEImage", "LoadedImageLayout", [&] { return std::vector<i64>{slot}; },
+      [&](i64 x) { return through(assembly, x).has_value(); }, predicate);
   for (auto [type, field] : {std::pair{"PEAssembly", "PEImage"}, {"PEImageLayout", "Base"}})
-    d.choose(type, field, [&] { return std::vector<i64>{p}; }, [&](i64 x) { return x == p; }, predicate);
+    d.choose(
+        type, field, [&] { return std::vector<i64>{p}; }, [&](i64 x) { return x == p; }, predicate);
   return through(assembly, d.descriptor.offset("PEImage", "LoadedImageLayout"));
 }
 

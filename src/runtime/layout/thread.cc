@@ -1,5 +1,7 @@
 #include "runtime/layout/thread.h"
+
 #include "runtime/gc_1.h"
+
 #include <algorithm>
 #include <set>
 
@@ -40,9 +42,10 @@ private:
     return nodes;
   }
 
-  // g_dacTable holds the address of g_gcDacGlobals; it is found by that. Its other entries are addresses of variables of
-  // this module too, in an order that hardly changes: ThreadStore::s_pThreadStore, g_pFinalizerThread,
-  // g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain (debug/ee/dactable.cpp, inc/dacvars.h).
+  // g_dacTable holds the address of g_gcDacGlobals; it is found by that. Its other entries are addresses of variables
+  // of this module too, in an order that hardly changes: ThreadStore::s_pThreadStore, g_pFinalizerThread,
+  // g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain (debug/ee/dactable.cpp,
+  // inc/dacvars.h).
   void find_table() {
     if (gc_variable_)
       d_.scan_data([&](Address at, u64 word) {
@@ -68,7 +71,8 @@ private:
   bool is_thread_store(Address store, i64 first) {
     std::vector<Address> nodes = chain(store, first, max_threads);
     i64 count = first + 3 * p_;
-    if (nodes.empty() || d_.memory.try_load<u32>(store + static_cast<u64>(count)) != nodes.size() || !id_distance(nodes))
+    if (nodes.empty() || d_.memory.try_load<u32>(store + static_cast<u64>(count)) != nodes.size() ||
+        !id_distance(nodes))
       return false;
     // The tail, too, begins a list (of one): the head, if it is one, lies in the word before.
     std::vector<Address> before = chain(store, first - p_, max_threads);
@@ -111,22 +115,25 @@ private:
       if (store < 0x10000)
         continue;
       std::optional<i64> published = d_.descriptor.try_offset("ThreadStore", "FirstThreadLink");
-      std::vector<i64> first = published && is_thread_store(store, *published) ? std::vector{*published} : first_of(store);
+      std::vector<i64> first =
+          published && is_thread_store(store, *published) ? std::vector{*published} : first_of(store);
       if (first.empty())
         continue;
       store_ = store;
       if (!d_.descriptor.try_number("ThreadStore"))
         d_.descriptor.set_number("ThreadStore", variable, true, Origin::discovered);
-      bool chosen = d_.choose("ThreadStore", "FirstThreadLink", [&] { return first; },
-                              [&](i64 x) { return is_thread_store(store, x); },
-                              "a list of as many threads as a word behind it counts, with ids of the target's threads");
+      bool chosen = d_.choose(
+          "ThreadStore", "FirstThreadLink", [&] { return first; }, [&](i64 x) { return is_thread_store(store, x); },
+          "a list of as many threads as a word behind it counts, with ids of the target's threads");
       return chosen && is_thread_store(store, d_.descriptor.offset("ThreadStore", "FirstThreadLink")) &&
-             d_.choose("ThreadStore", "ThreadCount", [&] { return std::vector{count_}; },
-                       [&](i64 x) { return d_.memory.try_load<u32>(store + static_cast<u64>(x)) == nodes_.size(); },
-                       "the length of the thread list");
+             d_.choose(
+                 "ThreadStore", "ThreadCount", [&] { return std::vector{count_}; },
+                 [&](i64 x) { return d_.memory.try_load<u32>(store + static_cast<u64>(x)) == nodes_.size(); },
+                 "the length of the thread list");
     }
     d_.descriptor.missing["ThreadStore"] =
-        std::to_string(candidates.size()) + " candidates; each must pass: a list of threads with ids of the target's threads";
+        std::to_string(candidates.size()) +
+        " candidates; each must pass: a list of threads with ids of the target's threads";
     return false;
   }
 
@@ -143,14 +150,16 @@ private:
     std::vector<i64> found;
     for (auto [distance, count] : votes)
       found.push_back(distance);
-    if (!d_.choose("Thread", "LinkNext", [&] { return found; },
-                   [&](i64 x) { return votes.empty() ? x > 0 && x % p_ == 0 : voted(x); },
-                   "the distance from a Thread that the runtime names to its link in the thread list"))
+    if (!d_.choose(
+            "Thread", "LinkNext", [&] { return found; },
+            [&](i64 x) { return votes.empty() ? x > 0 && x % p_ == 0 : voted(x); },
+            "the distance from a Thread that the runtime names to its link in the thread list"))
       return;
     link_ = d_.descriptor.offset("Thread", "LinkNext");
     if (std::optional<i64> distance = id_distance(nodes_))
-      d_.choose("Thread", "OSId", [&] { return std::vector{link_ + *distance}; },
-                [&](i64 x) { return x == link_ + *distance; }, "ids of the target's threads");
+      d_.choose(
+          "Thread", "OSId", [&] { return std::vector{link_ + *distance}; },
+          [&](i64 x) { return x == link_ + *distance; }, "ids of the target's threads");
     for (Address node : nodes_)
       threads_.push_back(node - static_cast<u64>(link_));
   }
@@ -167,8 +176,8 @@ private:
   }
 
   enum class Context : u8 { none, empty, set };
-  // A context is empty (both null), or a stretch of one gen0 segment. Memory not yet handed out is nearly always zero (the
-  // GC may skip clearing for arrays that ask for it): `strict_` demands that.
+  // A context is empty (both null), or a stretch of one gen0 segment. Memory not yet handed out is nearly always zero
+  // (the GC may skip clearing for arrays that ask for it): `strict_` demands that.
   Context context_at(Address at) const {
     auto pointer = d_.word(at), limit = d_.word(at + d_.pointer_size);
     if (!pointer || !limit)
@@ -207,7 +216,8 @@ private:
     }
     strict_ = true;
     // After a collection no thread has a context, and then there is nothing to find or to skip.
-    d_.descriptor.missing["Thread.AllocContext"] = "no candidate; each must pass: null, or inside gen0, for every thread";
+    d_.descriptor.missing["Thread.AllocContext"] =
+        "no candidate; each must pass: null, or inside gen0, for every thread";
   }
 
   bool search_contexts() {
@@ -222,7 +232,8 @@ private:
                    std::optional<u64> locals = d_.follow(thread, {x});
                    return locals ? std::optional(*locals + static_cast<u64>(y)) : std::nullopt;
                  },
-                 any) && any;
+                 any) &&
+             any;
     };
     auto inline_at = [&](i64 x) {
       bool any;
@@ -230,20 +241,24 @@ private:
     };
     std::vector<i64> in_thread = Derivation::search(0, 200 * p_, p_, inline_at);
     if (!in_thread.empty()) {
-      return d_.choose("Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
+      return d_.choose(
+          "Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
     }
     for (i64 y : {i64{0}, p_}) {
       std::vector<i64> found = Derivation::search(0, 100 * p_, p_, [&](i64 x) { return indirect(x, y); });
       if (found.empty())
         continue;
       inner = y;
-      if (!d_.choose("Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, inner); },
-                     predicate))
+      if (!d_.choose(
+              "Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, inner); },
+              predicate))
         return false;
-      d_.choose("RuntimeThreadLocals", "AllocContext", [] { return std::vector<i64>{0}; },
-                [](i64 x) { return x == 0; }, "its first member");
-      return d_.choose("EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
-                       [&](i64 x) { return x == inner; }, predicate);
+      d_.choose(
+          "RuntimeThreadLocals", "AllocContext", [] { return std::vector<i64>{0}; }, [](i64 x) { return x == 0; },
+          "its first member");
+      return d_.choose(
+          "EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
+          [&](i64 x) { return x == inner; }, predicate);
     }
     return false;
   }

@@ -1,0 +1,88 @@
+// Whatever is damaged, in the runtime's structures or in the heap: an Error with a text, or an answer whose sum closes.
+// Never a crash, a hang, or an exception of another kind.
+#include "heap/object_cursor.h"
+#include "snapshot/snapshot.h"
+#include "support/opened.h"
+#include "support/random_heap.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+void damage(HeapBuilder &heap, std::mt19937_64 &random) {
+  // Where, and how much of it matters: the runtime's data, its structures, images, objects.
+  std::vector<std::pair<Address, u64>> stretches = {{heap.data.address(), heap.data.end() - heap.data.address()},
+                                                    {heap.native.address(), heap.native.end() - heap.native.address()},
+                                                    {heap.core().image, 4096},
+                                                    {heap.app().image, 4096}};
+  for (const SegmentWriter &s : heap.segments)
+    if (s.end() > s.start)
+      stretches.emplace_back(s.start, s.end() - s.start);
+  const u64 values[] = {0, 1, ~u64{0}, 0x7fffffff, heap.native.address(), heap.segments[0].start, random()};
+  for (int hits = 1 << random() % 7; hits; --hits) {
+    auto [start, size] = stretches[random() % stretches.size()];
+    Address at = start + random() % size;
+    if (random() % 16 == 0)
+      heap.hole(at, at + 1 + random() % 512);
+    else if (random() % 2)
+      heap.poke(at, random(), 1);
+    else
+      heap.poke(at & ~(heap.p - 1), values[random() % std::size(values)], heap.p);
+  }
+}
+
+u64 sum_of(std::span<const Gap> gaps) {
+  u64 sum = 0;
+  for (const Gap &gap : gaps)
+    sum += gap.end - gap.start;
+  return sum;
+}
+
+// True: there was an answer.
+bool examine(HeapBuilder &heap) {
+  SnapshotOptions options;
+  options.threads = 2;
+  Snapshot snapshot(heap.target(), options);
+  try {
+    const HeapTally &tally = snapshot.tally();
+    const Heap &of = snapshot.heap();
+    EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + sum_of(tally.walk.gaps), of.segment_bytes());
+    u64 count = 0;
+    for (const TypeTally &type : tally.types) {
+      EXPECT_FALSE(snapshot.runtime().types().name(type.method_table).empty());
+      count += type.total().count;
+    }
+    EXPECT_EQ(count, tally.walk.objects);
+    ObjectCursor cursor(of, snapshot.runtime());
+    while (cursor.next())
+      --count;
+    EXPECT_EQ(count, 0u);
+    return true;
+  } catch (const Error &e) {
+    EXPECT_GT(std::string_view(e.what()).size(), 20u) << e.what();
+    EXPECT_LT(std::string_view(e.what()).size(), 4000u) << e.what();
+    return false;
+  }
+}
+
+TEST(Damage, ErrorOrAnswer) {
+  std::mt19937_64 random(1);
+  u64 answers = 0, errors = 0;
+  for (const HeapShape &shape : all_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    for (int round = 0; round < 12; ++round) {
+      HeapBuilder heap(shape);
+      add_random_heap(heap, 2000, random);
+      heap.target(); // lays everything out
+      damage(heap, random);
+      ++(examine(heap) ? answers : errors);
+    }
+  }
+  // Both must be common, or the damage is not what it should be.
+  EXPECT_GT(answers, errors / 4);
+  EXPECT_GT(errors, answers / 4);
+}
+
+} // namespace
+} // namespace dnheap::test
