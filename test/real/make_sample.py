@@ -6,7 +6,7 @@
 The sample shall say nothing about the machine it was made on, be small, and be nearly the same when made again. So the
 runtime and the program are copied to FOLDER, run there with a bare environment and without address randomisation, and
 deleted; what the C library frees is overwritten; and what names this machine still (the kernel's name for its build in the
-vDSO, the path of a control group) is blanked in the dump.
+vDSO, what the runtime read of mounts and control groups) is blanked in the dump.
 Needs what the real-dump tests need (README.md), setarch (util-linux) and zstd.
 """
 import argparse
@@ -28,6 +28,7 @@ import witness
 SAMPLE = runtimes.PROJECT / "sample"
 FOLDER = pathlib.Path("/tmp/shop")  # what the dump will name as the place of its modules
 MAJOR = 10
+PIECE = 8  # characters: the shortest piece of text that is compared
 
 # Fewer helper threads, no second mapping of code, and a small nursery: all of them would be written to the dump.
 SETTINGS = {
@@ -49,7 +50,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dnheap-sample-") as folder:
         dump = pathlib.Path(folder) / "demo.core"
         truth = make(dump)
-        blank_private_words(dump)
+        blank_private_text(dump)
         problems = check(options.dnheap.resolve(), dump, truth) if options.dnheap else []
         if problems:
             print("\n".join(problems), file=sys.stderr)
@@ -86,19 +87,40 @@ def lay_out():
     shutil.copy2(targets.PROGRAMS / "common" / "target.runtimeconfig.json", FOLDER / "runtimeconfig.json")
 
 
-def blank_private_words(dump):
-    """Overwrites each piece of text in the dump that names this machine, its user, or folders of theirs."""
+def blank_private_text(dump):
+    """Overwrites text in the dump that is about this machine: what the runtime read of mounts and control groups, also in
+    pieces, and every word that names the machine, its user or folders of theirs."""
+    content = bytearray(dump.read_bytes())
+    pieces = private_pieces()
+    for run in re.finditer(rb"[ -~]{%d,}" % PIECE, bytes(content)):
+        for at in range(run.start(), run.end() - PIECE + 1):
+            if run[0][at - run.start():at - run.start() + PIECE] in pieces:
+                content[at:at + PIECE] = bytes(PIECE)
     groups = {line.split(":")[2] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()}
     words = {str(runtimes.PROJECT), str(runtimes.cache()), str(pathlib.Path.home()), platform.node(), getpass.getuser(),
              platform.release(), *groups}
-    content = bytearray(dump.read_bytes())
     for word in sorted(word for word in words if len(word) > 4):  # shorter ones, such as the user root, occur by chance
         for encoding, character in (("utf-8", rb"[!-~]"), ("utf-16-le", rb"(?:[!-~]\0)")):
             text = rb"%b*%b%b*" % (character, re.escape(word.encode(encoding)), character)
             for found in list(re.finditer(text, content)):
-                print(f"blanked in the dump: {found[0].decode(encoding)}")
                 content[found.start():found.end()] = bytes(len(found[0]))
     dump.write_bytes(content)
+
+
+def private_pieces():
+    """All stretches of PIECE characters in what this machine says of its mounts, unless they are in public files as well."""
+    def cut(text):
+        return {text[at:at + PIECE] for at in range(len(text) - PIECE + 1)}
+
+    private = set()
+    for name in ("mountinfo", "mounts", "cgroup"):
+        for line in pathlib.Path("/proc/self", name).read_bytes().splitlines():
+            private |= cut(line)
+    for file in [*runtimes.runtime(MAJOR).iterdir(), pathlib.Path("/proc/self/maps")]:
+        if private and file.suffix != ".json":
+            for run in re.findall(rb"[ -~]{%d,}" % PIECE, file.read_bytes()):
+                private -= cut(run)
+    return private
 
 
 def check(dnheap, dump, truth):

@@ -1,5 +1,5 @@
 // A shop that has run for a while and takes more memory than its owner expected. Nothing depends on time or chance, so
-// every run makes the same heap. sample/README.md tells what is to be found in it.
+// every run makes the same objects. sample/README.md tells what is to be found in it.
 using System;
 using Shop.Cache;
 using Shop.Events;
