@@ -90,7 +90,7 @@ def graph(nodes, made):
         say(f"making {core.name}")
         made += [core, truth]
         with targets.Target("graph", MAJOR, arguments=[str(nodes)]) as target:
-            target.dump("withheap", core)
+            target.dump("heap", core)
         truth.write_text(json.dumps(target.truth))
     return Dump(f"graph, {nodes / 1e6:g} M nodes", core, json.loads(truth.read_text()))
 

@@ -54,6 +54,7 @@ report::Table modules_table(const Target &target) {
   table.title = "Module files looked at";
   table.columns = {{"module", "Module", Kind::text, report::Shown::in_data},
                    {"outcome", "Outcome", Kind::text},
+                   {"identity", "Identity", Kind::text},
                    {"reason", "Why", Kind::text},
                    {"file", "File", Kind::text}};
   std::vector<report::Row> rows;
@@ -62,7 +63,8 @@ report::Table modules_table(const Target &target) {
     const char *outcome = p.outcome == Provenance::Outcome::used       ? "used"
                           : p.outcome == Provenance::Outcome::rejected ? "rejected"
                                                                        : "missing";
-    rows.push_back({p.module, outcome, p.reason, p.file.empty() ? p.module : p.file});
+    rows.push_back({p.module, outcome, p.identity.empty() ? Cell() : Cell(p.identity), p.reason,
+                    p.file.empty() ? p.module : p.file});
     missing |= p.outcome != Provenance::Outcome::used;
   }
   if (rows.empty())

@@ -56,6 +56,7 @@ private:
 };
 
 bool is_folder(const std::string &path);
+bool is_file(const std::string &path); // a regular one
 // All regular files below `folder`, at most `limit`, in a fixed order.
 std::vector<std::string> files_below(const std::string &folder, u64 limit);
 

@@ -123,6 +123,11 @@ bool is_folder(const std::string &path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
+bool is_file(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
 std::vector<std::string> files_below(const std::string &folder, u64 limit) {
   std::vector<std::string> out;
   std::error_code error;

@@ -16,8 +16,8 @@ using i64 = std::int64_t;
 // A virtual address in the target process. 32-bit targets use the low half.
 using Address = u64;
 
-// Rounds up to a multiple of `alignment`, a power of two. Wraps only if value > 2^64 - alignment: callers bound it
-// first.
+// Round to a multiple of `alignment`, a power of two. Up wraps if value > 2^64 - alignment: callers bound it first.
+constexpr u64 align_down(u64 value, u64 alignment) { return value & ~(alignment - 1); }
 constexpr u64 align_up(u64 value, u64 alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 
 // a + b, or the largest u64 where that would wrap: sizes from a dump are added with this and then compared.

@@ -61,18 +61,63 @@ std::vector<ElfSegment> read_segments(const ElfHeader &header, Bytes file) {
   return segments;
 }
 
+bool is_zero(Bytes bytes) {
+  return bytes.empty() || (bytes[0] == std::byte{} && std::equal(bytes.begin() + 1, bytes.end(), bytes.begin()));
+}
+
+// gcore also writes what a process has reserved but cannot access (PROT_NONE), gigabytes of it, as zeros of segments
+// that may be read only and belong to no file. Such a segment is no memory: it must not read as zero. Of large ones
+// samples are looked at; if there were something between them, it would be missing from the answer, and shown as a gap.
+class Reserved {
+public:
+  explicit Reserved(std::span<const MappedExtent> files) {
+    for (const MappedExtent &file : files)
+      mapped_.emplace_back(file.extent.start, file.extent.end);
+    std::sort(mapped_.begin(), mapped_.end());
+  }
+
+  bool is(const ElfSegment &segment, Bytes content) const {
+    if (segment.flags != elf::flag_read || content.empty() || !is_zero_throughout(content))
+      return false;
+    auto after = std::lower_bound(mapped_.begin(), mapped_.end(),
+                                  std::pair{add_clamped(segment.address, segment.memory_size), Address{0}});
+    return after == mapped_.begin() || std::prev(after)->second <= segment.address;
+  }
+
+private:
+  static bool is_zero_throughout(Bytes content) {
+    constexpr u64 whole = 16 << 20, sample = 4096, samples = 1024;
+    if (content.size() <= whole)
+      return is_zero(content);
+    for (u64 at = 0, step = content.size() / samples; at + sample <= content.size(); at += step)
+      if (!is_zero(content.subspan(at, sample)))
+        return false;
+    return is_zero(content.last(sample));
+  }
+
+  std::vector<std::pair<Address, Address>> mapped_;
+};
+
 // Lays out the memory, and records what the segments promise but the file does not hold.
-void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes file, Target &target) {
+void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes file,
+                 std::span<const MappedExtent> files, Target &target) {
   std::vector<Range> ranges;
   ranges.reserve(segments.size());
+  Reserved reserved(files);
   u64 loads = 0, cut = 0, cut_bytes = 0, given = 0;
   for (const ElfSegment &segment : segments) {
     if (segment.type != elf::segment_load || (segment.memory_size == 0 && segment.file_size == 0))
       continue;
     ++loads;
     u64 in_file = segment.offset < file.size() ? std::min(segment.file_size, file.size() - segment.offset) : 0;
+    Bytes content = in_file ? file.subspan(segment.offset, in_file) : Bytes{};
+    if (target.dump_kind == "gcore" && reserved.is(segment, content)) {
+      target.absent.push_back({segment.address, add_clamped(segment.address, segment.memory_size),
+                               "reserved, not accessible (gcore writes it as zeros)"});
+      continue;
+    }
     if (in_file)
-      ranges.push_back({segment.address, file.subspan(segment.offset, in_file)});
+      ranges.push_back({segment.address, content});
     given += in_file;
 
     Address known_end = add_clamped(segment.address, in_file);
@@ -103,6 +148,23 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
         fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
 }
 
+// Where a stack has a guard page of the kind that the kernel knows since 6.13, gcore stops reading and writes zeros for
+// the rest of it.
+void note_lost_stacks(Target &target) {
+  constexpr u64 looked_at = 512; // a thread in a system call has return addresses there
+  u64 lost = 0;
+  for (const Thread &thread : target.threads) {
+    Bytes top = target.memory.view(thread.stack_pointer, looked_at);
+    lost += !top.empty() && is_zero(top);
+  }
+  if (lost)
+    target.notes.push_back(fmt::format("the stacks of {} of {} threads are zeros, so what they hold cannot be seen{}",
+                                       lost, target.threads.size(),
+                                       target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
+                                                                     "createdump, or let the kernel write the core"
+                                                                   : ""));
+}
+
 } // namespace
 
 std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> storage) {
@@ -118,8 +180,10 @@ std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> st
   target->architecture = architecture_of(header.machine);
   target->storage.push_back(std::move(storage));
   std::vector<ElfSegment> segments = read_segments(header, file);
-  read_memory(segments, header.format, file, *target);
-  read_core_notes(header, segments, file, *target);
+  std::vector<MappedExtent> files = read_core_notes(header, segments, file, *target);
+  read_memory(segments, header.format, file, files, *target);
+  target->modules = group_into_modules(std::move(files), target->memory);
+  note_lost_stacks(*target);
   return target;
 }
 

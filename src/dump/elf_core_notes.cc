@@ -1,7 +1,5 @@
 #include "dump/elf_core_notes.h"
 
-#include "dump/modules.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -45,9 +43,9 @@ public:
     }
   }
 
-  void finish() {
-    target_.modules = group_into_modules(std::move(files_), target_.memory);
+  std::vector<MappedExtent> finish() {
     target_.dump_kind = writer();
+    return std::move(files_);
   }
 
 private:
@@ -139,7 +137,8 @@ private:
 
 } // namespace
 
-void read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file, Target &target) {
+std::vector<MappedExtent> read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
+                                          Target &target) {
   NoteReader reader(header, target);
   u64 left = most_notes;
   bool cut = false;
@@ -156,11 +155,11 @@ void read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &seg
       reader.read(*note);
     }
   }
-  reader.finish();
   if (cut)
     target.notes.push_back("truncated: the notes end beyond the file, so threads or modules are missing");
   if (left == 0)
     target.notes.push_back(fmt::format("only the first {} notes were read", most_notes));
+  return reader.finish();
 }
 
 } // namespace dnheap

@@ -80,10 +80,11 @@ bool PeImage::read_headers() {
     Address at = optional_header + *optional_size + u64{i} * 40;
     std::byte name[8];
     std::optional<u32> virtual_size = load_at<u32>(at + 8), rva = load_at<u32>(at + 12), size = load_at<u32>(at + 16),
-                       offset = load_at<u32>(at + 20);
-    if (!memory().read(at, name) || !virtual_size || !rva || !size || !offset)
+                       offset = load_at<u32>(at + 20), characteristics = load_at<u32>(at + 36);
+    if (!memory().read(at, name) || !virtual_size || !rva || !size || !offset || !characteristics)
       return false;
-    sections_.push_back({std::string(text_at(name, 0)), *rva, *virtual_size, *offset, *size});
+    bool writable = *characteristics & 0x80000000; // IMAGE_SCN_MEM_WRITE
+    sections_.push_back({std::string(text_at(name, 0)), *rva, *virtual_size, *offset, *size, writable});
   }
   return true;
 }

@@ -21,6 +21,7 @@ public:
   struct Section {
     std::string name;
     u32 rva = 0, virtual_size = 0, file_offset = 0, file_size = 0;
+    bool writable = false;
   };
   struct CodeView { // which .pdb belongs to the image
     std::array<u8, 16> guid{};
@@ -35,6 +36,7 @@ public:
   u16 machine() const { return machine_; }
   u32 time_date_stamp() const { return time_date_stamp_; }
   u32 size_of_image() const { return size_of_image_; }
+  u32 size_of_headers() const { return size_of_headers_; }
   u64 image_base() const { return image_base_; }
   bool is_managed() const { return cli_header_.size != 0; }
   std::span<const Section> sections() const { return sections_; }

@@ -31,14 +31,49 @@ std::string Loader1::file_name(Address module) {
     if (std::optional<u64> path = memory_->try_pointer(module + static_cast<u64>(*offset)); path && *path)
       if (std::optional<std::string> text = memory_->try_text16(*path, 4096); text && !text->empty())
         return printable(text->substr(text->find_last_of("/\\") + 1), 200);
+  if (const Module *mapped = mapped_module(module))
+    return printable(mapped->file_name(), 200);
   return "<module " + hex(module) + ">";
+}
+
+std::string Loader1::why_no_metadata(Address module) {
+  if (metadata(module))
+    return "row numbers instead, since the module's metadata has no name there";
+  const Module *mapped = mapped_module(module);
+  if (mapped && mapped->inferred)
+    return "row numbers instead, since the file that was found is another build than the one loaded (it defines "
+           "another number of types); give the right one's folder with --modules";
+  if (mapped)
+    return "row numbers instead, since the dump lacks their module's metadata; give the module's folder with "
+           "--modules";
+  return "row numbers instead, since the dump lacks their module's metadata";
 }
 
 std::optional<ModuleMetadata> Loader1::find_metadata(Address module) const {
   for (Address base : image_bases(module))
-    if (std::optional<ModuleMetadata> found = read_image_metadata(*memory_, base))
+    if (std::optional<ModuleMetadata> found = read_image_metadata(*memory_, base);
+        found && fits(module, base, found->metadata))
       return found;
   return emitted_metadata(module);
+}
+
+// A file that was taken for the module's without proof has to define as many types as the runtime made room for when it
+// loaded the module: Module.TypeDefToMethodTableMap, which is indexed by row number.
+bool Loader1::fits(Address module, Address base, const Metadata &metadata) const {
+  const Module *mapped = target_->find_module(base);
+  std::optional<i64> map = descriptor_->try_offset("Module", "TypeDefToMethodTableMap");
+  if (!mapped || !mapped->inferred || !map)
+    return true;
+  const u64 count_at = 2 * memory_->format().pointer_size; // behind Next and TableData
+  std::optional<u32> count = memory_->try_load<u32>(module + static_cast<u64>(*map) + count_at);
+  return !count || *count == metadata.row_count(Table::TypeDef) + 1;
+}
+
+const Module *Loader1::mapped_module(Address module) const {
+  for (Address base : image_bases(module))
+    if (const Module *mapped = target_->find_module(base))
+      return mapped;
+  return nullptr;
 }
 
 // .NET 9 on: Module.Base. 8.0: the layout that PEImage says is loaded, or the flat one beside it.

@@ -53,7 +53,7 @@ std::vector<const Module *> find_runtime_modules(const Target &target) {
 Runtime::Runtime(const Target &target, const Module &module, std::span<const ShippedTable> tables)
     : target_(target), module_(module), version_(find_version(target.memory, module)),
       descriptor_(derive_descriptor(target, module, published_descriptor(target, module), tables)),
-      gc_(target.memory, descriptor_), thread_(target.memory, descriptor_), loader_(target.memory, descriptor_) {
+      gc_(target.memory, descriptor_), thread_(target.memory, descriptor_), loader_(target, descriptor_) {
   require_heap(gc_, target.memory);
   types_ = std::make_unique<RuntimeTypeSystem1>(target.memory, descriptor_, loader_);
 }

@@ -37,16 +37,21 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   };
   at_.flags = offset("MethodTable", "MTFlags");
   at_.base_size = offset("MethodTable", "BaseSize");
-  at_.flags2 = offset("MethodTable", "MTFlags2");
-  at_.module = offset("MethodTable", "Module");
+  at_.flags2 = optional("MethodTable", "MTFlags2");
+  at_.module = optional("MethodTable", "Module");
   at_.class_or_canonical = offset("MethodTable", "EEClassOrCanonMT");
-  at_.per_inst_info = offset("MethodTable", "PerInstInfo");
-  at_.virtuals = offset("MethodTable", "NumVirtuals");
+  at_.per_inst_info = optional("MethodTable", "PerInstInfo");
+  at_.virtuals = optional("MethodTable", "NumVirtuals");
   at_.token = optional("MethodTable", "Token");
   at_.class_method_table = offset("EEClass", "MethodTable");
-  at_.num_dicts = offset("GenericsDictInfo", "NumDicts");
-  at_.num_type_args = offset("GenericsDictInfo", "NumTypeArgs");
+  at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
+  at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
   free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
+  names_.emplace(free_, "Free");
+  // Known without metadata, which a dump may lack.
+  if (std::optional<u64> string = descriptor.try_number("StringMethodTable"))
+    if (Address mt = memory.try_pointer(*string).value_or(0))
+      names_.emplace(mt, "System.String");
 }
 
 // EEClassOrCanonMT: bit 0 set = the canonical MethodTable of a generic instantiation, else the EEClass.
@@ -88,7 +93,7 @@ u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
     u32 rid = memory_->try_load<u16>(mt + *at_.token).value_or(0);
     return rid == 0xffff ? 0 : rid;
   }
-  return memory_->try_load<u32>(mt + at_.flags2).value_or(0) >> 8;
+  return at_.flags2 ? memory_->try_load<u32>(mt + *at_.flags2).value_or(0) >> 8 : 0;
 }
 
 // From .NET 9 on MethodTable.Module is the module that defines the type. In 8.0 it is the one that *loaded* it; where
@@ -97,32 +102,58 @@ u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
 // first two lie at the end of the fixed part, the others behind the vtable's indirections (eight methods each).
 Address RuntimeTypeSystem1::module_of(Address mt) const {
   Address owner = canonical(mt);
+  if (!at_.module)
+    return 0;
   if (!at_.token)
-    return memory_->try_pointer(mt + at_.module).value_or(0);
+    return memory_->try_pointer(mt + *at_.module).value_or(0);
   u32 f = flags(owner).value_or(0);
-  u16 flags2 = memory_->try_load<u16>(owner + at_.flags2).value_or(0);
+  u16 flags2 = at_.flags2 ? memory_->try_load<u16>(owner + *at_.flags2).value_or(0) : 0;
   if ((f & mt_has_component_size) || !(f & mt_generics_mask) || !(flags2 & 0x10))
-    return memory_->try_pointer(owner + at_.module).value_or(0);
+    return memory_->try_pointer(owner + *at_.module).value_or(0);
+  if (!at_.virtuals || !at_.per_inst_info)
+    return 0;
   u64 slot = static_cast<u64>(std::popcount(static_cast<unsigned>(flags2 & 0x0f)));
-  u64 virtuals = memory_->try_load<u16>(owner + at_.virtuals).value_or(0);
-  u64 fixed = at_.per_inst_info + 2 * p_; // two slots, PerInstInfo's among them, end the fixed part
+  u64 virtuals = memory_->try_load<u16>(owner + *at_.virtuals).value_or(0);
+  u64 fixed = *at_.per_inst_info + 2 * p_; // two slots, PerInstInfo's among them, end the fixed part
   Address at =
-      slot < 2 ? owner + at_.per_inst_info + slot * p_ : owner + fixed + p_ * ((virtuals + 7) / 8) + p_ * (slot - 2);
+      slot < 2 ? owner + *at_.per_inst_info + slot * p_ : owner + fixed + p_ * ((virtuals + 7) / 8) + p_ * (slot - 2);
   return memory_->try_pointer(at).value_or(0);
 }
 
 const std::string &RuntimeTypeSystem1::name(Address mt) {
   auto it = names_.find(mt);
   if (it == names_.end())
-    it = names_.emplace(mt, mt == free_ ? "Free" : method_table_name(mt, 0)).first;
+    it = names_.emplace(mt, method_table_name(mt, 0)).first;
   return it->second;
 }
 
 std::vector<std::string> RuntimeTypeSystem1::problems() const {
   std::vector<std::string> out;
   for (const auto &[why, times] : problems_)
-    out.push_back(why + (times > 1 ? " (" + std::to_string(times) + " types)" : ""));
+    out.push_back(why + (times > 1 ? " (" + count_text(times) + " types)" : ""));
+  constexpr u64 shown = 4;
+  for (const auto &[why, modules] : module_problems_) {
+    std::vector<std::pair<u64, std::string>> most;
+    for (const auto &[name, times] : modules)
+      most.emplace_back(times, name);
+    std::sort(most.begin(), most.end(), std::greater<>());
+    std::string line = why + ": ";
+    for (u64 i = 0; i < std::min<u64>(shown, most.size()); ++i)
+      line += (i ? ", " : "") + most[i].second + " (" + count_text(most[i].first) +
+              (most[i].first == 1 ? " type)" : " types)");
+    if (most.size() > shown)
+      line += " and " + count_text(most.size() - shown) + " more";
+    out.push_back(line);
+  }
   return out;
+}
+
+// Of the values named, the first that could not be found, and what was tried.
+std::string RuntimeTypeSystem1::why_missing(std::initializer_list<const char *> values) const {
+  for (const char *value : values)
+    if (auto why = descriptor_->missing.find(value); why != descriptor_->missing.end())
+      return std::string(" (") + value + " was not found: " + why->second + ")";
+  return "";
 }
 
 std::string RuntimeTypeSystem1::unknown(Address handle, const std::string &why) {
@@ -150,15 +181,20 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
   if ((*f & mt_has_component_size) && is_array(*f))
     return array_name(mt, *f, depth);
   Address module = module_of(mt);
+  if (!module)
+    return unknown(mt, "types whose module cannot be told" + why_missing({"MethodTable.Module"}));
   u32 rid = type_def_rid(mt);
   const Metadata *metadata = loader_->metadata(module);
   std::vector<TypeNamePart> parts;
   if (metadata && rid)
     parts = type_name_parts(*metadata, token(Table::TypeDef, rid));
   if (parts.empty() || parts.back().name.empty()) {
-    ++problems_["types of " + loader_->file_name(module) + " whose metadata is not in this dump: named by row number"];
-    char row[16];
-    std::snprintf(row, sizeof row, "!0x02%06x", rid);
+    ++module_problems_[rid ? loader_->why_no_metadata(module)
+                           : "types whose row number cannot be told" + why_missing({"MethodTable.MTFlags2"})]
+                      [loader_->file_name(module)];
+    char row[32];
+    std::snprintf(row, sizeof row, rid ? "!0x02%06llx" : "!<type 0x%llx>",
+                  static_cast<unsigned long long>(rid ? rid : mt));
     return loader_->file_name(module) + row;
   }
   u32 arity = metadata->generic_parameter_count(token(Table::TypeDef, rid));
@@ -167,7 +203,7 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
 }
 
 std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
-  std::optional<u64> element = memory_->try_pointer(mt + at_.per_inst_info);
+  std::optional<u64> element = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
   std::string name =
       element ? type_handle_name(*element, depth + 1) : unknown(mt, "arrays whose element type is missing");
   u64 base = memory_->try_load<u32>(mt + at_.base_size).value_or(0);
@@ -180,13 +216,14 @@ std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
 // (RuntimeTypeSystem.md takes the first.) In front of the dictionaries lie their number and that of the arguments.
 std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected, unsigned depth) {
   std::vector<std::string> out;
-  std::optional<u64> per_inst = memory_->try_pointer(mt + at_.per_inst_info);
-  if (!per_inst || !*per_inst) {
-    ++problems_["generic types whose arguments could not be found"];
+  std::optional<u64> per_inst = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
+  if (!per_inst || !*per_inst || !at_.num_dicts || !at_.num_type_args) {
+    ++problems_["generic types whose arguments could not be found" +
+                why_missing({"MethodTable.PerInstInfo", "GenericsDictInfo.NumDicts", "GenericsDictInfo.NumTypeArgs"})];
     return out;
   }
-  auto dicts = memory_->try_load<u16>(*per_inst - p_ + at_.num_dicts),
-       count = memory_->try_load<u16>(*per_inst - p_ + at_.num_type_args);
+  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
+       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
   std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
   if (!own || count != expected || expected > max_arguments) {
     ++problems_["generic types for which GenericsDictInfo.NumDicts and NumTypeArgs do not fit their metadata"];

@@ -34,8 +34,9 @@ public:
 
 private:
   struct Offsets {
-    u64 flags, base_size, flags2, module, class_or_canonical, per_inst_info, virtuals, class_method_table, num_dicts,
-        num_type_args;
+    u64 flags, base_size, class_or_canonical, class_method_table;
+    // For names only: a dump may hold too little to find them.
+    std::optional<u64> module, flags2, per_inst_info, virtuals, num_dicts, num_type_args;
     std::optional<u64> token; // 8.0
   };
 
@@ -53,6 +54,7 @@ private:
   bool is_type_handle(Address handle) const;
   std::vector<std::string> arguments(Address mt, u32 expected, unsigned depth);
   std::string unknown(Address handle, const std::string &why);
+  std::string why_missing(std::initializer_list<const char *> values) const;
 
   const Memory *memory_;
   const ContractDescriptor *descriptor_;
@@ -62,6 +64,7 @@ private:
   Address free_ = 0;
   std::unordered_map<Address, std::string> names_;
   std::map<std::string, u64> problems_;
+  std::map<std::string, std::map<std::string, u64>> module_problems_; // why → module → types
 };
 
 } // namespace dnheap

@@ -1,12 +1,12 @@
 #include "snapshot/module_files.h"
 
-#include "base/host.h"
 #include "base/text.h"
-#include "contract/parse.h"
-#include "image/elf_file.h"
 #include "image/elf_image.h"
+#include "image/pe_image.h"
+#include "snapshot/file_fit.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dnheap {
 
@@ -17,111 +17,139 @@ constexpr u64 max_files = 200000; // looked at below one folder
 bool is_runtime_library(std::string_view name) {
   return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
 }
+bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
 
-// The parts of a laid-out file that are constant in a process.
-std::vector<Range> constant_parts(const std::vector<Range> &layout, const Memory &file, const ElfImage &image) {
-  std::vector<Range> out;
-  for (const Range &range : layout) {
-    bool writable = std::any_of(image.segments().begin(), image.segments().end(), [&](const ElfImage::Segment &s) {
-      return s.writable && range.address < s.address + s.size && s.address < range.end();
-    });
-    if (!writable)
-      out.push_back(range);
-  }
-  if (std::optional<Address> descriptor = image.find_symbol("DotNetRuntimeContractDescriptor"))
-    for (const DescriptorExtent &extent : descriptor_extents(file, *descriptor))
-      if (Bytes bytes = file.view(extent.start, extent.size); !bytes.empty())
-        out.push_back({extent.start, bytes});
-  return out;
+bool lacks_native_constants(const Target &target, const Module &module) {
+  std::optional<ElfImage> image = ElfImage::at(target.memory, module.base);
+  if (!image)
+    return true;
+  for (const ElfImage::Segment &s : image->segments())
+    if (!s.writable && target.memory.known_bytes(s.address, s.address + s.size) < s.size)
+      return true;
+  return false;
 }
+
+bool lacks_metadata(const Target &target, const Module &module) {
+  for (bool mapped : {true, false})
+    if (std::optional<PeImage> image = PeImage::at(target.memory, module.base, mapped))
+      if (std::optional<PeBlock> root = image->metadata())
+        return target.memory.known_bytes(root->address, root->address + root->size) < root->size;
+  return true;
+}
+
+// The folders that the user named.
+class Folders {
+public:
+  explicit Folders(const std::vector<std::string> &paths) {
+    for (const std::string &path : paths)
+      folders_.push_back({path, false, {}, false});
+  }
+
+  // Files that may be the one at `path` in the process, the likeliest first.
+  std::vector<std::string> candidates(const std::string &path) {
+    std::vector<std::string> out;
+    for (Folder &folder : folders_) {
+      if (std::string below = folder.path + (path.starts_with('/') ? "" : "/") + path; is_file(below)) {
+        folder.is_root = true;
+        out.push_back(below);
+      } else if (!folder.is_root) { // a whole file system is not searched
+        auto [from, to] = by_name(folder).equal_range(path.substr(path.find_last_of('/') + 1));
+        for (; from != to; ++from)
+          out.push_back(from->second);
+      }
+    }
+    out.push_back(path);
+    return out;
+  }
+
+private:
+  struct Folder {
+    std::string path;
+    bool is_root;
+    std::multimap<std::string, std::string> by_name; // file name → path, in the order of files_below()
+    bool listed;
+  };
+
+  const std::multimap<std::string, std::string> &by_name(Folder &folder) {
+    if (!folder.listed)
+      for (const std::string &file : files_below(folder.path, max_files))
+        folder.by_name.emplace(file.substr(file.find_last_of('/') + 1), file);
+    folder.listed = true;
+    return folder.by_name;
+  }
+
+  std::vector<Folder> folders_;
+};
 
 class Layer {
 public:
   Layer(Target &target, const std::vector<std::string> &folders) : target_(target), folders_(folders) {}
 
   void run() {
-    for (const Module &module : target_.modules)
-      if (is_runtime_library(module.file_name()) && lacks_constants(module))
-        find_file(module);
+    for (Module &module : target_.modules) {
+      if (is_runtime_library(module.file_name()) && lacks_native_constants(target_, module))
+        find_file(module, fit_native_file);
+      else if (is_assembly(module.file_name()) && lacks_metadata(target_, module))
+        find_file(module, fit_managed_file);
+    }
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));
   }
 
 private:
-  bool lacks_constants(const Module &module) const {
-    std::optional<ElfImage> image = ElfImage::at(target_.memory, module.base);
-    if (!image)
-      return true;
-    for (const ElfImage::Segment &s : image->segments())
-      if (!s.writable && target_.memory.known_bytes(s.address, s.address + s.size) < s.size)
-        return true;
-    return false;
-  }
+  using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
-  void record(const Module &module, const std::string &file, Provenance::Outcome outcome, const std::string &reason) {
-    target_.provenance.push_back({module.path, file, outcome, reason});
-  }
-
-  void find_file(const Module &module) {
-    std::optional<ElfImage> in_dump = ElfImage::at(target_.memory, module.base);
-    std::vector<u8> build_id = in_dump ? in_dump->build_id() : std::vector<u8>();
-    if (build_id.empty())
-      return record(module, "", Provenance::Outcome::rejected,
-                    "the dump does not hold its build id, so no file could be checked against it");
-    std::vector<std::string> candidates = {module.path};
-    for (const std::string &folder : folders_)
-      for (const std::string &file : files_below(folder, max_files))
-        if (file.substr(file.find_last_of('/') + 1) == module.file_name())
-          candidates.push_back(file);
+  void find_file(Module &module, Fit *fit) {
+    std::vector<std::string> candidates = folders_.candidates(module.path);
     bool examined = false;
-    for (const std::string &file : candidates) {
-      std::shared_ptr<const MappedFile> mapped = MappedFile::try_open(file);
-      if (!mapped)
+    for (const std::string &path : candidates) {
+      MappedFilePtr file = map(path);
+      if (!file)
         continue;
       examined = true;
-      if (lay(module, file, mapped, build_id))
+      FileFit found = fit(target_, module, file);
+      if (found.fits) {
+        lay(module, path, found);
         return;
+      }
+      target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", found.reason});
     }
-    if (!examined)
-      record(module, "", Provenance::Outcome::missing,
-             "not found; build id " + hex_bytes(build_id.data(), build_id.size()) + "; give its folder with --modules");
+    if (examined)
+      return;
+    std::optional<ElfImage> in_dump = ElfImage::at(target_.memory, module.base);
+    std::vector<u8> id = in_dump ? in_dump->build_id() : std::vector<u8>();
+    target_.provenance.push_back({module.path, "", Provenance::Outcome::missing, "",
+                                  "not found" + (id.empty() ? "" : "; build id " + hex_bytes(id.data(), id.size())) +
+                                      "; give its folder with --modules"});
   }
 
-  bool lay(const Module &module, const std::string &path, const std::shared_ptr<const MappedFile> &mapped,
-           const std::vector<u8> &build_id) {
-    std::optional<ElfFile> file = ElfFile::parse(mapped->bytes());
-    std::vector<u8> id = file ? file->build_id() : std::vector<u8>();
-    if (id != build_id) {
-      record(module, path, Provenance::Outcome::rejected,
-             !file ? "not an ELF library"
-                   : "build id " + (id.empty() ? "(none)" : hex_bytes(id.data(), id.size())) + " is not the dump's " +
-                         hex_bytes(build_id.data(), build_id.size()));
-      return false;
-    }
-    std::vector<std::shared_ptr<const void>> storage = {mapped};
-    std::vector<Range> layout = file->layout(module.base, storage);
-    Memory memory(target_.format(), layout);
-    std::optional<ElfImage> image = ElfImage::at(memory, module.base);
-    if (!image)
-      return false;
+  void lay(Module &module, const std::string &path, const FileFit &found) {
     u64 added = 0;
-    std::vector<Range> parts = constant_parts(layout, memory, *image);
-    for (const Range &part : parts)
+    for (const Range &part : found.parts)
       added += part.bytes.size() - target_.memory.known_bytes(part.address, part.end());
-    laid_.insert(laid_.end(), parts.begin(), parts.end());
-    target_.storage.insert(target_.storage.end(), storage.begin(), storage.end());
-    record(module, path, Provenance::Outcome::used,
-           "build id " + hex_bytes(id.data(), id.size()) + ": " + bytes_text(added) + " that the dump lacks");
-    return true;
+    laid_.insert(laid_.end(), found.parts.begin(), found.parts.end());
+    target_.storage.insert(target_.storage.end(), found.storage.begin(), found.storage.end());
+    module.inferred = found.identity == "inferred";
+    target_.provenance.push_back(
+        {module.path, path, Provenance::Outcome::used, found.identity, bytes_text(added) + " that the dump lacks"});
+  }
+
+  // Assemblies are mapped twice: the same file is asked for again.
+  MappedFilePtr map(const std::string &path) {
+    auto it = mapped_.find(path);
+    if (it == mapped_.end())
+      it = mapped_.emplace(path, MappedFile::try_open(path)).first;
+    return it->second;
   }
 
   Target &target_;
-  const std::vector<std::string> &folders_;
+  Folders folders_;
+  std::map<std::string, MappedFilePtr> mapped_;
   std::vector<Range> laid_;
 };
 
 } // namespace
 
-void lay_runtime_files(Target &target, const std::vector<std::string> &folders) { Layer(target, folders).run(); }
+void lay_module_files(Target &target, const std::vector<std::string> &folders) { Layer(target, folders).run(); }
 
 } // namespace dnheap

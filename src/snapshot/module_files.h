@@ -1,6 +1,7 @@
-// What a dump leaves out of the runtime's own libraries, taken from their files. Only constants come from a file: code,
-// read-only data and the contract descriptor; never a variable, whose value in the process the file does not know. A
-// file counts only if its build id is the one in the dump. What the dump itself holds always stays in front.
+// What a dump leaves out of the files that were mapped into the process, taken from these files: the constants of the
+// runtime's own libraries (code, read-only data, contract descriptor) and the managed assemblies, whose metadata names
+// the types. Never a variable, whose value in the process a file does not know. A file counts only if it fits (see
+// file_fit.h). What the dump itself holds always stays in front.
 #pragma once
 #include "target/target.h"
 
@@ -9,9 +10,10 @@
 
 namespace dnheap {
 
-// For each runtime library of the target of which something constant is missing: looks at the path that the target
-// names, then for its file name below `folders`. Lays the first file that fits under target.memory; records every file
+// For each such module of which something constant is missing: looks in each of `folders` for the path that the target
+// names (a folder may be the root of a file system: a container's, /proc/PID/root), then for its file name anywhere
+// below, then for the path itself on this host. Lays the first file that fits under target.memory; records every file
 // examined in target.provenance.
-void lay_runtime_files(Target &target, const std::vector<std::string> &folders);
+void lay_module_files(Target &target, const std::vector<std::string> &folders);
 
 } // namespace dnheap

@@ -17,7 +17,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
   if (options_.threads == 0)
     options_.threads = processor_count();
   Timer timer(options_.watch, "module files");
-  lay_runtime_files(*target_, options_.module_folders);
+  lay_module_files(*target_, options_.module_folders);
 }
 
 const Module &Snapshot::choose_runtime() const {

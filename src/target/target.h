@@ -27,6 +27,9 @@ struct Module {
   std::string path;            // as the target named it
   Address base = 0;            // lowest extent
   std::vector<Extent> extents; // sorted by start
+  // Part of its bytes come from a file that nothing in the dump names beyond doubt: whoever reads them has to check
+  // them against what the process says of the module.
+  bool inferred = false;
   Address end() const { return extents.empty() ? base : extents.back().end; }
   // "libcoreclr.so" of "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
   std::string_view file_name() const;
@@ -50,7 +53,8 @@ struct Provenance {
   std::string module; // path as the target named it
   std::string file;   // file examined; empty if none was found
   Outcome outcome = Outcome::missing;
-  std::string reason; // "build id 4f…: 31 pages laid in", "build id 12… is not the core's 4f…"
+  std::string identity; // of a used one: what it was told by: "build id", "time stamp and size", "inferred"
+  std::string reason;   // "build id 4f…: 15.6 MiB that the dump lacks", "build id 12… is not the core's 4f…"
 };
 
 struct Target {

@@ -225,6 +225,52 @@ TEST(ElfCore, TellsWhoWroteIt) {
   EXPECT_EQ(kind({6, 3}, 4096), "");
 }
 
+// A core as gdb writes it: what cannot be accessed stands there as zeros that may be read only, and belongs to no file.
+TEST(ElfCore, WhatGcoreWritesForReservedMemoryIsNoMemory) {
+  for (Format format : test::all_formats)
+    for (bool gcore : {true, false}) {
+      SCOPED_TRACE(test::name_of(format));
+      ElfCoreWriter writer{.format = format};
+      std::vector<std::byte> zeros(0x2000), nearly = zeros, large(17 << 20);
+      nearly.back() = std::byte{1};
+      writer.segments = {{0x10000, zeros, 0, 4},
+                         {0x20000, nearly, 0, 4},
+                         {0x30000, zeros, 0, 6},
+                         {0x40000, zeros, 0, 4},
+                         {0x4000000, large, 0, 4}};
+      writer.more_notes = {{3, {}}, {1, {}}};
+      test::FormatWriter list(format);
+      for (u64 word : {u64{1}, u64{gcore ? 1u : 4096u}, u64{0x40000}, u64{0x42000}, u64{0}})
+        list.pointer(word);
+      list.append(std::vector<std::byte>{std::byte{'/'}, std::byte{'f'}, std::byte{0}});
+      writer.more_notes.push_back({0x46494c45, list.bytes()});
+      std::vector<std::byte> file = writer.write();
+      Opened core(file);
+      ASSERT_TRUE(core.target) << core.error;
+      EXPECT_EQ(core->memory.try_load<u8>(0x10000).has_value(), !gcore);
+      EXPECT_EQ(core->memory.try_load<u8>(0x4000000).has_value(), !gcore);
+      for (Address kept : {0x20000, 0x30000, 0x40000})
+        EXPECT_EQ(core->memory.try_load<u8>(kept), 0) << kept;
+      if (gcore) {
+        ASSERT_EQ(core->absent.size(), 2u);
+        EXPECT_EQ(core->absent[0].end, 0x12000u);
+        EXPECT_NE(core->absent[0].reason.find("reserved"), std::string::npos);
+      }
+    }
+}
+
+TEST(ElfCore, StacksOfZerosAreNoted) {
+  ElfCoreWriter writer{.format = {8, ByteOrder::little}};
+  std::vector<u64> registers(27);
+  registers[19] = 0x20000;
+  writer.segments = {{0x10000, filled(0x1000, 1)}, {0x20000, std::vector<std::byte>(0x1000)}};
+  writer.threads = {{77, registers}, {78, std::vector<u64>(27, 0x10000)}};
+  std::vector<std::byte> file = writer.write();
+  Opened core(file);
+  ASSERT_TRUE(core.target) << core.error;
+  EXPECT_TRUE(has_note(*core.target, "the stacks of 1 of 2 threads are zeros"));
+}
+
 TEST(ElfCore, OffsetsOfFilesAreInPagesOrBytes) {
   for (Format format : test::all_formats)
     for (u64 page_size : {1, 4096, 65536}) {

@@ -11,7 +11,7 @@ Combination = collections.namedtuple("Combination", "major heaps gc dump mode")
 MAJORS = (8, 9, 10)
 HEAPS = ("wks", "svr")
 GCS = ("regions", "clrgc", "clrgcexp")
-DUMPS = {"full": "full", "heap": "withheap", "normal": "normal", "triage": "triage"}  # name → createdump's option
+DUMPS = ("full", "heap", "normal", "triage", "gcore", "kernel")  # the first four by createdump
 
 # Mode → environment of the target. Numbers are hexadecimal, as the runtime reads them.
 MODES = {
@@ -42,11 +42,13 @@ SPECIAL = """
     8:wks:regions:heap:hard-limit 9:svr:regions:heap:hard-limit 10:wks:clrgc:heap:hard-limit
     8:wks:regions:heap:small-regions 10:wks:regions:full:small-regions 10:wks:regions:heap:nonconcurrent
     8:wks:regions:full:plain-jit 9:wks:regions:heap:plain-jit 10:svr:regions:heap:plain-jit
+    8:wks:regions:kernel 9:svr:clrgcexp:kernel 10:wks:clrgc:kernel
     8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
 """.split()
 
 # The special ones that even a short run makes.
-SAMPLE = ["10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal"]
+SAMPLE = ["10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
+          "8:wks:regions:kernel", "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
 
 
 def parse(text):
@@ -67,7 +69,7 @@ def text(combination):
 
 def crossed():
     """Every runtime, GC and complete kind of dump. .NET 8 brings no libclrgcexp.so."""
-    return [Combination(*parts, "plain") for parts in itertools.product(MAJORS, HEAPS, GCS, ("full", "heap"))
+    return [Combination(*parts, "plain") for parts in itertools.product(MAJORS, HEAPS, GCS, ("full", "heap", "gcore"))
             if (parts[0], parts[2]) != (8, "clrgcexp")]
 
 

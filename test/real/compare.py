@@ -116,6 +116,17 @@ def clrmd_is_wrong(clrmd, program):
     return bool(found) and "Emitted." in program and program.startswith(clrmd[:found.start()] + "<")
 
 
+def take_names(witness, stat, names):
+    """Puts `names` into the witness's account. Types that came later (FailFast makes some) are taken as dnheap says."""
+    mine = {row["method_table"]: row["type"] for row in stat["tables"]["types"]}
+    later = [row for row in witness["types"] if row["method_table"] not in names]
+    for row in witness["types"]:
+        row["type"] = names.get(row["method_table"], mine.get(row["method_table"]))
+    if len(later) > 10 or any("!0x" in str(row["type"]) or "<" in str(row["type"])[:1] for row in later):
+        return [f"{len(later)} types occur only in this dump, not in one taken just before: {[row['type'] for row in later]}"]
+    return []
+
+
 def truth_counts(stat, truth):
     """The program's own counts. A name may stand for several types: a plugin that was loaded several times."""
     counts = {}

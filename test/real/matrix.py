@@ -20,6 +20,7 @@ import combinations
 import compare
 import runtimes
 import targets
+import thin
 import witness
 
 SKIPPED = 77
@@ -82,8 +83,18 @@ def start(combination, program, arguments=()):
 def at_rest(dnheap, combination, program, arguments=()):
     with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
         with start(combination, program, arguments) as target:
-            dump = target.dump(combinations.DUMPS[combination.dump], pathlib.Path(folder) / f"{program}.core")
-        return check(dnheap, combination, dump, target.truth, compare.at_rest)
+            names = None
+            if combination.dump in ("gcore", "kernel"):
+                names = type_names(target, pathlib.Path(folder) / f"{program}-names.core")
+            dump = target.dump(combination.dump, pathlib.Path(folder) / f"{program}.core")
+        return check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+
+
+def type_names(target, path):
+    """ClrMD cannot tell the names of types from a core without file pages: it does so from another dump of the process."""
+    rows = witness.survey(target.dump("full", path), target.major)["types"]
+    path.unlink()
+    return {row["method_table"]: row["type"] for row in rows}
 
 
 def during_background_collection(dnheap, combination):
@@ -96,7 +107,7 @@ def during_background_collection(dnheap, combination):
             dumps = []
             with start(combination, "graph", ["2000000", "background"]) as target:
                 while len(dumps) < SERIES:
-                    dumps.append(target.dump(combinations.DUMPS[combination.dump],
+                    dumps.append(target.dump(combination.dump,
                                              pathlib.Path(folder) / f"background{len(dumps)}.core"))
                     if target.ask() == "COLLECTED":
                         break
@@ -113,7 +124,7 @@ def while_allocating(dnheap, combination):
         with start(combination, "graph", ["200000", "busy"]) as target:
             while len(dumps) < SERIES:
                 time.sleep(PAUSE)
-                dumps.append(target.dump(combinations.DUMPS[combination.dump],
+                dumps.append(target.dump(combination.dump,
                                          pathlib.Path(folder) / f"busy{len(dumps)}.core"))
         return check_all(dnheap, combination, dumps, target.truth, compare.allocating)
 
@@ -122,7 +133,7 @@ def without_heap(dnheap, combination):
     """Dumps that hold no heap: dnheap must say so, in one line or as gaps, and never give numbers as if all were there."""
     with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
         with start(combination, "zoo") as target:
-            dump = target.dump(combinations.DUMPS[combination.dump], pathlib.Path(folder) / "zoo.core")
+            dump = target.dump(combination.dump, pathlib.Path(folder) / "zoo.core")
         done = ask(dnheap, "stat", dump)
     if done.returncode == 3:
         one_line = len(done.stderr.splitlines()) == 1 and not done.stdout
@@ -140,8 +151,11 @@ def check_all(dnheap, combination, dumps, truth, judge):
     return problems
 
 
-def check(dnheap, combination, dump, truth, judge):
-    """Asks dnheap and the witness about one dump and has `judge`, a function of compare.py, compare the answers."""
+def check(dnheap, combination, dump, truth, judge, names=None):
+    """Asks dnheap and the witness about one dump and has `judge`, a function of compare.py, compare the answers.
+
+    `names`, of types by method table, replace those that the witness tells.
+    """
     answers = []
     problems = []
     for verb in ("stat", "segments"):
@@ -156,8 +170,24 @@ def check(dnheap, combination, dump, truth, judge):
             if ask(dnheap, verb, dump, "--threads", "1").stdout != done.stdout:
                 problems.append(f"`dnheap {verb}` answers differently with one thread")
     if len(answers) == 2:
-        problems += judge(*answers, witness.survey(dump, combination.major), truth, regions=combination.gc != "clrgc")
+        account = witness.survey(dump, combination.major)
+        if names is not None:
+            problems += compare.take_names(account, answers[0], names)
+        problems += judge(*answers, account, truth, regions=combination.gc != "clrgc")
+    if combination.dump == "kernel" and answers:
+        problems += without_file_pages(dnheap, dump, answers[0])
     return [f"{dump.name}: {problem}" for problem in problems]
+
+
+def without_file_pages(dnheap, dump, answer):
+    """What kernels leave out by default comes from the files: the answer must be the same."""
+    if not thin.thin(dump):
+        return ["no mapping of a file could be left out of the kernel's core: nothing was tested"]
+    done = ask(dnheap, "stat", dump)
+    if done.returncode != 0 or done.stderr:
+        return [f"without file pages `dnheap stat` ended with code {done.returncode} and said: {done.stderr.strip()}"]
+    found = json.loads(done.stdout)
+    return [f"without file pages {part} differ" for part in ("tables", "completeness") if found[part] != answer[part]]
 
 
 def ask(dnheap, verb, dump, *options):

@@ -2,7 +2,7 @@
 
     with Target(program="zoo", major=10, server=True, gc="regions") as target:
         target.truth                     # what the program said of its own heap
-        target.dump("full", "zoo.core")  # by the runtime's own createdump
+        target.dump("full", "zoo.core")  # by the runtime's own createdump, by gdb, or by the kernel
 
 A target is stopped (blocked on its standard input) from the moment it has printed its truth.
 """
@@ -10,7 +10,9 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
+import tempfile
 
 import runtimes
 
@@ -37,9 +39,11 @@ def build(program):
     return assembly
 
 
-def small_stacks():
-    """Threads get 1 MiB of stack instead of 8: createdump writes all of it."""
+def limits():
+    """Threads get 1 MiB of stack instead of 8: createdump writes all of it. Cores of any size are allowed."""
     resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))
 
 
 class Target:
@@ -56,8 +60,10 @@ class Target:
         environment.update(settings or {})
         command = [runtimes.dotnet_root() / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major],
                    "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json", build(program), *arguments]
-        self.process = subprocess.Popen([str(part) for part in command], env=environment, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=small_stacks)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dnheap-target-"))
+        self.process = subprocess.Popen([str(part) for part in command], env=environment, text=True, cwd=self.folder,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limits,
+                                        stderr=open(self.folder / "errors", "w"))
         self.truth = None
         for line in self.process.stdout:
             if line.startswith("TRUTH "):
@@ -66,17 +72,46 @@ class Target:
                 self.pid = int(line.split()[1])
                 return
         self.process.wait()
-        raise RuntimeError(f"{program} on .NET {major} ended with code {self.process.returncode} before it was ready")
+        errors = (self.folder / "errors").read_text()
+        raise RuntimeError(f"{program} on .NET {major} ended with code {self.process.returncode} before it was ready:\n{errors}")
 
     def dump(self, kind, path):
-        """Writes a dump with the runtime's createdump. Kinds: full, withheap, normal, triage."""
+        """Writes a dump: full, heap, normal, triage (by createdump), gcore, kernel (which ends the process)."""
         path = pathlib.Path(path)
         path.unlink(missing_ok=True)
-        command = [runtimes.runtime(self.major) / "createdump", f"--{kind}", "-f", path, self.pid]
+        return {"gcore": self.gcore, "kernel": self.kernel_core}.get(kind, lambda path: self.createdump(kind, path))(path)
+
+    def createdump(self, kind, path):
+        option = {"heap": "withheap"}.get(kind, kind)
+        command = [runtimes.runtime(self.major) / "createdump", f"--{option}", "-f", path, self.pid]
         done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0 or not path.exists():
-            raise RuntimeError(f"createdump --{kind} failed with code {done.returncode}:\n{done.stdout}")
+            raise RuntimeError(f"createdump --{option} failed with code {done.returncode}:\n{done.stdout}")
         return path
+
+    def gcore(self, path):
+        """Has gdb write a core, as people do who lack createdump."""
+        gcore = shutil.which("gcore")
+        if not gcore:
+            raise runtimes.Missing("no `gcore` on PATH: install gdb")
+        done = subprocess.run([gcore, "-o", str(path), str(self.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True)
+        written = pathlib.Path(f"{path}.{self.pid}")
+        if done.returncode != 0 or not written.exists():
+            raise RuntimeError(f"gcore failed with code {done.returncode}:\n{done.stdout}")
+        return written.rename(path)
+
+    def kernel_core(self, path):
+        """Ends the process by Environment.FailFast; the kernel writes a core into its working folder, file pages and all."""
+        pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+        if "/" in pattern or pattern.startswith("|"):
+            raise runtimes.Missing(f"the kernel does not leave cores in the working folder (core_pattern is {pattern})")
+        pathlib.Path(f"/proc/{self.pid}/coredump_filter").write_text("0x3f")
+        self.process.communicate("FAIL\n", timeout=300)
+        written = [file for file in self.folder.iterdir() if file.name.startswith("core")]
+        if len(written) != 1:
+            raise RuntimeError(f"no core in {self.folder} after FailFast (code {self.process.returncode})")
+        return written[0].rename(path)
 
     def ask(self):
         """Writes a line to the program and returns its answer."""
@@ -86,11 +121,13 @@ class Target:
 
     def close(self):
         """Lets the program end by itself, so that it removes its diagnostics pipes; then makes sure."""
-        try:
-            self.process.communicate("", timeout=10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.communicate()
+        if self.process.returncode is None:
+            try:
+                self.process.communicate("", timeout=10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):
         return self

@@ -19,12 +19,12 @@ constexpr Address module_at = 0x10000000, native_at = 0x20000000, images_at = 0x
 
 Layout layout_of(Net net) {
   switch (net) {
-  case Net::net8: return {20, 29, 53, 11, 0, 0, 0, 34, 0, 15};
-  case Net::net9: return {20, 14, 37, 0, 4, 0, 36, 35, 34, 15};
-  case Net::net10: return {11, 14, 37, 0, 4, 1, 28, 27, 25, 16};
+  case Net::net8: return {20, 29, 53, 11, 0, 0, 0, 34, 0, 100, 15};
+  case Net::net9: return {20, 14, 37, 0, 4, 0, 36, 35, 34, 78, 15};
+  case Net::net10: return {11, 14, 37, 0, 4, 1, 28, 27, 25, 52, 16};
   case Net::net11: break;
   }
-  return {12, 16, 40, 0, 5, 1, 30, 29, 26, 16};
+  return {12, 16, 40, 0, 5, 1, 30, 29, 26, 54, 16};
 }
 
 const char *version_text(Net net) {
@@ -238,7 +238,7 @@ SegmentWriter &HeapBuilder::ephemeral(u32 heap) {
 }
 
 // A PE32+ file with one section: RVA 0x2000, at 0x400 in the file, with CLI header and metadata.
-std::vector<std::byte> HeapBuilder::flat_image(const ModuleWriter &module) const {
+std::vector<std::byte> HeapBuilder::assembly_file(const ModuleWriter &module) const {
   std::vector<std::byte> metadata = module.metadata.write();
   constexpr u64 header = 0x80, optional = header + 24, directories = optional + 112, section = directories + 128;
   FormatWriter out({8, ByteOrder::little});
@@ -292,7 +292,7 @@ std::vector<HeapBuilder::Piece> HeapBuilder::pieces() const {
   out.push_back({native.address(), native.bytes()});
   for (const ModuleWriter &m : modules)
     if (m.has_image)
-      out.push_back({m.image, flat_image(m)});
+      out.push_back({m.image, assembly_file(m)});
   for (const SegmentWriter &s : segments)
     out.push_back({s.block.address(), s.block.bytes()});
   return out;
@@ -336,6 +336,12 @@ std::unique_ptr<Target> HeapBuilder::target() {
   out->memory = Memory(shape.format, ranges);
   Module runtime{"/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
   out->modules = {runtime};
+  for (const ModuleWriter &m : modules)
+    if (m.has_image) {
+      Address end = m.image + align_up(assembly_file(m).size(), 4096);
+      out->modules.push_back({"/app/" + m.file_name, m.image, {{m.image, end, 0}}});
+    }
+  std::sort(out->modules.begin(), out->modules.end(), [](const Module &a, const Module &b) { return a.base < b.base; });
   for (const ThreadWriter &thread : threads)
     if (thread.os_id && thread.in_target)
       out->threads.push_back({thread.os_id, 0, 0, {}});

@@ -37,8 +37,8 @@ struct HeapShape {
 
 // Where a version keeps what the tests are about, in pointer-sized words.
 struct Layout {
-  u64 store_first, link, os_id, context, locals, inner_context; // ThreadStore and Thread; 0: not that way
-  u64 module_base, module_assembly, module_path, loaded_layout; // Module and PEImage
+  u64 store_first, link, os_id, context, locals, inner_context;               // ThreadStore and Thread; 0: not that way
+  u64 module_base, module_assembly, module_path, module_types, loaded_layout; // Module and PEImage
 };
 
 // One MethodTable.
@@ -158,6 +158,8 @@ public:
   std::unique_ptr<Target> target();
   // The runtime's module as a file, valid after target().
   std::vector<std::byte> library_file() const;
+  // An assembly as a file; it is mapped flat.
+  std::vector<std::byte> assembly_file(const ModuleWriter &module) const;
 
 private:
   struct Poke {
@@ -174,7 +176,6 @@ private:
   void add_core_types();
   void build();
   void write_module(const ModuleWriter &module);
-  std::vector<std::byte> flat_image(const ModuleWriter &module) const;
   void write_segments();
   void write_generations(Address table, u32 heap, Block &to);
   void write_heaps();

@@ -42,6 +42,14 @@ void HeapBuilder::write_module(const ModuleWriter &m) {
   native.pointer(m.module + layout.module_assembly * p, assembly);
   if (layout.module_base)
     native.pointer(m.module + layout.module_base * p, m.has_image ? m.image : 0);
+  // TypeDefToMethodTableMap {Next, TableData, Count}: by row number; what is not loaded is null.
+  u32 row_count = m.metadata.row_count(Table::TypeDef);
+  Address rows = native.reserve((row_count + 1) * p);
+  for (const auto &[mt, type] : types_)
+    if (type.rid && type.rid <= row_count && type.module == m.module && !type.canonical)
+      native.pointer(rows + type.rid * p, mt);
+  native.pointer(m.module + (layout.module_types + 1) * p, rows);
+  native.word(m.module + (layout.module_types + 2) * p, row_count + 1);
   if (layout.module_path) {
     std::string path = "/app/" + m.file_name;
     Address text = native.reserve(2 * path.size() + 2);

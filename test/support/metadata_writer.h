@@ -53,6 +53,7 @@ public:
   void generic(Token owner, const std::vector<std::string> &names);
   u32 constant(Token parent, ElementType type, const Blob &value);
 
+  u32 row_count(Table table) const { return static_cast<u32>(rows_[static_cast<unsigned>(table)].size()); }
   std::vector<std::byte> write(const MetadataShape &shape = {}) const;
 
 private:

@@ -99,13 +99,13 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   std::string name = type + "." + field;
   std::string tried;
   if (std::optional<i64> published = descriptor.try_offset(type, field)) {
-    if (passes(*published))
+    if (!passes(*published).fails())
       return true;
     tried = "published " + std::to_string(*published) + "; ";
     descriptor.types[type].fields.erase(field);
   }
   std::vector<i64> found = discover();
-  std::erase_if(found, [&](i64 offset) { return !passes(offset); });
+  std::erase_if(found, [&](i64 offset) { return !passes(offset).passes(); });
   if (found.size() == 1) {
     descriptor.set_field(type, field, found[0], Origin::discovered);
     return true;
@@ -114,7 +114,7 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   if (found.empty()) {
     std::vector<i64> values = table_values(name);
     for (i64 offset : values)
-      if (passes(offset)) {
+      if (passes(offset).passes()) {
         descriptor.set_field(type, field, offset, Origin::table);
         return true;
       }
@@ -142,7 +142,7 @@ std::vector<i64> Derivation::offsets(i64 first, i64 end, i64 step) {
 std::vector<i64> Derivation::search(i64 first, i64 end, i64 step, const Predicate &passes) {
   std::vector<i64> out;
   for (i64 at = first; at < end; at += step)
-    if (passes(at))
+    if (passes(at).passes())
       out.push_back(at);
   return out;
 }

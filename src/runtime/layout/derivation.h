@@ -23,9 +23,23 @@ const std::vector<ShippedTable> &shipped_tables();
 // Parses one table; throws Error on a malformed line. For the embedded texts and for tests.
 ShippedTable parse_shipped_table(const std::string &name, std::string_view text);
 
+// What a test of a value says. Cannot tell: the memory that it would look at is not in the dump.
+class Verdict {
+public:
+  Verdict(bool passes) : value_(passes ? yes : no) {}
+  static Verdict cannot_tell() { return Verdict(unknown); }
+  bool passes() const { return value_ == yes; }
+  bool fails() const { return value_ == no; }
+
+private:
+  enum Value : u8 { no, yes, unknown };
+  explicit Verdict(Value value) : value_(value) {}
+  Value value_;
+};
+
 class Derivation {
 public:
-  using Predicate = std::function<bool(i64)>;
+  using Predicate = std::function<Verdict(i64)>;
 
   Derivation(const Target &target, const Module &module, ContractDescriptor &descriptor,
              std::span<const ShippedTable> tables);

@@ -141,43 +141,82 @@ private:
     if (!known_.object)
       return;
     std::optional<ModuleMetadata> core;
-    auto metadata_at = [&](i64 x) {
+    auto is_module = [&](i64 x) -> Verdict {
       std::optional<u64> a = d_.follow(known_.string, {x}), b = d_.follow(known_.object, {x});
-      core = a && a == b ? derive_core_module(d_, *a) : std::nullopt;
-      return core.has_value();
+      return a && a == b ? derive_core_module(d_, *a, core) : Verdict(false);
     };
-    if (!d_.choose(
-            "MethodTable", "Module", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, metadata_at,
-            "String and Object are of the module whose metadata defines them"))
+    bool chosen = d_.choose(
+        "MethodTable", "Module", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, is_module,
+        "String and Object are of the module whose metadata defines them");
+    if (!chosen)
       return;
-    core = derive_core_module(d_, *d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "Module")}));
-    if (!core)
+    core.reset();
+    if (is_module(d_.descriptor.offset("MethodTable", "Module")).fails())
       return;
-    u32 string_rid = find_type(core->metadata, "System", "String"),
-        object_rid = find_type(core->metadata, "System", "Object");
+    u32 string_rid = core ? find_type(core->metadata, "System", "String") : 0,
+        object_rid = core ? find_type(core->metadata, "System", "Object") : 0;
+    auto rows_fit = [&](u32 string, u32 object) {
+      return core ? string == string_rid && object == object_rid : !type_maps(string, object).empty();
+    };
     auto flags2 = [&](i64 x) {
-      auto s = d_.memory.try_load<u32>(known_.string + static_cast<u64>(x)),
-           o = d_.memory.try_load<u32>(known_.object + static_cast<u64>(x));
-      return s && o && *s >> 8 == string_rid && *o >> 8 == object_rid;
+      auto [string, object] = two<u32>(x);
+      return string && object && rows_fit(*string >> 8, *object >> 8);
     };
     auto token16 = [&](i64 x) {
-      return d_.memory.try_load<u16>(known_.string + static_cast<u64>(x)) == string_rid &&
-             d_.memory.try_load<u16>(known_.object + static_cast<u64>(x)) == object_rid;
+      auto [string, object] = two<u16>(x);
+      return string && object && rows_fit(*string, *object);
     };
+    const char *predicate = core ? "String's and Object's row numbers in the metadata"
+                                 : "String's and Object's row numbers: their places in Module.TypeDefToMethodTableMap";
     // 8.0: 16 bits of flags, then the 16-bit row number; MTFlags2 stands for those flags there.
     if (!Derivation::search(8, 16, 2, token16).empty() && Derivation::search(8, 16, 4, flags2).empty()) {
-      d_.choose(
-          "MethodTable", "Token", [&] { return Derivation::offsets(8, 16, 2); }, token16,
-          "String's and Object's row numbers in the metadata");
+      if (!d_.choose(
+              "MethodTable", "Token", [&] { return Derivation::offsets(8, 16, 2); }, token16, predicate))
+        return;
       i64 token = d_.descriptor.offset("MethodTable", "Token");
       d_.choose(
           "MethodTable", "MTFlags2", [&] { return std::vector<i64>{token - 2}; }, [&](i64 x) { return x == token - 2; },
           "the 16 bits before the row number");
-      return;
+      auto [string, object] = two<u16>(token);
+      return derive_type_map(*string, *object);
     }
+    if (!d_.choose(
+            "MethodTable", "MTFlags2", [&] { return Derivation::offsets(8, 16, 4); }, flags2, predicate))
+      return;
+    auto [string, object] = two<u32>(d_.descriptor.offset("MethodTable", "MTFlags2"));
+    derive_type_map(string.value_or(0) >> 8, object.value_or(0) >> 8);
+  }
+
+  // The same member of String's and of Object's MethodTable.
+  template <std::unsigned_integral T> std::pair<std::optional<T>, std::optional<T>> two(i64 x) const {
+    return {d_.memory.try_load<T>(known_.string + static_cast<u64>(x)),
+            d_.memory.try_load<T>(known_.object + static_cast<u64>(x))};
+  }
+
+  // Where CoreLib's Module may have its TypeDefToMethodTableMap {Next, TableData, u32 Count}: the table, indexed by row
+  // number, leads to String and Object. Its low bits are flags.
+  std::vector<i64> type_maps(u32 string_rid, u32 object_rid) const {
+    std::optional<u64> module = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "Module")});
+    if (!module || string_rid == object_rid)
+      return {};
+    return Derivation::search(p_, 128 * p_, p_, [&](i64 x) {
+      Address map = *module + static_cast<u64>(x);
+      u64 table = d_.word(map + d_.pointer_size).value_or(0);
+      u32 count = d_.memory.try_load<u32>(map + 2 * d_.pointer_size).value_or(0);
+      auto entry = [&](u32 rid) { return d_.word(table + rid * d_.pointer_size).value_or(0) & ~u64{3}; };
+      return table && string_rid < count && object_rid < count && entry(string_rid) == known_.string &&
+             entry(object_rid) == known_.object;
+    });
+  }
+  void derive_type_map(u32 string_rid, u32 object_rid) {
+    auto found = [&] { return type_maps(string_rid, object_rid); };
     d_.choose(
-        "MethodTable", "MTFlags2", [&] { return Derivation::offsets(8, 16, 4); }, flags2,
-        "String's and Object's row numbers in the metadata");
+        "Module", "TypeDefToMethodTableMap", found,
+        [&](i64 x) {
+          std::vector<i64> all = found();
+          return std::find(all.begin(), all.end(), x) != all.end();
+        },
+        "a table in which String and Object stand at their row numbers");
   }
 
   static u32 find_type(const Metadata &metadata, std::string_view name_space, std::string_view name) {

@@ -128,12 +128,16 @@ static class Truth
         }
     }
 
-    // Blocks until the test writes a line (true) or closes standard input (false).
+    // Blocks until the test writes a line (true) or closes standard input (false). The line FAIL ends the process as a
+    // fatal error does, so that the kernel writes a core.
     public static bool Wait()
     {
         using Stream input = Console.OpenStandardInput();
         Span<byte> buffer = stackalloc byte[16];
-        return input.Read(buffer) > 0;
+        int length = input.Read(buffer);
+        if (buffer[..length].StartsWith("FAIL"u8))
+            Environment.FailFast("the test asked for it");
+        return length > 0;
     }
 
     static unsafe ulong AddressOf(object value) => (ulong)*(nint*)Unsafe.AsPointer(ref value);

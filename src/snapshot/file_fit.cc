@@ -1,0 +1,28 @@
+#include "snapshot/file_fit.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+Agreement compare_known(const Memory &memory, std::span<const Range> parts, u64 limit) {
+  Agreement out;
+  for (const Range &part : parts) {
+    auto ranges = memory.ranges();
+    auto at = std::upper_bound(ranges.begin(), ranges.end(), part.address,
+                               [](Address a, const Range &r) { return a < r.address; });
+    if (at != ranges.begin() && std::prev(at)->end() > part.address)
+      --at;
+    for (; at != ranges.end() && at->address < part.end() && out.compared < limit; ++at) {
+      Address start = std::max(at->address, part.address);
+      u64 size = std::min({at->end(), part.end(), start + (limit - out.compared)}) - start;
+      const std::byte *mine = at->bytes.data() + (start - at->address),
+                      *theirs = part.bytes.data() + (start - part.address);
+      out.compared += size;
+      for (u64 i = 0; i < size; ++i)
+        out.equal += mine[i] == theirs[i];
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

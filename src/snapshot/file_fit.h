@@ -1,0 +1,35 @@
+// Is a file on this host the one that a module of the target was mapped from, and what of it can stand in for memory
+// that the dump lacks? One function per kind of file. For snapshot/module_files.cc alone.
+#pragma once
+#include "base/host.h"
+#include "target/target.h"
+
+namespace dnheap {
+
+struct FileFit {
+  bool fits = false;
+  std::string identity; // if it fits: what it was told by; see Provenance
+  std::string reason;   // if it does not
+  // Constants only, placed where the module lies; in front of one another where they overlap.
+  std::vector<Range> parts;
+  std::vector<std::shared_ptr<const void>> storage; // keeps the bytes of `parts` alive
+};
+
+using MappedFilePtr = std::shared_ptr<const MappedFile>;
+
+// ELF libraries: by build id; where the dump lacks that, by the places of their segments and the bytes it does hold.
+FileFit fit_native_file(const Target &target, const Module &module, const MappedFilePtr &file);
+
+// Managed assemblies: by place and size of every mapped piece and whatever bytes of them the dump holds; if the headers
+// are among these, the file is known by time stamp and size.
+FileFit fit_managed_file(const Target &target, const Module &module, const MappedFilePtr &file);
+
+// What both compare: bytes of a file with what the dump holds at the same place.
+struct Agreement {
+  u64 compared = 0, equal = 0;
+  bool whole() const { return compared == equal; }
+};
+// At most `limit` bytes are compared, from the start of each range on.
+Agreement compare_known(const Memory &memory, std::span<const Range> parts, u64 limit);
+
+} // namespace dnheap
