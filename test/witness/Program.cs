@@ -12,9 +12,7 @@ if (words is not (["all", _, _, _] or ["stat", _, _]))
     return 2;
 }
 
-// Without symbol servers: what a dump lacks is not to be looked for elsewhere.
-var options = new DataTargetOptions { UseLockFreeMemoryMapReader = lockFree, SymbolPaths = [] };
-using DataTarget target = DataTarget.LoadDump(words[1], options);
+using DataTarget target = DataTarget.LoadDump(words[1], new DataTargetOptions { UseLockFreeMemoryMapReader = lockFree });
 // ClrMD takes the runtime's version for 0.0 on Linux, so no DAC ever seems to match.
 using ClrRuntime runtime = target.ClrVersions.Single().CreateRuntime(words[2], ignoreMismatch: true);
 if (words[0] == "all")
