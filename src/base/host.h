@@ -10,8 +10,10 @@
 
 namespace dnheap {
 
+struct WatchedMapping;
+
 // A read-only mapping of a whole file; its bytes stay valid as long as the object lives. Pages are loaded on demand,
-// so a file may be larger than memory.
+// so a file may be larger than memory. What cannot be loaded when it is needed: see base/mapping_faults.h.
 class MappedFile {
 public:
   // Throws Error ("PATH: No such file or directory") if the file cannot be opened or is not a regular file.
@@ -28,8 +30,9 @@ public:
 
 private:
   friend class TemporaryFile;
-  explicit MappedFile(Bytes bytes) : bytes_(bytes) {}
+  MappedFile(int file, u64 size, const std::string &name, bool others_may_write);
   Bytes bytes_;
+  WatchedMapping *watched_ = nullptr; // null when there are no bytes
 };
 
 // A file without a name: it is gone when the process ends, however it ends.

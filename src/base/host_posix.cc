@@ -1,6 +1,7 @@
 // Linux and macOS.
 #include "base/error.h"
 #include "base/host.h"
+#include "base/mapping_faults.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,35 +21,38 @@
 
 namespace dnheap {
 
-namespace {
-
-Bytes map_descriptor(int file, u64 size, const std::string &what) {
-  if (size == 0)
-    return {};
+// Takes over the descriptor.
+MappedFile::MappedFile(int file, u64 size, const std::string &name, bool others_may_write) {
+  if (size == 0) {
+    ::close(file);
+    return;
+  }
   void *at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (at == MAP_FAILED)
-    throw Error(what + ": cannot map: " + std::strerror(errno));
-  return {static_cast<const std::byte *>(at), size};
+  if (at == MAP_FAILED) {
+    int error = errno;
+    ::close(file);
+    throw Error(name + ": cannot map: " + std::strerror(error));
+  }
+  bytes_ = {static_cast<const std::byte *>(at), size};
+  watched_ = watch_mapping(bytes_, file, name, others_may_write);
 }
-
-} // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     throw Error(path + ": " + std::strerror(errno));
-  struct Close {
-    int file;
-    ~Close() { ::close(file); }
-  } close{file};
+  auto fail = [&](const char *why) {
+    ::close(file);
+    throw Error(path + ": " + why);
+  };
   struct stat about;
   if (::fstat(file, &about) != 0)
-    throw Error(path + ": " + std::strerror(errno));
+    fail(std::strerror(errno));
   if (S_ISDIR(about.st_mode))
-    throw Error(path + ": is a folder, not a file");
+    fail("is a folder, not a file");
   if (!S_ISREG(about.st_mode))
-    throw Error(path + ": is not a regular file");
-  return std::shared_ptr<const MappedFile>(new MappedFile(map_descriptor(file, static_cast<u64>(about.st_size), path)));
+    fail("is not a regular file");
+  return std::shared_ptr<const MappedFile>(new MappedFile(file, static_cast<u64>(about.st_size), path, true));
 }
 
 std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) {
@@ -60,8 +64,10 @@ std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) 
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty())
-    ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
+  if (!watched_)
+    return;
+  unwatch_mapping(watched_);
+  ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
 void MappedFile::will_read(Bytes bytes) {
@@ -114,8 +120,11 @@ void TemporaryFile::write(Bytes bytes) {
 }
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
-  return std::shared_ptr<const MappedFile>(
-      new MappedFile(map_descriptor(file_, size_, "temporary file in " + folder_)));
+  std::string name = "the temporary file in " + folder_;
+  int file = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
+  if (file < 0)
+    throw Error("cannot map " + name + ": " + std::strerror(errno));
+  return std::shared_ptr<const MappedFile>(new MappedFile(file, size_, name, false));
 }
 
 bool is_folder(const std::string &path) {

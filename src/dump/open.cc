@@ -1,6 +1,7 @@
 #include "dump/open.h"
 
 #include "base/host.h"
+#include "base/mapping_faults.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
 #include "image/elf_format.h"
@@ -88,6 +89,9 @@ std::unique_ptr<Target> open_dump(const std::string &path, const OpenOptions &op
   } catch (const Interrupted &) {
     throw;
   } catch (const Error &error) {
+    for (const LostBytes &lost : find_lost_bytes())
+      if (lost.bytes.data() >= file->bytes().data() && lost.bytes.data() < file->bytes().data() + file->bytes().size())
+        throw Error(path + ": " + lost.reason);
     throw Error(path + ": " + error.what());
   }
 }

@@ -39,10 +39,20 @@ public:
     if (table_.total)
       total_ = cells_of(*table_.total, "");
     Rows rows(table_, options_);
-    while (const Row *row = rows.next()) {
-      block_.push_back(cells_of(*row, "-"));
-      if (block_.size() == block_rows)
-        write_block();
+    try {
+      while (const Row *row = rows.next()) {
+        block_.push_back(cells_of(*row, "-"));
+        if (block_.size() == block_rows)
+          write_block();
+      }
+    } catch (const OutputClosed &) {
+      throw;
+    } catch (const Error &error) {
+      // Whoever sees the rows should see that they are not all.
+      write_block();
+      sink_.write("INCOMPLETE: " + safe(error.what()) + "\n");
+      sink_.flush();
+      throw;
     }
     write_block();
     if (!rows.count())

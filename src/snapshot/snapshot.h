@@ -30,6 +30,13 @@ public:
 
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
+  // Takes out of the target's memory what was lost of its files since it was mapped (base/mapping_faults.h). True: it
+  // was something new, and runtime(), heap() and tally() will be built again. Those of before stay valid as long as the
+  // Snapshot, but rest on bytes that were not there. Each of the three does this itself when it builds something;
+  // whoever reads more than that asks when done, and if it is true, starts again. Throws Error when nothing is left.
+  bool forget_lost_memory();
+  // How often that was so.
+  u64 times_rebuilt() const { return outdated_.size(); }
   unsigned threads() const { return options_.threads; }
 
   // Throws Error when there is none, several without a choice, or not enough of it in the dump.
@@ -41,13 +48,23 @@ public:
   HeapTally tally(const ObjectFilter &filter);
 
 private:
+  // What is built from the target's memory.
+  struct Built {
+    std::unique_ptr<Runtime> runtime;
+    std::unique_ptr<Heap> heap;
+    std::unique_ptr<HeapTally> tally;
+  };
+
+  // Calls `build` until nothing was lost while it ran.
+  template <class Build> void build_on_sound_memory(Build build);
   const Module &choose_runtime() const;
+  std::string explain(const std::string &error) const;
+  void add_note(const std::string &note);
 
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
-  std::unique_ptr<Runtime> runtime_;
-  std::unique_ptr<Heap> heap_;
-  std::unique_ptr<HeapTally> tally_;
+  Built built_;
+  std::vector<Built> outdated_; // references to these may still be held
 };
 
 } // namespace dnheap
