@@ -3,6 +3,7 @@
 #pragma once
 #include "base/bytes.h"
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,6 +62,18 @@ private:
 bool is_folder(const std::string &path);
 // All regular files below `folder`, at most `limit`, in a fixed order.
 std::vector<std::string> files_below(const std::string &folder, u64 limit);
+
+// For programs, at their start. A standard stream that was closed by whoever started the program stays closed: no file
+// opened later takes its number, and with it what is written to the stream. Writing to a pipe that nobody reads, or
+// beyond the largest file allowed, is an error, not a signal.
+void make_streams_safe();
+// `handler`, which must be safe in a signal handler, is called at the first SIGINT, SIGTERM or SIGHUP; what waits in
+// the operating system then fails with EINTR. A second signal ends the process. What was ignored stays ignored.
+void catch_interrupts(void (*handler)(int signal));
+
+// Writes past the stream's own buffer, which must be empty. 0 when all is written, otherwise errno: EINTR when one of
+// these signals came while the reader of a pipe kept us waiting.
+int write_all(std::FILE *stream, std::string_view bytes);
 
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
 bool limit_memory(u64 bytes);

@@ -4,7 +4,9 @@
 #include "base/mapping_faults.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -38,7 +40,7 @@ MappedFile::MappedFile(int file, u64 size, const std::string &name, bool others_
 }
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer would keep us waiting
   if (file < 0)
     throw Error(path + ": " + std::strerror(errno));
   auto fail = [&](const char *why) {
@@ -87,7 +89,14 @@ TemporaryFile::TemporaryFile(const std::string &folder) {
   for (const std::string &candidate : folders) {
     if (candidate.empty())
       continue;
-    std::string name = candidate + "/dnheap-XXXXXX";
+#ifdef O_TMPFILE
+    file_ = ::open(candidate.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file_ >= 0) {
+      folder_ = candidate;
+      return;
+    }
+#endif
+    std::string name = candidate + "/dnheap-XXXXXX"; // not every file system has files without a name
     file_ = ::mkstemp(name.data());
     if (file_ >= 0) {
       ::unlink(name.c_str()); // from here on the file is freed whatever happens to this process
@@ -142,6 +151,53 @@ std::vector<std::string> files_below(const std::string &folder, u64 limit) {
       out.push_back(it->path().string());
   std::sort(out.begin(), out.end());
   return out;
+}
+
+void make_streams_safe() {
+  int file;
+  do
+    file = ::open("/dev/null", O_RDONLY);
+  while (file >= 0 && file <= 2);
+  if (file >= 0)
+    ::close(file);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+namespace {
+
+std::atomic<void (*)(int)> interrupt_handler{nullptr};
+std::atomic<bool> was_interrupted{false};
+
+void on_interrupt(int signal) {
+  was_interrupted = true;
+  interrupt_handler.load()(signal);
+}
+
+} // namespace
+
+void catch_interrupts(void (*handler)(int signal)) {
+  interrupt_handler = handler;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
+}
+
+int write_all(std::FILE *stream, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(::fileno(stream), bytes.data(), bytes.size());
+    if (n < 0)
+      return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (!bytes.empty() && was_interrupted)
+      return EINTR;
+  }
+  return 0;
 }
 
 bool limit_memory(u64 bytes) {

@@ -83,7 +83,7 @@ bool lose_page(u64 address) {
   return false;
 }
 
-extern "C" void on_bus_error(int signal, siginfo_t *info, void *context) {
+void on_bus_error(int signal, siginfo_t *info, void *context) {
   int kept = errno;
   bool mended = info->si_code > 0 && lose_page(reinterpret_cast<u64>(info->si_addr));
   errno = kept;

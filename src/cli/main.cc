@@ -9,7 +9,6 @@
 #include "report/encoding.h"
 #include "snapshot/snapshot.h"
 
-#include <csignal>
 #include <new>
 #include <system_error>
 
@@ -147,9 +146,7 @@ int guarded_run(std::span<const std::string_view> arguments) {
 } // namespace dnheap::cli
 
 int main(int count, char **values) {
-#ifdef SIGPIPE
-  std::signal(SIGPIPE, SIG_IGN); // a closed pipe is seen as a failed write
-#endif
+  dnheap::make_streams_safe();
   dnheap::survive_mapping_faults();
   std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
   return dnheap::cli::guarded_run(arguments);

@@ -2,12 +2,12 @@
 #include "base/mapping_faults.h"
 #include "dump/compressed.h"
 #include "support/run.h"
+#include "support/zstd.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 #include <zlib.h>
-#include <zstd.h>
 
 namespace dnheap {
 namespace {
@@ -17,12 +17,6 @@ std::string content() {
   std::string out(12'000'000, ' ');
   for (char &c : out)
     c = static_cast<char>(random() % 64);
-  return out;
-}
-
-std::string zstd(const std::string &text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
   return out;
 }
 
@@ -45,7 +39,7 @@ TEST(Compressed, CutWhileItIsRead) {
   survive_mapping_faults();
   test::TemporaryFolder folder;
   const std::string text = content();
-  for (const std::string &packed : {zstd(text), gzip(text)})
+  for (const std::string &packed : {test::zstd(text), gzip(text)})
     for (u64 left : {packed.size() / 2 / 4096 * 4096, packed.size() / 2 + 1, packed.size() - 5}) {
       std::string path = folder.write("file", packed);
       std::shared_ptr<const MappedFile> file = MappedFile::open(path);
@@ -68,7 +62,7 @@ TEST(Compressed, CutWhileItIsRead) {
 TEST(Compressed, CutBetweenFramesWhileItIsRead) {
   survive_mapping_faults();
   test::TemporaryFolder folder;
-  std::string frame = zstd(content());
+  std::string frame = test::zstd(content());
   std::string path = folder.write("file", frame + frame);
   std::shared_ptr<const MappedFile> file = MappedFile::open(path);
   std::filesystem::resize_file(path, frame.size());
@@ -80,7 +74,7 @@ TEST(Compressed, CutBetweenFramesWhileItIsRead) {
 TEST(Compressed, CutToLittleOrWrittenAnewWhileItIsRead) {
   survive_mapping_faults();
   test::TemporaryFolder folder;
-  std::string path = folder.write("file", zstd(content()));
+  std::string path = folder.write("file", test::zstd(content()));
   auto error = [&](auto harm) {
     std::shared_ptr<const MappedFile> file = MappedFile::open(path);
     harm();
