@@ -111,7 +111,8 @@ std::optional<Loss> first_loss(Bytes file) {
   return std::nullopt;
 }
 
-template <class Decoder> std::string decompress_all(Bytes file, TemporaryFile &out, const Watch &watch) {
+// Fills in all but the file.
+template <class Decoder> Decompressed decompress_all(Bytes file, TemporaryFile &out, const Watch &watch) {
   Decoder decoder;
   std::vector<std::byte> buffer(step);
   Bytes rest = file;
@@ -131,7 +132,7 @@ template <class Decoder> std::string decompress_all(Bytes file, TemporaryFile &o
     if (is_padding && std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; }))
       after = fmt::format("{} after the {} data were ignored", bytes_text(rest.size()), Decoder::name);
     if (is_padding && !first_loss(file))
-      return after;
+      return {nullptr, after};
     Step done = decoder.run(rest, buffer);
     if (u64 now = count_losses(); now != losses) {
       loss = first_loss(file);
@@ -144,15 +145,18 @@ template <class Decoder> std::string decompress_all(Bytes file, TemporaryFile &o
     if (lost)
       problem = "could not be read to their end: " + loss->reason;
     else if (!done.error.empty())
-      problem = fmt::format("are damaged near byte {} of {} ({})", at, file.size(), done.error);
+      problem = fmt::format("are damaged at or before byte {} of {} ({})", at, file.size(), done.error);
     else if (!ended && rest.empty() && done.written < buffer.size())
       problem = fmt::format("are cut off: the file ends at byte {}", file.size());
     if (problem.empty())
       continue;
     if (out.size() == 0)
       throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem));
-    return fmt::format("the {} data {}; this is the part before it, {}", Decoder::name, problem,
-                       bytes_text(out.size()));
+    bool damaged = !lost && !done.error.empty();
+    return {nullptr,
+            fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem,
+                        bytes_text(out.size()), damaged ? ", which may be wrong in places" : ""),
+            damaged};
   }
 }
 
@@ -164,8 +168,9 @@ Decompressed decompress(Bytes file, const std::string &temp_dir, const Watch &wa
   Timer timer(watch, "decompress", file.size());
   MappedFile::will_read(file);
   TemporaryFile out(temp_dir);
-  std::string note = is_zstd(file) ? decompress_all<Zstd>(file, out, watch) : decompress_all<Gzip>(file, out, watch);
-  return {out.map(), std::move(note)};
+  Decompressed result = is_zstd(file) ? decompress_all<Zstd>(file, out, watch) : decompress_all<Gzip>(file, out, watch);
+  result.file = out.map();
+  return result;
 }
 
 } // namespace dnheap

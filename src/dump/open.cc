@@ -62,10 +62,12 @@ std::string looks_like(Bytes file) {
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
                                     const OpenOptions &options, const Watch &watch) {
   std::string note;
+  bool damaged = false;
   if (is_compressed(file->bytes())) {
     Decompressed result = decompress(file->bytes(), options.temp_dir, watch);
     file = std::move(result.file);
     note = std::move(result.note);
+    damaged = result.damaged;
     if (is_compressed(file->bytes()))
       throw Error("compressed more than once: decompress it once and open the result");
   }
@@ -73,6 +75,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
       target->path = path;
+      target->is_doubtful = damaged;
       if (!note.empty())
         target->notes.insert(target->notes.begin(), note);
       return target;

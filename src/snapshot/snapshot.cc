@@ -137,7 +137,7 @@ const Runtime &Snapshot::runtime() {
       } catch (const Interrupted &) {
         throw;
       } catch (const Error &e) {
-        throw Error(explain(e.what()));
+        throw Error(explain(e.what()) + (target_->advice.empty() ? "" : "; " + target_->advice));
       }
     });
   return *built_.runtime;
