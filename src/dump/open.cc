@@ -53,6 +53,8 @@ std::string looks_like(Bytes file) {
       return magic.what;
   if (is_text(start))
     return "text";
+  if (start.find_first_not_of('\0') == start.npos)
+    return "it begins with zeros: whoever wrote or copied it did not finish";
   std::string bytes;
   for (char c : start.substr(0, 4))
     bytes += fmt::format(" {:02x}", static_cast<unsigned char>(c));

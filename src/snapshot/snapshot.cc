@@ -3,6 +3,7 @@
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/open.h"
+#include "runtime/version.h"
 #include "snapshot/module_files.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace {
 
 // A file that fails again and again is given up.
 constexpr int most_tries = 4;
+// Of one process: no real one has more than two or three.
+constexpr std::size_t most_runtimes = 64;
 
 } // namespace
 
@@ -53,10 +56,10 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
   lay_runtime_files(*target_, options_.module_folders);
 }
 
-const Module &Snapshot::choose_runtime() const {
+std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   std::vector<const Module *> found = find_runtime_modules(*target_);
   if (found.empty())
-    throw Error(target_->path + ": no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib in " +
+    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib in " +
                 std::to_string(target_->modules.size()) + " modules" +
                 (target_->modules.empty() ? ": the dump lists none" : "") +
                 "; NativeAOT and single-file programs cannot be read yet");
@@ -64,14 +67,34 @@ const Module &Snapshot::choose_runtime() const {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
       throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +
                        ": the process has " + std::to_string(found.size()));
-    return *found[*options_.runtime - 1];
+    return std::make_unique<Runtime>(*target_, *found[*options_.runtime - 1]);
   }
   if (found.size() == 1)
-    return *found[0];
+    return std::make_unique<Runtime>(*target_, *found[0]);
+
+  std::vector<std::unique_ptr<Runtime>> with_heap;
   std::string list;
-  for (u64 i = 0; i < found.size(); ++i)
-    list += (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i]->path;
-  throw UsageError(target_->path + ": the process has several .NET runtimes: choose one with --runtime N: " + list);
+  found.resize(std::min(found.size(), most_runtimes));
+  for (u64 i = 0; i < found.size(); ++i) {
+    std::string version = find_version(target_->memory, *found[i]);
+    std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i]->path + " (" +
+                       (version.empty() ? "version unknown" : version) + ", ";
+    try {
+      with_heap.push_back(std::make_unique<Runtime>(*target_, *found[i]));
+      list += name + "with a GC heap)";
+    } catch (const Interrupted &) {
+      throw;
+    } catch (const Error &e) {
+      list += name + "no heap found: " + e.what() + ")";
+    }
+  }
+  std::string several = "the process has " + std::to_string(found.size()) + " .NET runtimes: " + list;
+  if (with_heap.empty())
+    throw Error("no heap was found in any of the process's .NET runtimes: " + list);
+  if (with_heap.size() > 1)
+    throw UsageError(target_->path + ": choose a runtime with --runtime N: " + several);
+  add_note(several + "; this is the one with a heap, --runtime N chooses another");
+  return std::move(with_heap[0]);
 }
 
 // What is odd about the dump, above all that it is cut off, often explains an error.
@@ -130,11 +153,12 @@ template <class Build> void Snapshot::build_on_sound_memory(Build build) {
 const Runtime &Snapshot::runtime() {
   if (!built_.runtime)
     build_on_sound_memory([&] {
-      const Module &module = choose_runtime();
       Timer timer(options_.watch, "runtime");
       try {
-        built_.runtime = std::make_unique<Runtime>(*target_, module);
+        built_.runtime = choose_runtime();
       } catch (const Interrupted &) {
+        throw;
+      } catch (const UsageError &) {
         throw;
       } catch (const Error &e) {
         throw Error(explain(e.what()) + (target_->advice.empty() ? "" : "; " + target_->advice));

@@ -39,7 +39,8 @@ public:
   u64 times_rebuilt() const { return outdated_.size(); }
   unsigned threads() const { return options_.threads; }
 
-  // Throws Error when there is none, several without a choice, or not enough of it in the dump.
+  // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none, or not
+  // enough of it in the dump; UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
   const Runtime &runtime();
   const Heap &heap();
   // Counts of all objects.
@@ -57,7 +58,7 @@ private:
 
   // Calls `build` until nothing was lost while it ran.
   template <class Build> void build_on_sound_memory(Build build);
-  const Module &choose_runtime() const;
+  std::unique_ptr<Runtime> choose_runtime();
   std::string explain(const std::string &error) const;
   void add_note(const std::string &note);
 

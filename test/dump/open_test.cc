@@ -103,6 +103,8 @@ TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   EXPECT_EQ(complaint("MDMP\x93\xa7"), expected("a Windows minidump, which this version cannot open"));
   EXPECT_EQ(complaint("\xcf\xfa\xed\xfe\x07"), expected("a Mach-O file"));
   EXPECT_EQ(complaint("\x12\x34\x56\x78\x9a"), expected("unknown contents (first bytes 12 34 56 78)"));
+  EXPECT_EQ(complaint(std::string(600, '\0') + "core"),
+            expected("it begins with zeros: whoever wrote or copied it did not finish"));
   EXPECT_EQ(complaint("\x01"), expected("unknown contents (first bytes 01)"));
   test::ElfLibraryWriter library{.format = {8, ByteOrder::little}};
   EXPECT_EQ(complaint(library.write()), expected("an ELF program or library, not a core"));
