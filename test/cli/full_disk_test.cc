@@ -72,14 +72,14 @@ TEST(FullDisk, WhileWritingTheAnswer) {
   }
 }
 
-// Files that the program opens would take the numbers of the standard streams, and the answer would go into them.
-TEST(ClosedStreams, NeverLeadIntoAFile) {
+// And what is written to them is an error like any other.
+TEST(ClosedStreams, AreErrorsOrOfNoConcern) {
   test::TemporaryFolder folder, room;
   std::string path = write_core(folder);
   test::RunResult result = test::run(program + "stat '" + path + "' <&- >&-");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.err, "dnheap: cannot write to standard output: Bad file descriptor\n");
-  // The temporary file is one that can be written to.
+
   std::string packed = folder.write("a.core.zst", test::zstd(test::read_file(path)));
   result = test::run(program + "stat '" + packed + "' --temp-dir '" + room.path() + "' <&- >&-");
   EXPECT_EQ(result.exit_code, 3);
