@@ -46,7 +46,7 @@ report::Completeness completeness(Snapshot &snapshot) {
   out.objects = tally.walk.objects;
   out.bytes = tally.walk.bytes;
   out.bad_objects = tally.walk.bad_objects;
-  out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty();
+  out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
   out.notes.assign(heap.problems().begin(), heap.problems().end());
   check_sum(heap, tally.walk, out);
   if (!snapshot.runtime().gc().get_gc_structures_valid()) {
@@ -63,6 +63,8 @@ std::string how_complete(const report::Completeness &c, const Heap &heap) {
   if (c.complete)
     return out + ", complete";
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
+  if (missing == 0)
+    return out + ", INCOMPLETE: see the notes";
   return out + ", INCOMPLETE: " + bytes_text(missing) + " in " + count_text(c.gaps.size()) + " gaps not walked";
 }
 

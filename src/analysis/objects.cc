@@ -23,11 +23,12 @@ struct Line {
 class Selection {
 public:
   Selection(Snapshot &snapshot, const Question &question)
-      : runtime_(snapshot.runtime()), cursor_(snapshot.heap(), snapshot.runtime()), types_(question),
-        generation_(generation_of(question)), filter_{question.min_bytes, question.range} {}
+      : watch_(snapshot.watch()), runtime_(snapshot.runtime()), cursor_(snapshot.heap(), snapshot.runtime()),
+        types_(question), generation_(generation_of(question)), filter_{question.min_bytes, question.range} {}
 
   bool next(Line &line) {
     while (const Object *object = cursor_.next()) {
+      watch_.check();
       if (generation_ && static_cast<u8>(cursor_.generation()) != *generation_)
         continue;
       if (!filter_.passes(*object))
@@ -51,6 +52,7 @@ private:
     return it->second;
   }
 
+  const Watch watch_;
   const Runtime &runtime_;
   ObjectCursor cursor_;
   TypeFilter types_;

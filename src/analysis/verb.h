@@ -39,6 +39,10 @@ struct Verb {
   AnswerFunction answer;
 };
 
+// The verb's answer. Asks again when part of the dump was lost meanwhile, so that nothing in it rests on bytes that
+// could not be read; rows that are still to be streamed check that themselves.
+report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question);
+
 // In the order of the help; the first is what `dnheap FILE` alone means.
 std::span<const Verb> verbs();
 

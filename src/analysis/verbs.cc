@@ -1,5 +1,7 @@
 #include "analysis/verbs.h"
 
+#include "snapshot/snapshot.h"
+
 namespace dnheap {
 
 namespace {
@@ -30,6 +32,29 @@ constexpr Verb all_verbs[] = {
 };
 
 } // namespace
+
+report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question) {
+  constexpr int most_tries = 4;
+  for (int tries = 1;; ++tries) {
+    u64 before = snapshot.times_rebuilt();
+    try {
+      report::Answer answer = verb.answer(snapshot, question);
+      snapshot.forget_lost_memory();
+      if (snapshot.times_rebuilt() == before)
+        return answer;
+    } catch (const Interrupted &) {
+      throw;
+    } catch (const UsageError &) {
+      throw;
+    } catch (const Error &) {
+      snapshot.forget_lost_memory();
+      if (snapshot.times_rebuilt() == before || tries == most_tries)
+        throw;
+    }
+    if (tries == most_tries)
+      throw Error(snapshot.target().path + ": more and more of it cannot be read; copy it to a sound disk first");
+  }
+}
 
 std::span<const Verb> verbs() { return all_verbs; }
 

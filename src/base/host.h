@@ -3,6 +3,7 @@
 #pragma once
 #include "base/bytes.h"
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,8 +11,10 @@
 
 namespace dnheap {
 
+struct WatchedMapping;
+
 // A read-only mapping of a whole file; its bytes stay valid as long as the object lives. Pages are loaded on demand,
-// so a file may be larger than memory.
+// so a file may be larger than memory. What cannot be loaded when it is needed: see base/mapping_faults.h.
 class MappedFile {
 public:
   // Throws Error ("PATH: No such file or directory") if the file cannot be opened or is not a regular file.
@@ -28,8 +31,9 @@ public:
 
 private:
   friend class TemporaryFile;
-  explicit MappedFile(Bytes bytes) : bytes_(bytes) {}
+  MappedFile(int file, u64 size, const std::string &name, bool others_may_write);
   Bytes bytes_;
+  WatchedMapping *watched_ = nullptr; // null when there are no bytes
 };
 
 // A file without a name: it is gone when the process ends, however it ends.
@@ -59,6 +63,18 @@ bool is_folder(const std::string &path);
 bool is_file(const std::string &path); // a regular one
 // All regular files below `folder`, at most `limit`, in a fixed order.
 std::vector<std::string> files_below(const std::string &folder, u64 limit);
+
+// For programs, at their start. A standard stream that was closed by whoever started the program stays closed: no file
+// opened later takes its number, and with it what is written to the stream. Writing to a pipe that nobody reads, or
+// beyond the largest file allowed, is an error, not a signal.
+void make_streams_safe();
+// `handler`, which must be safe in a signal handler, is called at the first SIGINT, SIGTERM or SIGHUP; what waits in
+// the operating system then fails with EINTR. A second signal ends the process. What was ignored stays ignored.
+void catch_interrupts(void (*handler)(int signal));
+
+// Writes past the stream's own buffer, which must be empty. 0 when all is written, otherwise errno: EINTR when one of
+// these signals came while the reader of a pipe kept us waiting.
+int write_all(std::FILE *stream, std::string_view bytes);
 
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
 bool limit_memory(u64 bytes);

@@ -1,9 +1,12 @@
 // Linux and macOS.
 #include "base/error.h"
 #include "base/host.h"
+#include "base/mapping_faults.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -20,35 +23,38 @@
 
 namespace dnheap {
 
-namespace {
-
-Bytes map_descriptor(int file, u64 size, const std::string &what) {
-  if (size == 0)
-    return {};
+// Takes over the descriptor.
+MappedFile::MappedFile(int file, u64 size, const std::string &name, bool others_may_write) {
+  if (size == 0) {
+    ::close(file);
+    return;
+  }
   void *at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (at == MAP_FAILED)
-    throw Error(what + ": cannot map: " + std::strerror(errno));
-  return {static_cast<const std::byte *>(at), size};
+  if (at == MAP_FAILED) {
+    int error = errno;
+    ::close(file);
+    throw Error(name + ": cannot map: " + std::strerror(error));
+  }
+  bytes_ = {static_cast<const std::byte *>(at), size};
+  watched_ = watch_mapping(bytes_, file, name, others_may_write);
 }
 
-} // namespace
-
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer would keep us waiting
   if (file < 0)
     throw Error(path + ": " + std::strerror(errno));
-  struct Close {
-    int file;
-    ~Close() { ::close(file); }
-  } close{file};
+  auto fail = [&](const char *why) {
+    ::close(file);
+    throw Error(path + ": " + why);
+  };
   struct stat about;
   if (::fstat(file, &about) != 0)
-    throw Error(path + ": " + std::strerror(errno));
+    fail(std::strerror(errno));
   if (S_ISDIR(about.st_mode))
-    throw Error(path + ": is a folder, not a file");
+    fail("is a folder, not a file");
   if (!S_ISREG(about.st_mode))
-    throw Error(path + ": is not a regular file");
-  return std::shared_ptr<const MappedFile>(new MappedFile(map_descriptor(file, static_cast<u64>(about.st_size), path)));
+    fail("is not a regular file");
+  return std::shared_ptr<const MappedFile>(new MappedFile(file, static_cast<u64>(about.st_size), path, true));
 }
 
 std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) {
@@ -60,8 +66,10 @@ std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) 
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty())
-    ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
+  if (!watched_)
+    return;
+  unwatch_mapping(watched_);
+  ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
 void MappedFile::will_read(Bytes bytes) {
@@ -81,7 +89,14 @@ TemporaryFile::TemporaryFile(const std::string &folder) {
   for (const std::string &candidate : folders) {
     if (candidate.empty())
       continue;
-    std::string name = candidate + "/dnheap-XXXXXX";
+#ifdef O_TMPFILE
+    file_ = ::open(candidate.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file_ >= 0) {
+      folder_ = candidate;
+      return;
+    }
+#endif
+    std::string name = candidate + "/dnheap-XXXXXX"; // not every file system has files without a name
     file_ = ::mkstemp(name.data());
     if (file_ >= 0) {
       ::unlink(name.c_str()); // from here on the file is freed whatever happens to this process
@@ -114,8 +129,11 @@ void TemporaryFile::write(Bytes bytes) {
 }
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
-  return std::shared_ptr<const MappedFile>(
-      new MappedFile(map_descriptor(file_, size_, "temporary file in " + folder_)));
+  std::string name = "the temporary file in " + folder_;
+  int file = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
+  if (file < 0)
+    throw Error("cannot map " + name + ": " + std::strerror(errno));
+  return std::shared_ptr<const MappedFile>(new MappedFile(file, size_, name, false));
 }
 
 bool is_folder(const std::string &path) {
@@ -138,6 +156,53 @@ std::vector<std::string> files_below(const std::string &folder, u64 limit) {
       out.push_back(it->path().string());
   std::sort(out.begin(), out.end());
   return out;
+}
+
+void make_streams_safe() {
+  int file;
+  do
+    file = ::open("/dev/null", O_RDONLY);
+  while (file >= 0 && file <= 2);
+  if (file >= 0)
+    ::close(file);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+namespace {
+
+std::atomic<void (*)(int)> interrupt_handler{nullptr};
+std::atomic<bool> was_interrupted{false};
+
+void on_interrupt(int signal) {
+  was_interrupted = true;
+  interrupt_handler.load()(signal);
+}
+
+} // namespace
+
+void catch_interrupts(void (*handler)(int signal)) {
+  interrupt_handler = handler;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
+}
+
+int write_all(std::FILE *stream, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(::fileno(stream), bytes.data(), bytes.size());
+    if (n < 0)
+      return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (!bytes.empty() && was_interrupted)
+      return EINTR;
+  }
+  return 0;
 }
 
 bool limit_memory(u64 bytes) {

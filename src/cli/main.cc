@@ -1,6 +1,7 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
 #include "base/host.h"
+#include "base/mapping_faults.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -8,7 +9,6 @@
 #include "report/encoding.h"
 #include "snapshot/snapshot.h"
 
-#include <csignal>
 #include <new>
 #include <system_error>
 
@@ -82,7 +82,7 @@ int answer_question(const Options &options) {
   ProgressLine line(progress, options.progress && is_terminal(2));
 
   std::unique_ptr<Snapshot> snapshot = Snapshot::open(options.target, snapshot_options(options, watch));
-  report::Answer answer = options.verb->answer(*snapshot, options.question);
+  report::Answer answer = ask(*options.verb, *snapshot, options.question);
 
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen
@@ -146,9 +146,8 @@ int guarded_run(std::span<const std::string_view> arguments) {
 } // namespace dnheap::cli
 
 int main(int count, char **values) {
-#ifdef SIGPIPE
-  std::signal(SIGPIPE, SIG_IGN); // a closed pipe is seen as a failed write
-#endif
+  dnheap::make_streams_safe();
+  dnheap::survive_mapping_faults();
   std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
   return dnheap::cli::guarded_run(arguments);
 }

@@ -10,6 +10,8 @@ namespace dnheap::cli {
 namespace {
 
 [[noreturn]] void fail(const std::string &path) {
+  if (errno == EINTR)
+    throw Interrupted();
   throw Error("cannot write to " + path + ": " + std::strerror(errno));
 }
 

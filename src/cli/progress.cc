@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -26,10 +25,9 @@ std::string duration_text(double seconds) {
 std::atomic<Progress *> interrupted{nullptr};
 static_assert(std::atomic<Progress *>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-extern "C" void on_interrupt(int signal) {
+void on_interrupt(int) {
   if (Progress *progress = interrupted.load())
     progress->cancel.store(true);
-  std::signal(signal, SIG_DFL);
 }
 
 } // namespace
@@ -106,7 +104,7 @@ void ProgressLine::draw_until_stopped() {
 
 void cancel_on_interrupt(Progress &progress) {
   interrupted = &progress;
-  std::signal(SIGINT, on_interrupt);
+  catch_interrupts(on_interrupt);
 }
 
 } // namespace dnheap::cli

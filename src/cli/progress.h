@@ -40,8 +40,8 @@ private:
   std::thread thread_;
 };
 
-// From now on the first Ctrl-C sets progress.cancel, and the second ends the process at once. `progress` must stay
-// until the process ends.
+// From now on the first Ctrl-C (or SIGTERM, SIGHUP) sets progress.cancel, and the second ends the process at once.
+// `progress` must stay until the process ends.
 void cancel_on_interrupt(Progress &progress);
 
 } // namespace dnheap::cli

@@ -1,5 +1,6 @@
 #include "dump/compressed.h"
 
+#include "base/mapping_faults.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -93,11 +94,31 @@ private:
   z_stream stream_{};
 };
 
-template <class Decoder> std::string decompress_all(Bytes file, TemporaryFile &out, const Watch &watch) {
+// Where a mapped file begins to be unreadable, and why.
+struct Loss {
+  u64 offset = 0;
+  std::string reason;
+};
+
+std::optional<Loss> first_loss(Bytes file) {
+  for (const LostBytes &lost : find_lost_bytes()) {
+    if (lost.bytes.data() < file.data() || lost.bytes.data() >= file.data() + file.size())
+      continue;
+    if (lost.changed)
+      throw Error(lost.reason + "; open it again once nothing writes to it");
+    return Loss{static_cast<u64>(lost.bytes.data() - file.data()), lost.reason};
+  }
+  return std::nullopt;
+}
+
+// Fills in all but the file.
+template <class Decoder> Decompressed decompress_all(Bytes file, TemporaryFile &out, const Watch &watch) {
   Decoder decoder;
   std::vector<std::byte> buffer(step);
   Bytes rest = file;
   std::string problem;
+  u64 losses = 0;
+  std::optional<Loss> loss;
   for (bool ended = false;;) {
     watch.check();
     u64 at = file.size() - rest.size();
@@ -106,24 +127,36 @@ template <class Decoder> std::string decompress_all(Bytes file, TemporaryFile &o
     if (ended && rest.empty())
       return {};
     // What follows the last frame is padding (of tapes, of devices) when it is zero, otherwise worth a word.
-    if (ended && !Decoder::starts(rest)) {
-      if (std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; }))
-        return {};
-      return fmt::format("{} after the {} data were ignored", bytes_text(rest.size()), Decoder::name);
-    }
+    bool is_padding = ended && !Decoder::starts(rest);
+    std::string after;
+    if (is_padding && std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; }))
+      after = fmt::format("{} after the {} data were ignored", bytes_text(rest.size()), Decoder::name);
+    if (is_padding && !first_loss(file))
+      return {nullptr, after};
     Step done = decoder.run(rest, buffer);
-    out.write(Bytes(buffer).first(done.written));
+    if (u64 now = count_losses(); now != losses) {
+      loss = first_loss(file);
+      losses = now;
+    }
+    bool lost = loss && (loss->offset < file.size() - rest.size() || !done.error.empty());
+    if (!lost) // else it was made of what was not there
+      out.write(Bytes(buffer).first(done.written));
     ended = done.ended;
-    if (!done.error.empty())
-      problem = fmt::format("damaged near byte {} of {} ({})", at, file.size(), done.error);
+    if (lost)
+      problem = "could not be read to their end: " + loss->reason;
+    else if (!done.error.empty())
+      problem = fmt::format("are damaged at or before byte {} of {} ({})", at, file.size(), done.error);
     else if (!ended && rest.empty() && done.written < buffer.size())
-      problem = fmt::format("cut off: the file ends at byte {}", file.size());
+      problem = fmt::format("are cut off: the file ends at byte {}", file.size());
     if (problem.empty())
       continue;
     if (out.size() == 0)
-      throw Error(fmt::format("its {} data are {}, and nothing could be decompressed", Decoder::name, problem));
-    return fmt::format("the {} data are {}; this is the part before it, {}", Decoder::name, problem,
-                       bytes_text(out.size()));
+      throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem));
+    bool damaged = !lost && !done.error.empty();
+    return {nullptr,
+            fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem,
+                        bytes_text(out.size()), damaged ? ", which may be wrong in places" : ""),
+            damaged};
   }
 }
 
@@ -135,8 +168,9 @@ Decompressed decompress(Bytes file, const std::string &temp_dir, const Watch &wa
   Timer timer(watch, "decompress", file.size());
   MappedFile::will_read(file);
   TemporaryFile out(temp_dir);
-  std::string note = is_zstd(file) ? decompress_all<Zstd>(file, out, watch) : decompress_all<Gzip>(file, out, watch);
-  return {out.map(), std::move(note)};
+  Decompressed result = is_zstd(file) ? decompress_all<Zstd>(file, out, watch) : decompress_all<Gzip>(file, out, watch);
+  result.file = out.map();
+  return result;
 }
 
 } // namespace dnheap

@@ -8,7 +8,8 @@ namespace dnheap {
 
 struct Decompressed {
   std::shared_ptr<const MappedFile> file;
-  std::string note; // empty, or why this is only the first part
+  std::string note;     // empty, or why this is only the first part
+  bool damaged = false; // not only cut off: any of it may be wrong
 };
 
 bool is_compressed(Bytes file);

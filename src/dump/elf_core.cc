@@ -44,20 +44,45 @@ ElfHeader read_header(Bytes file) {
                           static_cast<u8>(file[4]), static_cast<u8>(file[5])));
 }
 
-std::vector<ElfSegment> read_segments(const ElfHeader &header, Bytes file) {
-  std::optional<u64> count = program_header_count(header, file);
-  if (!count)
-    fail_cut_off("section headers, which hold the number of segments,", file);
-  if (*count == 0)
+// How many program headers the file has room for, `most` at most: what the segments hold comes behind the table, never
+// inside it. `until_unused`: the number is a guess, so the first unused header ends it.
+u64 room_for_headers(const ElfHeader &header, Bytes file, u64 most, bool until_unused) {
+  u64 size = header.program_header_size, end = file.size(), count = 0;
+  for (u64 at = header.program_headers; count < most && at < end && size <= end - at; at += size, ++count) {
+    std::vector<ElfSegment> one = parse_program_headers(file.subspan(at, size), 1, header);
+    if (one.empty() || (until_unused && one[0].type == elf::segment_unused))
+      break;
+    if (one[0].file_size && one[0].offset > header.program_headers)
+      end = std::min(end, one[0].offset);
+  }
+  return count;
+}
+
+std::vector<ElfSegment> read_segments(const ElfHeader &header, Bytes file, Target &target) {
+  std::optional<u64> promised = program_header_count(header, file);
+  bool is_lost = !promised || (*promised == 0 && header.program_header_count != 0);
+  u64 count = room_for_headers(header, file, is_lost ? ~u32{0} : *promised, is_lost);
+  if (promised && *promised == 0 && !is_lost)
     throw Error("this ELF core has no segments: it holds no memory");
   // At most 2^32 headers of at most 2^16 bytes: no overflow.
-  Bytes table = slice(file, header.program_headers, *count * header.program_header_size);
-  if (table.empty())
-    fail_cut_off("program headers", file);
-  std::vector<ElfSegment> segments = parse_program_headers(table, *count, header);
-  if (segments.empty())
+  Bytes table = slice(file, header.program_headers, count * header.program_header_size);
+  std::vector<ElfSegment> segments = parse_program_headers(table, count, header);
+  if (segments.empty() && header.program_header_size < (header.format.pointer_size == 8 ? 56 : 32))
     throw Error(fmt::format("this ELF core's program headers have {} bytes each: too small to be any",
                             header.program_header_size));
+  u64 table_end = header.program_headers + count * header.program_header_size;
+  bool ends_in_table = table_end > file.size() || file.size() - table_end < header.program_header_size;
+  if (is_lost && count == 0)
+    fail_cut_off("section headers, which hold the number of segments,", file);
+  if (count == 0 || (!is_lost && count < *promised && ends_in_table))
+    fail_cut_off("program headers", file);
+  if (is_lost)
+    target.notes.push_back(fmt::format("the number of segments, which the section headers hold, is not in the file: {} "
+                                       "were found",
+                                       count_text(count)));
+  else if (count < *promised)
+    target.notes.push_back(fmt::format("the file says that it has {} segments, but has room for the headers of {}",
+                                       count_text(*promised), count_text(count)));
   return segments;
 }
 
@@ -104,7 +129,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   std::vector<Range> ranges;
   ranges.reserve(segments.size());
   Reserved reserved(files);
-  u64 loads = 0, cut = 0, cut_bytes = 0, given = 0;
+  u64 loads = 0, cut = 0, cut_bytes = 0, given = 0, whole = 0;
   for (const ElfSegment &segment : segments) {
     if (segment.type != elf::segment_load || (segment.memory_size == 0 && segment.file_size == 0))
       continue;
@@ -119,6 +144,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
     if (in_file)
       ranges.push_back({segment.address, content});
     given += in_file;
+    whole = std::max(whole, add_clamped(segment.offset, segment.file_size));
 
     Address known_end = add_clamped(segment.address, in_file);
     Address written_end = add_clamped(segment.address, segment.file_size);
@@ -137,9 +163,14 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
     throw Error("this ELF core has no segments of memory (PT_LOAD)");
   if (given == 0 && cut)
     throw Error(fmt::format("this ELF core is cut off before any memory: the file ends at byte {}", file.size()));
-  if (cut)
-    target.notes.push_back(fmt::format("truncated: {} of {} segments end beyond the file ({} missing)", count_text(cut),
-                                       count_text(loads), bytes_text(cut_bytes)));
+  if (cut) {
+    target.notes.push_back(fmt::format("truncated: {} of {} segments end beyond the file ({} missing): it has {} of {} "
+                                       "bytes",
+                                       count_text(cut), count_text(loads), bytes_text(cut_bytes),
+                                       count_text(file.size()), count_text(whole)));
+    target.advice = "a dump's last part holds what the runtime says of itself: copy the whole file again, or take the "
+                    "dump again (disk full? ulimit -c?)";
+  }
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));
@@ -179,7 +210,7 @@ std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> st
   target->os = OperatingSystem::linux_os;
   target->architecture = architecture_of(header.machine);
   target->storage.push_back(std::move(storage));
-  std::vector<ElfSegment> segments = read_segments(header, file);
+  std::vector<ElfSegment> segments = read_segments(header, file, *target);
   std::vector<MappedExtent> files = read_core_notes(header, segments, file, *target);
   read_memory(segments, header.format, file, files, *target);
   target->modules = group_into_modules(std::move(files), target->memory);

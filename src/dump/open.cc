@@ -1,6 +1,7 @@
 #include "dump/open.h"
 
 #include "base/host.h"
+#include "base/mapping_faults.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
 #include "image/elf_format.h"
@@ -52,6 +53,8 @@ std::string looks_like(Bytes file) {
       return magic.what;
   if (is_text(start))
     return "text";
+  if (start.find_first_not_of('\0') == start.npos)
+    return "it begins with zeros: whoever wrote or copied it did not finish";
   std::string bytes;
   for (char c : start.substr(0, 4))
     bytes += fmt::format(" {:02x}", static_cast<unsigned char>(c));
@@ -61,10 +64,12 @@ std::string looks_like(Bytes file) {
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
                                     const OpenOptions &options, const Watch &watch) {
   std::string note;
+  bool damaged = false;
   if (is_compressed(file->bytes())) {
     Decompressed result = decompress(file->bytes(), options.temp_dir, watch);
     file = std::move(result.file);
     note = std::move(result.note);
+    damaged = result.damaged;
     if (is_compressed(file->bytes()))
       throw Error("compressed more than once: decompress it once and open the result");
   }
@@ -72,6 +77,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
       target->path = path;
+      target->is_doubtful = damaged;
       if (!note.empty())
         target->notes.insert(target->notes.begin(), note);
       return target;
@@ -88,6 +94,9 @@ std::unique_ptr<Target> open_dump(const std::string &path, const OpenOptions &op
   } catch (const Interrupted &) {
     throw;
   } catch (const Error &error) {
+    for (const LostBytes &lost : find_lost_bytes())
+      if (lost.bytes.data() >= file->bytes().data() && lost.bytes.data() < file->bytes().data() + file->bytes().size())
+        throw Error(path + ": " + lost.reason);
     throw Error(path + ": " + error.what());
   }
 }

@@ -7,6 +7,7 @@
 namespace dnheap {
 
 Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
+  collect_absent(runtime.target());
   add_segments(runtime.gc());
   collect_contexts(runtime);
   segment_context_bytes_.resize(segments_.size());
@@ -18,6 +19,16 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
                           " lies in no segment");
   std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
+}
+
+// They are sorted; where they overlap, the first one counts.
+void Heap::collect_absent(const Target &target) {
+  for (AbsentRange range : target.absent) {
+    if (!absent_.empty())
+      range.start = std::max(range.start, absent_.back().end);
+    if (range.start < range.end)
+      absent_.push_back(std::move(range));
+  }
 }
 
 void Heap::add_segments(const Gc1 &gc) {
@@ -95,6 +106,19 @@ void Heap::cut_segment(u32 index) {
   cut_stretch(like, at, segment.end);
 }
 
+// Nothing of [start, end) is known; for different reasons, perhaps.
+void Heap::add_gaps(Address start, Address end) {
+  auto it = std::partition_point(absent_.begin(), absent_.end(), [&](const AbsentRange &a) { return a.end <= start; });
+  while (start < end) {
+    bool explained = it != absent_.end() && it->start <= start;
+    Address until = it == absent_.end() ? end : std::min(end, explained ? it->end : it->start);
+    gaps_.push_back({start, until, explained ? it->reason : "not in this dump"});
+    start = until;
+    if (explained)
+      ++it;
+  }
+}
+
 // [start, end) begins with an object. The dump may hold it whole, in adjacent pieces, with holes, or not at all.
 void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
   bool follows_gap = false;
@@ -106,7 +130,7 @@ void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
   while (start < end) {
     Address known = piece == memory.end() ? end : std::clamp(piece->address, start, end);
     if (known > start) {
-      gaps_.push_back({start, known, "not in this dump"});
+      add_gaps(start, known);
       start = known;
       follows_gap = true;
       continue;

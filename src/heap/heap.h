@@ -39,7 +39,8 @@ public:
 
   std::span<const HeapSegment> segments() const { return segments_; } // by heap, then as the GC lists them
   std::span<const ObjectRange> ranges() const { return ranges_; }     // by address
-  // What no ObjectRange covers because the dump lacks it. Gaps found while walking come in WalkResult.
+  // What no ObjectRange covers because the dump lacks it, with what the target says of it. Gaps found while walking
+  // come in WalkResult.
   std::span<const Gap> gaps() const { return gaps_; }
   // Σ (end − start) of all segments, and the part of it taken by allocation contexts.
   u64 segment_bytes() const { return segment_bytes_; }
@@ -51,16 +52,19 @@ public:
   std::span<const std::string> problems() const { return problems_; }
 
 private:
+  void collect_absent(const Target &target);
   void add_segments(const Gc1 &gc);
   void collect_contexts(const Runtime &runtime);
   void cut_segment(u32 index);
   void cut_stretch(const ObjectRange &like, Address start, Address end);
+  void add_gaps(Address start, Address end);
 
   struct Context : AllocationContext {
     bool in_segment = false;
   };
 
   const Memory *memory_;
+  std::vector<AbsentRange> absent_; // of the target, without overlaps
   std::vector<HeapSegment> segments_;
   std::vector<Context> contexts_; // sorted by pointer, none empty
   std::vector<ObjectRange> ranges_;

@@ -1,5 +1,7 @@
 #include "heap/object_cursor.h"
 
+#include "base/text.h"
+
 namespace dnheap {
 
 ObjectCursor::ObjectCursor(const Heap &heap, const Runtime &runtime)
@@ -35,7 +37,20 @@ bool ObjectCursor::fill() {
                      [&](const Object &object) { batch_.push_back(object); });
   if (at_ < until)
     at_ = next_object(range, bytes_, at_, types_, format).value_or(range.size);
+  check_memory();
   return true;
+}
+
+void ObjectCursor::check_memory() {
+  u64 losses = count_losses();
+  if (losses == losses_)
+    return;
+  losses_ = losses;
+  std::vector<LostBytes> lost = find_lost_bytes();
+  Memory memory = memory_;
+  if (std::vector<LostRange> out = memory.take_out(lost); !out.empty())
+    throw Error("the list of objects ends before " + hex(heap_.ranges()[range_].address + at_) +
+                ": part of the dump was lost meanwhile: " + lost[out.front().cause].reason);
 }
 
 } // namespace dnheap

@@ -9,7 +9,8 @@ class ObjectCursor {
 public:
   ObjectCursor(const Heap &heap, const Runtime &runtime);
 
-  // The next object, or null at the end; valid until the next call.
+  // The next object, or null at the end; valid until the next call. Throws Error when part of the memory was lost since
+  // the cursor was made (base/mapping_faults.h): what it gave before was right.
   const Object *next();
   // Of the object that next() returned.
   Address method_table() const { return types_.method_table(batch_[position_ - 1].type); }
@@ -17,6 +18,7 @@ public:
 
 private:
   bool fill();
+  void check_memory();
 
   const Heap &heap_;
   const Memory &memory_;
@@ -26,6 +28,7 @@ private:
   u64 range_ = 0;    // index of the range that batch_ is from
   u64 at_ = 0;       // offset in it of what comes after batch_
   bool started_ = false;
+  u64 losses_ = 0;                // that are known not to matter
   std::vector<std::byte> buffer_; // for ranges in several pieces
   Bytes bytes_;
 };

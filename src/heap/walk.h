@@ -106,10 +106,6 @@ public:
           return;
         if (!walk_chunk(chunks[i], *visitors[worker], buffers[worker], results[i]))
           wrong_guess = true;
-        if (Progress *p = watch_.progress) {
-          p->done += chunks[i].end - chunks[i].begin;
-          p->objects += results[i].objects;
-        }
       });
       if (!wrong_guess)
         return gather(results);
@@ -154,17 +150,24 @@ private:
     if (chunk.begin == 0 && at > 0)
       gap(0, at, "behind missing memory, where no object start is known");
     visitor.begin_chunk(range);
-    u64 objects = 0, walked = 0;
+    u64 objects = 0, walked = 0, told = 0;
     while (at < end) {
+      watch_.check(); // a chunk may be a whole segment
+      u64 until = std::min(at + chunk_size_, end);
       u64 stop =
-          walk_objects(bytes, range.address, at, end, range.alignment, types, format_, [&](const Object &object) {
+          walk_objects(bytes, range.address, at, until, range.alignment, types, format_, [&](const Object &object) {
             ++objects;
             visitor(object);
           });
       walked += stop - at;
+      if (Progress *p = watch_.progress) {
+        p->done += stop - at;
+        p->objects += objects - told;
+        told = objects;
+      }
       at = stop;
-      if (at >= end)
-        break;
+      if (at >= until)
+        continue;
       ++result.bad_objects;
       u64 next = next_object(range, bytes, at, types, format_).value_or(range.size);
       gap(at, next, "no sound object here");

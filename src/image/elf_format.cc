@@ -36,6 +36,8 @@ std::optional<u64> program_header_count(const ElfHeader &header, Bytes file) {
   constexpr u16 overflowed = 0xffff; // PN_XNUM
   if (header.program_header_count != overflowed)
     return header.program_header_count;
+  if (header.section_headers == 0)
+    return std::nullopt;
   u64 sh_info = header.format.pointer_size == 8 ? 44 : 28;
   return load_at<u32>(file, add_clamped(header.section_headers, sh_info), header.format.byte_order);
 }

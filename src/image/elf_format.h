@@ -13,7 +13,7 @@ namespace dnheap {
 namespace elf {
 
 enum : u16 { type_executable = 2, type_shared = 3, type_core = 4 };
-enum : u32 { segment_load = 1, segment_dynamic = 2, segment_note = 4 };
+enum : u32 { segment_unused = 0, segment_load = 1, segment_dynamic = 2, segment_note = 4 };
 enum : u32 { flag_execute = 1, flag_write = 2, flag_read = 4 };
 enum : u16 {
   machine_x86 = 3,

@@ -1,5 +1,7 @@
 #include "report/sink.h"
 
+#include "base/host.h"
+
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -13,6 +15,8 @@ constexpr std::size_t buffer_size = 256 * 1024;
 [[noreturn]] void fail(const std::string &name, int error) {
   if (error == EPIPE)
     throw OutputClosed();
+  if (error == EINTR)
+    throw Interrupted();
   throw Error("cannot write to " + name + ": " + std::strerror(error));
 }
 
@@ -32,13 +36,11 @@ void Sink::flush() {
   if (!file_)
     return;
   put(std::exchange(buffer_, {}));
-  if (std::fflush(file_) != 0)
-    fail(name_, errno);
 }
 
 void Sink::put(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
-    fail(name_, errno);
+  if (int error = write_all(file_, bytes))
+    fail(name_, error);
 }
 
 } // namespace dnheap::report

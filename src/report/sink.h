@@ -23,8 +23,9 @@ public:
   Sink(const Sink &) = delete;
   Sink &operator=(const Sink &) = delete;
 
-  // Throw Error ("cannot write to NAME: No space left on device") or OutputClosed. What was not flushed when the Sink
-  // goes away is lost, so that an exception's way out cannot fail a second time.
+  // Throw Error ("cannot write to NAME: No space left on device"), OutputClosed, or Interrupted when a signal came
+  // while the stream kept us waiting. What was not flushed when the Sink goes away is lost, so that an exception's way
+  // out cannot fail a second time.
   void write(std::string_view bytes);
   void flush();
 

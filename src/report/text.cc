@@ -39,7 +39,7 @@ public:
     if (table_.total)
       total_ = cells_of(*table_.total, "");
     Rows rows(table_, options_);
-    while (const Row *row = rows.next()) {
+    while (const Row *row = next(rows)) {
       block_.push_back(cells_of(*row, "-"));
       if (block_.size() == block_rows)
         write_block();
@@ -68,6 +68,20 @@ private:
         append_text(text, row[i], table_.columns[i].kind, options_.exact);
     }
     return cells;
+  }
+
+  // Whoever sees the rows before an error should see that they are not all.
+  const Row *next(Rows &rows) {
+    try {
+      return rows.next();
+    } catch (const Interrupted &) {
+      throw;
+    } catch (const Error &error) {
+      write_block();
+      sink_.write("INCOMPLETE: " + safe(error.what()) + "\n");
+      sink_.flush();
+      throw;
+    }
   }
 
   // Widths from the heading, the rows at hand and the total; then the heading itself.

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "contract/find.h"
+#include "image/elf_image.h"
 #include "runtime/layout/derive.h"
 #include "runtime/version.h"
 
@@ -16,6 +17,32 @@ ContractDescriptor published_descriptor(const Target &target, const Module &modu
   ContractDescriptor out = parse_descriptor(target.memory, found->address);
   out.found_by = found->how;
   return out;
+}
+
+// Are all variables of the runtime in the dump?
+bool has_all_variables(const Memory &memory, const Module &module) {
+  std::optional<ElfImage> image = ElfImage::at(memory, module.base);
+  bool any = false;
+  for (const ElfImage::Segment &s : image ? image->segments() : std::span<const ElfImage::Segment>()) {
+    if (s.writable && memory.known_bytes(s.address, s.address + s.size) < s.size)
+      return false;
+    any |= s.writable;
+  }
+  return any;
+}
+
+ContractDescriptor complete_descriptor(const Target &target, const Module &module,
+                                       std::span<const ShippedTable> tables) {
+  try {
+    return derive_descriptor(target, module, published_descriptor(target, module), tables);
+  } catch (const Error &e) {
+    if (!has_all_variables(target.memory, module))
+      throw;
+    throw Error(
+        "the runtime was loaded but not started, it seems, or had only begun to start: all its variables are in "
+        "this dump, and yet " +
+        std::string(e.what()));
+  }
 }
 
 // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can be
@@ -52,8 +79,8 @@ std::vector<const Module *> find_runtime_modules(const Target &target) {
 
 Runtime::Runtime(const Target &target, const Module &module, std::span<const ShippedTable> tables)
     : target_(target), module_(module), version_(find_version(target.memory, module)),
-      descriptor_(derive_descriptor(target, module, published_descriptor(target, module), tables)),
-      gc_(target.memory, descriptor_), thread_(target.memory, descriptor_), loader_(target, descriptor_) {
+      descriptor_(complete_descriptor(target, module, tables)), gc_(target.memory, descriptor_),
+      thread_(target.memory, descriptor_), loader_(target, descriptor_) {
   require_heap(gc_, target.memory);
   types_ = std::make_unique<RuntimeTypeSystem1>(target.memory, descriptor_, loader_);
 }

@@ -30,9 +30,17 @@ public:
 
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
+  // Takes out of the target's memory what was lost of its files since it was mapped (base/mapping_faults.h). True: it
+  // was something new, and runtime(), heap() and tally() will be built again. Those of before stay valid as long as the
+  // Snapshot, but rest on bytes that were not there. Each of the three does this itself when it builds something;
+  // whoever reads more than that asks when done, and if it is true, starts again. Throws Error when nothing is left.
+  bool forget_lost_memory();
+  // How often that was so.
+  u64 times_rebuilt() const { return outdated_.size(); }
   unsigned threads() const { return options_.threads; }
 
-  // Throws Error when there is none, several without a choice, or not enough of it in the dump.
+  // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none, or not
+  // enough of it in the dump; UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
   const Runtime &runtime();
   const Heap &heap();
   // Counts of all objects.
@@ -41,13 +49,23 @@ public:
   HeapTally tally(const ObjectFilter &filter);
 
 private:
-  const Module &choose_runtime() const;
+  // What is built from the target's memory.
+  struct Built {
+    std::unique_ptr<Runtime> runtime;
+    std::unique_ptr<Heap> heap;
+    std::unique_ptr<HeapTally> tally;
+  };
+
+  // Calls `build` until nothing was lost while it ran.
+  template <class Build> void build_on_sound_memory(Build build);
+  std::unique_ptr<Runtime> choose_runtime();
+  std::string explain(const std::string &error) const;
+  void add_note(const std::string &note);
 
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
-  std::unique_ptr<Runtime> runtime_;
-  std::unique_ptr<Heap> heap_;
-  std::unique_ptr<HeapTally> tally_;
+  Built built_;
+  std::vector<Built> outdated_; // references to these may still be held
 };
 
 } // namespace dnheap

@@ -69,6 +69,31 @@ void Memory::lay_under(std::vector<Range> ranges) {
   *this = Memory(format_, std::move(all));
 }
 
+std::vector<LostRange> Memory::take_out(std::span<const LostBytes> lost) {
+  std::vector<LostRange> out;
+  std::vector<Range> left;
+  for (const Range &range : ranges_) {
+    const std::byte *begin = range.bytes.data(), *end = begin + range.bytes.size(), *at = begin;
+    auto it = std::partition_point(lost.begin(), lost.end(),
+                                   [&](const LostBytes &l) { return l.bytes.data() + l.bytes.size() <= begin; });
+    auto keep_up_to = [&](const std::byte *to) {
+      if (at < to)
+        left.push_back({range.address + static_cast<u64>(at - begin), {at, to}});
+    };
+    for (; it != lost.end() && it->bytes.data() < end; ++it) {
+      const std::byte *from = std::max(it->bytes.data(), begin),
+                      *to = std::min(it->bytes.data() + it->bytes.size(), end);
+      keep_up_to(from);
+      out.push_back({range.address + static_cast<u64>(from - begin), range.address + static_cast<u64>(to - begin),
+                     static_cast<u64>(it - lost.begin())});
+      at = to;
+    }
+    keep_up_to(end);
+  }
+  ranges_ = std::move(left);
+  return out;
+}
+
 u64 Memory::size() const {
   u64 sum = 0;
   for (const Range &r : ranges_)

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/mapping_faults.h"
 
 #include <optional>
 #include <string>
@@ -16,6 +17,11 @@ struct Range {
   Bytes bytes;
 
   Address end() const { return address + bytes.size(); }
+};
+
+struct LostRange {
+  Address start = 0, end = 0;
+  u64 cause = 0; // index into what was lost
 };
 
 class Memory {
@@ -33,6 +39,10 @@ public:
   // Adds what is not yet known: existing bytes stay in front of new ones. O((n + m) log (n + m)): collect, then call
   // once.
   void lay_under(std::vector<Range> ranges);
+
+  // Takes out what lies in `lost`, which is sorted by host address; that is unknown from now on. Nobody else may be
+  // reading. O(ranges × log lost + what is lost).
+  std::vector<LostRange> take_out(std::span<const LostBytes> lost);
 
   // The range that holds `address`, or null.
   const Range *find(Address address) const;

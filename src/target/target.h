@@ -71,6 +71,8 @@ struct Target {
   std::map<u64, u64> auxv; // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;
   std::vector<Provenance> provenance;
+  bool is_doubtful = false;       // some bytes may be wrong without showing it: no answer is complete
+  std::string advice;             // what to do when the target proves unreadable, where the opener knows
   std::vector<std::string> notes; // what the opener found odd: "truncated: 3 of 40 segments end beyond the file"
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
 

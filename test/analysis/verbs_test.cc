@@ -295,5 +295,17 @@ TEST(Verbs, TiesAreInOrderOfAddressAndName) {
     }
 }
 
+// Every byte of the heap was walked, but any may be wrong.
+TEST(Verbs, ADoubtfulTargetIsNeverComplete) {
+  HeapBuilder heap({});
+  make_small(heap);
+  std::unique_ptr<Target> target = heap.target();
+  target->is_doubtful = true;
+  Snapshot snapshot(std::move(target), {});
+  report::Answer answer = ask(snapshot, "stat");
+  EXPECT_FALSE(answer.completeness->complete);
+  EXPECT_TRUE(answer.headline.ends_with("INCOMPLETE: see the notes")) << answer.headline;
+}
+
 } // namespace
 } // namespace dnheap::test

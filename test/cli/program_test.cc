@@ -1,4 +1,5 @@
-// The program as a user meets it: exact lines and exit codes of what needs no dump.
+// The program as a user meets it: exact lines and exit codes.
+#include "support/core_file.h"
 #include "support/run.h"
 
 #include <filesystem>
@@ -65,6 +66,24 @@ TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNot) {
   test::RunResult result =
       test::run(std::string("{ sleep 0.2; '") + DNHEAP_PROGRAM + "' --help; echo $? >&2; } | true");
   EXPECT_EQ(result.err, "0\n");
+}
+
+TEST(Program, ACutDumpIsAnsweredAndStrictSaysSo) {
+  test::HeapBuilder heap({});
+  test::SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+  for (int i = 0; i < 1000; ++i)
+    young.string("text");
+  test::TemporaryFolder folder;
+  std::string core = test::core_file(heap);
+  std::string whole = folder.write("whole.core", core),
+              cut = folder.write("cut.core", core.substr(0, core.size() - 9000));
+  auto exit_code = [](const std::string &arguments) { return dnheap_("stat " + arguments).exit_code; };
+  EXPECT_EQ(exit_code("--strict '" + whole + "'"), 0);
+  EXPECT_EQ(exit_code("'" + cut + "'"), 0);
+  EXPECT_EQ(exit_code("--strict '" + cut + "'"), 4);
+  test::RunResult result = dnheap_("stat '" + cut + "'");
+  EXPECT_NE(result.out.find("INCOMPLETE: "), std::string::npos);
+  EXPECT_NE(result.out.find("cut off: the file ends at byte "), std::string::npos);
 }
 
 } // namespace

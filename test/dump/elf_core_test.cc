@@ -143,6 +143,7 @@ TEST(ElfCore, TruncatedFilesGiveWhatIsThere) {
   for (Format format : test::all_formats) {
     SCOPED_TRACE(test::name_of(format));
     ElfCoreWriter writer{.format = format};
+    bool wide = format.pointer_size == 8;
     writer.segments = {{0x10000, filled(0x100, 1)}, {0x20000, filled(0x100, 2)}, {0x30000, filled(0x100, 3)}};
     std::vector<std::byte> file = writer.write();
     file.resize(file.size() - 0x180);
@@ -155,7 +156,9 @@ TEST(ElfCore, TruncatedFilesGiveWhatIsThere) {
     EXPECT_EQ(core->absent[1].start, 0x30000u);
     EXPECT_EQ(core->absent[0].reason, "cut off: the file ends at byte " + std::to_string(file.size()));
     EXPECT_EQ(core->notes,
-              (std::vector<std::string>{"truncated: 2 of 3 segments end beyond the file (384 B missing)"}));
+              (std::vector<std::string>{"truncated: 2 of 3 segments end beyond the file (384 B missing): it has " +
+                                        std::to_string(file.size()) + " of " + (wide ? "1,000" : "916") + " bytes"}));
+    EXPECT_NE(core->advice.find("copy the whole file again"), std::string::npos);
   }
 }
 
@@ -314,6 +317,64 @@ TEST(ElfCore, BrokenHeadersAreErrorsThatSayWhere) {
     EXPECT_FALSE(library.target);
     EXPECT_EQ(library.error, "") << "a library is not ours";
   }
+}
+
+// Numbers of segments that are wrong, or lie where the file no longer is: the headers themselves show where they end.
+TEST(ElfCore, WrongNumbersOfSegments) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    bool wide = format.pointer_size == 8;
+    ElfCoreWriter writer = small_core(format);
+    writer.segments.push_back({0x90000, filled(0x8000, 9)});
+    const std::vector<std::byte> good = writer.write();
+    Opened sound(good);
+    auto with = [&](u64 offset, u64 value, u64 size) {
+      test::FormatWriter out(format);
+      out.append(good);
+      out.put_at(offset, value, size);
+      return out.bytes();
+    };
+    const u64 count_at = wide ? 56 : 44, sections_at = wide ? 40 : 32;
+    u64 segments = load<u16>(good.data() + count_at, format.byte_order);
+    for (u64 wild : {segments + 1, segments + 7, u64{60000}, u64{0xfffe}}) {
+      std::vector<std::byte> file = with(count_at, wild, 2);
+      Opened core(file);
+      ASSERT_TRUE(core.target) << core.error;
+      EXPECT_EQ(core->memory.size(), sound->memory.size());
+      EXPECT_EQ(core->threads.size(), sound->threads.size());
+      EXPECT_TRUE(has_note(*core.target, "but has room for the headers of " + std::to_string(segments)));
+    }
+    // PN_XNUM, and the section header is nowhere.
+    for (u64 sections : {u64{0}, u64{good.size()}, u64{0xfffffff0}}) {
+      std::vector<std::byte> file = with(count_at, 0xffff, 2);
+      test::FormatWriter out(format);
+      out.append(file);
+      out.put_at(sections_at, sections, format.pointer_size);
+      file = out.bytes();
+      Opened core(file);
+      ASSERT_TRUE(core.target) << core.error;
+      EXPECT_EQ(core->memory.size(), sound->memory.size());
+      EXPECT_TRUE(has_note(*core.target, "is not in the file: " + std::to_string(segments) + " were found"));
+    }
+  }
+}
+
+// The kernel writes the section header last, so a cut core loses it first.
+TEST(ElfCore, ManySegmentsCutOff) {
+  ElfCoreWriter writer{.format = {8, ByteOrder::little}};
+  writer.extended_count = true;
+  for (u64 i = 0; i < 70'000; ++i)
+    writer.segments.push_back({0x10000 + i * 0x1000, filled(64, 1)});
+  std::vector<std::byte> file = writer.write();
+  test::FormatWriter moved(writer.format);
+  moved.append(file);
+  moved.put_at(40, file.size(), 8); // its place, and nothing there
+  file = moved.bytes();
+  file.resize(file.size() - 64 * 100);
+  Opened core(file);
+  ASSERT_TRUE(core.target) << core.error;
+  EXPECT_GE(core->memory.ranges().size(), 69'800u);
+  EXPECT_TRUE(has_note(*core.target, "70,000 were found"));
 }
 
 TEST(ElfCore, CutAtEveryByteGivesATargetOrAnError) {

@@ -103,6 +103,8 @@ TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   EXPECT_EQ(complaint("MDMP\x93\xa7"), expected("a Windows minidump, which this version cannot open"));
   EXPECT_EQ(complaint("\xcf\xfa\xed\xfe\x07"), expected("a Mach-O file"));
   EXPECT_EQ(complaint("\x12\x34\x56\x78\x9a"), expected("unknown contents (first bytes 12 34 56 78)"));
+  EXPECT_EQ(complaint(std::string(600, '\0') + "core"),
+            expected("it begins with zeros: whoever wrote or copied it did not finish"));
   EXPECT_EQ(complaint("\x01"), expected("unknown contents (first bytes 01)"));
   test::ElfLibraryWriter library{.format = {8, ByteOrder::little}};
   EXPECT_EQ(complaint(library.write()), expected("an ELF program or library, not a core"));
@@ -148,6 +150,7 @@ TEST_F(OpenDump, ACutOrDamagedCompressedDumpGivesItsFirstPart) {
     std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<i64>(whole.size() / 2));
     std::unique_ptr<Target> target = open_dump(write("cut", cut));
     ASSERT_EQ(target->notes.size(), 2u);
+    EXPECT_FALSE(target->is_doubtful) << "what there is of it is right";
     EXPECT_NE(target->notes[0].find("data are cut off: the file ends at byte"), std::string::npos) << target->notes[0];
     EXPECT_EQ(target->notes[1].substr(0, 10), "truncated:");
     EXPECT_GT(target->memory.size(), 1'000'000u);
@@ -156,7 +159,8 @@ TEST_F(OpenDump, ACutOrDamagedCompressedDumpGivesItsFirstPart) {
     std::vector<std::byte> damaged = whole;
     std::fill(damaged.end() - 2'000'000, damaged.end() - 1'900'000, std::byte{0xee});
     target = open_dump(write("damaged", damaged));
-    EXPECT_NE(target->notes.at(0).find("data are damaged near byte"), std::string::npos) << target->notes[0];
+    EXPECT_NE(target->notes.at(0).find("data are damaged at or before byte"), std::string::npos) << target->notes[0];
+    EXPECT_TRUE(target->is_doubtful);
 
     EXPECT_NE(complaint(Bytes(whole).first(8)).find("nothing could be decompressed"), std::string::npos);
     target = open_dump(write("trailer", join(whole, {std::byte{1}, std::byte{2}})));

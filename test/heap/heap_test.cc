@@ -242,5 +242,28 @@ TEST(Heap, ContextBehindMissingMemoryShowsWhereObjectsBegin) {
   EXPECT_TRUE(opened.heap.ranges()[2].starts_with_object);
 }
 
+// A gap says why, as far as the target knows; overlaps in what it says change no sum.
+TEST(Heap, GapsNameTheirReason) {
+  HeapBuilder heap({});
+  SegmentWriter &young = heap.segment(G::gen0);
+  for (int i = 0; i < 100; ++i)
+    young.object(heap.object_type);
+  Address start = young.start;
+  heap.hole(start + 240, start + 1200);
+  std::unique_ptr<Target> target = heap.target();
+  target->absent = {{0, start, "before it"},
+                    {start + 200, start + 480, "a"},
+                    {start + 300, start + 400, "inside a"},
+                    {start + 300, start + 720, "b"},
+                    {start + 960, ~u64{0}, "c"}};
+  Runtime runtime(*target, target->modules.at(0), tables_for_all_formats());
+  std::vector<std::tuple<u64, u64, std::string>> gaps;
+  Heap of(runtime);
+  for (const Gap &gap : of.gaps())
+    gaps.emplace_back(gap.start - start, gap.end - start, gap.reason);
+  EXPECT_EQ(gaps, (std::vector<std::tuple<u64, u64, std::string>>{
+                      {240, 480, "a"}, {480, 720, "b"}, {720, 960, "not in this dump"}, {960, 1200, "c"}}));
+}
+
 } // namespace
 } // namespace dnheap::test

@@ -313,5 +313,31 @@ TEST(Walk, ProgressAndCancel) {
   EXPECT_THROW(walk(opened, 2, 4096, {&progress, nullptr}), Interrupted);
 }
 
+// One thread takes a whole segment as one chunk: that may be all of the heap.
+TEST(Walk, CancelledInTheMiddleOfAChunk) {
+  class Impatient : public Collector {
+  public:
+    Impatient(const RuntimeTypeSystem1 &types, Progress &progress) : Collector(types), progress_(progress) {}
+    void operator()(const Object &) {
+      if (++progress_.objects == 10)
+        progress_.cancel = true;
+    }
+
+  private:
+    Progress &progress_;
+  };
+  HeapBuilder heap({});
+  SegmentWriter &young = heap.segment(G::gen0);
+  for (int i = 0; i < 10000; ++i)
+    young.object(heap.object_type);
+  Opened opened(heap);
+  Progress progress;
+  std::vector<std::unique_ptr<Impatient>> visitors;
+  HeapWalk heap_walk(opened.heap, opened.runtime.memory(), 1, {&progress, nullptr}, 4096);
+  auto make = [&] { return std::make_unique<Impatient>(opened.runtime.types(), progress); };
+  EXPECT_THROW(heap_walk.run(visitors, make), Interrupted);
+  EXPECT_LT(progress.objects, 1000u);
+}
+
 } // namespace
 } // namespace dnheap::test

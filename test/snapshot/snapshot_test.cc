@@ -71,12 +71,83 @@ TEST(Snapshot, SeveralRuntimes) {
     options.runtime = choice;
     return std::make_unique<Snapshot>(std::move(target), options);
   };
-  std::string error = error_of([&] { with_two(std::nullopt)->runtime(); });
-  EXPECT_NE(error.find("1 = /other/libcoreclr.so, 2 = /dotnet/libcoreclr.so"), std::string::npos) << error;
+  // The one that has a heap, and a note that tells of the other.
+  auto snapshot = with_two(std::nullopt);
+  EXPECT_EQ(snapshot->runtime().module().path, "/dotnet/libcoreclr.so");
+  ASSERT_FALSE(snapshot->target().notes.empty());
+  const std::string &note = snapshot->target().notes.back();
+  EXPECT_TRUE(note.starts_with("the process has 2 .NET runtimes: 1 = /other/libcoreclr.so (version unknown, no heap "
+                               "found: "))
+      << note;
+  EXPECT_NE(note.find("), 2 = /dotnet/libcoreclr.so (11.0.1, with a GC heap); this is the one with a heap"), note.npos)
+      << note;
   EXPECT_EQ(with_two(2)->runtime().module().path, "/dotnet/libcoreclr.so");
   for (u32 none : {0u, 3u})
     EXPECT_NE(error_of([&] { with_two(none)->runtime(); }).find("the process has 2"), std::string::npos);
   EXPECT_NE(error_of([&] { with_two(1)->runtime(); }).find("/other/libcoreclr.so"), std::string::npos);
+}
+
+TEST(Snapshot, SeveralRuntimesWithAHeap) {
+  HeapBuilder heap({});
+  add_heap(heap);
+  auto with_two = [&](std::optional<u32> choice) {
+    std::unique_ptr<Target> target = heap.target();
+    target->modules.push_back(target->modules[0]); // the same memory under another name
+    target->modules[0].path = "/other/libcoreclr.so";
+    SnapshotOptions options;
+    options.runtime = choice;
+    return std::make_unique<Snapshot>(std::move(target), options);
+  };
+  try {
+    with_two(std::nullopt)->heap();
+    FAIL() << "chosen without a reason";
+  } catch (const UsageError &error) {
+    std::string text = error.what();
+    EXPECT_NE(
+        text.find(": choose a runtime with --runtime N: the process has 2 .NET runtimes: 1 = /other/libcoreclr.so "
+                  "(11.0.1, with a GC heap), 2 = /dotnet/libcoreclr.so (11.0.1, with a GC heap)"),
+        text.npos)
+        << text;
+  }
+  EXPECT_EQ(with_two(1)->runtime().module().path, "/other/libcoreclr.so");
+  EXPECT_EQ(with_two(2)->tally().walk.objects, 100u);
+}
+
+TEST(Snapshot, NoRuntimeHasAHeap) {
+  HeapBuilder heap({.net = Net::net8});
+  add_heap(heap);
+  std::unique_ptr<Target> target = heap.target();
+  target->modules[0] = {"/a/8.0.1/libcoreclr.so", 0x1000, {{0x1000, 0x2000, 0}}};
+  target->modules.push_back({"/b/libcoreclr.so", 0x3000, {{0x3000, 0x4000, 0}}});
+  Snapshot snapshot(std::move(target), {});
+  std::string error = error_of([&] { snapshot.heap(); });
+  EXPECT_TRUE(error.starts_with("synthetic.core: no heap was found in any of the process's .NET runtimes: 1 = "
+                                "/a/8.0.1/libcoreclr.so (8.0.1, no heap found: "))
+      << error;
+}
+
+// All of the runtime's variables are there, and all are zero.
+TEST(Snapshot, ARuntimeThatWasNotStarted) {
+  const std::vector<std::byte> zeros(1 << 20);
+  for (Net net : {Net::net8, Net::net10}) {
+    HeapBuilder heap({.net = net, .published = false});
+    add_heap(heap);
+    heap.target();
+    for (Address at = heap.data.address(); at < heap.data.end(); at += 8)
+      heap.poke(at, 0, 8);
+    auto error = [&](bool has_bss) {
+      std::unique_ptr<Target> target = heap.target();
+      if (has_bss)
+        target->memory.lay_under({{heap.data.address(), zeros}});
+      Snapshot snapshot(std::move(target), {});
+      return error_of([&] { snapshot.heap(); });
+    };
+    EXPECT_TRUE(error(true).starts_with("synthetic.core: the runtime was loaded but not started, it seems, or had only "
+                                        "begun to start: all its variables are in this dump, and yet GcDacVars"))
+        << error(true);
+    // With a part of them missing nothing can be said.
+    EXPECT_TRUE(error(false).starts_with("synthetic.core: GcDacVars")) << error(false);
+  }
 }
 
 TEST(Snapshot, ErrorsNameTheFileAndWhatIsOddAboutIt) {

@@ -70,5 +70,38 @@ TEST(Memory, Utf16) {
   EXPECT_EQ(utf16_to_utf8(std::as_bytes(std::span(text)), ByteOrder::little), "a\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd");
 }
 
+TEST(Memory, TakesOutWhatLiesInLostBytes) {
+  std::mt19937 random(2);
+  std::vector<std::byte> host(512);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<Range> ranges;
+    for (u64 i = random() % 8; i; --i)
+      ranges.push_back({random() % 512, Bytes(host).subspan(random() % 448, random() % 64)});
+    Memory memory({}, ranges);
+    std::vector<LostBytes> lost;
+    std::vector<bool> is_lost(host.size());
+    for (u64 at = random() % 64; at < 440;) {
+      u64 size = 1 + random() % 64;
+      lost.push_back({Bytes(host).subspan(at, size), ""});
+      std::fill_n(is_lost.begin() + static_cast<i64>(at), size, true);
+      at += size + random() % 64;
+    }
+    std::map<Address, bool> expected; // is it still known?
+    for (const Range &range : memory.ranges())
+      for (u64 k = 0; k < range.bytes.size(); ++k)
+        expected[range.address + k] = !is_lost[static_cast<u64>(&range.bytes[k] - host.data())];
+    std::map<Address, u64> taken;
+    for (const LostRange &range : memory.take_out(lost))
+      for (Address a = range.start; a < range.end; ++a)
+        ASSERT_TRUE(taken.emplace(a, range.cause).second);
+    for (auto [address, known] : expected) {
+      ASSERT_EQ(memory.find(address) != nullptr, known);
+      ASSERT_EQ(taken.contains(address), !known);
+    }
+    ASSERT_EQ(memory.size() + taken.size(), expected.size());
+    ASSERT_TRUE(memory.take_out(lost).empty());
+  }
+}
+
 } // namespace
 } // namespace dnheap
