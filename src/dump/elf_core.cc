@@ -65,12 +65,19 @@ std::vector<ElfSegment> read_segments(const ElfHeader &header, Bytes file) {
 void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes file, Target &target) {
   std::vector<Range> ranges;
   ranges.reserve(segments.size());
-  u64 loads = 0, cut = 0, cut_bytes = 0, given = 0;
+  u64 loads = 0, cut = 0, cut_bytes = 0, given = 0, repeated = 0;
   for (const ElfSegment &segment : segments) {
     if (segment.type != elf::segment_load || (segment.memory_size == 0 && segment.file_size == 0))
       continue;
     ++loads;
     u64 in_file = segment.offset < file.size() ? std::min(segment.file_size, file.size() - segment.offset) : 0;
+    // No writer stores two segments in the same bytes; a file that claims it could claim any amount of memory.
+    if (in_file > file.size() - given) {
+      ++repeated;
+      target.absent.push_back({segment.address, add_clamped(segment.address, segment.memory_size),
+                               "its segment shares the bytes of others"});
+      continue;
+    }
     if (in_file)
       ranges.push_back({segment.address, file.subspan(segment.offset, in_file)});
     given += in_file;
@@ -95,6 +102,10 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   if (cut)
     target.notes.push_back(fmt::format("truncated: {} of {} segments end beyond the file ({} missing)", count_text(cut),
                                        count_text(loads), bytes_text(cut_bytes)));
+  if (repeated)
+    target.notes.push_back(
+        fmt::format("{} of {} segments were left out: all together claim more bytes than the file has",
+                    count_text(repeated), count_text(loads)));
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));

@@ -6,6 +6,12 @@
 
 namespace dnheap {
 
+namespace {
+
+constexpr u64 most_problems = 1000;
+
+} // namespace
+
 Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
   add_segments(runtime.gc());
   collect_contexts(runtime);
@@ -14,8 +20,10 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
     cut_segment(i);
   for (const Context &context : contexts_)
     if (!context.in_segment)
-      problems_.push_back("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
-                          " lies in no segment");
+      add_problem("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
+                  " lies in no segment");
+  if (more_problems_)
+    problems_.push_back("and " + count_text(more_problems_) + " more problems of these kinds");
   std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
 }
@@ -43,15 +51,32 @@ void Heap::add_segments(const Gc1 &gc) {
     if (sound)
       covered = std::max(covered, s->end);
     else {
-      problems_.push_back(std::string("segment ") + hex(s->segment) + " of " + name_of(s->generation) + " (" +
-                          hex(s->start) + " to " + hex(s->end) + ") has unsound bounds and was left out");
+      add_problem(std::string("segment ") + hex(s->segment) + " of " + name_of(s->generation) + " (" + hex(s->start) +
+                  " to " + hex(s->end) + ") has unsound bounds and was left out");
       bad[static_cast<u64>(s - segments_.data())] = true;
     }
   }
   u64 i = 0;
   std::erase_if(segments_, [&](const HeapSegment &) { return bad[i++]; });
-  for (const HeapSegment &s : segments_)
+  for (const HeapSegment &s : segments_) {
     segment_bytes_ += s.end - s.start;
+    if (s.start < s.end)
+      extents_.emplace_back(s.start, s.end);
+  }
+  std::sort(extents_.begin(), extents_.end());
+}
+
+void Heap::add_problem(std::string problem) {
+  if (problems_.size() < most_problems)
+    problems_.push_back(std::move(problem));
+  else
+    ++more_problems_;
+}
+
+bool Heap::holds(Address address) const {
+  auto next = std::upper_bound(extents_.begin(), extents_.end(), address,
+                               [](Address a, const std::pair<Address, Address> &extent) { return a < extent.first; });
+  return next != extents_.begin() && address < std::prev(next)->second;
 }
 
 void Heap::collect_contexts(const Runtime &runtime) {
@@ -82,8 +107,8 @@ void Heap::cut_segment(u32 index) {
   for (; context != contexts_.end() && context->pointer < segment.end; ++context) {
     context->in_segment = true;
     if (context->pointer < at || context->limit < context->pointer || context->limit > segment.end) {
-      problems_.push_back("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
-                          " does not fit its segment and was not skipped");
+      add_problem("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
+                  " does not fit its segment and was not skipped");
       continue;
     }
     cut_stretch(like, at, context->pointer);

@@ -13,6 +13,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_files = 200000; // looked at below one folder
+constexpr u64 max_modules = 64;   // each costs a search, and memory for what the file's relocations change
 
 bool is_runtime_library(std::string_view name) {
   return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
@@ -40,8 +41,9 @@ public:
   Layer(Target &target, const std::vector<std::string> &folders) : target_(target), folders_(folders) {}
 
   void run() {
+    u64 modules = 0;
     for (const Module &module : target_.modules)
-      if (is_runtime_library(module.file_name()) && lacks_constants(module))
+      if (is_runtime_library(module.file_name()) && lacks_constants(module) && ++modules <= max_modules)
         find_file(module);
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));
