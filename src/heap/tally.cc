@@ -1,5 +1,7 @@
 #include "heap/tally.h"
 
+#include "base/text.h"
+
 #include <map>
 
 namespace dnheap {
@@ -11,7 +13,8 @@ template <bool Filtered> class Counter {
 public:
   Counter(const RuntimeTypeSystem1 &types, const Heap &heap, const ObjectFilter &filter)
       : types_(types, heap), filter_(filter), segments_(heap.segments().size()) {
-    types_.find(types.free_object_method_table());
+    if (!types_.find(types.free_object_method_table()))
+      throw Error("the MethodTable of free objects, " + hex(types.free_object_method_table()) + ", lies in the heap");
   }
 
   TypeTable &types() { return types_; }
