@@ -9,7 +9,7 @@ the bytes back. --cuts also cuts the file off at every sixteenth. What comes out
 
     same       exit 0, and the table of the undamaged core
     noted      an incomplete answer (exit 4), or a complete one with a note that the undamaged core does not have
-    error      exit 3 and one line on standard error
+    error      exit 3 (2: several runtimes seem to be there) and one line on standard error
     SILENT     exit 0, another table, and no word about it. The bytes to blame are narrowed down to one, and named
     CRASH      a signal, another exit code, no line or more than one
     HANG       more than ten seconds
@@ -193,7 +193,8 @@ class Rounds:
         except subprocess.TimeoutExpired:
             return "HANG", ""
         error = done.stderr.decode(errors="replace")
-        if done.returncode == 3 and error.count("\n") == 1 and error.endswith("\n") and not done.stdout:
+        # 2: damage can split a runtime's module into two, and then it wants --runtime.
+        if done.returncode in (2, 3) and error.count("\n") == 1 and error.endswith("\n") and not done.stdout:
             return ("MEMORY" if "out of memory" in error else "error"), error
         if done.returncode == 4 and error.count("\n") == 1:
             return "noted", ""
