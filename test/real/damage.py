@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Damages a core, over and over, and sorts what dnheap makes of it.
 
-    damage.py DNHEAP CORE [--count N] [--seed S] [--cuts] [--check] [--verbose]
+    damage.py DNHEAP CORE [--count N] [--seed S] [--cuts] [--memory MIB] [--check] [--verbose]
 
 Every round overwrites 1, 8 or 200 bytes of a copy, half of them aimed at what dnheap reads (the core's headers, the
 runtime's module, the GC's structures, MethodTables, metadata, objects), half anywhere, runs `dnheap stat --strict`, and puts
@@ -13,10 +13,10 @@ the bytes back. --cuts also cuts the file off at every sixteenth. What comes out
     SILENT     exit 0, another table, and no word about it. The bytes to blame are narrowed down to one, and named
     CRASH      a signal, another exit code, no line or more than one
     HANG       more than ten seconds
-    MEMORY     more than 512 MiB of memory of its own (RLIMIT_DATA)
+    MEMORY     more than 512 MiB of memory of its own (RLIMIT_DATA; --memory: another bound, 0: none, for sanitizers)
 
 --check ends with 1 if there was any of the last three, or if more than a hundredth (and two) was SILENT.
-The copy is kept in /dev/shm where there is one.
+CORE may be compressed (.zst). The copy is kept in /dev/shm where there is one.
 """
 import argparse
 import bisect
@@ -34,7 +34,6 @@ import sys
 import tempfile
 
 SECONDS = 10
-MEMORY = 512 << 20
 TALLY = ("count", "bytes", "aligned_bytes")
 METHOD_TABLE = 128  # bytes looked at from its start: fixed part, some slots
 SEGMENT = 80
@@ -44,7 +43,10 @@ class Core:
     """What lies where in the file."""
 
     def __init__(self, path, dnheap):
-        self.data = open(path, "rb").read()
+        if path.endswith(".zst"):
+            self.data = subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
+        else:
+            self.data = open(path, "rb").read()
         self.header_end = 64
         offset, = struct.unpack_from("<Q", self.data, 32)
         size, count = struct.unpack_from("<HH", self.data, 54)
@@ -168,12 +170,11 @@ class Core:
 
 
 class Rounds:
-    def __init__(self, dnheap, core, copy):
-        self.dnheap, self.core, self.copy = dnheap, core, copy
+    def __init__(self, dnheap, core, copy, memory):
+        self.dnheap, self.core, self.copy, self.memory = dnheap, core, copy, memory << 20
         self.counts = collections.Counter()
         self.by_kind = collections.defaultdict(collections.Counter)
         self.blame = collections.Counter()
-        self.peak = 0
         self.file = open(copy, "r+b")
         self.bytes = mmap.mmap(self.file.fileno(), 0)
         outcome, _ = self.run()
@@ -184,7 +185,8 @@ class Rounds:
 
     def run(self):
         def limit():
-            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+            if self.memory:
+                resource.setrlimit(resource.RLIMIT_DATA, (self.memory, self.memory))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [self.dnheap, "stat", self.copy, "--format", "json", "--strict", "--no-progress"]
@@ -278,6 +280,7 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cuts", action="store_true")
+    parser.add_argument("--memory", type=int, default=512)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
@@ -286,7 +289,7 @@ def main():
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".core") as copy:
         copy.write(core.data)
         copy.flush()
-        rounds = Rounds(options.dnheap, core, copy.name)
+        rounds = Rounds(options.dnheap, core, copy.name, options.memory)
         chance = random.Random(options.seed)
         stretches = core.stretches()
 
