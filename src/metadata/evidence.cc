@@ -7,7 +7,7 @@ namespace dnheap {
 namespace {
 
 // II.23.1.16 says nothing of names; this is what compilers keep to.
-bool is_plausible(std::string_view name) {
+bool is_plausible_text(std::string_view name) {
   for (u64 i = 0; i < name.size(); ++i) {
     unsigned char c = static_cast<unsigned char>(name[i]);
     if (c < 0x20 || c == 0x7f || (c < 0x80 && std::string_view("!\"#%():;\\^{}~").find(name[i]) != name.npos))
@@ -24,11 +24,25 @@ bool is_plausible(std::string_view name) {
   return true;
 }
 
+// A dot stands in namespaces only, but for made-up names; and an arity mark that is left over has no parameters.
+bool is_plausible_name(std::string_view name) {
+  std::size_t mark = name.rfind('`');
+  bool marked =
+      mark != name.npos && mark + 1 < name.size() && name.find_first_not_of("0123456789", mark + 1) == name.npos;
+  bool dotted = name.find('.', 1) != name.npos && name.find('<') == name.npos;
+  return !name.empty() && !marked && !dotted && is_plausible_text(name);
+}
+
+bool is_plausible_namespace(std::string_view name) {
+  return !name.starts_with('.') && !name.ends_with('.') && name.find("..") == name.npos &&
+         name.find('`') == name.npos && is_plausible_text(name);
+}
+
 } // namespace
 
 bool is_plausible(std::span<const TypeNamePart> parts) {
   return !parts.empty() && std::all_of(parts.begin(), parts.end(), [](const TypeNamePart &part) {
-    return !part.name.empty() && is_plausible(part.name) && is_plausible(part.name_space);
+    return is_plausible_name(part.name) && is_plausible_namespace(part.name_space);
   });
 }
 

@@ -6,7 +6,7 @@
 namespace dnheap {
 
 // False: malformed UTF-8, a control character, or punctuation that the compilers of C#, F# and Visual Basic put into no
-// type's name, made-up ones included; or no name at all.
+// type's name or namespace, made-up ones included; an arity mark that does not fit the parameters; or no name at all.
 bool is_plausible(std::span<const TypeNamePart> parts);
 
 // May the type `rid` have the type `base_rid` of `base` as its base type? False only if its metadata names another one.

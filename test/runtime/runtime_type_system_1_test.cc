@@ -193,18 +193,18 @@ TEST(RuntimeTypeSystem1, NamesThatDisagreeWithWhatElseIsKnown) {
               return Address{0x1000};
             }).size(),
             1u); // only that there is no such type
-  for (const char *name : {"Or\x01"
-                           "er",
-                           "Or\xe4"
-                           "er",
-                           "Or\xc3", "Or!er", "Or#er", "",
-                           "\xed"
-                           "Order"})
+  for (const char *name :
+       {"Or\001er", "Or\344er", "Or\303", "Or!er", "Or#er", "", "\355Order", "Order`1", "Shop.Order", "Order`12"})
     EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define("Shop", name)); }).size(), 1u) << name;
-  for (const char *name : {"<>c__DisplayClass1_0", "Bestellung\xc3\xa4", "\xe5\xb8\x81", "\xf0\x9f\x98\x80", "clo@12-3",
-                           "VB$AnonymousType_0`2", "<System-Collections-Generic-IEnumerable<A[],B&>-GetEnumerator>d__5",
-                           "__StaticArrayInitTypeSize=16", "a b"})
-    EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define("Shop", name)); }), Problems{}) << name;
+  for (const char *name_space : {".Shop", "Shop.", "Shop..Cart", "List`1", "Sh\001op"})
+    EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define(name_space, "Order")); }).size(), 1u)
+        << name_space;
+  for (const char *name :
+       {"<>c__DisplayClass1_0", "Bestellung\303\244", "\345\270\201", "\360\237\230\200", "clo@12-3", "a b", "Odd`",
+        "<System-Collections.Generic.IEnumerable<A[],B&>-GetEnumerator>d__5", "__StaticArrayInitTypeSize=16"})
+    EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define("<StartupCode$Shop-Core>.A", name)); }),
+              Problems{})
+        << name;
 }
 
 TEST(RuntimeTypeSystem1, TypesThatShareARow) {
