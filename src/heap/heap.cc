@@ -37,6 +37,8 @@ void Heap::add_segments(const Gc1 &gc) {
     for (const GCHeapSegmentInfo &info : gc.enumerate_heap_segments(data, problems_))
       segments_.push_back({info, i});
   }
+  if (segments_.empty()) // no runtime that has started is without
+    add_problem("the GC's lists of segments are empty: the process had not started, or the dump is damaged");
   // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and
   // say so.
   std::vector<const HeapSegment *> by_start;

@@ -243,6 +243,13 @@ TEST(Heap, ContextBehindMissingMemoryShowsWhereObjectsBegin) {
   EXPECT_TRUE(opened.heap.ranges()[2].starts_with_object);
 }
 
+TEST(Heap, NoSegmentsIsAProblem) {
+  HeapBuilder heap({});
+  Opened opened(heap);
+  ASSERT_EQ(opened.heap.problems().size(), 1u);
+  EXPECT_NE(opened.heap.problems()[0].find("lists of segments are empty"), std::string::npos);
+}
+
 TEST(Heap, FreeObjectsNeedAMethodTable) {
   for (Format format : all_formats)
     for (Net net : {Net::net9, Net::net11}) {

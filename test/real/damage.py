@@ -109,7 +109,7 @@ class Core:
         out["headers"] = [(0, self.header_end), self.program_headers, *self.notes]
 
         def add(kind, start, stop):
-            at = self.offset(start)
+            at = self.offset(start) if start < stop else None
             if at is not None and self.offset(stop - 1) == at + stop - 1 - start:
                 out[kind].append((at, at + stop - start))
 
