@@ -18,12 +18,12 @@ void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
                                                    {"identifiers", identifiers}}});
 }
 
-void add_gap(report::Completeness &to, const Gap &gap) { to.gaps.push_back({gap.start, gap.end, gap.reason}); }
+constexpr u64 most_gaps = 10000; // listed one by one; of the others the sum
 
 // Σ objects + Free + allocation contexts + gaps = Σ (end − start) of the segments, always.
-void check_sum(const Heap &heap, const WalkResult &walk, report::Completeness &to) {
+void check_sum(const Heap &heap, const WalkResult &walk, std::span<const Gap> all_gaps, report::Completeness &to) {
   u64 gaps = 0;
-  for (const report::Completeness::Gap &gap : to.gaps)
+  for (const Gap &gap : all_gaps)
     gaps += gap.end - gap.start;
   u64 sum = walk.bytes + heap.context_bytes() + gaps;
   if (sum != heap.segment_bytes()) {
@@ -38,17 +38,19 @@ report::Completeness completeness(Snapshot &snapshot) {
   const Heap &heap = snapshot.heap();
   const HeapTally &tally = snapshot.tally();
   report::Completeness out;
-  for (const Gap &gap : heap.gaps())
-    add_gap(out, gap);
-  for (const Gap &gap : tally.walk.gaps)
-    add_gap(out, gap);
-  std::sort(out.gaps.begin(), out.gaps.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
+  std::vector<Gap> gaps(heap.gaps().begin(), heap.gaps().end());
+  gaps.insert(gaps.end(), tally.walk.gaps.begin(), tally.walk.gaps.end());
+  std::sort(gaps.begin(), gaps.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
+  for (const Gap &gap : std::span(gaps).first(std::min<u64>(gaps.size(), most_gaps)))
+    out.gaps.push_back({gap.start, gap.end, std::string(gap.reason)});
   out.objects = tally.walk.objects;
   out.bytes = tally.walk.bytes;
   out.bad_objects = tally.walk.bad_objects;
   out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
   out.notes.assign(heap.problems().begin(), heap.problems().end());
-  check_sum(heap, tally.walk, out);
+  check_sum(heap, tally.walk, gaps, out);
+  if (u64 more = gaps.size() - out.gaps.size())
+    out.notes.push_back(count_text(more) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
   if (!snapshot.runtime().gc().get_gc_structures_valid()) {
     out.complete = false;
     out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
@@ -58,14 +60,16 @@ report::Completeness completeness(Snapshot &snapshot) {
   return out;
 }
 
-std::string how_complete(const report::Completeness &c, const Heap &heap) {
+std::string how_complete(const report::Completeness &c, Snapshot &snapshot) {
+  const Heap &heap = snapshot.heap();
   std::string out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap";
   if (c.complete)
     return out + ", complete";
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
   if (missing == 0)
     return out + ", INCOMPLETE: see the notes";
-  return out + ", INCOMPLETE: " + bytes_text(missing) + " in " + count_text(c.gaps.size()) + " gaps not walked";
+  return out + ", INCOMPLETE: " + bytes_text(missing) + " in " +
+         count_text(heap.gaps().size() + snapshot.tally().walk.gaps.size()) + " gaps not walked";
 }
 
 } // namespace
@@ -104,8 +108,8 @@ report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *co
   answer.command = command;
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
   answer.completeness = completeness(snapshot);
-  answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
-                    how_complete(*answer.completeness, snapshot.heap());
+  answer.headline =
+      target_headline(snapshot.target(), &snapshot.runtime()) + "; " + how_complete(*answer.completeness, snapshot);
   return answer;
 }
 

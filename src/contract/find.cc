@@ -7,6 +7,9 @@ namespace dnheap {
 
 namespace {
 
+// Places with the magic that are looked at; each may name 16 MiB of JSON.
+constexpr unsigned most_magics = 64;
+
 constexpr const char *export_name = "DotNetRuntimeContractDescriptor";
 
 std::optional<Address> find_export(const Memory &memory, const Module &module) {
@@ -50,11 +53,12 @@ std::optional<FoundDescriptor> find_descriptor(const Target &target, const Modul
   Address end = module.end();
   if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
     end = std::max(end, elf->end());
+  unsigned magics = 0;
   for (const Range &range : memory.ranges()) {
     Address from = std::max(range.address, module.base), to = std::min(range.end(), end);
     for (Address at = align_up(from, 8); from < to && at + 8 <= to; at += 8)
       if (load<u64>(range.bytes.data() + (at - range.address), memory.format().byte_order) == descriptor_magic &&
-          is_main_descriptor(memory, at))
+          ++magics <= most_magics && is_main_descriptor(memory, at))
         return FoundDescriptor{at, "scan of " + file + " for its magic"};
   }
   return std::nullopt;

@@ -129,12 +129,20 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   std::vector<Range> ranges;
   ranges.reserve(segments.size());
   Reserved reserved(files);
-  u64 loads = 0, cut = 0, cut_bytes = 0, given = 0, whole = 0;
+  u64 loads = 0, cut = 0, cut_bytes = 0, claimed = 0, given = 0, whole = 0, repeated = 0;
   for (const ElfSegment &segment : segments) {
     if (segment.type != elf::segment_load || (segment.memory_size == 0 && segment.file_size == 0))
       continue;
     ++loads;
     u64 in_file = segment.offset < file.size() ? std::min(segment.file_size, file.size() - segment.offset) : 0;
+    // No writer stores two segments in the same bytes; a file that claims it could claim any amount of memory.
+    if (in_file > file.size() - claimed) {
+      ++repeated;
+      target.absent.push_back({segment.address, add_clamped(segment.address, segment.memory_size),
+                               "its segment shares the bytes of others"});
+      continue;
+    }
+    claimed += in_file;
     Bytes content = in_file ? file.subspan(segment.offset, in_file) : Bytes{};
     if (target.dump_kind == "gcore" && reserved.is(segment, content)) {
       target.absent.push_back({segment.address, add_clamped(segment.address, segment.memory_size),
@@ -171,6 +179,10 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
     target.advice = "a dump's last part holds what the runtime says of itself: copy the whole file again, or take the "
                     "dump again (disk full? ulimit -c?)";
   }
+  if (repeated)
+    target.notes.push_back(
+        fmt::format("{} of {} segments were left out: all together claim more bytes than the file has",
+                    count_text(repeated), count_text(loads)));
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));

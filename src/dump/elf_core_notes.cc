@@ -8,6 +8,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_notes = 65536;
+constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the kernel allows unless told otherwise
+constexpr u64 most_auxv = 1024;
 
 enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
 
@@ -45,6 +47,8 @@ public:
 
   std::vector<MappedExtent> finish() {
     target_.dump_kind = writer();
+    if (too_many_files_)
+      target_.notes.push_back(fmt::format("only the first {} mapped files were read", most_files));
     return std::move(files_);
   }
 
@@ -91,7 +95,7 @@ private:
   void read_auxv(Bytes vector) {
     for (u64 at = 0;; at += 2 * format_.pointer_size) {
       std::optional<u64> type = word(vector, at), value = word(vector, at + format_.pointer_size);
-      if (!type || !value || *type == 0)
+      if (!type || !value || *type == 0 || target_.auxv.size() >= most_auxv)
         return;
       target_.auxv[*type] = *value;
     }
@@ -105,6 +109,10 @@ private:
       return;
     offset_unit_ = *unit;
     *count = std::min<u64>(*count, note.size() / (3 * size));
+    if (*count > most_files - files_.size()) { // several notes may share the same bytes of the file
+      *count = most_files - files_.size();
+      too_many_files_ = true;
+    }
     u64 paths = 2 * size + *count * 3 * size;
     for (u64 i = 0; i < *count && paths < note.size(); ++i) {
       u64 entry = 2 * size + i * 3 * size;
@@ -133,6 +141,7 @@ private:
   std::vector<MappedExtent> files_;
   std::vector<u32> order_; // types of the first two notes
   u64 offset_unit_ = 0;
+  bool too_many_files_ = false;
 };
 
 } // namespace

@@ -13,8 +13,8 @@ namespace {
 // What tells whether further pieces of the file belong to a module.
 struct Growing {
   u64 index; // in the list of modules
-  // The image at the module's base, if it starts with one and its header is in the dump.
-  std::optional<ElfImage> elf;
+  // The image at the module's base, if it starts with one and its header is in the dump: of an ELF image where it ends.
+  std::optional<Address> elf_end;
   std::optional<PeImage> pe;
 };
 
@@ -22,8 +22,9 @@ struct Growing {
 constexpr u64 section_alignment = 64 << 10;
 // Without a header, pieces further apart than any alignment of segments are taken for separate mappings.
 constexpr u64 widest_hole = 4 << 20;
-// Modules whose header is looked at: beyond any real process, and soon over in a hostile dump.
-constexpr u64 most_headers = 65536;
+// Segments and sections of all modules: beyond any real process, and soon over in a hostile dump, where every module
+// may have the same header, and as many of them as the format allows. From then on no header is looked at.
+constexpr u64 most_parts = 1 << 18;
 
 // Does `next` show the file where one of the image's sections has its place?
 bool is_section(const PeImage &pe, Address base, const Extent &next) {
@@ -41,8 +42,8 @@ bool continues(const Module &module, const Growing &growing, const Extent &next)
   if (next.start == last.end && next.file_offset == last.file_offset + (last.end - last.start))
     return true;
   // The loader reserves an image's whole span; its segments may even show the first page twice.
-  if (growing.elf)
-    return next.start < growing.elf->end();
+  if (growing.elf_end)
+    return next.start < *growing.elf_end;
   if (growing.pe)
     return is_section(*growing.pe, module.base, next);
   // No header: go by what both formats have in common. Segments lie at least as far from the base as from the start
@@ -62,6 +63,7 @@ std::vector<Module> group_into_modules(std::vector<MappedExtent> files, const Me
                    [](const MappedExtent &a, const MappedExtent &b) { return a.extent.start < b.extent.start; });
   std::vector<Module> modules;
   std::unordered_map<std::string_view, Growing> latest; // by path
+  u64 parts = 0;
   for (const MappedExtent &file : files) {
     auto it = latest.find(file.path);
     if (it != latest.end() && continues(modules[it->second.index], it->second, file.extent)) {
@@ -69,10 +71,14 @@ std::vector<Module> group_into_modules(std::vector<MappedExtent> files, const Me
       continue;
     }
     Growing growing{modules.size(), std::nullopt, std::nullopt};
-    if (file.extent.file_offset == 0 && modules.size() < most_headers) {
-      growing.elf = ElfImage::at(memory, file.extent.start);
-      if (!growing.elf)
-        growing.pe = PeImage::at(memory, file.extent.start, true);
+    if (file.extent.file_offset == 0 && parts < most_parts) {
+      ++parts;
+      if (std::optional<ElfImage> elf = ElfImage::at(memory, file.extent.start)) {
+        growing.elf_end = elf->end();
+        parts += elf->segments().size();
+      } else if ((growing.pe = PeImage::at(memory, file.extent.start, true))) {
+        parts += growing.pe->sections().size();
+      }
     }
     latest.insert_or_assign(file.path, std::move(growing));
     modules.push_back({std::string(file.path), file.extent.start, {file.extent}});

@@ -6,6 +6,12 @@
 
 namespace dnheap {
 
+namespace {
+
+constexpr u64 most_problems = 1000;
+
+} // namespace
+
 Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
   collect_absent(runtime.target());
   add_segments(runtime.gc());
@@ -15,8 +21,10 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
     cut_segment(i);
   for (const Context &context : contexts_)
     if (!context.in_segment)
-      problems_.push_back("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
-                          " lies in no segment");
+      add_problem("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
+                  " lies in no segment");
+  if (more_problems_)
+    problems_.push_back("and " + count_text(more_problems_) + " more problems of these kinds");
   std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
 }
@@ -40,6 +48,8 @@ void Heap::add_segments(const Gc1 &gc) {
     for (const GCHeapSegmentInfo &info : gc.enumerate_heap_segments(data, problems_))
       segments_.push_back({info, i});
   }
+  if (segments_.empty()) // no runtime that has started is without
+    add_problem("the GC's lists of segments are empty: the process had not started, or the dump is damaged");
   // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and
   // say so.
   std::vector<const HeapSegment *> by_start;
@@ -54,15 +64,32 @@ void Heap::add_segments(const Gc1 &gc) {
     if (sound)
       covered = std::max(covered, s->end);
     else {
-      problems_.push_back(std::string("segment ") + hex(s->segment) + " of " + name_of(s->generation) + " (" +
-                          hex(s->start) + " to " + hex(s->end) + ") has unsound bounds and was left out");
+      add_problem(std::string("segment ") + hex(s->segment) + " of " + name_of(s->generation) + " (" + hex(s->start) +
+                  " to " + hex(s->end) + ") has unsound bounds and was left out");
       bad[static_cast<u64>(s - segments_.data())] = true;
     }
   }
   u64 i = 0;
   std::erase_if(segments_, [&](const HeapSegment &) { return bad[i++]; });
-  for (const HeapSegment &s : segments_)
+  for (const HeapSegment &s : segments_) {
     segment_bytes_ += s.end - s.start;
+    if (s.start < s.end)
+      extents_.emplace_back(s.start, s.end);
+  }
+  std::sort(extents_.begin(), extents_.end());
+}
+
+void Heap::add_problem(std::string problem) {
+  if (problems_.size() < most_problems)
+    problems_.push_back(std::move(problem));
+  else
+    ++more_problems_;
+}
+
+bool Heap::holds(Address address) const {
+  auto next = std::upper_bound(extents_.begin(), extents_.end(), address,
+                               [](Address a, const std::pair<Address, Address> &extent) { return a < extent.first; });
+  return next != extents_.begin() && address < std::prev(next)->second;
 }
 
 void Heap::collect_contexts(const Runtime &runtime) {
@@ -93,8 +120,8 @@ void Heap::cut_segment(u32 index) {
   for (; context != contexts_.end() && context->pointer < segment.end; ++context) {
     context->in_segment = true;
     if (context->pointer < at || context->limit < context->pointer || context->limit > segment.end) {
-      problems_.push_back("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
-                          " does not fit its segment and was not skipped");
+      add_problem("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
+                  " does not fit its segment and was not skipped");
       continue;
     }
     cut_stretch(like, at, context->pointer);
@@ -112,7 +139,7 @@ void Heap::add_gaps(Address start, Address end) {
   while (start < end) {
     bool explained = it != absent_.end() && it->start <= start;
     Address until = it == absent_.end() ? end : std::min(end, explained ? it->end : it->start);
-    gaps_.push_back({start, until, explained ? it->reason : "not in this dump"});
+    gaps_.push_back({start, until, explained ? std::string_view(it->reason) : "not in this dump"});
     start = until;
     if (explained)
       ++it;

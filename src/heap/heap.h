@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dnheap {
@@ -30,7 +31,7 @@ struct ObjectRange {
 // A stretch of a segment that was not, or could not be, walked.
 struct Gap {
   Address start = 0, end = 0;
-  std::string reason;
+  std::string_view reason; // a literal, or of the Heap that found it
 };
 
 class Heap {
@@ -42,6 +43,8 @@ public:
   // What no ObjectRange covers because the dump lacks it, with what the target says of it. Gaps found while walking
   // come in WalkResult.
   std::span<const Gap> gaps() const { return gaps_; }
+  // Does a segment's used part hold this address? O(log segments).
+  bool holds(Address address) const;
   // Σ (end − start) of all segments, and the part of it taken by allocation contexts.
   u64 segment_bytes() const { return segment_bytes_; }
   u64 context_bytes() const { return context_bytes_; }
@@ -55,6 +58,7 @@ private:
   void collect_absent(const Target &target);
   void add_segments(const Gc1 &gc);
   void collect_contexts(const Runtime &runtime);
+  void add_problem(std::string problem);
   void cut_segment(u32 index);
   void cut_stretch(const ObjectRange &like, Address start, Address end);
   void add_gaps(Address start, Address end);
@@ -66,13 +70,15 @@ private:
   const Memory *memory_;
   std::vector<AbsentRange> absent_; // of the target, without overlaps
   std::vector<HeapSegment> segments_;
-  std::vector<Context> contexts_; // sorted by pointer, none empty
+  std::vector<std::pair<Address, Address>> extents_; // of the segments, by address
+  std::vector<Context> contexts_;                    // sorted by pointer, none empty
   std::vector<ObjectRange> ranges_;
   std::vector<Gap> gaps_;
   std::vector<std::string> problems_;
   std::vector<u64> segment_context_bytes_;
   u64 segment_bytes_ = 0, context_bytes_ = 0;
   u32 context_count_ = 0;
+  u64 more_problems_ = 0; // not kept
 };
 
 } // namespace dnheap

@@ -5,7 +5,7 @@
 namespace dnheap {
 
 ObjectCursor::ObjectCursor(const Heap &heap, const Runtime &runtime)
-    : heap_(heap), memory_(runtime.memory()), types_(runtime.types()) {}
+    : heap_(heap), memory_(runtime.memory()), types_(runtime.types(), heap) {}
 
 const Object *ObjectCursor::next() {
   while (position_ == batch_.size())

@@ -1,5 +1,7 @@
 #include "heap/tally.h"
 
+#include "base/text.h"
+
 #include <map>
 
 namespace dnheap {
@@ -9,9 +11,10 @@ namespace {
 // One thread's counts. Free is type 0, so that a chunk's Free objects are known from the difference of two counts.
 template <bool Filtered> class Counter {
 public:
-  Counter(const RuntimeTypeSystem1 &types, u64 segments, const ObjectFilter &filter)
-      : types_(types), filter_(filter), segments_(segments) {
-    types_.find(types.free_object_method_table());
+  Counter(const RuntimeTypeSystem1 &types, const Heap &heap, const ObjectFilter &filter)
+      : types_(types, heap), filter_(filter), segments_(heap.segments().size()) {
+    if (!types_.find(types.free_object_method_table()))
+      throw Error("the MethodTable of free objects, " + hex(types.free_object_method_table()) + ", lies in the heap");
   }
 
   TypeTable &types() { return types_; }
@@ -77,8 +80,7 @@ HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, cons
   HeapTally out;
   std::vector<std::unique_ptr<Counter<Filtered>>> counters;
   HeapWalk walk(heap, runtime.memory(), threads, watch);
-  out.walk = walk.run(
-      counters, [&] { return std::make_unique<Counter<Filtered>>(runtime.types(), heap.segments().size(), filter); });
+  out.walk = walk.run(counters, [&] { return std::make_unique<Counter<Filtered>>(runtime.types(), heap, filter); });
   std::map<Address, TypeTally> types;
   out.segments.resize(heap.segments().size());
   for (const auto &counter : counters)

@@ -1,13 +1,20 @@
 #include "heap/type_table.h"
 
+#include "heap/heap.h"
+
 namespace dnheap {
 
 const TypeRow *TypeTable::miss(Address method_table) {
-  if (method_table == 0)
+  Address &rejected = rejected_[(method_table * 0x9e3779b97f4a7c15) >> (64 - 10)];
+  if (method_table == rejected) // 0, to begin with
     return nullptr;
-  std::optional<ObjectLayout> layout = source_->object_layout(method_table);
-  if (!layout)
+  std::optional<ObjectLayout> layout;
+  if (!heap_->holds(method_table))
+    layout = source_->object_layout(method_table);
+  if (!layout) {
+    rejected = method_table;
     return nullptr;
+  }
   if ((types_.size() + 1) * 2 > slots_.size())
     grow();
   TypeRow row{method_table, layout->base_size, layout->component_size, size()};

@@ -1,12 +1,15 @@
 // TypeTable: MethodTable address → what the walk must know of the type: its size. Open addressing, one per thread; a
 // miss asks the type system, which decodes and validates the MethodTable once. A hit costs one multiplication and,
-// nearly always, one probe. Rows never move out of `id` order, so ids index arrays beside the table.
+// nearly always, one probe. Rows never move out of `id` order, so ids index arrays beside the table. What lies in the
+// heap itself is never taken for a MethodTable, whatever the program keeps in its arrays.
 #pragma once
 #include "runtime/runtime_type_system_1.h"
 
 #include <vector>
 
 namespace dnheap {
+
+class Heap;
 
 // Marks empty slots. Not 0: that is what unused memory holds, and it must be a miss. MethodTables are never odd.
 inline constexpr Address no_method_table = ~Address{0};
@@ -21,7 +24,10 @@ struct TypeRow {
 
 class TypeTable {
 public:
-  explicit TypeTable(const RuntimeTypeSystem1 &types) : source_(&types) { slots_.resize(1024); }
+  TypeTable(const RuntimeTypeSystem1 &types, const Heap &heap) : source_(&types), heap_(&heap) {
+    slots_.resize(1024);
+    rejected_.resize(1024);
+  }
 
   // Null when there is no type at that address, which must not be odd. The pointer is valid until the next call.
   const TypeRow *find(Address method_table) {
@@ -42,9 +48,11 @@ private:
   void grow();
 
   const RuntimeTypeSystem1 *source_;
+  const Heap *heap_;
   std::vector<TypeRow> slots_; // a power of two
   unsigned shift_ = 64 - 10;
-  std::vector<Address> types_; // by id
+  std::vector<Address> types_;    // by id
+  std::vector<Address> rejected_; // by hash: what was asked for last and is no type; garbage repeats itself
 };
 
 } // namespace dnheap

@@ -1,26 +1,72 @@
 #include "heap/walk.h"
 
+#include <array>
+
 namespace dnheap {
+
+namespace {
+
+constexpr unsigned longest_chain = 64;
+
+// How many sound objects follow from the words shortly ahead of a search, as far as chains that broke have shown. Later
+// chains run into the same objects, and need not follow them again: so garbage that is full of short chains takes time
+// in proportion to its size.
+class BrokenChains {
+public:
+  explicit BrokenChains(u64 alignment) : alignment_(alignment) {}
+
+  // Objects from `position` on; nullopt: not known. `at`: where the search stands.
+  std::optional<unsigned> length(u64 at, u64 position) const {
+    u8 known = in_reach(at, position) ? lengths_[slot(position)] : 0;
+    return known ? std::optional(known - 1u) : std::nullopt;
+  }
+  void record(u64 at, u64 position, unsigned length) {
+    if (in_reach(at, position))
+      lengths_[slot(position)] = static_cast<u8>(length + 1);
+  }
+  // The search leaves `at`: its place will be that of a word farther on.
+  void leave(u64 at) { lengths_[slot(at)] = 0; }
+
+private:
+  static constexpr u64 reach = 1024; // words
+  bool in_reach(u64 at, u64 position) const { return position - at < reach * alignment_; }
+  u64 slot(u64 position) const { return position / alignment_ % reach; }
+
+  const u64 alignment_;
+  std::array<u8, reach> lengths_{};
+};
+
+} // namespace
 
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain) {
   u64 last = std::min<u64>(add_clamped(from, window), bytes.size());
-  for (u64 at = align_up(from, alignment); at < last; at += alignment) {
-    unsigned seen = 0;
-    u64 until = bytes.size();
+  const u64 until = bytes.size();
+  BrokenChains broken(alignment);
+  std::array<u64, longest_chain> positions;
+  chain = std::min(chain, longest_chain);
+  for (u64 at = align_up(from, alignment); at < last; broken.leave(at), at += alignment) {
+    unsigned seen = 0;  // objects walked
+    unsigned known = 0; // objects that follow, from there on
     u64 position = at;
     // Objects synchronise: a chain from a false start soon runs into a true one. So what is returned is the far end.
     while (seen < chain && position < until) {
+      if (std::optional<unsigned> length = broken.length(at, position); length && seen + *length < chain) {
+        known = *length;
+        break;
+      }
       u64 next = walk_objects(bytes, 0, position, position + 1, alignment, types, format, [](const Object &) {});
       if (next == position)
         break;
+      positions[seen++] = position;
       position = next;
-      ++seen;
     }
     if (seen == chain)
       return position;
     if (seen > 0 && position == until)
       return at;
+    for (unsigned i = 0; i < seen; ++i)
+      broken.record(at, positions[i], seen - i + known);
   }
   return std::nullopt;
 }

@@ -9,7 +9,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_segments_per_list = 1 << 20; // 4 TiB of 4 MiB regions
+constexpr u64 max_segments_per_generation = 1 << 19; // of all heaps: 2 TiB of 4 MiB regions
 constexpr u32 max_heaps = 4096;
 
 } // namespace
@@ -147,14 +147,14 @@ std::vector<GCHeapSegmentData> Gc1::segment_list(Address first, const char *list
                                                  std::vector<std::string> &problems) const {
   std::vector<GCHeapSegmentData> out;
   std::unordered_set<Address> seen;
+  const u64 most = max_segments_per_generation / get_gc_heap_count();
   for (Address at = first; at;) {
     if (!seen.insert(at).second) {
       problems.push_back(std::string("the segment list of ") + list + " runs in a circle at " + hex(at));
       break;
     }
-    if (out.size() >= max_segments_per_list) {
-      problems.push_back(std::string("the segment list of ") + list + " is longer than " +
-                         std::to_string(max_segments_per_list));
+    if (out.size() >= most) {
+      problems.push_back(std::string("the segment list of ") + list + " is longer than " + std::to_string(most));
       break;
     }
     try {

@@ -1,7 +1,7 @@
 #include "runtime/runtime_type_system_1.h"
 
 #include "base/text.h"
-#include "metadata/type_name.h"
+#include "metadata/evidence.h"
 #include "runtime/method_table_flags.h"
 
 #include <algorithm>
@@ -13,7 +13,9 @@ namespace {
 
 constexpr unsigned max_depth = 32; // of nested generic arguments and element types
 constexpr u32 max_arguments = 1024;
-constexpr u64 max_name = 8192; // characters; deeper nesting multiplies
+constexpr u64 max_name = 8192;      // characters; deeper nesting multiplies
+constexpr u64 max_names = 64 << 20; // characters of all names kept; from then on names are cut to short ones
+constexpr u64 short_name = 256;
 constexpr u64 max_base_size = 1u << 30;
 constexpr u64 type_desc_bit = 2; // of a TypeHandle: a TypeDesc, not a MethodTable
 
@@ -47,6 +49,8 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
   at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
   free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
+  if (free_ < 0x1000 || free_ % p_)
+    throw Error("the MethodTable of free objects cannot be " + hex(free_));
   names_.emplace(free_, "Free");
   // Known without metadata, which a dump may lack.
   if (std::optional<u64> string = descriptor.try_number("StringMethodTable"))
@@ -84,7 +88,10 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   // The smallest: 3 pointers, but for strings, whose base is not rounded up.
   if (!f || !base || *base < 2 * p_ + 4 || *base > max_base_size)
     return std::nullopt;
-  return ObjectLayout{*base, *f & mt_has_component_size ? *f & 0xffff : 0};
+  u32 component = *f & mt_has_component_size ? *f & 0xffff : 0;
+  if (*base % p_ && component != 2)
+    return std::nullopt;
+  return ObjectLayout{*base, component};
 }
 
 // From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.
@@ -123,8 +130,17 @@ Address RuntimeTypeSystem1::module_of(Address mt) const {
 const std::string &RuntimeTypeSystem1::name(Address mt) {
   auto it = names_.find(mt);
   if (it == names_.end())
-    it = names_.emplace(mt, method_table_name(mt, 0)).first;
+    it = keep(mt, method_table_name(mt, 0));
   return it->second;
+}
+
+std::unordered_map<Address, std::string>::iterator RuntimeTypeSystem1::keep(Address handle, std::string name) {
+  if (kept_ > max_names && name.size() > short_name) {
+    ++problems_["names that were cut short, as all together were too long"];
+    name = printable(name, short_name);
+  }
+  kept_ += name.size();
+  return names_.emplace(handle, std::move(name)).first;
 }
 
 std::vector<std::string> RuntimeTypeSystem1::problems() const {
@@ -170,7 +186,7 @@ std::string RuntimeTypeSystem1::type_handle_name(Address handle, unsigned depth)
     return it->second;
   std::string out = method_table_name(handle, depth);
   if (out.size() <= max_name)
-    names_.emplace(handle, out);
+    keep(handle, out);
   return out;
 }
 
@@ -198,8 +214,23 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
     return loader_->file_name(module) + row;
   }
   u32 arity = metadata->generic_parameter_count(token(Table::TypeDef, rid));
+  if (!is_plausible(parts))
+    ++problems_["names that no compiler writes, so their metadata may be damaged"];
+  check_relations(mt, *metadata, rid, arity);
   std::string out = format_type_name(parts, arity ? arguments(mt, arity, depth) : std::vector<std::string>());
   return printable(out, max_name);
+}
+
+// What memory says of a type besides its row must agree with what the row says; if not, row or name is a wrong one.
+void RuntimeTypeSystem1::check_relations(Address mt, const Metadata &metadata, u32 rid, u32 arity) {
+  if (std::optional<i64> offset = descriptor_->try_offset("MethodTable", "ParentMethodTable"))
+    if (Address parent = memory_->try_pointer(mt + static_cast<u64>(*offset)).value_or(0); is_method_table(parent))
+      if (const Metadata *of_parent = loader_->metadata(module_of(parent));
+          of_parent && !may_extend(metadata, rid, *of_parent, type_def_rid(parent)))
+        ++problems_["types whose base type is not the one that their metadata names"];
+  if (arity == 0 && canonical(mt) == mt)
+    if (auto it = rows_.emplace(std::pair(&metadata, rid), mt).first; it->second != mt)
+      ++problems_["types that have the same row of metadata as another one"];
 }
 
 std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {

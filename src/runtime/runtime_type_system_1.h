@@ -47,6 +47,8 @@ private:
   Address module_of(Address mt) const;
   std::string type_handle_name(Address handle, unsigned depth);
   std::string method_table_name(Address mt, unsigned depth);
+  void check_relations(Address mt, const Metadata &metadata, u32 rid, u32 arity);
+  std::unordered_map<Address, std::string>::iterator keep(Address handle, std::string name);
   std::string type_desc_name(Address desc, unsigned depth);
   std::string array_name(Address mt, u32 flags, unsigned depth);
   std::string function_pointer_name(Address desc, unsigned depth);
@@ -63,6 +65,8 @@ private:
   Offsets at_{};
   Address free_ = 0;
   std::unordered_map<Address, std::string> names_;
+  u64 kept_ = 0;                                             // characters in names_
+  std::map<std::pair<const Metadata *, u32>, Address> rows_; // which MethodTable a TypeDef has
   std::map<std::string, u64> problems_;
   std::map<std::string, std::map<std::string, u64>> module_problems_; // why → module → types
 };

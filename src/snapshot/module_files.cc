@@ -13,6 +13,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_files = 200000; // looked at below one folder
+constexpr u64 max_libraries = 64; // each costs memory for what the file's relocations change
+constexpr u64 max_assemblies = 65536;
 
 bool is_runtime_library(std::string_view name) {
   return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
@@ -86,11 +88,14 @@ public:
   Layer(Target &target, const std::vector<std::string> &folders) : target_(target), folders_(folders) {}
 
   void run() {
+    u64 libraries = 0, assemblies = 0;
     for (Module &module : target_.modules) {
-      if (is_runtime_library(module.file_name()) && lacks_native_constants(target_, module))
-        find_file(module, fit_native_file);
-      else if (is_assembly(module.file_name()) && lacks_metadata(target_, module))
+      if (is_runtime_library(module.file_name())) {
+        if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
+          find_file(module, fit_native_file);
+      } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {
         find_file(module, fit_managed_file);
+      }
     }
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));

@@ -110,6 +110,8 @@ u64 Memory::known_bytes(Address start, Address end) const {
 }
 
 const Range *Memory::find(Address address) const {
+  if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
+    return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                              [](Address a, const Range &r) { return a < r.address; });
   if (it == ranges_.begin())

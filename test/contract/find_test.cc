@@ -55,6 +55,15 @@ TEST(Find, BehindAnExportWhosePageIsMissing) {
   EXPECT_FALSE(found) << found->how;
 }
 
+// Each place with the magic may name the same 16 MiB of JSON.
+TEST(Find, MagicsWithoutEnd) {
+  HeapBuilder heap({.net = Net::net10, .exported = false});
+  Address json = heap.data.reserve(16 << 20);
+  for (int i = 0; i < 2000; ++i)
+    heap.data.words({descriptor_magic, u64{16 << 20} << 32 | 1, json, 0, json});
+  EXPECT_FALSE(find(heap));
+}
+
 TEST(Find, Nothing) {
   for (Format format : all_formats) {
     HeapBuilder heap({.format = format, .net = Net::net8});

@@ -209,6 +209,80 @@ TEST(ElfCore, ManySegmentsNeedTheExtendedCount) {
   }
 }
 
+// Program headers are small, and many of them may name the same bytes of the file.
+void point_all_loads_at_the_first(std::vector<std::byte> &file) {
+  constexpr ByteOrder little = ByteOrder::little;
+  u64 first = 0;
+  for (u64 i = 0; i < load<u16>(file.data() + 56, little); ++i) {
+    std::byte *at = file.data() + load<u64>(file.data() + 32, little) + i * 56;
+    if (load<u32>(at, little) != 1)
+      continue;
+    if (!first)
+      first = load<u64>(at + 8, little);
+    std::memcpy(at + 8, &first, 8);
+  }
+}
+
+TEST(ElfCore, SegmentsCannotClaimMoreThanTheFileHolds) {
+  ElfCoreWriter writer = small_core({});
+  for (u64 i = 0; i < 100; ++i)
+    writer.segments.push_back({0x100000 + i * 0x10000, filled(i ? 1 : 0x8000, 3), 0x8000});
+  std::vector<std::byte> file = writer.write();
+  Opened sound(file);
+  EXPECT_FALSE(has_note(*sound.target, "left out"));
+  point_all_loads_at_the_first(file);
+  for (u64 i = 0; i < load<u16>(file.data() + 56, ByteOrder::little); ++i) {
+    std::byte *at = file.data() + load<u64>(file.data() + 32, ByteOrder::little) + i * 56;
+    u64 size = 0x6000;
+    if (load<u32>(at, ByteOrder::little) == 1)
+      std::memcpy(at + 32, &size, 8);
+  }
+  Opened core(file);
+  ASSERT_TRUE(core.target) << core.error;
+  EXPECT_LE(core->memory.size(), file.size());
+  EXPECT_TRUE(has_note(*core.target, "left out: all together claim more bytes than the file has"));
+}
+
+TEST(ElfCore, NotesThatClaimEverything) {
+  // 4 G files, of which none has a name; auxiliary values without end; the same list of files many times.
+  ElfCoreWriter writer{.format = {}};
+  writer.segments = {{0x10000, filled(64, 1)}};
+  test::FormatWriter count({}), values({}), files({});
+  count.pointer(0xffffffff);
+  count.pointer(1);
+  for (u64 i = 1; i < 100000; ++i) {
+    values.pointer(i);
+    values.pointer(i);
+  }
+  constexpr u64 many = 60000;
+  files.pointer(many);
+  files.pointer(1);
+  for (u64 i = 0; i < many; ++i)
+    for (u64 word : {0x10000 + i, 0x10000 + i + 1, u64{0}})
+      files.pointer(word);
+  files.fill_to(files.size() + many); // empty names
+  writer.more_notes = {{0x46494c45, count.bytes()}, {6, values.bytes()}};
+  for (int i = 0; i < 20; ++i)
+    writer.more_notes.push_back({0x46494c45, files.bytes()});
+  Opened core(writer.write());
+  ASSERT_TRUE(core.target) << core.error;
+  EXPECT_EQ(core->auxv.size(), 1024u);
+  EXPECT_TRUE(has_note(*core.target, "only the first 1048576 mapped files were read"));
+}
+
+// Millions of segments of one byte: O(n log n), and an answer.
+TEST(ElfCore, SegmentsOfOneByte) {
+  ElfCoreWriter writer{.format = {}};
+  writer.extended_count = true;
+  for (u64 i = 0; i < 200000; ++i)
+    writer.segments.push_back({0x10000 + 2 * (i * 7919 % 200000), filled(1, 1)});
+  std::vector<std::byte> file = writer.write();
+  Opened core(file);
+  ASSERT_TRUE(core.target) << core.error;
+  EXPECT_EQ(core->memory.size(), 200000u);
+  EXPECT_FALSE(core->memory.try_load<u16>(0x10000));
+}
+
 TEST(ElfCore, TellsWhoWroteIt) {
   auto kind = [](std::vector<u32> notes, u64 page_size) {
     ElfCoreWriter writer{.format = {8, ByteOrder::little}};

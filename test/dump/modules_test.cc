@@ -90,5 +90,24 @@ TEST(Modules, WindowsIntoADataFileAreModulesOfTheirOwn) {
             "db 1000000-1001000@1000 1001000-1002000@2000 | db 1003000-1004000@4000 | db 9000000-9001000@5000");
 }
 
+// Any number of files can be said to begin with the same image: no header is looked at forever.
+TEST(Modules, ManyWithTheSameHeader) {
+  ElfLibraryWriter writer{.format = {8, ByteOrder::little}};
+  writer.writable.resize(64);
+  std::vector<std::byte> file = writer.write();
+  Memory memory({8, ByteOrder::little}, {{0x10000, file}});
+  std::vector<std::string> paths;
+  for (int i = 0; i < 300000; ++i)
+    paths.push_back("/lib/" + std::to_string(i));
+  std::vector<MappedExtent> files;
+  for (const std::string &path : paths)
+    files.push_back({path, {0x10000, 0x11000, 0}});
+  for (const std::string &path : paths) // beyond a hole that only the header tells to be one image's
+    files.push_back({path, {0x12000, 0x13000, 0x1000}});
+  std::vector<Module> modules = group_into_modules(files, memory);
+  ASSERT_GE(modules.size(), paths.size());
+  EXPECT_EQ(modules[0].extents.size(), 2u);
+}
+
 } // namespace
 } // namespace dnheap

@@ -1,4 +1,5 @@
 // Heap: which stretches are to be walked: segments, with allocation contexts and missing memory cut out.
+#include "heap/tally.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>
@@ -263,6 +264,46 @@ TEST(Heap, GapsNameTheirReason) {
     gaps.emplace_back(gap.start - start, gap.end - start, gap.reason);
   EXPECT_EQ(gaps, (std::vector<std::tuple<u64, u64, std::string>>{
                       {240, 480, "a"}, {480, 720, "b"}, {720, 960, "not in this dump"}, {960, 1200, "c"}}));
+}
+
+TEST(Heap, NoSegmentsIsAProblem) {
+  HeapBuilder heap({});
+  Opened opened(heap);
+  ASSERT_EQ(opened.heap.problems().size(), 1u);
+  EXPECT_NE(opened.heap.problems()[0].find("lists of segments are empty"), std::string::npos);
+}
+
+TEST(Heap, FreeObjectsNeedAMethodTable) {
+  for (Format format : all_formats)
+    for (Net net : {Net::net9, Net::net11}) {
+      HeapBuilder heap({.format = format, .net = net});
+      SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+      young.object(heap.object_type);
+      u64 all_ones = format.pointer_size == 8 ? ~u64{0} : 0xffffffff;
+      for (u64 value : {u64{0}, u64{1}, all_ones, all_ones & ~u64{7}, heap.free_type + 1, young.start}) {
+        SCOPED_TRACE(name_of(format) + " " + std::to_string(value));
+        heap.target();
+        heap.poke(heap.variables.at("Free"), value, heap.p);
+        try {
+          Opened opened(heap);
+          HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
+          EXPECT_LE(tally.segments[0].free.count, tally.walk.objects);
+        } catch (const Error &e) {
+          EXPECT_GT(std::string_view(e.what()).size(), 20u);
+        }
+      }
+    }
+}
+
+// A list of threads whose contexts lie nowhere is a problem, but not thousands of them.
+TEST(Heap, ProblemsWithoutEnd) {
+  HeapBuilder heap({});
+  heap.segment(GCSegmentGeneration::gen0).object(heap.object_type);
+  for (u64 i = 0; i < 3000; ++i)
+    heap.threads.push_back({.os_id = 5000 + i, .context = {0x1230000 + i * 64, 0x1230020 + i * 64}});
+  Opened opened(heap);
+  ASSERT_EQ(opened.heap.problems().size(), 1001u);
+  EXPECT_EQ(opened.heap.problems().back(), "and 2,000 more problems of these kinds");
 }
 
 } // namespace

@@ -15,7 +15,7 @@ using G = GCSegmentGeneration;
 // Keeps every object.
 class Collector {
 public:
-  explicit Collector(const RuntimeTypeSystem1 &types) : types_(types) {}
+  Collector(const RuntimeTypeSystem1 &types, const Heap &heap) : types_(types, heap) {}
   TypeTable &types() { return types_; }
   void begin_chunk(const ObjectRange &range) { generation_ = range.generation; }
   void operator()(const Object &o) {
@@ -45,7 +45,7 @@ Walked walk(const Opened &opened, unsigned threads, u64 chunk_size, const Watch 
   HeapWalk heap_walk(opened.heap, opened.runtime.memory(), threads, watch, chunk_size);
   out.result = heap_walk.run(collectors, [&] {
     ++out.visitors_made;
-    return std::make_unique<Collector>(opened.runtime.types());
+    return std::make_unique<Collector>(opened.runtime.types(), opened.heap);
   });
   for (const auto &collector : collectors)
     out.objects.insert(out.objects.end(), collector->objects.begin(), collector->objects.end());
@@ -296,6 +296,105 @@ TEST(Walk, DamageNeverBreaksTheSumNorDependsOnThreads) {
     }
 }
 
+// What guess_object_start does, without remembering anything.
+std::optional<u64> plain_guess(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
+                               unsigned chain) {
+  u64 last = std::min<u64>(from + window, bytes.size());
+  for (u64 at = align_up(from, alignment); at < last; at += alignment) {
+    u64 position = at;
+    unsigned seen = 0;
+    for (; seen < chain && position < bytes.size(); ++seen) {
+      u64 next = walk_objects(bytes, 0, position, position + 1, alignment, types, format, [](const Object &) {});
+      if (next == position)
+        break;
+      position = next;
+    }
+    if (seen == chain)
+      return position;
+    if (seen > 0 && position == bytes.size())
+      return at;
+  }
+  return std::nullopt;
+}
+
+// Garbage full of MethodTables: short chains everywhere, many of them just too short, some long enough.
+void add_garbage(SegmentWriter &segment, const RandomTypes &types, u64 words, u64 p, std::mt19937_64 &random) {
+  Address at = segment.zeros(words * p);
+  u64 sound = 1 + random() % 40;
+  for (u64 i = 0; i < words; ++i)
+    segment.store(at + i * p, random() % sound ? types.fixed[random() % types.fixed.size()] : random(), p);
+}
+
+TEST(Walk, BrokenChainsAreRememberedRight) {
+  std::mt19937_64 random(8);
+  for (Format format : all_formats)
+    for (int round = 0; round < 20; ++round) {
+      SCOPED_TRACE(name_of(format) + " round " + std::to_string(round));
+      HeapBuilder heap({.format = format});
+      RandomTypes types(heap);
+      SegmentWriter &old = heap.segment(G::gen2);
+      add_garbage(old, types, 3000, heap.p, random);
+      Opened opened(heap);
+      TypeTable table(opened.runtime.types(), opened.heap);
+      Bytes bytes = opened.heap.ranges()[0].bytes;
+      for (unsigned chain : {2u, 8u, 32u, 64u})
+        for (u64 from = 0; from < bytes.size(); from += 1 + random() % 3000)
+          ASSERT_EQ(guess_object_start(bytes, from, 4096, heap.p, table, format, chain),
+                    plain_guess(bytes, from, 4096, heap.p, table, format, chain))
+              << from << " chain " << chain;
+    }
+}
+
+// A region of nothing but words that lead nowhere, or a few objects far: an answer, the same with any number of
+// threads.
+TEST(Walk, Garbage) {
+  std::mt19937_64 random(9);
+  HeapBuilder heap({});
+  RandomTypes types(heap);
+  SegmentWriter &words = heap.segment(G::gen2), &pointers = heap.segment(G::gen2), &chains = heap.segment(G::gen2);
+  Address at = words.zeros(2 << 20);
+  for (u64 i = 0; i < 2 << 20; i += 8)
+    words.store(at + i, random(), 8);
+  at = pointers.zeros(2 << 20);
+  for (u64 i = 0; i < 2 << 20; i += 8)
+    pointers.store(at + i, (random() % 2 ? at : heap.native.address()) + random() % 100000 / 8 * 8, 8);
+  add_garbage(chains, types, 200000, 8, random);
+  Opened opened(heap);
+  Walked alone = walk(opened, 1, 70000);
+  expect_sum_closes(opened, alone);
+  EXPECT_GT(alone.result.bad_objects, 2u);
+  expect_same(walk(opened, 4, 70000).objects, alone.objects, "four threads");
+  expect_same(by_cursor(opened), alone.objects, "cursor");
+}
+
+// A program may keep in an array what is, byte for byte, a MethodTable with its EEClass.
+TEST(Walk, NoMethodTableLiesInTheHeap) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    RandomTypes types(heap);
+    SegmentWriter &old = heap.segment(G::gen2);
+    const u64 p = heap.p, size = 16 + 12 * p;
+    Address array = old.object(types.bytes, 2 * size), fake = align_up(array + 3 * p, p), eeclass = fake + size;
+    auto word = [&](Address mt, u64 offset) {
+      return load_pointer(heap.native.bytes().data() + (mt + offset - heap.native.address()), format);
+    };
+    for (u64 offset = 0; offset < size; offset += p)
+      old.store(fake + offset, word(types.fixed[0], offset), p);
+    old.store(fake + 16 + 3 * p, eeclass, p);
+    old.store(eeclass + 2 * p, fake, p);
+    Address object = old.object(types.fixed[0]);
+    old.object(types.fixed[1]);
+    old.store(object, fake, p);
+    Opened opened(heap);
+    EXPECT_TRUE(opened.runtime.types().object_layout(fake));
+    Walked walked = walk(opened, 1, 70000);
+    EXPECT_EQ(walked.result.bad_objects, 1u);
+    EXPECT_TRUE(std::none_of(walked.objects.begin(), walked.objects.end(),
+                             [&](const WrittenObject &o) { return o.method_table == fake; }));
+  }
+}
+
 TEST(Walk, ProgressAndCancel) {
   std::mt19937_64 random(7);
   HeapBuilder heap({});
@@ -317,7 +416,8 @@ TEST(Walk, ProgressAndCancel) {
 TEST(Walk, CancelledInTheMiddleOfAChunk) {
   class Impatient : public Collector {
   public:
-    Impatient(const RuntimeTypeSystem1 &types, Progress &progress) : Collector(types), progress_(progress) {}
+    Impatient(const Opened &opened, Progress &progress)
+        : Collector(opened.runtime.types(), opened.heap), progress_(progress) {}
     void operator()(const Object &) {
       if (++progress_.objects == 10)
         progress_.cancel = true;
@@ -334,7 +434,7 @@ TEST(Walk, CancelledInTheMiddleOfAChunk) {
   Progress progress;
   std::vector<std::unique_ptr<Impatient>> visitors;
   HeapWalk heap_walk(opened.heap, opened.runtime.memory(), 1, {&progress, nullptr}, 4096);
-  auto make = [&] { return std::make_unique<Impatient>(opened.runtime.types(), progress); };
+  auto make = [&] { return std::make_unique<Impatient>(opened, progress); };
   EXPECT_THROW(heap_walk.run(visitors, make), Interrupted);
   EXPECT_LT(progress.objects, 1000u);
 }

@@ -160,6 +160,81 @@ TEST(RuntimeTypeSystem1, NamesThatContainThemselves) {
   EXPECT_NE(t.problems()[0].find("nested deeper than 32"), std::string::npos) << t.problems()[0];
 }
 
+// Whatever a name does not deserve to be believed for is said.
+TEST(RuntimeTypeSystem1, NamesThatDisagreeWithWhatElseIsKnown) {
+  auto problems_of = [](auto prepare) {
+    Types t({});
+    t.name(prepare(t));
+    return t.problems();
+  };
+  auto define = [](Types &t, const char *name, Token extends) {
+    return t.heap.app().metadata.type("Shop", name, extends);
+  };
+  auto object = [](Types &t, const char *name = "Object") {
+    return token(Table::TypeRef, t.heap.app().metadata.type_ref(0, "System", name));
+  };
+  const char *base = "types whose base type is not the one that their metadata names";
+  using Problems = std::vector<std::string>;
+  EXPECT_EQ(problems_of([&](Types &t) { return t.instance(define(t, "Order", object(t))); }), Problems{});
+  EXPECT_EQ(problems_of([&](Types &t) { return t.instance(define(t, "Order", object(t, "ValueType"))); }),
+            Problems{base});
+  EXPECT_EQ(problems_of([&](Types &t) { return t.instance(define(t, "Order", token(Table::TypeDef, 1))); }),
+            Problems{base});
+  for (bool right : {true, false})
+    EXPECT_EQ(problems_of([&](Types &t) {
+                u32 order = define(t, "Order", object(t)), other = define(t, "Other", object(t)),
+                    special = define(t, "Special", token(Table::TypeDef, right ? order : other));
+                return t.heap.method_table({.rid = special, .parent = t.instance(order)});
+              }),
+              right ? Problems{} : Problems{base});
+  EXPECT_EQ(problems_of([&](Types &t) {
+              u32 rid = t.define("Shop", "Order");
+              t.name(t.instance(rid));
+              return Address{0x1000};
+            }).size(),
+            1u); // only that there is no such type
+  for (const char *name :
+       {"Or\001er", "Or\344er", "Or\303", "Or!er", "Or#er", "", "\355Order", "Order`1", "Shop.Order", "Order`12"})
+    EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define("Shop", name)); }).size(), 1u) << name;
+  for (const char *name_space : {".Shop", "Shop.", "Shop..Cart", "List`1", "Sh\001op"})
+    EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define(name_space, "Order")); }).size(), 1u)
+        << name_space;
+  for (const char *name :
+       {"<>c__DisplayClass1_0", "Bestellung\303\244", "\345\270\201", "\360\237\230\200", "clo@12-3", "a b", "Odd`",
+        "<System-Collections.Generic.IEnumerable<A[],B&>-GetEnumerator>d__5", "__StaticArrayInitTypeSize=16"})
+    EXPECT_EQ(problems_of([&](Types &t) { return t.instance(t.define("<StartupCode$Shop-Core>.A", name)); }),
+              Problems{})
+        << name;
+}
+
+TEST(RuntimeTypeSystem1, TypesThatShareARow) {
+  Types t({});
+  u32 order = t.define("Shop", "Order"), list = t.define("Shop", "List`1", {"T"});
+  Address first = t.instance(order), second = t.instance(order);
+  Address strings = t.instance(list, {t.heap.string_type}), objects = t.instance(list, {t.heap.object_type});
+  for (Address mt : {first, strings, objects})
+    t.name(mt);
+  EXPECT_TRUE(t.problems().empty());
+  t.name(second);
+  EXPECT_EQ(t.problems(), std::vector<std::string>{"types that have the same row of metadata as another one"});
+}
+
+// A hostile process can have any number of types, each with the longest name there is.
+TEST(RuntimeTypeSystem1, AllNamesTogetherHaveABound) {
+  Types t({});
+  u32 list = t.define("Shop", "List`1", {"T"});
+  Address longest = t.instance(t.define("Shop", std::string(8000, 'x')));
+  std::vector<Address> types;
+  for (u64 i = 0; i < 20000; ++i)
+    types.push_back(t.instance(list, {longest}));
+  u64 characters = 0;
+  for (Address mt : types)
+    characters += t.name(mt).size();
+  EXPECT_LT(characters, 70u << 20);
+  ASSERT_EQ(t.problems().size(), 1u);
+  EXPECT_NE(t.problems()[0].find("cut short"), std::string::npos) << t.problems()[0];
+}
+
 TEST(RuntimeTypeSystem1, MissingMetadata) {
   for_each_layout([](const HeapShape &shape) {
     Types t(shape);
@@ -236,10 +311,11 @@ TEST(RuntimeTypeSystem1, Layouts) {
     u32 rid = t.define("", "Plain");
     Address plain = t.heap.method_table({.base_size = 5 * p, .rid = rid}),
             shared = t.heap.method_table({.base_size = 7 * p, .rid = rid, .canonical = plain}),
-            array = t.heap.array(plain, 12, 2), small = t.instance(rid), large = t.instance(rid),
+            array = t.heap.array(plain, 12, 2), small = t.instance(rid), large = t.instance(rid), odd = t.instance(rid),
             headless = t.instance(rid);
     t.heap.native.word(small + 4, 2 * p + 3);
-    t.heap.native.word(large + 4, (1 << 30) + 1);
+    t.heap.native.word(large + 4, (1 << 30) + p);
+    t.heap.native.word(odd + 4, 3 * p + 1);
     t.heap.native.pointer(headless + 16 + 3 * p, plain);
     t.name(plain);
     const RuntimeTypeSystem1 &types = t.opened->runtime.types();
@@ -255,7 +331,7 @@ TEST(RuntimeTypeSystem1, Layouts) {
     expect(shared, 7 * p, 0);
     expect(array, 3 * p + 16, 12);
     for (Address none :
-         {small, large, headless, plain + p, plain + 1, Address{0}, Address{8}, ~Address{0} & ~Address{7}})
+         {small, large, odd, headless, plain + p, plain + 1, Address{0}, Address{8}, ~Address{0} & ~Address{7}})
       EXPECT_FALSE(types.object_layout(none)) << none;
   });
 }

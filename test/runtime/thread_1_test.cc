@@ -103,5 +103,22 @@ TEST(Thread1, ListThatCannotBeFound) {
   }
 }
 
+// Memory in which every word leads to the next one: whatever is taken for the list's head is the head of a long list.
+TEST(Thread1, ListsWithoutEnd) {
+  HeapBuilder heap(shape_of({}, Net::net8));
+  for (u64 i = 0; i < 2000; ++i)
+    heap.threads.push_back({.os_id = 5000 + i});
+  heap.segment(G::gen0).object(heap.object_type);
+  Address maze = heap.native.reserve(1 << 20);
+  for (u64 i = 0; i + 8 < 1 << 20; i += 8)
+    heap.native.pointer(maze + i, maze + i + 8);
+  for (const char *name : {"Suspension", "HeapType", "AppDomain", "SystemDomain"})
+    heap.poke(heap.variables.at(name), maze, 8);
+  heap.poke(heap.variables.at("ThreadStore"), maze, 8);
+  Opened opened(heap);
+  ASSERT_EQ(opened.heap.problems().size(), 1u);
+  EXPECT_NE(opened.heap.problems()[0].find("the thread list"), std::string::npos) << opened.heap.problems()[0];
+}
+
 } // namespace
 } // namespace dnheap::test

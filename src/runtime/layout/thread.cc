@@ -9,7 +9,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_threads = 1 << 20;
+// Steps along lists of threads, in all: tens of candidates may each lead through a list of any length.
+constexpr u64 max_steps = 1 << 24;
 
 class ThreadDerivation {
 public:
@@ -31,11 +32,14 @@ public:
 
 private:
   // A thread is linked into the list by a word inside it: `nodes` are the addresses of those words.
-  std::vector<Address> chain(Address store, i64 first, u64 limit) const {
+  // Nodes beyond twice the target's threads fail every test that follows.
+  std::vector<Address> chain(Address store, i64 first) {
+    const u64 limit = 2 * os_ids_.size();
     std::vector<Address> nodes;
     std::set<Address> seen;
     for (std::optional<u64> at = d_.word(store + static_cast<u64>(first)); at && *at; at = d_.word(*at)) {
-      if (*at % d_.pointer_size || nodes.size() >= limit || !seen.insert(*at).second || !d_.word(*at))
+      if (++steps_ > max_steps || *at % d_.pointer_size || nodes.size() >= limit || !seen.insert(*at).second ||
+          !d_.word(*at))
         return {};
       nodes.push_back(*at);
     }
@@ -69,13 +73,13 @@ private:
 
   // The list's head is followed by its tail and a word; then comes its length. Its threads carry ids of the target's.
   bool is_thread_store(Address store, i64 first) {
-    std::vector<Address> nodes = chain(store, first, max_threads);
+    std::vector<Address> nodes = chain(store, first);
     i64 count = first + 3 * p_;
     if (nodes.empty() || d_.memory.try_load<u32>(store + static_cast<u64>(count)) != nodes.size() ||
         !id_distance(nodes))
       return false;
     // The tail, too, begins a list (of one): the head, if it is one, lies in the word before.
-    std::vector<Address> before = chain(store, first - p_, max_threads);
+    std::vector<Address> before = chain(store, first - p_);
     if (before.size() > nodes.size() && before.back() == nodes.back())
       return false;
     nodes_ = nodes;
@@ -297,6 +301,7 @@ private:
   i64 count_ = 0, link_ = 0;
   bool strict_ = true;
   std::set<u64> os_ids_;
+  u64 steps_ = 0;
   std::vector<Address> nodes_, threads_;
   std::vector<std::pair<Address, Address>> gen0_;
 };

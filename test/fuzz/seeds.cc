@@ -1,0 +1,108 @@
+// seeds FOLDER [CORE…]: writes FOLDER/NAME/… for every fuzz target that reads a format of its own: synthetic processes
+// in all four formats, and what cores hold: their headers, the runtime's descriptor, images and metadata.
+#include "base/host.h"
+#include "dump/elf_core.h"
+#include "dump/open.h"
+#include "runtime/runtime.h"
+#include "support/opened.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+using namespace dnheap;
+using namespace dnheap::test;
+
+namespace {
+
+constexpr u64 largest = 128 << 10;
+
+class Seeds {
+public:
+  explicit Seeds(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  void add(const char *target, Bytes bytes) {
+    if (bytes.empty() || bytes.size() > largest)
+      return;
+    std::filesystem::create_directories(folder_ / target);
+    std::ofstream out(folder_ / target / std::to_string(count_++), std::ios::binary);
+    out.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  void add_target(const Target &target) {
+    for (const Module &module : target.modules)
+      add("elf_fuzz", target.memory.view_up_to(module.base, largest));
+    for (const Range &range : target.memory.ranges())
+      for (u64 at = 0; at + 4096 <= range.bytes.size(); at += 4096) {
+        Bytes rest = range.bytes.subspan(at);
+        if (as_text(rest).starts_with("MZ"))
+          add("pe_fuzz", rest.first(std::min<u64>(rest.size(), 16384)));
+        if (std::size_t root = as_text(rest.first(4096)).find("BSJB"); root != std::string_view::npos)
+          add("metadata_fuzz", rest.subspan(root, std::min<u64>(rest.size() - root, largest / 2)));
+      }
+    for (const Module *module : find_runtime_modules(target)) {
+      Runtime runtime(target, *module, tables_for_all_formats());
+      for (const DescriptorSource &source : runtime.descriptor().sources)
+        add("contract_fuzz", target.memory.view_up_to(source.json, source.json_size));
+    }
+  }
+
+  u64 count() const { return count_; }
+
+private:
+  std::filesystem::path folder_;
+  u64 count_ = 0;
+};
+
+void add_synthetic(Seeds &seeds) {
+  for (const HeapShape &shape : all_shapes()) {
+    if (shape.server || !shape.regions)
+      continue;
+    HeapBuilder heap(shape);
+    heap.segment(GCSegmentGeneration::gen0).object(heap.type("Shop.Order", 2));
+    std::unique_ptr<Target> target = heap.target();
+    seeds.add_target(*target);
+    seeds.add("elf_fuzz", heap.library_file());
+    ElfCoreWriter core{.format = shape.format};
+    core.segments = {{0x10000, std::vector<std::byte>(64)}, {0x20000, std::vector<std::byte>(64), 8192}};
+    core.files = {{"/app/zoo.dll", 0x10000, 0x11000, 0}};
+    core.threads = {{1, std::vector<u64>(27)}};
+    core.auxv = {{6, 4096}};
+    core.pid = 1;
+    core.arguments = "dotnet zoo.dll";
+    core.notes_at_end = shape.published;
+    core.extended_count = shape.net == Net::net10;
+    seeds.add("core_fuzz", core.write());
+  }
+}
+
+// Changes to a sound process have no format: some of each length.
+void add_patches(Seeds &seeds) {
+  std::mt19937_64 random(1);
+  for (u64 length = 6; length < 400; length += 13) {
+    std::vector<std::byte> bytes(length);
+    for (std::byte &byte : bytes)
+      byte = static_cast<std::byte>(random() % 4 ? random() : 0);
+    for (const char *target : {"type_name_fuzz", "walk_fuzz", "snapshot_fuzz"})
+      seeds.add(target, bytes);
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 2)
+    return 2;
+  try {
+    Seeds seeds(argv[1]);
+    add_synthetic(seeds);
+    add_patches(seeds);
+    for (int i = 2; i < argc; ++i)
+      seeds.add_target(*open_dump(argv[i]));
+    std::printf("%llu seeds\n", static_cast<unsigned long long>(seeds.count()));
+  } catch (const Error &e) {
+    std::fprintf(stderr, "seeds: %s\n", e.what());
+    return 1;
+  }
+}
