@@ -170,9 +170,11 @@ u32 native_type_hash(const NativeTypeName &name) {
   return out;
 }
 
-u32 native_vector_hash(u32 element) {
-  u32 hash = combine(0xd5313556 + 1, element); // "System.Array`1"
-  return hash + rotate_left(hash, 15);
+// Arrays count as instances of generic types that exist for the purpose.
+u32 native_array_hash(u32 element, u32 rank, bool is_vector) {
+  NameHash type;
+  type.add(is_vector ? "System.Array`1" : "System.MDArrayRank" + std::to_string(rank) + "`1");
+  return native_instance_hash(type.value(), {&element, 1});
 }
 
 u32 native_instance_hash(u32 definition, std::span<const u32> arguments) {

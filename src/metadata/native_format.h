@@ -41,7 +41,7 @@ private:
 
 // The hash that the compiler put into each type (MethodTable.HashCode): it tells a right name from a wrong one.
 u32 native_type_hash(const NativeTypeName &name);
-u32 native_vector_hash(u32 element);
+u32 native_array_hash(u32 element, u32 rank, bool is_vector);
 u32 native_instance_hash(u32 definition, std::span<const u32> arguments);
 
 // A table of entries that begin with two numbers: an index, and a handle. At most as many as the table has bytes; what

@@ -32,7 +32,7 @@ constexpr unsigned most_depth = 64;
 constexpr u64 most_kept = 64 << 20, longest_name = 16384;
 
 constexpr const char *why_lost =
-    "the module's metadata is not in this dump: give the folder of the program's file with "
+    "the module's metadata types that are not in this dump: give the folder of the program's file with "
     "--modules";
 
 } // namespace
@@ -193,14 +193,13 @@ std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned dept
   if (kind == element_pointer || kind == element_by_ref)
     return name + (kind == element_pointer ? "*" : "&");
   u64 dimensions = (load(mt, at_.base_size).value_or(0) - 3 * p_) / 8;
-  if (kind == element_vector) {
-    if (load(mt, at_.hash) != native_vector_hash(load(element, at_.hash).value_or(0)))
-      return fail("is an array whose hash is not that of its element's type");
-    return array_type_name(name, 1, true);
-  }
-  if (kind != element_array || dimensions == 0 || dimensions > 32)
-    return fail("is derived from another one in a way that this program does not know");
-  return array_type_name(name, static_cast<u32>(dimensions), false);
+  bool is_vector = kind == element_vector;
+  u32 rank = is_vector ? 1 : static_cast<u32>(dimensions);
+  if ((kind != element_array && !is_vector) || rank == 0 || rank > 32)
+    return fail("types derived from another one in a way that this program does not know");
+  if (load(mt, at_.hash) != native_array_hash(load(element, at_.hash).value_or(0), rank, is_vector))
+    return fail("arrays that have not the hash of their element's type");
+  return array_type_name(name, rank, is_vector);
 }
 
 std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned depth) {
@@ -212,9 +211,9 @@ std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned d
   u32 count = load(generic, at_.generic_arity).value_or(0) & arity_mask_;
   std::optional<NativeTypeName> name = definition(generic);
   if (!name)
-    return fail("is of a generic type without metadata");
+    return fail("instances of generic types without metadata");
   if (count == 0 || count > most_arguments)
-    return fail("is of a generic type with an unsound number of parameters");
+    return fail("instances of generic types with an unsound number of parameters");
   std::vector<Address> arguments;
   for (u64 i = 0; i < count; ++i) {
     Address at = list + i * 4;
@@ -230,7 +229,7 @@ std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned d
   for (Address argument : arguments)
     hashes.push_back(load(argument, at_.hash).value_or(0));
   if (load(mt, at_.hash) != native_instance_hash(load(generic, at_.hash).value_or(0), hashes))
-    return fail("is of a generic type, and its hash is not that of its arguments");
+    return fail("instances of generic types that have not the hash of their arguments");
   std::vector<std::string> texts;
   u64 size = 0;
   for (Address argument : arguments) {
@@ -245,10 +244,11 @@ std::string RuntimeTypeSystemN1::find_name(Address mt, unsigned depth) {
     return known->second;
   std::optional<u32> flags = mt % p_ ? std::nullopt : load(mt, at_.flags), base = load(mt, at_.base_size);
   if (!flags || !base)
-    return fail("is not in this dump");
+    return fail("types that are not in this dump");
   if (!has_module(mt, *flags))
-    return fail(is_made_up(mt, *flags, *base) ? "holds static fields: the compiler made it up, it has no name"
-                                              : "is no sound type");
+    return fail(is_made_up(mt, *flags, *base)
+                    ? "types that the compiler made up to hold static fields: they have no name"
+                    : "what is no sound type");
   if ((*flags & kind_mask) == kind_parameterized)
     return array_name(mt, *flags, depth);
   if (*flags & is_generic && (*flags & kind_mask) == kind_canonical)
@@ -257,8 +257,8 @@ std::string RuntimeTypeSystemN1::find_name(Address mt, unsigned depth) {
   if (name)
     return name->format({});
   if (definitions_.contains(mt))
-    return fail("has a name in the metadata that does not have the type's hash");
-  return fail("has no metadata: the program was built without, or trimmed");
+    return fail("types whose name in the metadata has not their hash");
+  return fail("types without metadata: the program was built without it, or trimmed");
 }
 
 const std::string &RuntimeTypeSystemN1::name(Address mt) {
@@ -280,7 +280,7 @@ const std::string &RuntimeTypeSystemN1::name(Address mt) {
 std::vector<std::string> RuntimeTypeSystemN1::problems() const {
   std::vector<std::string> out;
   for (const auto &[why, count] : problems_)
-    out.push_back(why == why_lost ? why : count_text(count) + (count == 1 ? " type " : " types ") + why);
+    out.push_back(why + (count > 1 ? " (" + count_text(count) + " types)" : ""));
   return out;
 }
 
