@@ -51,9 +51,14 @@ report::Completeness completeness(Snapshot &snapshot) {
   check_sum(heap, tally.walk, gaps, out);
   if (u64 more = gaps.size() - out.gaps.size())
     out.notes.push_back(count_text(more) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
-  if (!snapshot.runtime().gc().get_gc_structures_valid()) {
+  try {
+    if (!snapshot.runtime().gc().get_gc_structures_valid()) {
+      out.complete = false;
+      out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
+    }
+  } catch (const Error &e) {
     out.complete = false;
-    out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
+    out.notes.push_back(std::string("whether the GC was changing the heap cannot be told: ") + e.what());
   }
   for (const std::string &note : snapshot.target().notes)
     out.notes.push_back(note);
@@ -82,7 +87,7 @@ std::vector<report::Fact> target_facts(const Target &target, const Runtime *runt
                                      {"pointer_size", target.format().pointer_size},
                                      {"byte_order", byte_order_name(target.format())}};
   if (runtime) {
-    facts.push_back({"runtime", "coreclr"});
+    facts.push_back({"runtime", runtime->kind()});
     facts.push_back({"version", runtime->version().empty() ? report::Cell() : report::Cell(runtime->version())});
     add_gc_facts(*runtime, facts);
   }
@@ -94,9 +99,9 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
   std::string out = printable(target.path.substr(target.path.find_last_of('/') + 1), 200) + ": ";
   if (!runtime)
     return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
-  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) + " on " +
-         name_of(target.os) + " " + name_of(target.architecture) + ", " +
-         (runtime->gc().is_server() ? "server" : "workstation") + " GC";
+  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) +
+         (runtime->kind() == std::string_view("nativeaot") ? " NativeAOT" : "") + " on " + name_of(target.os) + " " +
+         name_of(target.architecture) + ", " + (runtime->gc().is_server() ? "server" : "workstation") + " GC";
   if (runtime->gc().is_server())
     out += ", " + std::to_string(runtime->gc().get_gc_heap_count()) +
            (runtime->gc().get_gc_heap_count() == 1 ? " heap" : " heaps");

@@ -1,0 +1,21 @@
+#include "runtime/find.h"
+
+#include "runtime/core_clr.h"
+#include "runtime/native_aot.h"
+#include "runtime/version.h"
+
+namespace dnheap {
+
+std::vector<FoundRuntime> find_runtimes(const Target &target) {
+  std::vector<FoundRuntime> out;
+  for (const Module *module : find_core_clr_modules(target))
+    out.push_back({module, find_version(target.memory, *module),
+                   [&target, module] { return std::make_unique<CoreClr>(target, *module); }});
+  // The tables of a lost header are searched for only where nothing else is.
+  for (const FoundNativeAot &found : find_native_aot(target, out.empty()))
+    out.push_back({found.module, net_version(found.place.major),
+                   [&target, found] { return std::make_unique<NativeAot>(target, found); }});
+  return out;
+}
+
+} // namespace dnheap
