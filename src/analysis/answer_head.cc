@@ -82,7 +82,7 @@ std::vector<report::Fact> target_facts(const Target &target, const Runtime *runt
                                      {"pointer_size", target.format().pointer_size},
                                      {"byte_order", byte_order_name(target.format())}};
   if (runtime) {
-    facts.push_back({"runtime", "coreclr"});
+    facts.push_back({"runtime", runtime->kind()});
     facts.push_back({"version", runtime->version().empty() ? report::Cell() : report::Cell(runtime->version())});
     add_gc_facts(*runtime, facts);
   }

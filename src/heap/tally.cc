@@ -11,7 +11,7 @@ namespace {
 // One thread's counts. Free is type 0, so that a chunk's Free objects are known from the difference of two counts.
 template <bool Filtered> class Counter {
 public:
-  Counter(const RuntimeTypeSystem1 &types, const Heap &heap, const ObjectFilter &filter)
+  Counter(const TypeSystem &types, const Heap &heap, const ObjectFilter &filter)
       : types_(types, heap), filter_(filter), segments_(heap.segments().size()) {
     if (!types_.find(types.free_object_method_table()))
       throw Error("the MethodTable of free objects, " + hex(types.free_object_method_table()) + ", lies in the heap");

@@ -3,7 +3,7 @@
 // nearly always, one probe. Rows never move out of `id` order, so ids index arrays beside the table. What lies in the
 // heap itself is never taken for a MethodTable, whatever the program keeps in its arrays.
 #pragma once
-#include "runtime/runtime_type_system_1.h"
+#include "runtime/type_system.h"
 
 #include <vector>
 
@@ -24,7 +24,7 @@ struct TypeRow {
 
 class TypeTable {
 public:
-  TypeTable(const RuntimeTypeSystem1 &types, const Heap &heap) : source_(&types), heap_(&heap) {
+  TypeTable(const TypeSystem &types, const Heap &heap) : source_(&types), heap_(&heap) {
     slots_.resize(1024);
     rejected_.resize(1024);
   }
@@ -47,7 +47,7 @@ private:
   const TypeRow *miss(Address method_table);
   void grow();
 
-  const RuntimeTypeSystem1 *source_;
+  const TypeSystem *source_;
   const Heap *heap_;
   std::vector<TypeRow> slots_; // a power of two
   unsigned shift_ = 64 - 10;

@@ -1,41 +1,41 @@
-// Runtime: a .NET runtime inside a target, ready to be asked: its descriptor, completed by runtime/layout/, and the
-// contracts bound to it. Built once per target in some 10 ms; holds references to the Target, which must outlive it.
+// Runtime: a .NET runtime inside a target, ready to be asked, of whatever kind: its descriptor, completed from the
+// target's memory under one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot.
+// Built once per target in some 10 ms; holds references to the Target, which must outlive it.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc_1.h"
-#include "runtime/layout/derivation.h"
-#include "runtime/loader_1.h"
-#include "runtime/runtime_type_system_1.h"
-#include "runtime/thread_1.h"
+#include "runtime/type_system.h"
 #include "target/target.h"
-
-#include <memory>
 
 namespace dnheap {
 
-// The modules that are, by their file's name, .NET runtimes: libcoreclr.so, coreclr.dll, libcoreclr.dylib.
-std::vector<const Module *> find_runtime_modules(const Target &target);
-
 class Runtime {
 public:
-  // Throws Error when what is needed for walking the heap is neither published nor found.
-  Runtime(const Target &target, const Module &module, std::span<const ShippedTable> tables = shipped_tables());
+  virtual ~Runtime() = default;
   Runtime(const Runtime &) = delete;
   Runtime &operator=(const Runtime &) = delete;
 
+  virtual const char *kind() const = 0; // "coreclr", "nativeaot"
   const Target &target() const { return target_; }
   const Memory &memory() const { return target_.memory; }
   const Module &module() const { return module_; }
   const ContractDescriptor &descriptor() const { return descriptor_; }
-  // "10.0.14", or empty.
+  // "10.0.14", "10.0" where only that is known, or empty.
   const std::string &version() const { return version_; }
 
   const Gc1 &gc() const { return gc_; }
-  const Thread1 &thread() const { return thread_; }
-  RuntimeTypeSystem1 &types() const { return *types_; }
-  Loader1 &loader() const { return loader_; }
+  virtual TypeSystem &types() const = 0; // it caches
+  // Those of all threads. What cannot be read is added to `problems`.
+  virtual std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const = 0;
 
-  std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const;
+protected:
+  Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor)
+      : target_(target), module_(module), version_(std::move(version)), descriptor_(std::move(descriptor)),
+        gc_(target.memory, descriptor_) {}
+
+  // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can
+  // be said, and the reason should not be left to whatever fails first. Throws Error that says so.
+  void require_heap() const;
 
 private:
   const Target &target_;
@@ -43,9 +43,6 @@ private:
   std::string version_;
   ContractDescriptor descriptor_;
   Gc1 gc_;
-  Thread1 thread_;
-  mutable Loader1 loader_;                    // caches
-  std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
 };
 
 } // namespace dnheap

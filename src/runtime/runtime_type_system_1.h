@@ -5,6 +5,7 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/loader_1.h"
+#include "runtime/type_system.h"
 
 #include <optional>
 #include <string>
@@ -12,25 +13,19 @@
 
 namespace dnheap {
 
-// Size of an object = base_size + component_size × number of components.
-struct ObjectLayout {
-  u32 base_size = 0;
-  u32 component_size = 0;
-};
-
-class RuntimeTypeSystem1 {
+class RuntimeTypeSystem1 : public TypeSystem {
 public:
   RuntimeTypeSystem1(const Memory &memory, const ContractDescriptor &descriptor, Loader1 &loader);
 
-  Address free_object_method_table() const { return free_; }
+  Address free_object_method_table() const override { return free_; }
   // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back.
-  std::optional<ObjectLayout> object_layout(Address method_table) const;
+  std::optional<ObjectLayout> object_layout(Address method_table) const override;
 
   // The full name as ClrMD spells it (metadata/type_name.h); "<unknown type 0x…>" or "Module.dll!0x02000123" where it
   // cannot be told, with the reason in problems(). Names are kept.
-  const std::string &name(Address method_table);
+  const std::string &name(Address method_table) override;
   // Why names could not be told: one line per reason, with how often.
-  std::vector<std::string> problems() const;
+  std::vector<std::string> problems() const override;
 
 private:
   struct Offsets {

@@ -3,7 +3,7 @@
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/open.h"
-#include "runtime/version.h"
+#include "runtime/find.h"
 #include "snapshot/module_files.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
 }
 
 std::unique_ptr<Runtime> Snapshot::choose_runtime() {
-  std::vector<const Module *> found = find_runtime_modules(*target_);
+  std::vector<FoundRuntime> found = find_runtimes(*target_);
   if (found.empty())
     throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib in " +
                 std::to_string(target_->modules.size()) + " modules" +
@@ -67,20 +67,20 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
       throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +
                        ": the process has " + std::to_string(found.size()));
-    return std::make_unique<Runtime>(*target_, *found[*options_.runtime - 1]);
+    return found[*options_.runtime - 1].open();
   }
   if (found.size() == 1)
-    return std::make_unique<Runtime>(*target_, *found[0]);
+    return found[0].open();
 
   std::vector<std::unique_ptr<Runtime>> with_heap;
   std::string list;
   found.resize(std::min(found.size(), most_runtimes));
   for (u64 i = 0; i < found.size(); ++i) {
-    std::string version = find_version(target_->memory, *found[i]);
-    std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i]->path + " (" +
+    const std::string &version = found[i].version;
+    std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i].module->path + " (" +
                        (version.empty() ? "version unknown" : version) + ", ";
     try {
-      with_heap.push_back(std::make_unique<Runtime>(*target_, *found[i]));
+      with_heap.push_back(found[i].open());
       list += name + "with a GC heap)";
     } catch (const Interrupted &) {
       throw;

@@ -3,7 +3,7 @@
 #include "base/host.h"
 #include "dump/elf_core.h"
 #include "dump/open.h"
-#include "runtime/runtime.h"
+#include "runtime/core_clr.h"
 #include "support/opened.h"
 
 #include <cstdio>
@@ -41,8 +41,8 @@ public:
         if (std::size_t root = as_text(rest.first(4096)).find("BSJB"); root != std::string_view::npos)
           add("metadata_fuzz", rest.subspan(root, std::min<u64>(rest.size() - root, largest / 2)));
       }
-    for (const Module *module : find_runtime_modules(target)) {
-      Runtime runtime(target, *module, tables_for_all_formats());
+    for (const Module *module : find_core_clr_modules(target)) {
+      CoreClr runtime(target, *module, tables_for_all_formats());
       for (const DescriptorSource &source : runtime.descriptor().sources)
         add("contract_fuzz", target.memory.view_up_to(source.json, source.json_size));
     }

@@ -29,7 +29,7 @@ struct Process {
 // How many objects, and which.
 class Counter {
 public:
-  Counter(const RuntimeTypeSystem1 &types, const Heap &heap) : types_(types, heap) {}
+  Counter(const TypeSystem &types, const Heap &heap) : types_(types, heap) {}
   TypeTable &types() { return types_; }
   void begin_chunk(const ObjectRange &) {}
   void operator()(const Object &object) { add(object, types_.method_table(object.type)); }
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   std::unique_ptr<Target> target =
       patched_target(*process.target, process.segments, process.objects, std::as_bytes(std::span(data, size)));
   try {
-    Runtime runtime(*target, target->modules.at(0), tables_for_all_formats());
+    CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats());
     Heap heap(runtime);
     Walked alone = walk(runtime, heap, 1);
     u64 gaps = 0;

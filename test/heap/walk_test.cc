@@ -15,7 +15,7 @@ using G = GCSegmentGeneration;
 // Keeps every object.
 class Collector {
 public:
-  Collector(const RuntimeTypeSystem1 &types, const Heap &heap) : types_(types, heap) {}
+  Collector(const TypeSystem &types, const Heap &heap) : types_(types, heap) {}
   TypeTable &types() { return types_; }
   void begin_chunk(const ObjectRange &range) { generation_ = range.generation; }
   void operator()(const Object &o) {

@@ -82,7 +82,7 @@ struct Said {
 };
 
 Said answer_of(const Target &target, const std::vector<ShippedTable> &tables) {
-  Runtime runtime(target, *find_runtime_modules(target).at(0), tables);
+  CoreClr runtime(target, *find_core_clr_modules(target).at(0), tables);
   Heap heap(runtime);
   HeapTally tally = tally_heap(heap, runtime, 1, {});
   Said out;
@@ -107,7 +107,7 @@ struct Outcomes {
 // The reason why there is no answer, or one with fewer names; empty: there is one, and it is the undisturbed one.
 std::string disturbed(const Target &target, const Variant &variant, const std::string &numbers, const Said &answer,
                       Outcomes &outcomes) {
-  const Module &module = *find_runtime_modules(target).at(0);
+  const Module &module = *find_core_clr_modules(target).at(0);
   std::optional<FoundDescriptor> found = find_descriptor(target, module);
   ContractDescriptor published = found ? parse_descriptor(target.memory, found->address) : ContractDescriptor();
   try {
@@ -131,7 +131,7 @@ std::string disturbed(const Target &target, const Variant &variant, const std::s
 }
 
 Outcomes leave_each_out(const Target &target, const std::vector<ShippedTable> &tables, const std::vector<i64> &shifts) {
-  const Module &module = *find_runtime_modules(target).at(0);
+  const Module &module = *find_core_clr_modules(target).at(0);
   std::optional<FoundDescriptor> found = find_descriptor(target, module);
   ContractDescriptor published = found ? parse_descriptor(target.memory, found->address) : ContractDescriptor();
   const std::string numbers = numbers_of(derive_descriptor(target, module, published, tables));
@@ -184,7 +184,7 @@ TEST(LeaveOneOut, SyntheticProcesses) {
 
 // Hides the descriptor's magic: everything must then be derived.
 void withhold_descriptor(Target &target) {
-  std::optional<FoundDescriptor> found = find_descriptor(target, *find_runtime_modules(target).at(0));
+  std::optional<FoundDescriptor> found = find_descriptor(target, *find_core_clr_modules(target).at(0));
   if (!found)
     return;
   static const std::byte zeros[8] = {};

@@ -72,7 +72,7 @@ TEST(Thread1, ListInACircleOrBrokenOff) {
     heap.threads.push_back({.os_id = 4003});
     heap.segment(G::gen0).object(heap.object_type);
     std::unique_ptr<Target> target = heap.target();
-    Runtime runtime(*target, target->modules[0]);
+    CoreClr runtime(*target, target->modules[0]);
     auto link = [&](u64 i) { return heap.threads[i].address + heap.layout.link * heap.p; };
     for (auto [to, text] : {std::pair{link(1), "runs in a circle at 0x"}, {Address{0x1234}, "breaks off"}}) {
       heap.poke(link(2), to, heap.p);

@@ -1,6 +1,7 @@
 // Opened: a HeapBuilder's process as dnheap sees it: target, runtime, heap. And the shapes that tests go through.
 #pragma once
 #include "heap/walk.h"
+#include "runtime/core_clr.h"
 #include "support/heap_builder.h"
 
 namespace dnheap::test {
@@ -13,7 +14,7 @@ struct Opened {
       : target(builder.target()), runtime(*target, target->modules.at(0), tables), heap(runtime) {}
 
   std::unique_ptr<Target> target;
-  Runtime runtime;
+  CoreClr runtime;
   Heap heap;
 };
 

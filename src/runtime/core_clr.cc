@@ -1,0 +1,77 @@
+#include "runtime/core_clr.h"
+
+#include "contract/find.h"
+#include "image/elf_image.h"
+#include "runtime/layout/derive.h"
+#include "runtime/version.h"
+
+namespace dnheap {
+
+namespace {
+
+ContractDescriptor published_descriptor(const Target &target, const Module &module) {
+  std::optional<FoundDescriptor> found = find_descriptor(target, module);
+  if (!found)
+    return {};
+  ContractDescriptor out = parse_descriptor(target.memory, found->address);
+  out.found_by = found->how;
+  return out;
+}
+
+// Are all variables of the runtime in the dump?
+bool has_all_variables(const Memory &memory, const Module &module) {
+  std::optional<ElfImage> image = ElfImage::at(memory, module.base);
+  bool any = false;
+  for (const ElfImage::Segment &s : image ? image->segments() : std::span<const ElfImage::Segment>()) {
+    if (s.writable && memory.known_bytes(s.address, s.address + s.size) < s.size)
+      return false;
+    any |= s.writable;
+  }
+  return any;
+}
+
+ContractDescriptor complete_descriptor(const Target &target, const Module &module,
+                                       std::span<const ShippedTable> tables) {
+  try {
+    return derive_descriptor(target, module, published_descriptor(target, module), tables);
+  } catch (const Error &e) {
+    if (!has_all_variables(target.memory, module))
+      throw;
+    throw Error(
+        "the runtime was loaded but not started, it seems, or had only begun to start: all its variables are in "
+        "this dump, and yet " +
+        std::string(e.what()));
+  }
+}
+
+} // namespace
+
+std::vector<const Module *> find_core_clr_modules(const Target &target) {
+  std::vector<const Module *> out;
+  for (const Module &module : target.modules)
+    for (const char *name : {"libcoreclr.so", "coreclr.dll", "libcoreclr.dylib"})
+      if (module.file_name() == name)
+        out.push_back(&module);
+  return out;
+}
+
+CoreClr::CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables)
+    : Runtime(target, module, find_version(target.memory, module), complete_descriptor(target, module, tables)),
+      thread_(memory(), descriptor()), loader_(target, descriptor()) {
+  require_heap();
+  types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+}
+
+std::vector<AllocationContext> CoreClr::thread_allocation_contexts(std::vector<std::string> &problems) const {
+  std::vector<AllocationContext> out;
+  try {
+    for (const ThreadData &thread : thread_.get_threads(problems))
+      out.push_back(thread.allocation_context);
+  } catch (const Error &e) {
+    problems.push_back(
+        std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") + e.what());
+  }
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,35 @@
+// CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. Its contract descriptor (.NET 9 on) is
+// completed by runtime/layout/. See runtime.h.
+#pragma once
+#include "runtime/layout/derivation.h"
+#include "runtime/loader_1.h"
+#include "runtime/runtime.h"
+#include "runtime/runtime_type_system_1.h"
+#include "runtime/thread_1.h"
+
+#include <memory>
+
+namespace dnheap {
+
+// The modules that are, by their file's name, such a runtime: libcoreclr.so, coreclr.dll, libcoreclr.dylib.
+std::vector<const Module *> find_core_clr_modules(const Target &target);
+
+class CoreClr : public Runtime {
+public:
+  // Throws Error when what is needed for walking the heap is neither published nor found.
+  CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables = shipped_tables());
+
+  const char *kind() const override { return "coreclr"; }
+  RuntimeTypeSystem1 &types() const override { return *types_; }
+  std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const override;
+
+  const Thread1 &thread() const { return thread_; }
+  Loader1 &loader() const { return loader_; }
+
+private:
+  Thread1 thread_;
+  mutable Loader1 loader_;                    // caches
+  std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
+};
+
+} // namespace dnheap

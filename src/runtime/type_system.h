@@ -1,0 +1,34 @@
+// TypeSystem: what every kind of runtime can say of a type, given the address that its objects begin with: the size of
+// the objects, and the name. Implemented once per kind of runtime. The walk asks only when it meets a type for the
+// first time, so the virtual calls cost it nothing. object_layout() may be called from any thread, name() from one.
+#pragma once
+#include "base/integers.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+// Size of an object = base_size + component_size × number of components.
+struct ObjectLayout {
+  u32 base_size = 0;
+  u32 component_size = 0;
+};
+
+class TypeSystem {
+public:
+  virtual ~TypeSystem() = default;
+
+  // The type of Free objects, which fill the holes of the heap.
+  virtual Address free_object_method_table() const = 0;
+  // Nullopt unless a sound MethodTable (NativeAOT calls it so too) lies there.
+  virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;
+  // The full name as ClrMD spells it (metadata/type_name.h), or where it cannot be told a text that says which type it
+  // is, with the reason in problems(). Valid as long as this object.
+  virtual const std::string &name(Address method_table) = 0;
+  // Why names could not be told: one line per reason, with how often.
+  virtual std::vector<std::string> problems() const = 0;
+};
+
+} // namespace dnheap
