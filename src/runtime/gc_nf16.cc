@@ -165,7 +165,7 @@ std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(std::vector<std::
     info.generation = as_segment_generation(generation, table.size());
     info.segment = segment.address;
     info.start = start;
-    info.end = info.committed_end = info.reserved_end = end;
+    info.end = end;
     out.push_back(info);
   };
   // The oldest generation lies lowest. Each younger one begins at its allocation start.

@@ -21,10 +21,11 @@ std::string format_text(Format format) {
          (format.byte_order == ByteOrder::little ? "little-endian" : "big-endian");
 }
 
-Nf16Contract read_contract(const Memory &memory, Address address, Nf16Section section) {
+} // namespace
+
+Nf16Contract read_nf16_contract(const Memory &memory, Address address, const std::string &name) {
   Nf16Contract out;
   out.address = address;
-  const std::string name = name_of(section);
   if (address == 0) {
     out.problem = "the header names no " + name;
     return out;
@@ -43,8 +44,6 @@ Nf16Contract read_contract(const Memory &memory, Address address, Nf16Section se
     out.problem = "the " + name + " has version " + version_text(*major, *minor) + ", of which only 1.x is known here";
   return out;
 }
-
-} // namespace
 
 const char *name_of(Nf16Section section) {
   static constexpr const char *names[] = {"GC Contract", "Workstation GC Contract", "RuntimeInstance Contract",
@@ -95,7 +94,7 @@ Nf16Header read_nf16_header(const Memory &memory, Address address) {
   out.flags = start->flags;
   out.format = start->format();
   for (u64 i = 0; i < nf16_section_count; ++i)
-    out.contracts[i] = read_contract(memory, (*addresses)[i], static_cast<Nf16Section>(i));
+    out.contracts[i] = read_nf16_contract(memory, (*addresses)[i], name_of(static_cast<Nf16Section>(i)));
   return out;
 }
 

@@ -45,6 +45,9 @@ std::optional<Nf16Start> read_nf16_start(const Memory &memory, Address address);
 // The addresses of the five sections, of a header of version 1; nullopt where they are unknown.
 std::optional<std::array<Address, nf16_section_count>> read_nf16_addresses(const Memory &memory, Address address);
 
+// A section whose address is known: `name` is for messages.
+Nf16Contract read_nf16_contract(const Memory &memory, Address address, const std::string &name);
+
 // Throws Error when there is no header, when it was not initialised (major version 0) or is of a version that needs a
 // newer specification, or when it says that the machine is another than the target's. A section that cannot be used is
 // no error: its Nf16Contract says why.

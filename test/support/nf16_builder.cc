@@ -71,8 +71,7 @@ Address Nf16Segment::object(Address eetype, u64 components) {
   block.pointer(at, eetype);
   if (components)
     block.word(at + builder_.p, components);
-  G g = generation != G::gen0 ? generation : gen0 ? G::gen0 : gen1 ? G::gen1 : G::gen2;
-  builder_.objects.push_back({at, eetype, size, aligned, g});
+  builder_.objects.push_back({at, eetype, size, aligned, generation});
   return at;
 }
 
@@ -172,6 +171,9 @@ void Nf16Builder::write_segments() {
       ephemeral->gen1 = ephemeral->gen0 ? ephemeral->gen0 : ephemeral->start;
     if (ephemeral->gen0 == 0)
       ephemeral->gen0 = ephemeral->gen1;
+    for (WrittenObject &object : objects)
+      if (object.generation == G::gen0 && object.address < ephemeral->gen0)
+        object.generation = object.address < ephemeral->gen1 ? G::gen2 : G::gen1;
     data.pointer(gc.alloc_allocated_addr, ephemeral->end());
     data.pointer(gc.ephemeral_heap_segment_addr, ephemeral->structure);
     data.pointer(generation(0) + gc.generation_allocation_start, ephemeral->gen0);

@@ -73,13 +73,13 @@ public:
 
   // An EEType; of the program, or made while it ran.
   Address type(u64 base_size, u32 component_size = 0, bool in_program = true);
-  // gen0: the ephemeral segment, of which there is one; gen2; loh.
+  // gen0: the ephemeral segment, of which there is one, all gen0 unless begin_gen1() or begin_gen0() divide it; gen2; loh.
   Nf16Segment &segment(GCSegmentGeneration generation);
   AllocationContext context; // of generation 0
 
   std::deque<Nf16Segment> segments;
   std::vector<WrittenObject> objects;
-  std::vector<Address> thread_contexts; // where store_context() put some
+  std::vector<Address> some_types; // for the test's own use
 
   // An allocation context as a thread would have it, somewhere in native memory.
   Address store_context(AllocationContext context);
