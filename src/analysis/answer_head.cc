@@ -94,9 +94,13 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
   if (!runtime)
     return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
   const GCFlavour gc = runtime->gc_flavour();
-  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) + " on " +
-         name_of(target.os) + " " + name_of(target.architecture) + ", " + (gc.server ? "server" : "workstation") +
-         " GC";
+  const std::string_view kind = runtime->kind();
+  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) +
+         (kind == "nativeaot" ? " NativeAOT"
+          : kind == "corert"  ? " CoreRT"
+                              : "") +
+         " on " + name_of(target.os) + " " + name_of(target.architecture) + ", " +
+         (gc.server ? "server" : "workstation") + " GC";
   if (gc.server)
     out += ", " + std::to_string(gc.heaps) + (gc.heaps == 1 ? " heap" : " heaps");
   return out + (gc.regions ? ", regions" : ", segments");

@@ -48,7 +48,8 @@ report::Table descriptors_table(const ContractDescriptor &d) {
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   if (d.sources.empty())
-    table.notes.push_back("the runtime publishes none, or the dump does not hold it");
+    table.notes.push_back(d.found_by.empty() ? "the runtime publishes none, or the dump does not hold it"
+                                             : "none: the runtime describes itself by its " + d.found_by);
   return table;
 }
 

@@ -103,6 +103,11 @@ std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type) 
   return parts;
 }
 
+TypeNamePart marked_type_name_part(std::string_view name_space, std::string_view name) {
+  u32 arity = arity_mark(name);
+  return {name_space, arity ? name.substr(0, name.rfind('`')) : name, arity};
+}
+
 std::string format_type_name(std::span<const TypeNamePart> parts, std::span<const std::string> arguments) {
   std::string out;
   std::size_t used = 0;

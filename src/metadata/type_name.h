@@ -45,6 +45,9 @@ struct TypeNamePart {
 // or a TypeRef (whose arity only its name tells). Empty when there is no such row.
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type);
 
+// The part of a level of which only the name is known: its mark tells the parameters.
+TypeNamePart marked_type_name_part(std::string_view name_space, std::string_view name);
+
 // `arguments`: of all levels, outermost first, as an instantiation has them. Too many are given to the last level.
 std::string format_type_name(std::span<const TypeNamePart> parts, std::span<const std::string> arguments);
 

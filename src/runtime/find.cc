@@ -2,6 +2,7 @@
 
 #include "runtime/core_clr.h"
 #include "runtime/core_rt.h"
+#include "runtime/native_aot.h"
 #include "runtime/nf16_find.h"
 #include "runtime/version.h"
 
@@ -12,7 +13,11 @@ std::vector<FoundRuntime> find_runtimes(const Target &target) {
   for (const Module *module : find_core_clr_modules(target))
     out.push_back({module, find_version(target.memory, *module),
                    [&target, module] { return std::make_unique<CoreClr>(target, *module); }});
-  if (out.empty()) // as none of the others can be in a process beside them
+  // The tables of a lost header are searched for only where nothing else is.
+  for (const FoundNativeAot &found : find_native_aot(target, out.empty()))
+    out.push_back({found.module, net_version(found.place.major),
+                   [&target, found] { return std::make_unique<NativeAot>(target, found); }});
+  if (out.empty()) // CoreRT became NativeAOT: no process has both
     for (const Module *module : find_nf16_modules(target))
       out.push_back({module, "", [&target, module] { return std::make_unique<CoreRt>(target, *module); }});
   return out;

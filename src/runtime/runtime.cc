@@ -28,8 +28,13 @@ GCFlavour Runtime::gc_flavour() const {
   return {gc_.get_gc_identifiers(), gc_.is_server(), gc_.has_regions(), gc_.get_gc_heap_count()};
 }
 
-std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &) const {
-  return gc_.get_gc_structures_valid();
+std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &problems) const {
+  try {
+    return gc_.get_gc_structures_valid();
+  } catch (const Error &e) {
+    problems.push_back(std::string("whether the GC was changing the heap cannot be told: ") + e.what());
+    return std::nullopt;
+  }
 }
 
 void Runtime::require_heap() const {

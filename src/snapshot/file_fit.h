@@ -12,7 +12,9 @@ struct FileFit {
   std::string reason;   // if it does not
   // Constants only, placed where the module lies; in front of one another where they overlap.
   std::vector<Range> parts;
-  std::vector<std::shared_ptr<const void>> storage; // keeps the bytes of `parts` alive
+  // What the module's writable memory held at first: see Target::initial.
+  std::vector<Range> initial;
+  std::vector<std::shared_ptr<const void>> storage; // keeps the bytes of both alive
 };
 
 using MappedFilePtr = std::shared_ptr<const MappedFile>;

@@ -3,10 +3,12 @@
 #include "base/text.h"
 #include "image/elf_image.h"
 #include "image/pe_image.h"
+#include "runtime/layout/debug_header.h"
 #include "snapshot/file_fit.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -20,6 +22,22 @@ bool is_runtime_library(std::string_view name) {
   return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
 }
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
+
+// By their base: what has NativeAOT's debug header; where nothing shows what the process ran on, the program itself, as
+// the header's page may be missing.
+std::set<Address> native_aot_modules(const Target &target) {
+  constexpr u64 auxv_entry = 9;
+  std::set<Address> out;
+  for (const auto &[module, place] : find_debug_headers(target))
+    out.insert(module->base);
+  bool other = std::any_of(target.modules.begin(), target.modules.end(),
+                           [](const Module &module) { return is_runtime_library(module.file_name()); });
+  auto entry = target.auxv.find(auxv_entry);
+  if (out.empty() && !other && entry != target.auxv.end())
+    if (const Module *program = target.find_module(entry->second))
+      out.insert(program->base);
+  return out;
+}
 
 bool lacks_native_constants(const Target &target, const Module &module) {
   std::optional<ElfImage> image = ElfImage::at(target.memory, module.base);
@@ -89,8 +107,9 @@ public:
 
   void run() {
     u64 libraries = 0, assemblies = 0;
+    const std::set<Address> native_aot = native_aot_modules(target_);
     for (Module &module : target_.modules) {
-      if (is_runtime_library(module.file_name())) {
+      if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
           find_file(module, fit_native_file);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {
@@ -99,6 +118,7 @@ public:
     }
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));
+    target_.initial = Memory(target_.format(), std::move(initial_));
   }
 
 private:
@@ -133,6 +153,7 @@ private:
     for (const Range &part : found.parts)
       added += part.bytes.size() - target_.memory.known_bytes(part.address, part.end());
     laid_.insert(laid_.end(), found.parts.begin(), found.parts.end());
+    initial_.insert(initial_.end(), found.initial.begin(), found.initial.end());
     target_.storage.insert(target_.storage.end(), found.storage.begin(), found.storage.end());
     module.inferred = found.identity == "inferred";
     target_.provenance.push_back(
@@ -150,7 +171,7 @@ private:
   Target &target_;
   Folders folders_;
   std::map<std::string, MappedFilePtr> mapped_;
-  std::vector<Range> laid_;
+  std::vector<Range> laid_, initial_;
 };
 
 } // namespace

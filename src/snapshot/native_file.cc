@@ -77,6 +77,8 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
     return out;
   }
   out.parts = constant_parts(layout, memory, *image);
+  std::copy_if(layout.begin(), layout.end(), std::back_inserter(out.initial),
+               [&](const Range &range) { return writable(*image, range); });
   out.identity = "build id " + id_text(id);
   if (wanted.empty()) {
     out.identity = "inferred";

@@ -66,6 +66,9 @@ struct Target {
   u64 pid = 0;         // 0 = unknown
   std::string program; // command line or program name, where known
   Memory memory;
+  // What writable memory held at first, by the module files that the target needed: never part of `memory`. For those
+  // who know that a place is never written to.
+  Memory initial;
   std::vector<Module> modules; // sorted by base
   std::vector<Thread> threads;
   std::map<u64, u64> auxv; // ELF auxiliary vector, empty elsewhere

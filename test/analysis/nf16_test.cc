@@ -89,7 +89,8 @@ TEST(Nf16Verbs, AnswerInFourFormats) {
       EXPECT_EQ(answer(snapshot, "objects")["tables"]["objects"].size(), process.objects.size());
 
       std::map<std::string, std::string> facts;
-      for (const Json &row : answer(snapshot, "info")["tables"]["facts"])
+      const Json info = answer(snapshot, "info");
+      for (const Json &row : info["tables"]["facts"])
         facts[row["fact"]] = row["value"];
       EXPECT_EQ(facts["runtime"], "/app/shop");
       EXPECT_EQ(facts["garbage collector"], "workstation, segments");

@@ -186,11 +186,17 @@ Address find_table(const Derivation &derivation) {
   throw Error(what);
 }
 
+// The GC never writes to its lists of offsets, though they lie among its variables.
+std::optional<u32> constant(const Derivation &d, Address at) {
+  std::optional<u32> here = d.memory.try_load<u32>(at);
+  return here ? here : d.target.initial.try_load<u32>(at);
+}
+
 void set_identifiers(Derivation &d, const Table &table) {
   auto offsets = table.variable(generation_field_offsets);
   std::string text = table.variable(g_heaps).value_or(0) ? "server" : "workstation";
   // Regions: a generation has no allocation start. The build variant cannot be used: 8.0 and 9.0 always say 2.
-  std::optional<u32> start = offsets ? d.memory.try_load<u32>(*offsets + 8) : std::nullopt;
+  std::optional<u32> start = offsets ? constant(d, *offsets + 8) : std::nullopt;
   if (!start)
     throw Error("GcDacVars.generation_field_offsets is not in this dump");
   text += *start == 0xffffffff ? ", regions" : ", segments";
@@ -205,9 +211,12 @@ void set_types(Derivation &d, const Table &table) {
   auto set_listed = [&](Variable list, const char *type, std::span<const char *const> fields) {
     Address at = table.variable(list).value_or(0);
     for (u64 i = 0; at && i < fields.size(); ++i) {
-      i32 offset = static_cast<i32>(d.memory.u32_at(at + 4 * i, "a GC field offset"));
-      if (offset >= 0)
-        to.set_field(type, fields[i], offset, Origin::discovered);
+      std::optional<u32> offset = constant(d, at + 4 * i);
+      if (!offset)
+        throw Error(std::string("the GC's offsets of ") + type + ", at " + hex(at) + ", are not in this dump");
+      i64 value = static_cast<i32>(*offset);
+      if (value >= 0 && to.try_offset(type, fields[i]) != value)
+        to.set_field(type, fields[i], value, Origin::discovered);
     }
   };
   constexpr const char *generation_fields[] = {"AllocationContext", "StartSegment", "AllocationStart"};
@@ -216,7 +225,7 @@ void set_types(Derivation &d, const Table &table) {
   to.types["Generation"].size = static_cast<u32>(table.generation_size());
   bool server = table.variable(g_heaps).value_or(0) != 0;
   for (i64 i = 0; i < static_cast<i64>(std::size(segment_fields)); ++i)
-    if (i < 8 || server)
+    if ((i < 8 || server) && !to.find_field("HeapSegment", segment_fields[i]))
       to.set_field("HeapSegment", segment_fields[i], i * p, Origin::discovered);
   // gc_alloc_context begins with these two in every version (gc/gcinterface.h).
   if (!to.find_field("GCAllocContext", "Pointer")) {
@@ -227,9 +236,11 @@ void set_types(Derivation &d, const Table &table) {
 
 } // namespace
 
-Address derive_gc(Derivation &d) {
-  Address address = find_table(d);
+void derive_gc_at(Derivation &d, Address address, Address end) {
   Table table(d.memory, address);
+  if (!table.has_signature())
+    throw Error("GcDacVars, the GC's table for debuggers, is not at " + hex(address) +
+                ": the process had not started, or the dump is damaged");
   set_identifiers(d, table);
   for (const NamedVariable &named : named_variables)
     if (u64 variable = table.variable(named.variable).value_or(0))
@@ -237,14 +248,19 @@ Address derive_gc(Derivation &d) {
   d.descriptor.set_number("TotalGenerationCount", table.generation_count(), false, Origin::discovered);
   set_types(d, table);
   // A struct that is longer by one pointer has the dynamic adaptation mode (.NET 10); only server GC sets it.
-  if (table.self_pointer() >= table.tail() + 8 + 2 * d.pointer_size)
+  if (end >= table.tail() + 8 + 2 * d.pointer_size)
     if (u64 mode = table.dynamic_adaptation_mode().value_or(0)) {
       d.descriptor.set_number("DynamicAdaptationMode", mode, true, Origin::discovered);
       d.descriptor.globals["GCIdentifiers"].text += ", dynamic_heap";
     }
   d.descriptor.contracts.try_emplace("GC", "c1");
   d.descriptor.contract_origin.try_emplace("GC", Origin::discovered);
-  return table.self_pointer();
+}
+
+Address derive_gc(Derivation &d) {
+  Address address = find_table(d), pointer = Table(d.memory, address).self_pointer();
+  derive_gc_at(d, address, pointer);
+  return pointer;
 }
 
 } // namespace dnheap

@@ -11,4 +11,8 @@ namespace dnheap {
 // there is no table, or no single one.
 Address derive_gc(Derivation &derivation);
 
+// The same where something else says that the table lies in [table, end): NativeAOT's debug header. What is in the
+// descriptor already stays, if the GC's own lists do not say otherwise.
+void derive_gc_at(Derivation &derivation, Address table, Address end);
+
 } // namespace dnheap

@@ -1,0 +1,224 @@
+#include "metadata/native_format.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u32 signature = 0xdeaddffd;
+constexpr unsigned most_levels = 64;
+constexpr u32 longest_name = 65536;
+
+// Numbers take one to five bytes; the low bits of the first one tell how many. Little-endian on every machine.
+class Reader {
+public:
+  Reader(Bytes bytes, u64 at) : bytes_(bytes), at_(at) {}
+
+  u64 at() const { return at_; }
+  bool failed() const { return failed_; }
+  u8 byte() {
+    if (at_ >= bytes_.size()) {
+      failed_ = true;
+      return 0;
+    }
+    return static_cast<u8>(bytes_[at_++]);
+  }
+  u32 number() { return decode(nullptr); }
+  i32 signed_number() {
+    unsigned bits = 32;
+    u32 value = decode(&bits);
+    u32 sign = u32{1} << (bits - 1);
+    return static_cast<i32>((value ^ sign) - sign);
+  }
+
+private:
+  u32 decode(unsigned *bits) {
+    u32 first = byte();
+    unsigned more = 0; // bytes
+    while (more < 4 && first >> more & 1)
+      ++more;
+    u32 value = more == 4 ? 0 : first >> (more + 1);
+    for (unsigned i = 0; i < more; ++i)
+      value |= u32{byte()} << (more == 4 ? 8 * i : 7 - more + 8 * i);
+    if (bits)
+      *bits = more == 4 ? 32 : 7 * (more + 1);
+    return failed_ ? 0 : value;
+  }
+
+  Bytes bytes_;
+  u64 at_;
+  bool failed_ = false;
+};
+
+u32 rotate_left(u32 value, unsigned by) { return value << by | value >> (32 - by); }
+
+// Two interleaved hashes over the UTF-16 code units.
+class NameHash {
+public:
+  void add(std::string_view utf8) {
+    for (std::size_t i = 0; i < utf8.size();) {
+      u32 c = static_cast<u8>(utf8[i++]);
+      unsigned more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
+      c &= more ? 0x3fu >> more : 0xffu;
+      for (; more && i < utf8.size(); --more)
+        c = c << 6 | (static_cast<u8>(utf8[i++]) & 0x3f);
+      if (c >= 0x10000) {
+        add_unit(0xd800 + ((c - 0x10000) >> 10));
+        c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+      }
+      add_unit(c);
+    }
+  }
+  u32 value() const { return (hash_[0] + rotate_left(hash_[0], 8)) ^ (hash_[1] + rotate_left(hash_[1], 8)); }
+
+private:
+  void add_unit(u32 unit) {
+    u32 &hash = hash_[count_++ & 1];
+    hash = (hash + rotate_left(hash, 5)) ^ unit;
+  }
+
+  u32 hash_[2] = {0x6da3b944, 0};
+  u64 count_ = 0;
+};
+
+u32 combine(u32 hash, u32 with) { return (hash + rotate_left(hash, 13)) ^ with; }
+
+} // namespace
+
+NativeMetadata::NativeMetadata(Bytes blob, unsigned handle_bits) : handle_bits_(handle_bits) {
+  if (load_at<u32>(blob, 0, ByteOrder::little) == signature)
+    blob_ = blob;
+}
+
+std::optional<std::string_view> NativeMetadata::string(u64 offset) const {
+  Reader reader(blob_, offset);
+  u32 size = reader.number();
+  if (reader.failed() || size > longest_name)
+    return std::nullopt;
+  Bytes text = slice(blob_, reader.at(), size);
+  if (text.size() != size)
+    return std::nullopt;
+  return as_text(text);
+}
+
+// A parent's handle and a name; the root has no name.
+std::optional<std::string> NativeMetadata::name_space(u64 offset) const {
+  std::string out;
+  for (unsigned level = 0; level < most_levels; ++level) {
+    Reader reader(blob_, offset);
+    u32 parent = reader.number(), name = reader.number();
+    if (reader.failed())
+      return std::nullopt;
+    std::optional<std::string_view> text = name ? string(name) : std::string_view();
+    if (!text || out.size() > longest_name)
+      return std::nullopt;
+    if (text->empty())
+      return out;
+    out = std::string(*text) + (out.empty() ? "" : ".") + out;
+    offset = parent >> handle_bits_;
+  }
+  return std::nullopt;
+}
+
+// Flags, base type, namespace, name, size, packing, enclosing type.
+std::optional<NativeTypeName> NativeMetadata::type_name(u64 offset) const {
+  NativeTypeName out;
+  while (out.levels.size() < most_levels) {
+    Reader reader(blob_, offset);
+    reader.number();
+    reader.number();
+    u32 space = reader.number(), name = reader.number();
+    reader.number();
+    reader.number();
+    u32 enclosing = reader.number();
+    std::optional<std::string_view> text = string(name);
+    if (offset == 0 || reader.failed() || !text || text->empty())
+      return std::nullopt;
+    out.levels.push_back(*text);
+    if (enclosing == 0) {
+      std::optional<std::string> found = space ? name_space(space) : std::string();
+      if (!found)
+        return std::nullopt;
+      out.name_space = std::move(*found);
+      std::reverse(out.levels.begin(), out.levels.end());
+      return out;
+    }
+    offset = enclosing;
+  }
+  return std::nullopt;
+}
+
+std::string NativeTypeName::format(std::span<const std::string> arguments) const {
+  std::vector<TypeNamePart> parts;
+  for (std::string_view level : levels)
+    parts.push_back(marked_type_name_part(parts.empty() ? name_space : std::string_view(), level));
+  return format_type_name(parts, arguments);
+}
+
+u32 native_type_hash(const NativeTypeName &name) {
+  u32 out = 0;
+  for (u64 i = 0; i < name.levels.size(); ++i) {
+    NameHash hash;
+    if (i == 0 && !name.name_space.empty()) {
+      hash.add(name.name_space);
+      hash.add(".");
+    }
+    hash.add(name.levels[i]);
+    out = i == 0 ? hash.value() : (out + rotate_left(out, 11)) ^ hash.value();
+  }
+  return out;
+}
+
+// Arrays count as instances of generic types that exist for the purpose.
+u32 native_array_hash(u32 element, u32 rank, bool is_vector) {
+  NameHash type;
+  type.add(is_vector ? "System.Array`1" : "System.MDArrayRank" + std::to_string(rank) + "`1");
+  return native_instance_hash(type.value(), {&element, 1});
+}
+
+u32 native_instance_hash(u32 definition, std::span<const u32> arguments) {
+  u32 hash = definition;
+  for (u32 argument : arguments)
+    hash = combine(hash, argument);
+  return hash + rotate_left(hash, 15);
+}
+
+// One byte: width of an offset in the low two bits, above them the logarithm of the number of buckets. Then the offsets
+// of the buckets, one more than there are; they count from behind the first byte. A bucket is a list of a byte (of the
+// hash) and the distance of the entry from here.
+std::vector<NativeMapEntry> native_map_entries(Bytes table) {
+  std::vector<NativeMapEntry> out;
+  Reader header(table, 0);
+  unsigned first = header.byte(), width = 1u << (first & 3), shift = first >> 2;
+  if (header.failed() || width > 4 || shift > 31)
+    return out;
+  auto offset = [&](u64 bucket) -> std::optional<u64> {
+    u64 value = 0, at = 1 + bucket * width;
+    if (at + width > table.size())
+      return std::nullopt;
+    for (unsigned i = 0; i < width; ++i)
+      value |= u64{static_cast<u8>(table[at + i])} << (8 * i);
+    return value + 1;
+  };
+  for (u64 bucket = 0; bucket < u64{1} << shift; ++bucket) {
+    std::optional<u64> start = offset(bucket), end = offset(bucket + 1);
+    if (!start || !end)
+      return out;
+    for (Reader list(table, *start); list.at() < *end && out.size() < table.size();) {
+      list.byte();
+      u64 from = list.at();
+      i64 at = static_cast<i64>(from) + list.signed_number();
+      if (list.failed() || at < 0)
+        return out;
+      Reader entry(table, static_cast<u64>(at));
+      u32 index = entry.number(), handle = entry.number();
+      if (entry.failed())
+        return out;
+      out.push_back({index, handle});
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

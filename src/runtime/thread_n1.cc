@@ -1,0 +1,48 @@
+#include "runtime/thread_n1.h"
+
+#include "base/text.h"
+
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_threads = 1 << 20;
+
+} // namespace
+
+std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems) const {
+  const ContractDescriptor &d = *descriptor_;
+  auto at = [&](const char *type, const char *field) { return static_cast<u64>(d.offset(type, field)); };
+  const u64 next = at("Thread", "Next");
+  const u64 context = at("Thread", "AllocContext") +
+                      static_cast<u64>(d.try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
+  const u64 pointer = context + at("GCAllocContext", "Pointer"), limit = context + at("GCAllocContext", "Limit");
+  Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
+  Address thread = memory_->pointer(store + at("ThreadStore", "FirstThread"), "the first thread");
+  std::vector<ThreadData> out;
+  std::unordered_set<Address> seen;
+  while (thread) {
+    if (!seen.insert(thread).second || out.size() >= max_threads) {
+      problems.push_back("the thread list runs in a circle at " + hex(thread));
+      break;
+    }
+    try {
+      ThreadData data;
+      data.address = thread;
+      if (std::optional<i64> id = d.try_offset("Thread", "OSId"))
+        data.os_id = memory_->try_pointer(thread + static_cast<u64>(*id));
+      data.allocation_context = {memory_->pointer(thread + pointer, "a thread's allocation context"),
+                                 memory_->pointer(thread + limit, "a thread's allocation context")};
+      out.push_back(data);
+      thread = memory_->pointer(thread + next, "the next thread");
+    } catch (const Error &e) {
+      problems.push_back(std::string("the thread list breaks off: ") + e.what());
+      break;
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

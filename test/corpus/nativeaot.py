@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Compares what dnheap says of real NativeAOT cores with what the programs in them knew. Exactly.
+
+    nativeaot.py DNHEAP [--withheap CORE TRUTH]...
+
+The cores lie in $DNHEAP_CORPUS/nativeaot: NAME.core.zst, the program they are of in NAME.exe.zst, and what that program
+printed of itself in NAME.truth.txt; or, for ilc10-wait, the GC's own list of live objects in NAME.nodes.json.zst. Without
+that folder nothing is tested, and the exit code is 77. --withheap adds a core of one's own: createdump --withheap of one of
+these programs, whose executable lies where it ran, and the text that it printed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+PROGRAMS = ("net8-wks", "net9-wks", "net9-svr")
+
+
+def skip(why):
+    print(f"SKIPPED: NativeAOT cores were NOT compared: {why}")
+    sys.exit(SKIPPED)
+
+
+def spelled(name):
+    """System.Type.ToString() as dnheap spells it: Zoo.Box`1[System.Int32] is Zoo.Box<System.Int32>."""
+    return re.sub(r"`\d+\[(.*)\]$", r"<\1>", name)
+
+
+class Truth:
+    def __init__(self, text):
+        self.counts = {}  # MethodTable → (name, count)
+        self.after = {}   # generation → bytes after the last collection
+        self.objects = []  # (address, MethodTable, generation, name)
+        for line in text.splitlines():
+            words = line.split()
+            if words[:1] == ["TRUTH"]:
+                self.counts[int(words[2], 16)] = (spelled(" ".join(words[3:])), int(words[1]))
+            elif words[:1] == ["GENINFO"]:
+                self.after[int(words[1])] = int(words[2].split("=")[1])
+            elif words[:1] == ["OBJ"]:
+                self.objects.append((int(words[1], 16), int(words[2], 16), words[3], spelled(" ".join(words[4:]))))
+
+
+class Core:
+    def __init__(self, dnheap, path, modules=None):
+        self.dnheap, self.path, self.modules = dnheap, str(path), modules
+
+    def ask(self, verb, *options):
+        command = [self.dnheap, verb, self.path, "--format", "json", "--top", "0", *options]
+        if self.modules:
+            command += ["--modules", str(self.modules)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+
+def complete(answer, runtime):
+    found = answer["completeness"]
+    problems = [] if found["complete"] and not found["gaps"] and not found["bad_objects"] else [f"incomplete: {found}"]
+    target = answer["target"]
+    if (target["runtime"], target["version"]) != runtime:
+        problems.append(f"runtime {target['runtime']} {target['version']} instead of {runtime}")
+    return problems
+
+
+def counts(stat, truth, named):
+    """Of the ninth, Node[], the framework keeps three of its own, in a List, a Queue and a static field."""
+    problems = []
+    rows = {int(row["method_table"], 16): row for row in stat["tables"]["types"]}
+    if len(truth.counts) != 33:
+        problems.append(f"the program counted {len(truth.counts)} types")
+    for position, (method_table, (name, count)) in enumerate(truth.counts.items()):
+        row = rows.get(method_table, {"count": 0, "type": None})
+        wanted = count + (3 if position == 8 else 0)
+        if row["count"] != wanted:
+            problems.append(f"{name}: {row['count']} objects instead of {wanted}")
+        if named and row["type"] != name:
+            problems.append(f"{name} is called {row['type']}")
+    return problems
+
+
+def bytes_after(segments, truth):
+    sums = {row["generation"]: row["bytes"] + row["free_bytes"] for row in segments["tables"]["generations"]
+            if row["heap"] == "all"}
+    return [f"{generation}: {sums[generation]} bytes instead of {truth.after[number]}"
+            for generation, number in (("gen1", 1), ("gen2", 2), ("loh", 3), ("poh", 4))
+            if sums[generation] != truth.after[number]]
+
+
+def places(core, truth, named):
+    problems = []
+    for address, method_table, generation, name in truth.objects:
+        rows = core.ask("objects", "--range", f"{address:#x}-{address + 8:#x}")["tables"]["objects"]
+        wanted = (method_table, generation) + ((name,) if named else ())
+        found = [(int(r["method_table"], 16), r["generation"]) + ((r["type"],) if named else ()) for r in rows]
+        if found != [wanted]:
+            problems.append(f"at {address:#x}: {found} instead of {wanted}")
+    return problems
+
+
+def program(core, truth, version, named=True):
+    stat, segments = core.ask("stat"), core.ask("segments")
+    return (complete(stat, ("nativeaot", version)) + counts(stat, truth, named) + bytes_after(segments, truth) +
+            places(core, truth, named))
+
+
+def no_names(core):
+    """Built without metadata: every type is told by its place in the program, none is dropped."""
+    types = core.ask("stat")["tables"]["types"]
+    named = [row["type"] for row in types if row["type"] != "Free" and not re.fullmatch(r"zoo!0x[0-9a-f]+[\[\],]*", row["type"])]
+    return [f"names out of nothing: {named[:5]}"] if named else []
+
+
+def live_objects(core, nodes):
+    """What the GC listed just before the core was taken is there, of that type and size."""
+    answer = core.ask("objects")
+    problems = complete(answer, ("nativeaot", "10.0"))
+    objects = {int(row["address"], 16): row for row in answer["tables"]["objects"]}
+    wrong = 0
+    for address, size, method_table, *_ in nodes:
+        row = objects.get(address)
+        wrong += not row or int(row["method_table"], 16) != method_table or row["bytes"] + 7 & ~7 != size + 7 & ~7
+    if wrong or len(nodes) != 14139:
+        problems.append(f"{wrong} of {len(nodes)} live objects are missing or different")
+    nameless = {row["type"] for row in answer["tables"]["objects"] if "!0x" in row["type"]}
+    if len(nameless) != 31:  # what the compiler made up for static fields
+        problems.append(f"{len(nameless)} types without a name")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dnheap")
+    parser.add_argument("--withheap", nargs=2, action="append", default=[], metavar=("CORE", "TRUTH"))
+    args = parser.parse_args()
+    if "DNHEAP_CORPUS" not in os.environ:
+        skip("DNHEAP_CORPUS does not name their folder")
+    folder = pathlib.Path(os.environ["DNHEAP_CORPUS"]) / "nativeaot"
+    if not folder.is_dir():
+        skip(f"there is no {folder}")
+    if not shutil.which("zstd"):
+        skip("zstd is not installed")
+    results = {}
+    with tempfile.TemporaryDirectory() as work:
+        def unpack(name, to):
+            path = pathlib.Path(work) / to
+            path.parent.mkdir(exist_ok=True)
+            with open(path, "wb") as out:
+                subprocess.run(["zstd", "-dqc", folder / name], stdout=out, check=True)
+            return path
+
+        def truth(name):
+            return Truth((folder / f"{name}.truth.txt").read_text())
+
+        for name in PROGRAMS + ("net9-disrefl",):
+            modules = unpack(f"{name}.exe.zst", f"{name}/zoo").parent
+            core = Core(args.dnheap, folder / f"{name}.core.zst", modules)
+            version = name[3] + ".0"
+            results[name] = program(core, truth(name), version, name != "net9-disrefl")
+            if name == "net9-disrefl":
+                results[name] += no_names(core)
+        full = Core(args.dnheap, folder / "net9-wks-createdump--full.core.zst")
+        results["createdump --full"] = program(full, truth("net9-wks-createdump"), "9.0")
+        nodes = json.loads(unpack("ilc10-wait.nodes.json.zst", "nodes.json").read_text())
+        results["ilc10-wait"] = live_objects(Core(args.dnheap, folder / "ilc10-wait.core.zst"), nodes)
+    for path, text in args.withheap:
+        # The header with the version is among what such a dump lacks.
+        core = Core(args.dnheap, path)
+        results[path] = program(core, Truth(pathlib.Path(text).read_text()), core.ask("stat")["target"]["version"])
+    for name, problems in results.items():
+        print(f"{name}: {'agrees' if not problems else ''}")
+        for problem in problems:
+            print(f"    {problem}")
+    sys.exit(any(results.values()))
+
+
+main()
