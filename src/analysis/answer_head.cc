@@ -11,10 +11,9 @@ const char *byte_order_name(Format format) { return format.byte_order == ByteOrd
 void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
   const GCFlavour gc = runtime.gc_flavour();
   std::vector<report::Cell> identifiers(gc.identifiers.begin(), gc.identifiers.end());
-  facts.push_back({"gc", std::vector<report::Fact>{{"server", gc.server},
-                                                   {"regions", gc.regions},
-                                                   {"heaps", gc.heaps},
-                                                   {"identifiers", identifiers}}});
+  facts.push_back(
+      {"gc", std::vector<report::Fact>{
+                 {"server", gc.server}, {"regions", gc.regions}, {"heaps", gc.heaps}, {"identifiers", identifiers}}});
 }
 
 constexpr u64 most_gaps = 10000; // listed one by one; of the others the sum

@@ -35,8 +35,8 @@ report::Table segments_table(const Heap &heap, const HeapTally &tally, std::opti
       continue;
     const SegmentTally &t = tally.segments[i];
     rows.push_back({s.heap, name_of(s.generation), s.segment, s.start, s.end, cell_of(s.committed_end),
-                    cell_of(s.reserved_end),
-                    t.objects.count, t.objects.aligned_bytes, t.free.count, t.free.aligned_bytes});
+                    cell_of(s.reserved_end), t.objects.count, t.objects.aligned_bytes, t.free.count,
+                    t.free.aligned_bytes});
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));

@@ -66,7 +66,7 @@ private:
   };
 
   const Memory *memory_;
-  u64 min_object_size_; // behind an allocation context
+  u64 min_object_size_;             // behind an allocation context
   std::vector<AbsentRange> absent_; // of the target, without overlaps
   std::vector<HeapSegment> segments_;
   std::vector<std::pair<Address, Address>> extents_; // of the segments, by address

@@ -77,8 +77,8 @@ std::vector<GCHeapSegment> CoreRt::heap_segments(std::vector<std::string> &probl
   return out;
 }
 
-// The contracts that would lead to those of threads are left to do in the specification. Where a thread has one, no object
-// is found, and the walk calls it a gap.
+// The contracts that would lead to those of threads are left to do in the specification. Where a thread has one, no
+// object is found, and the walk calls it a gap.
 std::vector<AllocationContext> CoreRt::allocation_contexts(std::vector<std::string> &problems) const {
   if (!gc_.workstation_gc_problem().empty())
     return {};

@@ -11,8 +11,8 @@ struct FoundNf16Header;
 
 class CoreRt : public Runtime {
 public:
-  // Throws Error when the module has no header that can be read, or the dump nothing of the heap. A contract of a version
-  // that is not known is no error: what it would have told is missing then, and said to be.
+  // Throws Error when the module has no header that can be read, or the dump nothing of the heap. A contract of a
+  // version that is not known is no error: what it would have told is missing then, and said to be.
   CoreRt(const Target &target, const Module &module);
 
   const char *kind() const override { return "corert"; }

@@ -43,7 +43,7 @@ const char *name_of(GCSegmentGeneration generation); // "gen0", …, "loh", "poh
 struct GCHeapSegmentInfo {
   GCSegmentGeneration generation = GCSegmentGeneration::gen0;
   Address segment = 0;
-  Address start = 0, end = 0; // first object, end of objects
+  Address start = 0, end = 0;                         // first object, end of objects
   std::optional<Address> committed_end, reserved_end; // absent where the runtime does not say
 
   bool is_sound() const {

@@ -19,15 +19,14 @@ WorkstationGcNf16 read_workstation_gc(const Memory &memory, Address contract) {
   WorkstationGcNf16 out;
   const u64 p = memory.format().pointer_size;
   Address at = contract + p;
-  for (Address *pointer :
-       {&out.generation_table_addr, &out.alloc_allocated_addr, &out.ephemeral_heap_segment_addr}) {
+  for (Address *pointer : {&out.generation_table_addr, &out.alloc_allocated_addr, &out.ephemeral_heap_segment_addr}) {
     *pointer = memory.pointer(at, "the Workstation GC Contract");
     at += p;
   }
-  for (u32 *word : {&out.number_generations, &out.generation_allocation_context, &out.generation_allocation_start,
-                    &out.generation_start_segment, &out.size_of_generation, &out.heap_segment_mem,
-                    &out.heap_segment_allocated, &out.heap_segment_next, &out.alloc_context_alloc_ptr,
-                    &out.alloc_context_alloc_limit, &out.min_object_size}) {
+  for (u32 *word :
+       {&out.number_generations, &out.generation_allocation_context, &out.generation_allocation_start,
+        &out.generation_start_segment, &out.size_of_generation, &out.heap_segment_mem, &out.heap_segment_allocated,
+        &out.heap_segment_next, &out.alloc_context_alloc_ptr, &out.alloc_context_alloc_limit, &out.min_object_size}) {
     *word = memory.u32_at(at, "the Workstation GC Contract");
     at += 4;
   }

@@ -1,7 +1,7 @@
-// The GC contracts of CoreRT's memory format (NF16), version 1.0: "GC" (can the heap be trusted?) and "Workstation GC" (the
-// only flavour it knows): generations, segments, allocation contexts. Spec: corert-debug-format.md; doc/contracts.md says
-// where this departs from it. Construction reads some twenty words; functions read the target at each call; lists are
-// capped. Const functions may be called from any thread.
+// The GC contracts of CoreRT's memory format (NF16), version 1.0: "GC" (can the heap be trusted?) and "Workstation GC"
+// (the only flavour it knows): generations, segments, allocation contexts. Spec: corert-debug-format.md;
+// doc/contracts.md says where this departs from it. Construction reads some twenty words; functions read the target at
+// each call; lists are capped. Const functions may be called from any thread.
 #pragma once
 #include "runtime/gc_1.h"
 #include "runtime/nf16_header.h"
@@ -15,9 +15,9 @@ namespace dnheap {
 
 // The fields of the Workstation GC contract, without the prefix "offset_of_".
 struct WorkstationGcNf16 {
-  Address generation_table_addr = 0;        // of the table itself
-  Address alloc_allocated_addr = 0;         // of the variable
-  Address ephemeral_heap_segment_addr = 0;  // of the variable
+  Address generation_table_addr = 0;       // of the table itself
+  Address alloc_allocated_addr = 0;        // of the variable
+  Address ephemeral_heap_segment_addr = 0; // of the variable
   u32 number_generations = 0;
   u32 generation_allocation_context = 0, generation_allocation_start = 0, generation_start_segment = 0;
   u32 size_of_generation = 0;
@@ -57,8 +57,8 @@ public:
   // Both lists, oldest generation first. The ephemeral segment is divided at the allocation starts of its generations,
   // and ends at alloc_allocated. What ends a list early is added to `problems`.
   std::vector<GCHeapSegmentInfo> enumerate_heap_segments(std::vector<std::string> &problems) const;
-  // That of generation 0, and those that lie at `thread_contexts`: where the threads' are, the specification leaves to do.
-  // Null ones are left out, and those that lie where none can lie, with a problem.
+  // That of generation 0, and those that lie at `thread_contexts`: where the threads' are, the specification leaves to
+  // do. Null ones are left out, and those that lie where none can lie, with a problem.
   std::vector<AllocationContext> get_allocation_contexts(std::span<const Address> thread_contexts,
                                                          std::vector<std::string> &problems) const;
   // All allocation contexts lie inside [first, second).

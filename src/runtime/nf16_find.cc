@@ -27,8 +27,8 @@ std::optional<Address> find_export(const Memory &memory, const Module &module) {
   return out && read_nf16_start(memory, *out) ? out : std::nullopt;
 }
 
-// Beyond cookie and flags: of a header of version 1, all sections that it names begin with a version, and the GC's two are
-// named. Of other versions nothing more is known.
+// Beyond cookie and flags: of a header of version 1, all sections that it names begin with a version, and the GC's two
+// are named. Of other versions nothing more is known.
 bool looks_like_header(const Memory &memory, Address address, const Nf16Start &start) {
   if (start.format() != memory.format() || start.major_version > most_versions)
     return false;
@@ -75,8 +75,9 @@ std::optional<FoundNf16Header> find_nf16_header(const Target &target, const Modu
     return FoundNf16Header{*address, "export of " + file};
   std::vector<Address> hits = scan(memory, module);
   if (hits.size() > 1)
-    throw Error(count_text(hits.size()) + " places in " + file + " look like a CoreRT debug header (NF16), the first at " +
-                hex(hits[0]) + ", the second at " + hex(hits[1]));
+    throw Error(count_text(hits.size()) + " places in " + file +
+                " look like a CoreRT debug header (NF16), the first at " + hex(hits[0]) + ", the second at " +
+                hex(hits[1]));
   if (hits.empty())
     return std::nullopt;
   return FoundNf16Header{hits[0], "scan of " + file + " for its cookie"};

@@ -8,7 +8,8 @@ namespace dnheap {
 
 namespace {
 
-// The specification names these bytes and calls them "NF16 in ascii", which they are not: 6e 66 is "nf". The bytes count.
+// The specification names these bytes and calls them "NF16 in ascii", which they are not: 6e 66 is "nf". The bytes
+// count.
 constexpr std::byte cookie[] = {std::byte{0x6e}, std::byte{0x66}, std::byte{0x31}, std::byte{0x36}};
 
 constexpr u64 addresses_at = 16; // behind flags and padding, whatever the pointer size
@@ -75,8 +76,8 @@ Nf16Header read_nf16_header(const Memory &memory, Address address) {
   std::optional<Nf16Start> start = read_nf16_start(memory, address);
   if (!start)
     throw Error("there is no CoreRT debug header (NF16) at " + hex(address) + ": its cookie is not there");
-  const std::string what =
-      "the CoreRT debug header (NF16 " + version_text(start->major_version, start->minor_version) + ") at " + hex(address);
+  const std::string what = "the CoreRT debug header (NF16 " + version_text(start->major_version, start->minor_version) +
+                           ") at " + hex(address);
   if (start->major_version == 0)
     throw Error(what + " is not initialised: its major version is 0");
   if (start->major_version != known_major)

@@ -1,4 +1,5 @@
-// Nf16Header: the DebugHeader of CoreRT (.NET Native), which leads to all contracts of its memory format, "NF16", version
+// Nf16Header: the DebugHeader of CoreRT (.NET Native), which leads to all contracts of its memory format, "NF16",
+// version
 // 1. Spec: "CoreRT Debugging Runtime Memory Format Specification" (corert-debug-format.md). Costs six small reads. For
 // Runtime; what the newer NativeAOT writes in its place is another format with another reader.
 // Cookie, versions and flags of the header are little-endian whatever the machine is; everything behind them is not.
@@ -36,9 +37,7 @@ struct Nf16Header {
 struct Nf16Start {
   u16 major_version = 0, minor_version = 0;
   u32 flags = 0;
-  Format format() const {
-    return {static_cast<u8>(flags & 1 ? 8 : 4), flags & 2 ? ByteOrder::big : ByteOrder::little};
-  }
+  Format format() const { return {static_cast<u8>(flags & 1 ? 8 : 4), flags & 2 ? ByteOrder::big : ByteOrder::little}; }
 };
 std::optional<Nf16Start> read_nf16_start(const Memory &memory, Address address);
 

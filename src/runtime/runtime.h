@@ -1,6 +1,6 @@
 // Runtime: a .NET runtime inside a target, ready to be asked, of whatever kind: its descriptor, completed from the
-// target's memory under one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot, CoreRt.
-// Built once per target in some 10 ms; holds references to the Target, which must outlive it.
+// target's memory under one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot,
+// CoreRt. Built once per target in some 10 ms; holds references to the Target, which must outlive it.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc_1.h"

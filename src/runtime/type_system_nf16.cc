@@ -25,8 +25,8 @@ EETypeContractNf16 read_eetype_contract(const Memory &memory, Address section) {
   return out;
 }
 
-// An object has a header, its EEType's address and at least four bytes of its own. CoreRT takes every component size but 0
-// for one, whatever flags lie beside it; in NativeAOT the highest flag must be set as well.
+// An object has a header, its EEType's address and at least four bytes of its own. CoreRT takes every component size
+// but 0 for one, whatever flags lie beside it; in NativeAOT the highest flag must be set as well.
 std::optional<ObjectLayout> TypeSystemNf16::object_layout(Address eetype) const {
   const u64 p = target_->format().pointer_size;
   if (eetype == 0 || eetype % p || eetype > ~u64{0} - 2 * max_offset)

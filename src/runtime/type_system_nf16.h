@@ -1,6 +1,6 @@
-// Types of CoreRT's memory format (NF16), version 1.0: what an EEType (the specification also says MethodTable) says of the
-// size of objects. The format has no names, and does not say which type Free objects are of: they look like any other
-// array's. Spec: corert-debug-format.md. object_layout() costs two loads; threads as in type_system.h.
+// Types of CoreRT's memory format (NF16), version 1.0: what an EEType (the specification also says MethodTable) says of
+// the size of objects. The format has no names, and does not say which type Free objects are of: they look like any
+// other array's. Spec: corert-debug-format.md. object_layout() costs two loads; threads as in type_system.h.
 #pragma once
 #include "runtime/type_system.h"
 #include "target/target.h"

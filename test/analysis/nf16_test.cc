@@ -109,7 +109,8 @@ TEST(Nf16Verbs, WithoutOneContractTheRestGoesOn) {
     for (const char *verb : {"stat", "segments", "objects", "info"}) {
       Json found = answer(snapshot, verb);
       EXPECT_EQ(found["completeness"]["complete"], false);
-      EXPECT_NE(found["completeness"]["notes"].dump().find("has version 2.0"), std::string::npos) << found["completeness"];
+      EXPECT_NE(found["completeness"]["notes"].dump().find("has version 2.0"), std::string::npos)
+          << found["completeness"];
       EXPECT_EQ(found["completeness"]["objects"], section == 0 ? process.objects.size() : 0);
     }
   }
@@ -120,7 +121,8 @@ TEST(Nf16Verbs, DuringACollection) {
   Shop shop(process);
   process.structures_invalid = 1;
   Snapshot snapshot = open(process);
-  EXPECT_NE(answer(snapshot, "stat")["completeness"]["notes"].dump().find("while the GC was changing"), std::string::npos);
+  EXPECT_NE(answer(snapshot, "stat")["completeness"]["notes"].dump().find("while the GC was changing"),
+            std::string::npos);
 }
 
 TEST(Nf16Verbs, AHeaderOfAnotherVersionIsNamed) {

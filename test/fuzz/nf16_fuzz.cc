@@ -1,5 +1,5 @@
-// A CoreRT process, patched anywhere: debug header, contract sections, generations, segments, EETypes, objects. Every verb
-// answers or throws an Error, and the sum closes.
+// A CoreRT process, patched anywhere: debug header, contract sections, generations, segments, EETypes, objects. Every
+// verb answers or throws an Error, and the sum closes.
 #include "analysis/verb.h"
 #include "fuzz/patches.h"
 #include "report/write.h"
@@ -20,7 +20,8 @@ struct Process {
     using G = GCSegmentGeneration;
     Nf16Builder process(format);
     process.exported = format.pointer_size == 4; // of the others the cookie tells
-    Address types[] = {process.type(5 * process.p), process.type(2 * process.p + 6, 2), process.type(3 * process.p, 12)};
+    Address types[] = {process.type(5 * process.p), process.type(2 * process.p + 6, 2),
+                       process.type(3 * process.p, 12)};
     for (G g : {G::gen2, G::gen2, G::loh, G::gen0}) {
       Nf16Segment &segment = process.segment(g);
       for (u64 i = 0; i < 60; ++i)

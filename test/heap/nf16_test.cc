@@ -1,5 +1,5 @@
-// The walk over a CoreRT process (NF16): segments, allocation contexts, sizes and alignment as that format has them, and
-// what the library says where the format cannot be read.
+// The walk over a CoreRT process (NF16): segments, allocation contexts, sizes and alignment as that format has them,
+// and what the library says where the format cannot be read.
 #include "heap/object_cursor.h"
 #include "heap/tally.h"
 #include "runtime/core_rt.h"
@@ -26,8 +26,7 @@ std::vector<WrittenObject> walked(const OpenedNf16 &opened) {
   std::vector<WrittenObject> out;
   ObjectCursor cursor(opened.heap, opened.runtime);
   while (const Object *object = cursor.next())
-    out.push_back(
-        {object->address, cursor.method_table(), object->size, object->aligned_size, cursor.generation()});
+    out.push_back({object->address, cursor.method_table(), object->size, object->aligned_size, cursor.generation()});
   return out;
 }
 
@@ -46,8 +45,12 @@ void add_objects(Nf16Builder &process, Nf16Segment &segment, u64 count, std::mt1
   std::vector<Address> &of = process.some_types;
   const u64 p = process.p;
   if (of.empty())
-    of = {process.type(3 * p), process.type(7 * p), process.type(2 * p + 6, 2), process.type(3 * p, 1),
-          process.type(3 * p, 12, false), process.type(3 * p, 0xffff)};
+    of = {process.type(3 * p),
+          process.type(7 * p),
+          process.type(2 * p + 6, 2),
+          process.type(3 * p, 1),
+          process.type(3 * p, 12, false),
+          process.type(3 * p, 0xffff)};
   for (u64 i = 0; i < count; ++i) {
     u64 kind = random() % of.size();
     segment.object(of[kind], kind < 2 ? 0 : random() % (kind == 5 ? 3 : 40));
@@ -131,7 +134,8 @@ TEST(Nf16Heap, ContextsOfThreadsAreGaps) {
     const Gap gap = tally.walk.gaps[0];
     EXPECT_EQ(gap.start, unknown.pointer);
     std::vector<WrittenObject> expected = by_address(process.objects);
-    EXPECT_GE(std::erase_if(expected, [&](const auto &o) { return o.address >= gap.start && o.address < gap.end; }), 1u);
+    EXPECT_GE(std::erase_if(expected, [&](const auto &o) { return o.address >= gap.start && o.address < gap.end; }),
+              1u);
     EXPECT_GE(expected.size(), 80u - 33);
     EXPECT_EQ(walked(opened), expected);
   }

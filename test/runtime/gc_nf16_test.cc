@@ -119,10 +119,12 @@ TEST(GcNf16, AllocationContexts) {
     AllocationContext of_thread = young.context(50 * process.p), elsewhere = old.context(8 * process.p);
     young.object(type);
     process.context = young.context(8);
-    std::vector<Address> threads = {
-        process.store_context(of_thread), process.store_context({}), process.store_context(elsewhere),
-        process.store_context({young.start, young.start + process.p}), // generation 1
-        process.store_context({of_thread.limit, of_thread.pointer}), 0x1234};
+    std::vector<Address> threads = {process.store_context(of_thread),
+                                    process.store_context({}),
+                                    process.store_context(elsewhere),
+                                    process.store_context({young.start, young.start + process.p}), // generation 1
+                                    process.store_context({of_thread.limit, of_thread.pointer}),
+                                    0x1234};
     OpenedGc opened(process);
     std::vector<std::string> problems;
     std::vector<AllocationContext> found = opened.gc.get_allocation_contexts(threads, problems);
@@ -246,7 +248,8 @@ TEST(TypeSystemNf16, EETypeContract) {
       process.native.word(at + 8, component_size);
       return at;
     };
-    Address good = section(1, 12, 18), newer = section(2, 12, 16), unready = section(0, 4, 0), wild = section(1, 4, 1 << 20);
+    Address good = section(1, 12, 18), newer = section(2, 12, 16), unready = section(0, 4, 0),
+            wild = section(1, 4, 1 << 20);
     Address type = process.native.reserve(24);
     process.native.word(type + 12, 5 * process.p);
     process.native.half(type + 18, 7);

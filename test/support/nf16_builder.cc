@@ -59,8 +59,7 @@ std::vector<std::byte> pe_headers(Format format, u32 data_size, u32 exported) {
 
 } // namespace
 
-Nf16Segment::Nf16Segment(Nf16Builder &b, G g, Address address)
-    : generation(g), block(b.format, address), builder_(b) {
+Nf16Segment::Nf16Segment(Nf16Builder &b, G g, Address address) : generation(g), block(b.format, address), builder_(b) {
   start = block.reserve(0x28) + 0x28;
 }
 
@@ -81,9 +80,8 @@ AllocationContext Nf16Segment::context(u64 unused) {
 }
 
 Nf16Builder::Nf16Builder(Format f, bool as_pe)
-    : format(f), p(f.pointer_size), pe(as_pe),
-      data(f, place(f, module_at) + ElfLibraryWriter::writable_at), native(f, place(f, native_at)),
-      module_base_(place(f, module_at)) {
+    : format(f), p(f.pointer_size), pe(as_pe), data(f, place(f, module_at) + ElfLibraryWriter::writable_at),
+      native(f, place(f, native_at)), module_base_(place(f, module_at)) {
   const u32 w = f.pointer_size;
   gc = {.number_generations = 4,
         .generation_allocation_context = 2 * w,
@@ -163,8 +161,7 @@ void Nf16Builder::write_segments() {
                      s.next.value_or(i + 1 < lists[l].size() ? lists[l][i + 1]->structure : 0));
     }
     if (!lists[l].empty())
-      data.pointer(generation(gc.number_generations - 2 + l) + gc.generation_start_segment,
-                   lists[l][0]->structure);
+      data.pointer(generation(gc.number_generations - 2 + l) + gc.generation_start_segment, lists[l][0]->structure);
   }
   if (ephemeral) {
     if (ephemeral->gen1 == 0)
@@ -187,10 +184,17 @@ void Nf16Builder::write_header() {
   counter_ = data.reserve(4);
   data.word(counter_, structures_invalid);
   const Address addresses[] = {gc.generation_table_addr, gc.alloc_allocated_addr, gc.ephemeral_heap_segment_addr};
-  const u32 words[] = {gc.number_generations,     gc.generation_allocation_context, gc.generation_allocation_start,
-                       gc.generation_start_segment, gc.size_of_generation,          gc.heap_segment_mem,
-                       gc.heap_segment_allocated, gc.heap_segment_next,             gc.alloc_context_alloc_ptr,
-                       gc.alloc_context_alloc_limit, gc.min_object_size};
+  const u32 words[] = {gc.number_generations,
+                       gc.generation_allocation_context,
+                       gc.generation_allocation_start,
+                       gc.generation_start_segment,
+                       gc.size_of_generation,
+                       gc.heap_segment_mem,
+                       gc.heap_segment_allocated,
+                       gc.heap_segment_next,
+                       gc.alloc_context_alloc_ptr,
+                       gc.alloc_context_alloc_limit,
+                       gc.min_object_size};
   for (u64 i = 0; i < nf16_section_count; ++i) {
     Address at = sections[i] = data.reserve(p + 3 * p + sizeof words, p);
     data.half(at, versions[i].major);
@@ -277,8 +281,8 @@ std::unique_ptr<Target> Nf16Builder::target() {
     for (const Poke &poke : pokes_)
       for (u64 i = 0; i < poke.size; ++i)
         if (Address at = poke.at + i; at >= start && at < end)
-          (*bytes)[at - start] =
-              static_cast<std::byte>(poke.value >> 8 * (format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
+          (*bytes)[at - start] = static_cast<std::byte>(
+              poke.value >> 8 * (format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
     // What lies between the holes.
     std::vector<std::pair<Address, Address>> holes = holes_;
     std::sort(holes.begin(), holes.end());

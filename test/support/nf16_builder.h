@@ -1,7 +1,7 @@
-// Nf16Builder: writes a synthetic CoreRT process in the memory format "NF16", down to the bytes, as a Target in any of four
-// formats: a program with its debug header (exported, from ELF or PE, or to be scanned for), the contract sections,
-// generations, segments, EETypes and objects. Offsets of fields are unlike those of any real runtime, so that whoever does
-// not ask the contract reads nonsense. What is not set is zero.
+// Nf16Builder: writes a synthetic CoreRT process in the memory format "NF16", down to the bytes, as a Target in any of
+// four formats: a program with its debug header (exported, from ELF or PE, or to be scanned for), the contract
+// sections, generations, segments, EETypes and objects. Offsets of fields are unlike those of any real runtime, so that
+// whoever does not ask the contract reads nonsense. What is not set is zero.
 //
 //   Nf16Builder process(format);
 //   Address node = process.type(4 * process.p);
@@ -73,7 +73,8 @@ public:
 
   // An EEType; of the program, or made while it ran.
   Address type(u64 base_size, u32 component_size = 0, bool in_program = true);
-  // gen0: the ephemeral segment, of which there is one, all gen0 unless begin_gen1() or begin_gen0() divide it; gen2; loh.
+  // gen0: the ephemeral segment, of which there is one, all gen0 unless begin_gen1() or begin_gen0() divide it; gen2;
+  // loh.
   Nf16Segment &segment(GCSegmentGeneration generation);
   AllocationContext context; // of generation 0
 
