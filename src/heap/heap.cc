@@ -93,7 +93,8 @@ bool Heap::holds(Address address) const {
 }
 
 void Heap::collect_contexts(const Runtime &runtime) {
-  contexts_.push_back({runtime.gc().get_global_allocation_context()});
+  if (std::optional<AllocationContext> global = runtime.gc().get_global_allocation_context())
+    contexts_.push_back({*global});
   for (const AllocationContext &context : runtime.thread_allocation_contexts(problems_))
     contexts_.push_back({context});
   std::erase_if(contexts_, [](const AllocationContext &c) { return c.pointer == 0; });
