@@ -18,7 +18,8 @@ std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::str
   for (Address heap : gc_.get_gc_heaps())
     for (const GCGenerationData &generation : gc_.get_heap_data(heap).generation_table)
       out.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
-  out.push_back(gc_.get_global_allocation_context());
+  if (std::optional<AllocationContext> global = gc_.get_global_allocation_context())
+    out.push_back(*global);
   for (const AllocationContext &context : thread_allocation_contexts(problems))
     out.push_back(context);
   return out;

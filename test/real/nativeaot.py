@@ -79,7 +79,7 @@ def check(dnheap, major, heaps, kind, dump, truth):
     problems = []
     answers = []
     for verb in ("stat", "segments"):
-        answer, words = matrix.answer(dnheap, verb, dump)
+        answer, words = matrix.checked_answer(dnheap, verb, dump)
         problems += words
         if answer:
             answers.append(answer)

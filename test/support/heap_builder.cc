@@ -15,7 +15,8 @@ constexpr u64 segment_stride = 64 << 20, image_stride = 1 << 20;
 // 64-bit targets live where Linux puts them, which no 32-bit number can name.
 Address place(Format format, Address low) { return format.pointer_size == 8 ? 0x7f0000000000 + low : low; }
 
-constexpr Address module_at = 0x10000000, native_at = 0x20000000, images_at = 0x28000000, heap_at = 0x40000000;
+constexpr Address module_at = 0x10000000, native_at = 0x20000000, images_at = 0x28000000, handles_at = 0x18000000,
+                  heap_at = 0x40000000;
 
 Layout layout_of(Net net) {
   switch (net) {
@@ -82,18 +83,19 @@ HeapBuilder::HeapBuilder(const HeapShape &s)
   data.append(version_text(s.net));
   // All of the runtime's variables, in some order; what is said of them follows in build().
   for (const char *name :
-       {"Free",       "String",        "Object",          "ObjectArray",    "ThreadStore",      "Finalizer",
-        "Suspension", "HeapType",      "AppDomain",       "SystemDomain",   "max_gen",          "mark_array",
-        "c_gc_state", "ephemeral",     "alloc_allocated", "invalid_count",  "handle_table_map", "n_heaps",
-        "g_heaps",    "build_variant", "built_with_svr",  "finalize_queue", "dynamic_mode",     "lowest",
-        "highest",    "gc_descriptor"})
+       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore",  "Finalizer",
+        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",      "c_gc_state",
+        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",      "build_variant",
+        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "gc_descriptor"})
     variable(name);
   variable("generation_table", 5 * 33);
   variable("GlobalAllocContext", 8);
-  variable("oom", 9);
+  add_gc_variables();
   add_core_types();
   threads = {{.os_id = 4001}, {.os_id = 4002}};
 }
+
+Address HeapBuilder::handles_address() const { return place(shape.format, handles_at); }
 
 Address HeapBuilder::variable(const std::string &name, u64 words) { return variables[name] = data.reserve(words * p); }
 
@@ -295,6 +297,8 @@ std::vector<HeapBuilder::Piece> HeapBuilder::pieces() const {
       out.push_back({m.image, assembly_file(m)});
   for (const SegmentWriter &s : segments)
     out.push_back({s.block.address(), s.block.bytes()});
+  for (const Block &block : handle_segments)
+    out.push_back({block.address(), block.bytes()});
   return out;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 #include "runtime/gc_1.h"
 #include "support/block.h"
+#include "support/gc_state.h"
 #include "support/metadata_writer.h"
 #include "target/target.h"
 
@@ -63,6 +64,7 @@ struct WrittenObject {
 };
 
 class HeapBuilder;
+struct DescriptorWriter;
 
 // One region or segment. Objects follow one another without holes unless context() makes one.
 class SegmentWriter {
@@ -140,13 +142,15 @@ public:
   std::vector<ThreadWriter> threads; // two, to begin with
   AllocationContext global_context;
   u64 structures_invalid = 0;
+  GcState gc;                       // what it says beside segments and objects
   std::deque<ModuleWriter> modules; // CoreLib, the application, others
   std::deque<SegmentWriter> segments;
   std::vector<WrittenObject> objects;
 
   // The runtime's memory, for what is not foreseen here.
-  Block native; // the runtime's own heap: MethodTables, Modules, Threads
-  Block data;   // .data and .bss of its module
+  Block native;                      // the runtime's own heap: MethodTables, Modules, Threads
+  Block data;                        // .data and .bss of its module
+  std::deque<Block> handle_segments; // valid after target()
   std::vector<u8> build_id = {1, 2, 3, 4};
   std::map<std::string, Address> variables; // in `data`
 
@@ -184,6 +188,16 @@ private:
   void write_dac_table();
   void write_descriptors();
   Address write_gc_descriptor();
+  void add_gc_variables();
+  void write_gc_state();
+  Address write_free_regions(const std::vector<FreeRegionWriter> &regions, Address *last = nullptr);
+  void write_free_list(Block &to, Address at, const std::vector<FreeRegionWriter> &regions);
+  void write_card_tables();
+  void write_handle_tables();
+  void write_handle_segment(Block &to, u32 table, u32 segment, Address table_address, Address next);
+  void add_gc_pointers(std::map<u64, Address> &pointers, std::map<u64, u64> &heap_fields) const;
+  void add_gc_description(DescriptorWriter &to) const;
+  Address handles_address() const;
   void write_context(Block &to, Address at, AllocationContext context) {
     to.pointer(at, context.pointer);
     to.pointer(at + p, context.limit);

@@ -26,6 +26,7 @@ void HeapBuilder::build() {
   write_threads();
   write_segments();
   write_heaps();
+  write_gc_state();
   if (shape.net != Net::net11)
     write_dac_vars();
   if (shape.published && shape.net != Net::net8)
@@ -183,24 +184,23 @@ void HeapBuilder::write_dac_vars() {
       constants_.word(at + 4 * i, words.contains(i) ? words.at(i) * p : 0xffffffff);
     return at;
   };
-  std::map<u64, Address> pointers = {{0, variables.at("build_variant")},  {1, variables.at("built_with_svr")},
-                                     {4, variables.at("max_gen")},        {6, variables.at("c_gc_state")},
-                                     {21, variables.at("invalid_count")}, {26, variables.at("handle_table_map")}};
+  std::map<u64, Address> pointers = {{0, variables.at("build_variant")},
+                                     {1, variables.at("built_with_svr")},
+                                     {4, variables.at("max_gen")},
+                                     {6, variables.at("c_gc_state")},
+                                     {21, variables.at("invalid_count")}};
   std::map<u64, u64> generation_fields = {{0, 0}, {1, start_segment_word}};
   if (!shape.regions)
     generation_fields[2] = allocation_start_word;
   pointers[28] = offsets(3, generation_fields);
+  std::map<u64, u64> heap_fields = {{0, heap_alloc_allocated}, {1, heap_ephemeral}, {18, heap_generation_table}};
+  add_gc_pointers(pointers, heap_fields);
   if (shape.server) {
     pointers[19] = variables.at("n_heaps");
     pointers[20] = variables.at("g_heaps");
-    pointers[27] = offsets(22, {{0, heap_alloc_allocated}, {1, heap_ephemeral}, {18, heap_generation_table}});
+    pointers[27] = offsets(22, heap_fields);
   } else {
-    for (auto [index, name] : {std::pair{3, "generation_table"},
-                               {5, "mark_array"},
-                               {7, "ephemeral"},
-                               {12, "alloc_allocated"},
-                               {14, "oom"},
-                               {15, "finalize_queue"}})
+    for (auto [index, name] : {std::pair{3, "generation_table"}, {7, "ephemeral"}, {12, "alloc_allocated"}})
       pointers[static_cast<u64>(index)] = variables.at(name);
   }
   Address table = data.reserve(3 * p + 35 * p);
@@ -235,34 +235,35 @@ void HeapBuilder::write_dac_table() {
 }
 
 Address HeapBuilder::write_gc_descriptor() {
-  DescriptorWriter gc;
+  DescriptorWriter description;
   auto bytes = [&](u64 words) { return static_cast<i64>(words * p); };
-  gc.contracts = {"GC"};
-  gc.types["Generation"] = {{"AllocationContext", 0}, {"StartSegment", bytes(start_segment_word)}};
-  gc.sizes["Generation"] = generation_words * p;
+  description.contracts = {"GC"};
+  description.types["Generation"] = {{"AllocationContext", 0}, {"StartSegment", bytes(start_segment_word)}};
+  description.sizes["Generation"] = generation_words * p;
   if (!shape.regions)
-    gc.types["Generation"]["AllocationStart"] = bytes(allocation_start_word);
+    description.types["Generation"]["AllocationStart"] = bytes(allocation_start_word);
   for (u64 i = 0; i < std::size(segment_fields); ++i)
-    gc.types["HeapSegment"][segment_fields[i]] = bytes(i);
-  gc.numbers["TotalGenerationCount"] = 5;
-  gc.texts["GCIdentifiers"] = std::string(shape.server ? "server, " : "workstation, ") +
-                              (shape.regions ? "regions" : "segments") + ", background," +
-                              (shape.server ? " dynamic_heap" : "");
-  gc.pointers["MaxGeneration"] = variables.at("max_gen");
-  gc.pointers["StructureInvalidCount"] = variables.at("invalid_count");
+    description.types["HeapSegment"][segment_fields[i]] = bytes(i);
+  description.numbers["TotalGenerationCount"] = 5;
+  description.texts["GCIdentifiers"] = std::string(shape.server ? "server, " : "workstation, ") +
+                                       (shape.regions ? "regions" : "segments") + ", background," +
+                                       (shape.server ? " dynamic_heap" : "");
+  description.pointers["MaxGeneration"] = variables.at("max_gen");
+  description.pointers["StructureInvalidCount"] = variables.at("invalid_count");
   if (shape.server) {
-    gc.types["GCHeap"] = {{"AllocAllocated", bytes(heap_alloc_allocated)},
-                          {"EphemeralHeapSegment", bytes(heap_ephemeral)},
-                          {"GenerationTable", bytes(heap_generation_table)}};
-    gc.pointers["NumHeaps"] = variables.at("n_heaps");
-    gc.pointers["Heaps"] = variables.at("g_heaps");
+    description.types["GCHeap"] = {{"AllocAllocated", bytes(heap_alloc_allocated)},
+                                   {"EphemeralHeapSegment", bytes(heap_ephemeral)},
+                                   {"GenerationTable", bytes(heap_generation_table)}};
+    description.pointers["NumHeaps"] = variables.at("n_heaps");
+    description.pointers["Heaps"] = variables.at("g_heaps");
   } else {
-    gc.pointers["GCHeapAllocAllocated"] = variables.at("alloc_allocated");
-    gc.pointers["GCHeapEphemeralHeapSegment"] = variables.at("ephemeral");
-    gc.pointers["GCHeapGenerationTable"] = variables.at("generation_table");
+    description.pointers["GCHeapAllocAllocated"] = variables.at("alloc_allocated");
+    description.pointers["GCHeapEphemeralHeapSegment"] = variables.at("ephemeral");
+    description.pointers["GCHeapGenerationTable"] = variables.at("generation_table");
   }
+  add_gc_description(description);
   std::vector<u64> pointer_data;
-  std::string json = gc.json(pointer_data);
+  std::string json = description.json(pointer_data);
   return write_descriptor(data, constants_, json, pointer_data, &relocated_);
 }
 

@@ -1,6 +1,9 @@
 #include "runtime/layout/derive.h"
 
+#include "runtime/layout/gc_bounds.h"
 #include "runtime/layout/gc_dac_vars.h"
+#include "runtime/layout/gc_structures.h"
+#include "runtime/layout/handle_table.h"
 #include "runtime/layout/method_table.h"
 #include "runtime/layout/thread.h"
 
@@ -36,7 +39,13 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   ContractDescriptor out = std::move(published);
   Derivation derivation(target, runtime, out, tables);
   // A runtime that describes its GC itself (.NET 11) may have no GcDacVars.
-  Address gc_variable = out.contracts.contains("GC") ? 0 : derive_gc(derivation);
+  Address gc_variable = 0;
+  if (!out.contracts.contains("GC")) {
+    gc_variable = derive_gc(derivation);
+    derive_gc_structures(derivation);
+    derive_handle_table(derivation);
+    derive_gc_bounds(derivation, gc_variable);
+  }
   derive_object(derivation);
   derive_method_table(derivation);
   derive_thread(derivation, gc_variable);

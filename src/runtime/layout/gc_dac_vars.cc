@@ -123,6 +123,8 @@ public:
   std::optional<u64> variable(unsigned index) const { return memory_.try_pointer(address_ + 3 * p_ + index * p_); }
   // Behind the pointers: two i32, one size_t; from .NET 10 on also a pointer, see gcinterface.dacvars.def.
   Address tail() const { return address_ + 3 * p_ + variable_count * p_; }
+  std::optional<u32> free_region_kinds() const { return memory_.try_load<u32>(tail() + 4); }
+  std::optional<u64> card_table_info_size() const { return memory_.try_pointer(tail() + 8); }
   std::optional<u64> dynamic_adaptation_mode() const { return memory_.try_pointer(tail() + 8 + p_); }
 
   // Does something that looks like the table lie here? On real targets exactly one place passes.
@@ -247,6 +249,10 @@ void derive_gc_at(Derivation &d, Address address, Address end) {
       d.descriptor.set_number(named.global, variable, true, Origin::discovered);
   d.descriptor.set_number("TotalGenerationCount", table.generation_count(), false, Origin::discovered);
   set_types(d, table);
+  if (u32 kinds = table.free_region_kinds().value_or(0); kinds >= 1 && kinds <= 16)
+    d.descriptor.set_number("CountFreeRegionKinds", kinds, false, Origin::discovered);
+  if (u64 size = table.card_table_info_size().value_or(0); size >= 3 * d.pointer_size && size <= 4096)
+    d.descriptor.set_number("CardTableInfoSize", size, false, Origin::discovered);
   // A struct that is longer by one pointer has the dynamic adaptation mode (.NET 10); only server GC sets it.
   if (end >= table.tail() + 8 + 2 * d.pointer_size)
     if (u64 mode = table.dynamic_adaptation_mode().value_or(0)) {

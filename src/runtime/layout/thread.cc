@@ -1,6 +1,7 @@
 #include "runtime/layout/thread.h"
 
 #include "runtime/gc_1.h"
+#include "runtime/layout/dac_table.h"
 
 #include <algorithm>
 #include <set>
@@ -15,13 +16,12 @@ constexpr u64 max_steps = 1 << 24;
 class ThreadDerivation {
 public:
   ThreadDerivation(Derivation &derivation, Address gc_variable)
-      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), gc_variable_(gc_variable) {
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable) {
     for (const Thread &thread : d_.target.threads)
       os_ids_.insert(thread.id);
   }
 
   void run() {
-    find_table();
     if (!find_thread_store())
       return;
     find_threads();
@@ -46,24 +46,15 @@ private:
     return nodes;
   }
 
-  // g_dacTable holds the address of g_gcDacGlobals; it is found by that. Its other entries are addresses of variables
-  // of this module too, in an order that hardly changes: ThreadStore::s_pThreadStore, g_pFinalizerThread,
-  // g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain (debug/ee/dactable.cpp,
-  // inc/dacvars.h).
-  void find_table() {
-    if (gc_variable_)
-      d_.scan_data([&](Address at, u64 word) {
-        if (word == gc_variable_ && entry_ == 0)
-          entry_ = at;
-      });
-  }
+  // g_dacTable holds the address of g_gcDacGlobals; it is found by that. Around it: ThreadStore::s_pThreadStore,
+  // g_pFinalizerThread, g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain.
   // All variables that the table names, those shortly before g_gcDacGlobals first, since ThreadStore is one of them.
   std::vector<Address> variables() const {
     std::vector<Address> out;
     auto add = [&](i64 from, i64 to) {
-      for (i64 i = from; entry_ && i < to; ++i)
-        if (u64 variable = d_.word(entry_ + static_cast<u64>(i * p_)).value_or(0))
-          out.push_back(variable);
+      for (i64 i = from; i < to; ++i)
+        if (std::optional<Address> variable = table_.variable(i))
+          out.push_back(*variable);
     };
     add(-4, 8);
     add(-64, -4);
@@ -295,8 +286,7 @@ private:
 
   Derivation &d_;
   const i64 p_;
-  const Address gc_variable_;
-  Address entry_ = 0; // of g_gcDacGlobals in g_dacTable
+  const DacTable table_;
   Address store_ = 0;
   i64 count_ = 0, link_ = 0;
   bool strict_ = true;

@@ -1,0 +1,12 @@
+// Layout of the handle tables for .NET 5 to 10. It depends on one number, how many kinds of handles the tables have
+// room for (12 in 8.0 and 9.0, 13 in 10.0); that is found by each segment's pointer back to its table. Reads a few
+// words of each table; what is not found is recorded as missing, never an error. Structures: gc/handletablepriv.h.
+#pragma once
+#include "runtime/layout/derivation.h"
+
+namespace dnheap {
+
+// Needs what derive_gc() found.
+void derive_handle_table(Derivation &derivation);
+
+} // namespace dnheap
