@@ -38,7 +38,7 @@ constexpr const char *why_lost =
 } // namespace
 
 RuntimeTypeSystemN1::RuntimeTypeSystemN1(const Target &target, const Module &module, const ContractDescriptor &d)
-    : memory_(&target.memory), module_(&module), p_(target.format().pointer_size) {
+    : memory_(&target.memory), initial_(&target.initial), module_(&module), p_(target.format().pointer_size) {
   auto at = [&](const char *field) { return static_cast<u64>(d.offset("MethodTable", field)); };
   at_ = {at("Flags"),         at("BaseSize"), at("RelatedType"), at("NumVtableSlots"),
          at("NumInterfaces"), at("HashCode"), at("VTable"),      at("GenericArity")};
@@ -218,6 +218,8 @@ std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned d
   for (u64 i = 0; i < count; ++i) {
     Address at = list + i * 4;
     std::optional<u32> distance = memory_->try_load<u32>(at);
+    if (!distance) // compiled in, and never written to
+      distance = initial_->try_load<u32>(at);
     if (count == 1)
       arguments.push_back(list);
     else if (flags & is_dynamic)

@@ -48,7 +48,7 @@ private:
   std::string name_or_place(Address mt, unsigned depth);
   std::string fail(const char *why);
 
-  const Memory *memory_;
+  const Memory *memory_, *initial_;
   const Module *module_;
   const u64 p_;
   Address start_ = 0, end_ = 0; // of the module's image

@@ -58,12 +58,17 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
 
 std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   std::vector<FoundRuntime> found = find_runtimes(*target_);
-  if (found.empty())
+  if (found.empty()) {
+    std::string needed;
+    for (const Provenance &p : target_->provenance)
+      if (p.outcome != Provenance::Outcome::used && needed.empty())
+        needed = "; if " + p.module + " is a NativeAOT program, its file is needed: " + p.reason;
     throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, and for the debug "
                 "header of NativeAOT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
                 (target_->modules.empty() ? ": the dump lists none" : "") +
-                "; single-file programs cannot be read yet");
+                "; single-file programs cannot be read yet" + needed);
+  }
   if (options_.runtime) {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
       throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +

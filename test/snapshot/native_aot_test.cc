@@ -1,0 +1,148 @@
+// NativeAOT dumps that lack what the program's file holds: as gcore and createdump --withheap write them. And damage.
+#include "snapshot/snapshot.h"
+#include "support/aot_builder.h"
+#include "support/run.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace dnheap::test {
+namespace {
+
+using Outcome = Provenance::Outcome;
+
+struct Dump {
+  enum Kind { as_gcore, with_heap };
+
+  Dump(const AotShape &shape, Kind kind) : heap(shape) {
+    node = heap.type("Shop", "Node", 2);
+    Address pair = heap.definition("Shop", "Pair`2", 2);
+    both = heap.instance(pair, {node, heap.string_type}, 1);
+    AotSegment &young = heap.segment(GCSegmentGeneration::gen0);
+    for (u64 i = 0; i < 20; ++i)
+      heap.object(young, i % 2 ? both : node);
+    heap.object(heap.segment(GCSegmentGeneration::gen2), heap.string_type, 7);
+    heap.target();
+    if (kind == as_gcore) // symbols are there: what nobody wrote to is not
+      heap.hole(heap.constants.address(), heap.constants.end());
+    else
+      heap.hole(heap.constants.address(), heap.initialised.second);
+    std::vector<std::byte> bytes = heap.program_file();
+    file.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  }
+  std::unique_ptr<Snapshot> open() {
+    SnapshotOptions options;
+    options.module_folders = {folder.path()};
+    options.threads = 2;
+    return std::make_unique<Snapshot>(heap.target(), options);
+  }
+  std::string error() {
+    try {
+      open()->runtime();
+    } catch (const Error &e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  AotBuilder heap;
+  Address node = 0, both = 0;
+  std::string file;
+  TemporaryFolder folder;
+};
+
+TEST(NativeAotFile, TheProgramIsLaidUnder) {
+  for (const AotShape &shape : all_aot_shapes())
+    for (Dump::Kind kind : {Dump::as_gcore, Dump::with_heap}) {
+      SCOPED_TRACE(name_of(shape) + (kind == Dump::as_gcore ? " gcore" : " createdump --withheap"));
+      Dump dump(shape, kind);
+      dump.folder.write("shop", dump.file);
+      std::unique_ptr<Snapshot> snapshot = dump.open();
+      EXPECT_EQ(snapshot->runtime().version(), std::to_string(shape.major + 5) + ".0");
+      ASSERT_EQ(snapshot->target().provenance.size(), 1u);
+      EXPECT_EQ(snapshot->target().provenance[0].outcome, Outcome::used);
+      EXPECT_EQ(snapshot->target().provenance[0].identity, "build id 01020304");
+      EXPECT_EQ(snapshot->tally().walk.objects, dump.heap.objects.size());
+      EXPECT_EQ(snapshot->tally().walk.bad_objects, 0u);
+      EXPECT_TRUE(snapshot->heap().problems().empty());
+      EXPECT_EQ(snapshot->runtime().types().name(dump.node), "Shop.Node");
+      EXPECT_EQ(snapshot->runtime().types().name(dump.both), "Shop.Pair<Shop.Node, System.String>");
+      // What the file says of variables is never taken for what they held.
+      EXPECT_EQ(snapshot->target().memory.known_bytes(dump.heap.initialised.first, dump.heap.initialised.second),
+                kind == Dump::as_gcore ? dump.heap.initialised.second - dump.heap.initialised.first : 0);
+    }
+}
+
+TEST(NativeAotFile, WithoutTheProgram) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    Dump core({.format = format}, Dump::as_gcore);
+    std::string error = core.error();
+    EXPECT_NE(error.find("/srv/shop"), std::string::npos) << error;
+    EXPECT_NE(error.find("give the folder of the program's file with --modules"), std::string::npos) << error;
+    // Here not even that it is NativeAOT can be seen.
+    Dump heap_dump({.format = format}, Dump::with_heap);
+    error = heap_dump.error();
+    EXPECT_NE(error.find("no .NET runtime found"), std::string::npos) << error;
+    EXPECT_NE(error.find("if /srv/shop is a NativeAOT program, its file is needed"), std::string::npos) << error;
+  }
+}
+
+TEST(NativeAotFile, AnotherProgramIsNotTaken) {
+  Dump dump({}, Dump::as_gcore);
+  std::string other = dump.file;
+  std::size_t id = other.find("\x01\x02\x03\x04");
+  ASSERT_NE(id, other.npos);
+  other[id] = 9;
+  dump.folder.write("shop", other);
+  EXPECT_NE(dump.error().find("--modules"), std::string::npos);
+}
+
+// Whatever is damaged: an Error with a text, or an answer whose sum closes.
+TEST(NativeAotFile, Damage) {
+  std::mt19937_64 random(1);
+  u64 answers = 0, errors = 0;
+  for (const AotShape &shape : all_aot_shapes())
+    for (int round = 0; round < 25; ++round) {
+      SCOPED_TRACE(name_of(shape) + ", round " + std::to_string(round));
+      Dump dump(shape, Dump::as_gcore);
+      dump.folder.write("shop", dump.file);
+      AotBuilder &heap = dump.heap;
+      const std::pair<Address, Address> stretches[] = {{heap.header, heap.initialised.second},
+                                                       {heap.types, heap.data.end()},
+                                                       {heap.variables.at("GcDacVars"), heap.types},
+                                                       {heap.native.address(), heap.native.end()},
+                                                       {heap.segments[0].start, heap.segments[0].block.end()}};
+      const u64 values[] = {0, 1, ~u64{0}, 0x7fffffff, heap.native.address(), heap.free_type, heap.segments[0].start};
+      for (int hits = 1 << random() % 5; hits; --hits) {
+        auto [start, end] = stretches[random() % std::size(stretches)];
+        Address at = start + random() % (end - start);
+        if (random() % 2)
+          heap.poke(at, random(), 1);
+        else
+          heap.poke(at & ~(heap.p - 1), values[random() % std::size(values)], heap.p);
+      }
+      try {
+        std::unique_ptr<Snapshot> snapshot = dump.open();
+        const HeapTally &tally = snapshot->tally();
+        u64 gaps = 0;
+        for (std::span<const Gap> list : {snapshot->heap().gaps(), std::span<const Gap>(tally.walk.gaps)})
+          for (const Gap &gap : list)
+            gaps += gap.end - gap.start;
+        EXPECT_EQ(tally.walk.bytes + snapshot->heap().context_bytes() + gaps, snapshot->heap().segment_bytes());
+        for (const TypeTally &type : tally.types)
+          EXPECT_FALSE(snapshot->runtime().types().name(type.method_table).empty());
+        ++answers;
+      } catch (const Error &e) {
+        EXPECT_GT(std::string_view(e.what()).size(), 20u) << e.what();
+        EXPECT_LT(std::string_view(e.what()).size(), 4000u) << e.what();
+        ++errors;
+      }
+    }
+  // Both must be common, or the damage is not what it should be.
+  EXPECT_GT(answers, errors / 4);
+  EXPECT_GT(errors, answers / 40);
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,489 @@
+#include "support/aot_builder.h"
+
+#include "image/elf_file.h"
+#include "metadata/native_format.h"
+
+#include <algorithm>
+
+namespace dnheap::test {
+
+namespace {
+
+constexpr Address program_at = 0x10000000, native_at = 0x20000000, heap_at = 0x40000000;
+constexpr u64 segment_stride = 1 << 20;
+constexpr u32 generation_words = 33, start_segment_word = 7;
+
+Address place(Format format, Address low) { return format.pointer_size == 8 ? 0x5600'0000'0000 + low : low; }
+
+// A number in the fewest bytes, or in five.
+void put_number(FormatWriter &out, u32 value, bool longest = false) {
+  if (!longest && value < 1 << 7) {
+    out.put(value << 1, 1);
+  } else if (!longest && value < 1 << 14) {
+    out.put((value << 2 & 0xff) | 1, 1);
+    out.put(value >> 6, 1);
+  } else {
+    out.put(15, 1);
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      out.put(value >> shift & 0xff, 1);
+  }
+}
+
+} // namespace
+
+AotBuilder::AotBuilder(const AotShape &s)
+    : shape(s), p(s.format.pointer_size),
+      constants(s.format, place(s.format, program_at) + ElfLibraryWriter::read_only_at),
+      data(s.format, place(s.format, program_at) + ElfLibraryWriter::writable_at),
+      native(s.format, place(s.format, native_at)), base_(place(s.format, program_at)),
+      metadata_({8, ByteOrder::little}) {
+  contexts.resize(3);
+  native.reserve(64);
+  metadata_.word(0xdeaddffd);
+  // .data: what the file knows. The rest is .bss.
+  initialised.first = data.reserve(0, p);
+  header = data.reserve(16 + 2 * p, p);
+  cell_ = data.reserve(p, p);
+  variables["ready_to_run"] = data.reserve(16 + 4 * (8 + 2 * p), p);
+  variables["heap_offsets"] = data.reserve(22 * 4, 4);
+  variables["generation_offsets"] = data.reserve(3 * 4, 4);
+  for (u64 i = 0; i < 22; ++i)
+    data.word(variables["heap_offsets"] + 4 * i, i == 0 ? 5 * p : i == 1 ? 6 * p : i == 18 ? 8 * p : ~u32{0});
+  data.word(variables["generation_offsets"], 0);
+  data.word(variables["generation_offsets"] + 4, start_segment_word * p);
+  data.word(variables["generation_offsets"] + 8, ~u32{0});
+  initialised.second = data.reserve(0, 4096);
+  for (const char *name : {"max_gen", "c_gc_state", "mark_array", "ephemeral", "alloc_allocated", "invalid_count",
+                           "finalize_queue", "handle_table_map", "built_with_svr", "n_heaps", "g_heaps", "crash"})
+    variables[name] = data.reserve(p, p);
+  variables["generation_table"] = data.reserve(5 * generation_words * p, p);
+  variables["GcDacVars"] = data.reserve(48 * p, 8);
+  types = data.reserve(100 * (p == 8 ? 24 : 12), p);
+  variables["globals"] = data.reserve(8 * 2 * p, p);
+  free_type = data.reserve(8 * p, p);
+  data.word(free_type, 0x80000001);
+  data.word(free_type + 4, 3 * p);
+  sizes_[free_type] = {static_cast<u32>(3 * p), 1};
+  object_type = type("System", "Object", 1);
+  data.pointer(object_type + 8, 0);
+  string_type = described("System", "String", static_cast<u32>(2 * p + 6), 0x80000002, 0);
+}
+
+Address AotBuilder::method_table(u32 flags, u32 base_size, Address related, u32 hash,
+                                 const std::vector<Address> &parts) {
+  constexpr u64 slots = 3, interfaces = 2;
+  data.reserve(4 * p, p); // a GCDesc would lie in front
+  Address mt = data.reserve(8 + p + 8 + (slots + interfaces) * p + 4 * parts.size(), p);
+  data.word(mt, flags);
+  data.word(mt + 4, base_size);
+  data.pointer(mt + 8, related);
+  data.half(mt + 8 + p, slots);
+  data.half(mt + 10 + p, interfaces);
+  data.word(mt + 12 + p, hash);
+  Address at = mt + 16 + p + (slots + interfaces) * p;
+  for (Address part : parts) {
+    relative(at, part);
+    at += 4;
+  }
+  sizes_[mt] = {base_size, flags >> 31 ? flags & 0xffff : 0};
+  hashes[mt] = hash;
+  return mt;
+}
+
+u32 AotBuilder::metadata_string(const std::string &text) {
+  u32 at = static_cast<u32>(metadata_.size());
+  put_number(metadata_, static_cast<u32>(text.size()));
+  metadata_.text(text);
+  return at;
+}
+
+u32 AotBuilder::metadata_name_space(const std::string &name) {
+  if (auto known = name_spaces_.find(name); known != name_spaces_.end())
+    return known->second;
+  std::size_t dot = name.rfind('.');
+  const unsigned bits = shape.major >= 5 ? 7 : 8;
+  u32 parent = 0, parent_kind = 0x38, text = 0;
+  if (!name.empty()) {
+    parent = metadata_name_space(dot == name.npos ? "" : name.substr(0, dot));
+    parent_kind = 0x2f;
+    text = metadata_string(dot == name.npos ? name : name.substr(dot + 1));
+  }
+  u32 at = static_cast<u32>(metadata_.size());
+  put_number(metadata_, parent << bits | parent_kind);
+  put_number(metadata_, text);
+  return name_spaces_[name] = at;
+}
+
+Address AotBuilder::described(const std::string &name_space, const std::string &name, u32 base_size, u32 flags,
+                              Address enclosing) {
+  u32 space = enclosing ? 0 : metadata_name_space(name_space), text = metadata_string(name);
+  u32 record = static_cast<u32>(metadata_.size());
+  for (u32 value : {0x100001u, 0x3du, space, text, 0u, 0u, enclosing ? records_.at(enclosing) : 0u})
+    put_number(metadata_, value);
+  Bytes blob = metadata_.bytes();
+  u32 hash = native_type_hash(*NativeMetadata(blob, shape.major >= 5 ? 7 : 8).type_name(record));
+  Address mt = method_table(flags, base_size, object_type, hash, {cell_, data.address()});
+  records_[mt] = record;
+  return mt;
+}
+
+Address AotBuilder::type(const std::string &name_space, const std::string &name, u64 fields, Address enclosing) {
+  return described(name_space, name, static_cast<u32>((2 + fields) * p), 0x50000000, enclosing);
+}
+
+Address AotBuilder::definition(const std::string &name_space, const std::string &name, u32 arity) {
+  Address mt = type(name_space, name, 1);
+  data.word(mt, 0x52030000 | (shape.major <= 3 ? arity : 0));
+  if (shape.major > 3)
+    data.word(mt + 4, arity);
+  return mt;
+}
+
+Address AotBuilder::instance(Address definition, const std::vector<Address> &arguments, u64 fields, u32 more_flags) {
+  std::vector<u32> of;
+  for (Address argument : arguments)
+    of.push_back(hashes.at(argument));
+  Address list = arguments[0];
+  if (arguments.size() > 1) {
+    list = data.reserve(4 * arguments.size(), 4);
+    for (u64 i = 0; i < arguments.size(); ++i)
+      relative(list + 4 * i, arguments[i]);
+  }
+  std::vector<Address> parts = {cell_, data.address()};
+  // Dispatch map, finalizer, optional fields (only 8.0 has them), sealed slots.
+  for (u32 flag : {0x40000u, 0x100000u, shape.major <= 3 ? 0x1000000u : 0u, 0x400000u})
+    if (more_flags & flag)
+      parts.push_back(data.address());
+  parts.push_back(definition);
+  parts.push_back(list);
+  return method_table(0x52000000 | more_flags, static_cast<u32>((2 + fields) * p), object_type,
+                      native_instance_hash(hashes.at(definition), of), parts);
+}
+
+Address AotBuilder::array(Address element, u32 component_size, u32 rank) {
+  u32 flags = 0x80020000 | (rank ? 0x17u : 0x18u) << 26 | component_size;
+  return method_table(flags, static_cast<u32>(3 * p + 8 * rank), element,
+                      native_array_hash(hashes.at(element), std::max(rank, 1u), rank == 0), {cell_, data.address()});
+}
+
+// As real ones: 16 bytes, behind the runs of references.
+Address AotBuilder::statics(u64 fields) {
+  u64 base_size = (2 + fields) * p;
+  Address gc_desc = data.words({fields * p - base_size, p, 1});
+  Address mt = data.reserve(8 + p, 1);
+  (void)gc_desc;
+  data.word(mt, shape.major <= 3 ? 0x200000 : 0x1000000);
+  data.word(mt + 4, base_size);
+  data.pointer(mt + 8, object_type);
+  sizes_[mt] = {static_cast<u32>(base_size), 0};
+  return mt;
+}
+
+AotSegment &AotBuilder::segment(GCSegmentGeneration generation) {
+  Address at = place(shape.format, heap_at) + segments.size() * segment_stride;
+  AotSegment &out = segments.emplace_back(AotSegment{generation, 0, Block(shape.format, at)});
+  out.start = out.block.reserve(0x28) + 0x28;
+  return out;
+}
+
+Address AotBuilder::object(AotSegment &segment, Address method_table, u64 components) {
+  Sizes sizes = sizes_.at(method_table);
+  u64 size = std::max<u64>(sizes.base + sizes.component * components, 3 * p);
+  bool large = segment.generation == GCSegmentGeneration::loh || segment.generation == GCSegmentGeneration::poh;
+  Address at = segment.block.reserve(align_up(size, large ? 8 : p), 1);
+  segment.block.pointer(at, method_table);
+  if (components)
+    segment.block.word(at + p, components);
+  objects.push_back({at, method_table, size});
+  return at;
+}
+
+AllocationContext AotBuilder::context(AotSegment &segment, u64 unused) {
+  Address at = segment.block.reserve(unused + 3 * p, 1);
+  return contexts[0] = {at, at + unused};
+}
+
+Address AotBuilder::text(const std::string &text) { return constants.append(text + std::string(1, '\0')); }
+
+void AotBuilder::write_sections() {
+  // Four buckets; offsets of two bytes.
+  std::vector<Address> mts;
+  for (const auto &[mt, record] : records_)
+    mts.push_back(mt);
+  const unsigned bits = shape.major >= 5 ? 7 : 8;
+  FormatWriter lists({8, ByteOrder::little}), entries({8, ByteOrder::little});
+  const u64 lists_at = 1 + 5 * 2, entries_at = lists_at + 6 * mts.size();
+  std::vector<u64> starts;
+  for (u64 bucket = 0; bucket < 4; ++bucket) {
+    starts.push_back(lists_at + lists.size() - 1);
+    for (u64 i = bucket; i < mts.size(); i += 4) {
+      lists.put(hashes.at(mts[i]) & 0xff, 1);
+      u64 from = lists_at + lists.size();
+      put_number(lists, static_cast<u32>(entries_at + entries.size() - from), true);
+      put_number(entries, static_cast<u32>(i));
+      put_number(entries, u32{0x3a} << (32 - bits) | records_.at(mts[i]));
+    }
+  }
+  starts.push_back(lists_at + lists.size() - 1);
+  FormatWriter map({8, ByteOrder::little});
+  map.put(2 << 2 | 1, 1);
+  for (u64 start : starts)
+    map.put(start, 2);
+  map.append(lists.bytes());
+  map.append(entries.bytes());
+
+  Address fixups = constants.reserve(4 * mts.size(), 4);
+  for (u64 i = 0; i < mts.size(); ++i)
+    constants.word(fixups + 4 * i, mts[i] - (fixups + 4 * i));
+  Address type_map = constants.append(map.bytes()), metadata = constants.append(metadata_.bytes());
+  struct Row {
+    u32 id;
+    Address start, end;
+  } rows[] = {{204, cell_, 0},
+              {301, type_map, type_map + map.size()},
+              {308, fixups, fixups + 4 * mts.size()},
+              {313, metadata, metadata + metadata_.size()}};
+  Address at = variables["ready_to_run"];
+  data.put(at, shape.format.byte_order == ByteOrder::little ? 0x00525452 : 0x52545200, 4);
+  data.half(at + 4, shape.major >= 5 ? 16 : shape.major == 4 ? 10 : 9);
+  data.half(at + 12, std::size(rows));
+  data.put(at + 14, 8 + 2 * p, 1);
+  data.put(at + 15, 1, 1);
+  at += 16;
+  for (const Row &row : rows) {
+    data.word(at, row.id);
+    data.pointer(at + 8, row.start);
+    data.pointer(at + 8 + p, row.end);
+    relocated_.push_back(at + 8);
+    if (row.end)
+      relocated_.push_back(at + 8 + p);
+    at += 8 + 2 * p;
+  }
+}
+
+void AotBuilder::write_header() {
+  const std::string thread = shape.major <= 3 ? "ThreadBuffer" : "RuntimeThreadLocals";
+  std::vector<std::tuple<std::string, std::string, u64>> rows = {{"GcDacVars", "SIZEOF", 45 * p},
+                                                                 {"dac_gc_heap", "generation_table", 3}, // wrong, as
+                                                                 {"dac_gc_heap", "alloc_allocated", 0},  // in real ones
+                                                                 {"gc_alloc_context", "alloc_ptr", 0},
+                                                                 {"gc_alloc_context", "alloc_limit", p},
+                                                                 {"dac_generation", "allocation_context", 0},
+                                                                 {"dac_generation", "start_segment", 7 * p},
+                                                                 {"dac_generation", "allocation_start", 8 * p},
+                                                                 {"Globals", "MinObjectSize", 3 * p},
+                                                                 {"ThreadStore", "m_ThreadList", 2 * p},
+                                                                 {thread, "m_pNext", 11 * p},
+                                                                 {thread, "m_threadId", 13 * p},
+                                                                 {"MethodTable", "m_uFlags", 0},
+                                                                 {"MethodTable", "m_uBaseSize", 4},
+                                                                 {"MethodTable", "m_pRelatedParameterType", 8},
+                                                                 {"MethodTable", "m_VTable", 16 + p},
+                                                                 {"RuntimeInstance", "m_pThreadStore", p}};
+  if (shape.major >= 5) {
+    rows.emplace_back("ee_alloc_context", "m_rgbAllocContextBuffer", p);
+    rows.emplace_back(thread, "m_eeAllocContext", 2 * p);
+  } else {
+    rows.emplace_back(thread, "m_rgbAllocContextBuffer", 3 * p);
+  }
+  const char *members[] = {"allocated", "committed", "reserved", "used",
+                           "mem",       "flags",     "next",     "background_allocated"};
+  for (u64 i = 0; i < std::size(members); ++i)
+    rows.emplace_back("dac_heap_segment", members[i], i * p);
+  Address at = types;
+  for (const auto &[type, field, offset] : rows) {
+    data.pointer(at, text(type));
+    data.pointer(at + p, text(field));
+    data.word(at + 2 * p, offset);
+    at += p == 8 ? 24 : 12;
+  }
+  at = variables["globals"];
+  for (const auto &[name, value] : {std::pair{"g_CrashInfoBuffer", variables["crash"]},
+                                    {"g_pTheRuntimeInstance", variables["instance"]},
+                                    {"g_gcDacGlobals", variables["GcDacVars"]},
+                                    {"g_pFreeObjectEEType", free_type}}) {
+    data.pointer(at, text(name));
+    data.pointer(at + p, value);
+    at += 2 * p;
+  }
+  bool little = shape.format.byte_order == ByteOrder::little;
+  data.put(header, little ? 0x48444e44 : 0x444e4448, 4);
+  data.half(header + 4, shape.major);
+  data.word(header + 8, (p == 8 ? 1 : 0) | (little ? 0 : 2));
+  data.pointer(header + 16, types);
+  data.pointer(header + 16 + p, variables["globals"]);
+}
+
+// Generations 0 to 4 at `table`: chains of their segments.
+void AotBuilder::write_generations(Address table, bool in_data) {
+  Block &to = in_data ? data : native;
+  for (u64 generation = 0; generation < 5; ++generation) {
+    Address link = table + generation * generation_words * p + start_segment_word * p;
+    bool first = true;
+    for (const AotSegment &s : segments) {
+      u64 listed = s.generation == GCSegmentGeneration::frozen ? 2 : static_cast<u64>(s.generation);
+      if (listed != generation)
+        continue;
+      (first ? to : native).pointer(link, s.structure);
+      link = s.structure + 6 * p;
+      first = false;
+    }
+  }
+}
+
+void AotBuilder::write_heap() {
+  Address ephemeral = 0, allocated = 0;
+  for (AotSegment &s : segments) {
+    s.structure = native.reserve(12 * p, p);
+    Address end = s.block.end();
+    bool is_ephemeral = s.generation == GCSegmentGeneration::gen0;
+    if (is_ephemeral) {
+      ephemeral = s.structure;
+      allocated = end;
+    }
+    // Of the segment that is allocated from, its own end is out of date.
+    const u64 members[] = {is_ephemeral ? s.start : end,
+                           align_up(end, 4096),
+                           align_up(end, 4096),
+                           end,
+                           s.start,
+                           s.generation == GCSegmentGeneration::frozen ? 1u : 0u};
+    for (u64 i = 0; i < std::size(members); ++i)
+      native.pointer(s.structure + i * p, members[i]);
+  }
+  Address vars = variables["GcDacVars"];
+  data.put(vars, 2, 1);
+  data.put(vars + 1, 4, 1);
+  data.pointer(vars + (p == 8 ? 8 : 4), generation_words * p);
+  data.pointer(vars + (p == 8 ? 16 : 8), 5);
+  auto set = [&](u64 index, const char *name) { data.pointer(vars + (3 + index) * p, variables.at(name)); };
+  set(1, "built_with_svr");
+  set(4, "max_gen");
+  set(6, "c_gc_state");
+  set(21, "invalid_count");
+  set(26, "handle_table_map");
+  set(28, "generation_offsets");
+  data.word(variables["max_gen"], 2);
+  if (shape.server) {
+    Address heap = native.reserve(8 * p + 5 * generation_words * p, p), table = native.words({heap});
+    native.pointer(heap + 5 * p, allocated);
+    native.pointer(heap + 6 * p, ephemeral);
+    write_generations(heap + 8 * p, false);
+    data.word(variables["n_heaps"], 1);
+    data.pointer(variables["g_heaps"], table);
+    set(19, "n_heaps");
+    set(20, "g_heaps");
+    set(27, "heap_offsets");
+    return;
+  }
+  data.pointer(variables["ephemeral"], ephemeral);
+  data.pointer(variables["alloc_allocated"], allocated);
+  write_generations(variables["generation_table"], true);
+  set(3, "generation_table");
+  set(5, "mark_array");
+  set(7, "ephemeral");
+  set(12, "alloc_allocated");
+  set(15, "finalize_queue");
+}
+
+void AotBuilder::write_threads() {
+  Address next = 0;
+  for (u64 i = contexts.size(); i-- > 0;) {
+    Address thread = native.reserve(20 * p, p);
+    native.pointer(thread + 3 * p, contexts[i].pointer);
+    native.pointer(thread + 4 * p, contexts[i].limit);
+    native.pointer(thread + 11 * p, next);
+    native.pointer(thread + 13 * p, 5001 + i);
+    variables["thread " + std::to_string(i)] = next = thread;
+  }
+  Address store = native.words({0, 0, next});
+  variables["instance"] = native.words({0, store});
+}
+
+void AotBuilder::build() {
+  write_sections();
+  before_ = data.bytes();
+  std::fill(before_.begin() + static_cast<i64>(initialised.second - data.address()), before_.end(), std::byte{});
+  native.pointer(native.address() + p, variables["ready_to_run"]); // the TypeManager
+  data.pointer(cell_, native.address());
+  write_heap();
+  write_threads();
+  write_header();
+}
+
+std::vector<std::byte> AotBuilder::library(const std::vector<std::byte> &writable) const {
+  ElfLibraryWriter out{.format = shape.format};
+  out.build_id = {1, 2, 3, 4};
+  out.read_only = constants.bytes();
+  out.writable = writable;
+  out.bss = 0x100;
+  if (shape.exported)
+    out.symbols.push_back({"DotNetRuntimeDebugHeader", header - base_});
+  out.symbols.push_back({"main", ElfLibraryWriter::read_only_at});
+  for (Address at : relocated_) {
+    u64 value = load_pointer(data.bytes().data() + (at - data.address()), shape.format);
+    out.relocations.push_back({at - base_, value - base_});
+  }
+  return out.write();
+}
+
+std::vector<std::byte> AotBuilder::program_file() const { return library(before_); }
+
+std::unique_ptr<Target> AotBuilder::target() {
+  if (!built_)
+    build();
+  built_ = true;
+  auto out = std::make_unique<Target>();
+  std::vector<Range> pieces, ranges;
+  std::vector<std::byte> program = library(data.bytes());
+  std::vector<std::shared_ptr<const void>> storage;
+  pieces = ElfFile::parse(program)->layout(base_, storage);
+  pieces.push_back(native.range());
+  for (const AotSegment &s : segments)
+    pieces.push_back(s.block.range());
+  for (const Range &piece : pieces) {
+    auto copy = std::make_shared<std::vector<std::byte>>(piece.bytes.begin(), piece.bytes.end());
+    for (const Poke &poke : pokes_)
+      for (u64 i = 0; i < poke.size; ++i)
+        if (Address at = poke.at + i; at >= piece.address && at < piece.end())
+          (*copy)[at - piece.address] = static_cast<std::byte>(
+              poke.value >> 8 * (shape.format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
+    Address from = piece.address;
+    for (u64 i = 0; i <= holes_.size(); ++i) { // in the order of their addresses
+      Address to = i < holes_.size() ? std::clamp(holes_[i].first, from, piece.end()) : piece.end();
+      if (to > from)
+        ranges.push_back({from, Bytes(*copy).subspan(from - piece.address, to - from)});
+      if (i < holes_.size())
+        from = std::clamp(holes_[i].second, from, piece.end());
+    }
+    out->storage.push_back(copy);
+  }
+  out->path = "synthetic.core";
+  out->container = "elf-core";
+  out->os = OperatingSystem::linux_os;
+  out->architecture = p == 8 ? Architecture::x64 : Architecture::x86;
+  out->pid = 5001;
+  out->memory = Memory(shape.format, ranges);
+  out->modules = {{"/srv/shop", base_, {{base_, end(), 0}}}};
+  out->auxv[9] = constants.address();
+  for (u64 i = 0; i < contexts.size(); ++i)
+    out->threads.push_back({5001 + i, 0, 0, {}});
+  return out;
+}
+
+std::vector<AotShape> all_aot_shapes() {
+  std::vector<AotShape> out;
+  for (Format format : all_formats)
+    for (u16 major : {u16{3}, u16{4}, u16{5}})
+      for (bool server : {false, true})
+        for (bool exported : {true, false})
+          out.push_back({.format = format, .major = major, .server = server, .exported = exported});
+  return out;
+}
+
+std::string name_of(const AotShape &shape) {
+  return name_of(shape.format) + " header " + std::to_string(shape.major) +
+         (shape.server ? " server" : " workstation") + (shape.exported ? "" : " by its cookie");
+}
+
+} // namespace dnheap::test

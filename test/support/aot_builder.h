@@ -1,0 +1,126 @@
+// AotBuilder: writes a synthetic NativeAOT process, down to the bytes, as a Target in any of four formats: a program
+// with the runtime's debug header (3.0, 4.0, 5.0), ReadyToRun header, MethodTables and NativeFormat metadata; threads;
+// workstation or server heaps of regions with objects. What is not set is zero.
+//
+//   AotBuilder heap({.format = format, .major = 4});
+//   Address node = heap.type("Shop", "Node", 1);                   // one word of fields
+//   AotSegment &young = heap.segment(GCSegmentGeneration::gen0);
+//   heap.object(young, node);
+//   std::unique_ptr<Target> target = heap.target();
+//
+// Places differ from real ones where they may. heap.objects lists all objects: what a walk must find.
+#pragma once
+#include "runtime/gc_1.h"
+#include "support/block.h"
+#include "target/target.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+
+namespace dnheap::test {
+
+struct AotShape {
+  Format format = {};
+  u16 major = 5;
+  bool server = false;
+  bool exported = true; // false: only the cookie tells where the header lies
+};
+
+struct AotObject {
+  Address address = 0, method_table = 0;
+  u64 size = 0;
+  bool operator==(const AotObject &) const = default;
+};
+
+struct AotSegment {
+  GCSegmentGeneration generation;
+  Address start;
+  Block block;
+  Address structure = 0;
+};
+
+class AotBuilder {
+public:
+  explicit AotBuilder(const AotShape &shape);
+  AotBuilder(const AotBuilder &) = delete;
+
+  const AotShape shape;
+  const u64 p; // pointer size
+
+  // Types. `enclosing`: another one of these.
+  Address type(const std::string &name_space, const std::string &name, u64 fields, Address enclosing = 0);
+  Address definition(const std::string &name_space, const std::string &name, u32 arity); // of a generic type
+  Address instance(Address definition, const std::vector<Address> &arguments, u64 fields, u32 more_flags = 0);
+  Address array(Address element, u32 component_size, u32 rank = 0); // rank 0: a vector
+  Address statics(u64 fields);                                      // what the compiler makes up
+  Address object_type = 0, string_type = 0, free_type = 0;
+
+  AotSegment &segment(GCSegmentGeneration generation);
+  Address object(AotSegment &segment, Address method_table, u64 components = 0);
+  AllocationContext context(AotSegment &segment, u64 unused); // and of the first thread
+
+  std::deque<AotSegment> segments;
+  std::vector<AotObject> objects;
+  std::vector<AllocationContext> contexts; // of threads; three threads, without them to begin with
+  std::map<Address, u32> hashes;           // of types
+
+  // The program's memory.
+  Block constants, data;
+  Block native;                             // the runtime's own heap
+  Address header = 0, types = 0;            // the debug header, its table of types
+  std::pair<Address, Address> initialised;  // .data: the header and all that the file knows
+  std::map<std::string, Address> variables; // in `data`
+  Address base() const { return base_; }
+  Address end() const { return data.end() + 0x1000; }
+
+  // Changes to the finished memory.
+  void poke(Address at, u64 value, u64 size) { pokes_.push_back({at, value, size}); }
+  void hole(Address start, Address end) { holes_.emplace_back(start, end); }
+
+  std::unique_ptr<Target> target();
+  // The program as a file, valid after target(): before it ran, that is without what the runtime wrote.
+  std::vector<std::byte> program_file() const;
+
+private:
+  struct Poke {
+    Address at;
+    u64 value, size;
+  };
+
+  Address method_table(u32 flags, u32 base_size, Address related, u32 hash, const std::vector<Address> &parts);
+  Address described(const std::string &name_space, const std::string &name, u32 base_size, u32 flags,
+                    Address enclosing);
+  u32 metadata_string(const std::string &text);
+  u32 metadata_name_space(const std::string &name);
+  void build();
+  void write_sections();
+  void write_header();
+  void write_heap();
+  void write_generations(Address table, bool all);
+  void write_threads();
+  Address text(const std::string &text);
+  void relative(Address at, Address to) { data.word(at, to - at); }
+  std::vector<std::byte> library(const std::vector<std::byte> &writable) const;
+
+  Address base_;
+  Address cell_ = 0;
+  FormatWriter metadata_;
+  std::map<Address, u32> records_; // type definitions in metadata_
+  std::map<std::string, u32> name_spaces_;
+  struct Sizes {
+    u32 base, component;
+  };
+  std::map<Address, Sizes> sizes_;
+  std::vector<Address> relocated_;
+  std::vector<std::byte> before_; // `data` before the runtime wrote to it
+  std::vector<Poke> pokes_;
+  std::vector<std::pair<Address, Address>> holes_;
+  bool built_ = false;
+};
+
+// Every format with every version, server and workstation, with and without export.
+std::vector<AotShape> all_aot_shapes();
+std::string name_of(const AotShape &shape);
+
+} // namespace dnheap::test
