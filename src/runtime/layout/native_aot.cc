@@ -55,6 +55,16 @@ u64 require(const std::optional<u64> &value, const char *name, const Module &mod
   return *value;
 }
 
+// Compiled code relies on these, as under CoreCLR.
+void add_object(ContractDescriptor &to, i64 p) {
+  to.set_field("Object", "m_pMethTab", 0, Origin::discovered);
+  to.set_field("Array", "m_NumComponents", p, Origin::discovered);
+  to.set_field("String", "m_StringLength", p, Origin::discovered);
+  to.set_field("String", "m_FirstChar", p + 4, Origin::discovered);
+  to.contracts.emplace("Object", "c1");
+  to.contract_origin.emplace("Object", Origin::discovered);
+}
+
 // u16 NumVtableSlots, NumInterfaces; u32 HashCode: directly before the virtual methods in every version.
 void add_method_table(ContractDescriptor &to, const DebugHeader &header) {
   i64 methods = to.offset("MethodTable", "VTable");
@@ -95,6 +105,7 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
                  Origin::published);
   if (std::optional<u32> size = header.offset("Globals.MinObjectSize"))
     out.set_number("MinObjectSize", *size, false, Origin::published);
+  add_object(out, target.format().pointer_size);
   add_method_table(out, header);
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
     out.contracts[contract] = "n1";
