@@ -19,6 +19,17 @@ constexpr Verb all_verbs[] = {
     {"objects", "which objects are there?",
      "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions.",
      "type gen min range", "address bytes type", "objects", answer_objects},
+    {"handles", "which GC handles exist?",
+     "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep nothing alive; "
+     "strong and pinned ones keep their objects; a dependent one keeps its secondary as long as its object lives.",
+     "type", "kind type", "handles kinds", answer_handles},
+    {"gc", "what does the GC say of itself?",
+     "Everything that the GC contract tells beside objects and handles: what kind of GC, its state, heaps and "
+     "generations, background collection, finalization queues, mechanisms by name, free regions and bookkeeping, and "
+     "why memory ran out the last time. Reads no object.",
+     "", "",
+     "state heaps generations background finalization internal_roots mechanisms free_regions bookkeeping oom problems",
+     answer_gc},
     {"info", "what is this dump, how was it understood, how complete is it?",
      "What kind of dump, which runtime, which module files were used or rejected and why, where the runtime's layout "
      "was "

@@ -7,6 +7,8 @@ namespace dnheap {
 report::Answer answer_stat(Snapshot &snapshot, const Question &question);
 report::Answer answer_segments(Snapshot &snapshot, const Question &question);
 report::Answer answer_objects(Snapshot &snapshot, const Question &question);
+report::Answer answer_handles(Snapshot &snapshot, const Question &question);
+report::Answer answer_gc(Snapshot &snapshot, const Question &question);
 report::Answer answer_info(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 

@@ -9,6 +9,7 @@ namespace {
 constexpr u32 signature = 0xdeaddffd;
 constexpr unsigned most_levels = 64;
 constexpr u32 longest_name = 65536;
+constexpr u64 most_entries = 1 << 20; // a program of a million types would be the first
 
 // Numbers take one to five bytes; the low bits of the first one tell how many. Little-endian on every machine.
 class Reader {
@@ -205,7 +206,7 @@ std::vector<NativeMapEntry> native_map_entries(Bytes table) {
     std::optional<u64> start = offset(bucket), end = offset(bucket + 1);
     if (!start || !end)
       return out;
-    for (Reader list(table, *start); list.at() < *end && out.size() < table.size();) {
+    for (Reader list(table, *start); list.at() < *end && out.size() < std::min<u64>(table.size(), most_entries);) {
       list.byte();
       u64 from = list.at();
       i64 at = static_cast<i64>(from) + list.signed_number();

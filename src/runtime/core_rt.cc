@@ -18,6 +18,9 @@ FoundNf16Header find_header(const Target &target, const Module &module) {
 ContractDescriptor describe(const Target &target, const FoundNf16Header &found) {
   const Nf16Header header = read_nf16_header(target.memory, found.address);
   ContractDescriptor out;
+  // What is asked for first by whoever wants more than the heap.
+  for (const char *name : {"GCIdentifiers", "HandleTableMap"})
+    out.missing[name] = "CoreRT's memory format (NF16) has nothing in its place: it tells of segments and objects only";
   out.found_by = "NF16 header at " + hex(header.address) + ", " + found.how;
   for (u64 i = 0; i < nf16_section_count; ++i) {
     const Nf16Contract &contract = header.contracts[i];

@@ -5,13 +5,12 @@
 namespace dnheap {
 
 std::vector<FoundNativeAot> find_native_aot(const Target &target, bool tables_too) {
+  std::vector<std::pair<const Module *, DebugHeaderPlace>> places = find_debug_headers(target);
+  if (places.empty() && tables_too)
+    places = find_debug_tables(target);
   std::vector<FoundNativeAot> out;
-  for (const auto &[module, place] : find_debug_headers(target))
-    out.push_back({module, place});
-  if (out.empty() && tables_too)
-    for (const Module &module : target.modules)
-      if (std::optional<DebugHeaderPlace> place = find_debug_tables(target, module))
-        out.push_back({&module, *place});
+  for (auto &[module, place] : places)
+    out.push_back({module, std::move(place)});
   return out;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view magic{"RTR\0", 4};
 constexpr u16 most_sections = 512;
-constexpr u64 most_scanned = u64{1} << 30;
+constexpr u64 most_scanned = u64{1} << 30, most_looks = 65536;
 
 // Magic; u16 major, minor; u32 flags; u16 section count; u8 row size, type; rows of u32 id, u32 flags, start, end.
 std::optional<ReadyToRun> parse(const Memory &memory, const ElfImage &image, Address at) {
@@ -36,20 +36,17 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ElfImage &image, Add
   return out;
 }
 
+// At most two: that is one too many.
 void find_in(const Memory &memory, const ElfImage &image, std::map<Address, ReadyToRun> &found) {
-  u64 budget = most_scanned;
-  for (const ElfImage::Segment &segment : image.segments())
-    for (const Range &range : memory.ranges()) {
-      Address from = std::max(segment.address, range.address),
-              to = std::min(add_clamped(segment.address, segment.size), range.end());
-      if (!segment.writable || from >= to)
-        continue;
-      std::string_view bytes = as_text(range.bytes.subspan(from - range.address, std::min(to - from, budget)));
-      budget -= bytes.size();
-      for (std::size_t at = bytes.find(magic); at != bytes.npos; at = bytes.find(magic, at + 1))
-        if (std::optional<ReadyToRun> header = parse(memory, image, from + at))
-          found.emplace(header->header, std::move(*header));
-    }
+  u64 bytes_left = most_scanned, looks_left = most_looks;
+  for (const Range &range : image.writable_bytes(memory)) {
+    std::string_view bytes = as_text(range.bytes.first(std::min<u64>(range.bytes.size(), bytes_left)));
+    bytes_left -= bytes.size();
+    for (std::size_t at = bytes.find(magic); at != bytes.npos && looks_left > 0 && found.size() < 2;
+         at = bytes.find(magic, at + 1), --looks_left)
+      if (std::optional<ReadyToRun> header = parse(memory, image, range.address + at))
+        found.emplace(header->header, std::move(*header));
+  }
 }
 
 } // namespace

@@ -26,10 +26,12 @@ enum : u32 {
 enum : u32 { element_array = 0x17, element_vector = 0x18, element_by_ref = 0x19, element_pointer = 0x1a };
 
 constexpr u32 largest_base_size = 1 << 30;
-constexpr u32 most_series = 1 << 16;
+constexpr u32 most_series = 512;
 constexpr u32 most_arguments = 1024;
 constexpr unsigned most_depth = 64;
 constexpr u64 most_kept = 64 << 20, longest_name = 16384;
+constexpr u64 most_parts = 4096; // types that one name is made of
+constexpr u64 largest_section = 256 << 20;
 
 constexpr const char *why_lost =
     "the module's metadata types that are not in this dump: give the folder of the program's file with "
@@ -127,7 +129,7 @@ std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const
 Bytes RuntimeTypeSystemN1::section(u32 id) {
   ReadyToRun::Section s = ready_to_run_.section(id);
   u64 size = s.end - s.start;
-  if (size == 0 || memory_->known_bytes(s.start, s.end) < size)
+  if (size == 0 || size > largest_section || memory_->known_bytes(s.start, s.end) < size)
     return {};
   if (Bytes whole = memory_->view(s.start, size); !whole.empty())
     return whole;
@@ -178,7 +180,11 @@ std::optional<NativeTypeName> RuntimeTypeSystemN1::definition(Address mt) const 
 }
 
 std::string RuntimeTypeSystemN1::name_or_place(Address mt, unsigned depth) {
-  std::string name = depth > most_depth ? "" : find_name(mt, depth);
+  std::string name;
+  if (depth <= most_depth && parts_left_ > 0) {
+    --parts_left_;
+    name = find_name(mt, depth);
+  }
   if (name.empty() || name.size() > longest_name)
     name =
         in_module(mt) ? std::string(module_->file_name()) + "!" + hex(mt - start_) : "<unknown type " + hex(mt) + ">";
@@ -272,6 +278,7 @@ const std::string &RuntimeTypeSystemN1::name(Address mt) {
   }
   if (auto known = names_.find(mt); known != names_.end())
     return known->second;
+  parts_left_ = most_parts;
   std::string name = name_or_place(mt, 0);
   kept_ += name.size();
   if (kept_ > most_kept)

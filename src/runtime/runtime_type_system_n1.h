@@ -61,7 +61,8 @@ private:
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
   std::unordered_map<Address, std::string> names_;
-  u64 kept_ = 0; // characters in names_
+  u64 kept_ = 0;       // characters in names_
+  u64 parts_left_ = 0; // of the name that is being told
   std::map<std::string, u64> problems_;
 };
 

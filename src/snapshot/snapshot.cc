@@ -64,7 +64,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
       if (p.outcome != Provenance::Outcome::used && needed.empty())
         needed = "; if " + p.module + " is a NativeAOT program, its file is needed: " + p.reason;
     throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, and for the debug "
-                "header of NativeAOT, in " +
+                "headers of NativeAOT and CoreRT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
                 (target_->modules.empty() ? ": the dump lists none" : "") +
                 "; single-file programs cannot be read yet" + needed);

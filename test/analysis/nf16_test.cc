@@ -116,6 +116,20 @@ TEST(Nf16Verbs, WithoutOneContractTheRestGoesOn) {
   }
 }
 
+TEST(Nf16Verbs, WhatTheFormatDoesNotHaveIsAnErrorThatSaysSo) {
+  Nf16Builder process({});
+  Shop shop(process);
+  Snapshot snapshot = open(process);
+  for (const char *verb : {"gc", "handles"})
+    try {
+      answer(snapshot, verb);
+      ADD_FAILURE() << verb;
+    } catch (const Error &e) {
+      EXPECT_NE(std::string(e.what()).find("CoreRT's memory format (NF16) has nothing in its place"), std::string::npos)
+          << e.what();
+    }
+}
+
 TEST(Nf16Verbs, DuringACollection) {
   Nf16Builder process({});
   Shop shop(process);

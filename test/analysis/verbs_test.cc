@@ -32,8 +32,21 @@ void make_small(HeapBuilder &heap) {
   heap.segment(G::loh).object(orders, 12000);
   heap.segment(G::poh).object(orders, 2);
   SegmentWriter &young = heap.segment(G::gen0);
-  young.object(line);
+  Address first = young.object(line);
   young.string("");
+  heap.gc.handles = {{.type = HandleType::strong, .object = old.start},
+                     {.type = HandleType::pinned, .object = first},
+                     {.type = HandleType::weak_short, .object = old.start},
+                     {.type = HandleType::dependent, .object = old.start, .secondary = first},
+                     {.type = HandleType::dependent, .object = first},
+                     {.type = HandleType::weak_interior_pointer, .object = first, .secondary = 0x7000},
+                     {.type = HandleType::strong, .object = 0x12340}};
+  GcHeapState &state = heap.gc.heaps[0];
+  state.mark_array = 0x5000;
+  state.finalize_counts = {0, 1, 2, 0, 3, 1, 2};
+  state.compact = {0, 1};
+  state.free_regions[0] = {{0x10000, 0x11000}, {0x20000, 0x21000}};
+  heap.gc.global_mechanisms = {1, 2};
   heap.threads[0].context = young.context(104);
   young.object(also_line);
   young.string("it's \"quoted\"");
@@ -52,6 +65,10 @@ void make_incomplete(HeapBuilder &heap) {
   heap.poke(old.start, 0x1234560, 8);
   heap.global_context = {0x777770, 0x777780};
   heap.structures_invalid = 1;
+  heap.gc.handles = {{.type = HandleType::strong, .object = old.start},
+                     {.type = HandleType::strong, .object = old.start, .segment = 1}};
+  heap.target();
+  heap.hole(heap.handle_segments[1].address(), heap.handle_segments[1].end());
 }
 
 void make_server(HeapBuilder &heap) {
@@ -66,6 +83,17 @@ void make_server(HeapBuilder &heap) {
       young.object(order);
     heap.threads[h].context = young.context(64);
   }
+  // One table of handles per processor, not per heap.
+  heap.gc.processors = 3;
+  for (u32 table = 0; table < 3; ++table)
+    heap.gc.handles.push_back({.type = HandleType::strong, .object = heap.segments[0].start, .table = table});
+  heap.gc.heaps[1].oom = {.reason = 3,
+                          .alloc_size = 5 << 20,
+                          .gc_index = 7,
+                          .fgm = 1,
+                          .size = 256 << 20,
+                          .available_pagefile_mb = 12,
+                          .loh_p = true};
 }
 
 struct NamedHeap {
@@ -263,7 +291,7 @@ TEST(Verbs, Orders) {
       for (u64 i = 1; i < asked.rows.size(); ++i) {
         int order = report::compare(asked.rows[i - 1][asked.column(column.c_str())],
                                     asked.rows[i][asked.column(column.c_str())]);
-        bool ascending = column == "type" || column == "address";
+        bool ascending = column == "type" || column == "address" || column == "kind";
         ASSERT_TRUE(ascending ? order <= 0 : order >= 0) << i;
       }
       // The first rows are the same however few of them are asked for.

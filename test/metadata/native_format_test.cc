@@ -40,28 +40,14 @@ TEST(NativeFormat, Names) {
 // Four numbers of one to five bytes, as an index and a handle each.
 TEST(NativeFormat, NumbersOfEveryLength) {
   // One bucket, offsets of one byte; two entries, the second one found by a distance of five bytes.
-  std::vector<u8> table = {0,
-                           2,
-                           10, // header, offsets
-                           0x11,
-                           7 << 1, // hash; entry 7 bytes on
-                           0x22,
-                           0x0f,
-                           9,
-                           0,
-                           0,
-                           0,         // hash; entry 8 bytes on
-                           0x7f << 1, // 127
-                           0x01 | 2 << 2,
-                           0x80, // 2 | 0x80 << 6
-                           0x0f,
-                           0x78,
-                           0x56,
-                           0x34,
-                           0x12, // 0x12345678
-                           0x03 | 1 << 3,
-                           2,
-                           3}; // 1 | 2 << 5 | 3 << 13
+  std::vector<u8> table = {0, 2, 10};
+  auto add = [&](std::initializer_list<u8> bytes) { table.insert(table.end(), bytes); };
+  add({0x11, 7 << 1});                 // hash, distance
+  add({0x22, 0x0f, 8, 0, 0, 0});       // hash, distance
+  add({0x7f << 1});                    // 127
+  add({0x01 | 2 << 2, 0x80});          // 2 | 0x80 << 6
+  add({0x0f, 0x78, 0x56, 0x34, 0x12}); // 0x12345678
+  add({0x03 | 1 << 3, 2, 3});          // 1 | 2 << 5 | 3 << 13
   std::vector<NativeMapEntry> entries = native_map_entries(bytes_of(table));
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].index, 127u);

@@ -26,6 +26,11 @@ MODES = {
     "heaps1": {"DOTNET_GCHeapCount": "1"},
     "hard-limit": {"DOTNET_GCHeapHardLimit": "0x20000000"},
     "small-regions": {"DOTNET_GCRegionSize": "0x100000"},
+    "handles": {},
+    "cpus-heaps1": {"DOTNET_GCHeapCount": "1"},
+    "cpus-datas": {"DOTNET_GCDynamicAdaptationMode": "1"},
+    "oom": {"DOTNET_GCHeapHardLimit": "0x8000000"},
+    "stopped": {},
     "plain-jit": {"DOTNET_EnableWriteXorExecute": "0", "DOTNET_TieredCompilation": "0"},
 }
 
@@ -42,12 +47,18 @@ SPECIAL = """
     8:wks:regions:heap:hard-limit 9:svr:regions:heap:hard-limit 10:wks:clrgc:heap:hard-limit
     8:wks:regions:heap:small-regions 10:wks:regions:full:small-regions 10:wks:regions:heap:nonconcurrent
     8:wks:regions:full:plain-jit 9:wks:regions:heap:plain-jit 10:svr:regions:heap:plain-jit
+    8:wks:regions:heap:handles 9:svr:regions:full:handles 10:wks:clrgc:heap:handles 10:svr:regions:heap:handles
+    8:svr:regions:heap:cpus-heaps1 9:svr:regions:heap:cpus-heaps1 10:svr:regions:heap:cpus-heaps1
+    8:svr:regions:heap:cpus-datas 9:svr:regions:heap:cpus-datas 10:svr:regions:heap:cpus-datas
+    8:wks:regions:heap:oom 9:wks:clrgc:heap:oom 10:svr:regions:heap:oom
+    8:wks:regions:gcore:stopped 9:svr:regions:gcore:stopped 10:wks:clrgc:gcore:stopped 10:wks:regions:gcore:stopped
     8:wks:regions:kernel 9:svr:clrgcexp:kernel 10:wks:clrgc:kernel
     8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
 """.split()
 
 # The special ones that even a short run makes.
-SAMPLE = ["10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
+SAMPLE = ["8:wks:regions:heap:handles", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
+          "10:wks:regions:gcore:stopped", "10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
           "8:wks:regions:kernel", "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
 
 

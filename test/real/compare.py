@@ -187,6 +187,62 @@ def gc_info(segments, witness, truth, regions):
     return problems
 
 
+# ClrMD's names of kinds; it has none for weak_interior_pointer.
+KINDS = {"WeakShort": "weak_short", "WeakLong": "weak_long", "Strong": "strong", "Pinned": "pinned",
+         "RefCounted": "ref_counted", "Dependent": "dependent", "AsyncPinned": "async_pinned", "SizedRef": "sized_ref",
+         "10": "weak_interior_pointer"}
+
+
+def handles(answer, witness, major):
+    """Every handle of ClrMD's, with kind, object and secondary; and no other, but those that its DAC is known to lose.
+
+    The DAC of 8 to 10 looks at as many tables as there are heaps, though there are as many as processors; and does not ask
+    for some kinds.
+    """
+    lost = {"weak_native_com", *(["async_pinned"] if major >= 9 else []), *(["sized_ref"] if major >= 10 else [])}
+    mine = {row["handle"]: row for row in answer["tables"]["handles"]}
+    theirs = {row["handle"]: row for row in witness["handles"]}
+    problems = [f"dnheap lacks the handle {key} of kind {theirs[key]['kind']}" for key in sorted(theirs.keys() - mine.keys())]
+    for key in sorted(mine.keys() - theirs.keys()):
+        if mine[key]["kind"] not in lost and mine[key]["table"] < witness["totals"]["heaps"]:
+            problems.append(f"only dnheap has the handle {key} of kind {mine[key]['kind']}")
+    for key in sorted(mine.keys() & theirs.keys()):
+        expected = {"kind": KINDS.get(theirs[key]["kind"]), "object": theirs[key]["object"]}
+        if expected["kind"] == "dependent":
+            expected["secondary"] = theirs[key]["secondary"]
+        problems += different(expected, mine[key], f"handle {key}")
+    found = answer["completeness"]
+    if not found["complete"] and witness["totals"]["invalid"] == 0:
+        problems.append(f"handles: the answer is incomplete: {found['notes']}")
+    return problems
+
+
+def own_handles(answer, truth):
+    """The program's own counts (test/programs/handles): of its objects of type Marked, and all that count references."""
+    rows = answer["tables"]["handles"]
+    problems = []
+    for kind, count in truth["handles"].items():
+        found = sum(row["kind"] == kind and (row["type"] == "Marked" or kind == "ref_counted") for row in rows)
+        if found != count:
+            problems.append(f"the program made {count} {kind} handles, dnheap found {found}")
+    unexpected = {row["kind"] for row in rows if row["type"] == "Marked"} - truth["handles"].keys()
+    return problems + [f"handles of kind {kind} that the program did not make" for kind in sorted(unexpected)]
+
+
+def finalization(answer, witness):
+    """As many objects in the finalization queues, and as many of them ready, as ClrMD says."""
+    rows = answer["tables"]["finalization"]
+    ready = sum(row["objects"] for row in rows if row["part"] in ("critical", "ready"))
+    found = {"finalizable": sum(row["objects"] for row in rows), "ready": ready}
+    return different(witness["finalization"], found, "finalization")
+
+
+def same_answer(derived, published):
+    """An answer about a dump, and about the same dump with the descriptors of .NET 11: every table must be equal."""
+    return [f"{derived['command']}: the table {name} differs when the target publishes the GC contract"
+            for name in derived["tables"] if derived["tables"][name] != published["tables"].get(name)]
+
+
 def index(rows, *keys):
     return {tuple(row[key] for key in keys): row for row in rows}
 

@@ -118,5 +118,59 @@ class Comparison(unittest.TestCase):
         self.assertNotEqual(self.problems(right_stat(), right_segments(), truth=truth), [])
 
 
+class HandlesTest(unittest.TestCase):
+    WITNESS = {"handles": [{"handle": "0x10", "kind": "Strong", "object": "0x1000", "secondary": "0x0"},
+                           {"handle": "0x18", "kind": "Dependent", "object": "0x1000", "secondary": "0x2000"},
+                           {"handle": "0x20", "kind": "10", "object": "0x1000", "secondary": "0x0"}],
+               "finalization": {"finalizable": 5, "ready": 2}, "totals": {"heaps": 1, "invalid": 0}}
+
+    def answer(self):
+        rows = [{"handle": "0x10", "kind": "strong", "object": "0x1000", "secondary": None, "table": 0, "type": "Marked"},
+                {"handle": "0x18", "kind": "dependent", "object": "0x1000", "secondary": "0x2000", "table": 0, "type": "Marked"},
+                {"handle": "0x20", "kind": "weak_interior_pointer", "object": "0x1000", "secondary": "0x3", "table": 0,
+                 "type": None}]
+        return {"command": "handles", "completeness": {"complete": True, "notes": []}, "tables": {"handles": rows}}
+
+    def test_right_answer(self):
+        self.assertEqual(compare.handles(self.answer(), self.WITNESS, 10), [])
+        self.assertEqual(compare.own_handles(self.answer(), {"handles": {"strong": 1, "dependent": 1}}), [])
+        self.assertEqual(compare.same_answer(self.answer(), self.answer()), [])
+
+    def test_every_value_counts(self):
+        for row in range(3):
+            for key, value in (("kind", "pinned"), ("object", "0x8"), ("handle", "0x99")):
+                wrong = self.answer()
+                wrong["tables"]["handles"][row][key] = value
+                self.assertTrue(compare.handles(wrong, self.WITNESS, 10), (row, key))
+                self.assertTrue(compare.same_answer(self.answer(), wrong), (row, key))
+        wrong = self.answer()
+        wrong["tables"]["handles"][1]["secondary"] = "0x0"
+        self.assertTrue(compare.handles(wrong, self.WITNESS, 10))
+        wrong["completeness"]["complete"] = False
+        self.assertEqual(len(compare.handles(wrong, self.WITNESS, 10)), 2)
+        self.assertTrue(compare.own_handles(self.answer(), {"handles": {"strong": 2, "dependent": 1}}))
+        self.assertTrue(compare.own_handles(self.answer(), {"handles": {"strong": 1}}))
+
+    def test_what_the_dac_loses(self):
+        more = self.answer()
+        row = {"handle": "0x28", "kind": "strong", "object": "0x8", "secondary": None, "table": 1, "type": "Marked"}
+        more["tables"]["handles"].append(row)
+        self.assertEqual(compare.handles(more, self.WITNESS, 10), [], "of a table beyond the number of heaps")
+        row["table"] = 0
+        self.assertTrue(compare.handles(more, self.WITNESS, 10))
+        row["kind"] = "sized_ref"
+        self.assertEqual(compare.handles(more, self.WITNESS, 10), [])
+        self.assertTrue(compare.handles(more, self.WITNESS, 9))
+
+    def test_finalization(self):
+        rows = [{"part": "gen2", "objects": 3}, {"part": "critical", "objects": 1}, {"part": "ready", "objects": 1}]
+        gc = {"tables": {"finalization": rows}}
+        self.assertEqual(compare.finalization(gc, self.WITNESS), [])
+        for row in rows:
+            row["objects"] += 1
+            self.assertTrue(compare.finalization(gc, self.WITNESS), row)
+            row["objects"] -= 1
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -18,6 +18,7 @@ import time
 
 import combinations
 import compare
+import descriptor11
 import runtimes
 import targets
 import thin
@@ -70,6 +71,10 @@ def run(dnheap, combination):
         return during_background_collection(dnheap, combination)
     if combination.mode == "busy":
         return while_allocating(dnheap, combination)
+    if combination.mode in ("handles", "oom") or combination.mode.startswith("cpus"):
+        return with_handles(dnheap, combination)
+    if combination.mode == "stopped":
+        return inside_collection(dnheap, combination)
     if combination.mode == "background-done":
         return at_rest(dnheap, combination, "graph", ["1000000", "background-done"])
     return at_rest(dnheap, combination, "zoo") + at_rest(dnheap, combination, "graph", ["600000"])
@@ -88,6 +93,69 @@ def at_rest(dnheap, combination, program, arguments=()):
                 names = type_names(target, pathlib.Path(folder) / f"{program}-names.core")
             dump = target.dump(combination.dump, pathlib.Path(folder) / f"{program}.core")
         return check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+
+
+def with_handles(dnheap, combination):
+    """A program that counts its handles, or that ran out of memory."""
+    argument = {"handles": [], "oom": ["oom"]}.get(combination.mode, ["cpus"])
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, "handles", argument) as target:
+            dump = target.dump(combination.dump, pathlib.Path(folder) / "handles.core")
+        handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
+        account = witness.survey(dump, combination.major)
+    problems = compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
+    problems += compare.own_handles(handles, target.truth)
+    print(f"{len(handles['tables']['handles'])} handles, of which ClrMD finds {len(account['handles'])}")
+    if combination.mode == "oom":
+        rows = [row for row in gc["tables"]["oom"] if row["happened"]]
+        print("; ".join(row["words"] for row in rows))
+        if not any(row["asked_bytes"] > 20 << 20 and "could not be allocated" in row["words"] for row in rows):
+            problems.append(f"no allocation of 20 MiB is said to have failed: {gc['tables']['oom']}")
+    return problems
+
+
+def inside_collection(dnheap, combination):
+    """A process stopped where the GC declares its structures invalid: dnheap must say so, and give what it can."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, "handles", ["loop"]) as target:
+            before = target.dump("full", pathlib.Path(folder) / "before.core")
+            rows = answer(dnheap, "contract", before)["tables"]["globals"]
+            variable = next(int(row["value"], 16) for row in rows if row["global"] == "StructureInvalidCount")
+            dump = target.stop_where_set(variable, pathlib.Path(folder) / "stopped.core")
+        state = {row["datum"]: row["value"] for row in answer(dnheap, "gc", dump)["tables"]["state"]}
+        stat = answer(dnheap, "stat", dump)
+        handles = answer(dnheap, "handles", dump)
+    problems = [] if state["structures_valid"] == "false" else ["the structures are said to be valid"]
+    found = stat["completeness"]
+    if found["complete"] or not any("while the GC was changing the heap" in note for note in found["notes"]):
+        problems.append(f"the heap is called complete, or not said why it is not: {found}")
+    print(f"{found['objects']} objects, {found['bad_objects']} bad, {len(found['gaps'])} gaps; "
+          f"{len(handles['tables']['handles'])} handles")
+    counts = {row["type"]: row["count"] for row in stat["tables"]["types"]}
+    made = sum(number for kind, number in target.truth["handles"].items() if kind != "ref_counted")
+    # Each handle has an object of its own, each dependent one a second; all are old when the loop begins.
+    if counts.get("Marked", 0) < made:
+        problems.append(f"of the {made} objects with handles {counts.get('Marked', 0)} were found")
+    strong = [row for row in handles["tables"]["handles"] if row["kind"] == "strong"]
+    if len(strong) < target.truth["handles"]["strong"]:
+        problems.append(f"of the program's strong handles {len(strong)} were found")
+    return problems
+
+
+def as_published(dnheap, combination, dump, derived):
+    """The same dump with the descriptors of .NET 11 must get the same answers: what was derived, now read."""
+    if combination.major != 10:
+        return []
+    path = dump.with_suffix(".net11.core")
+    descriptor11.rewrite(dnheap, dump, path)
+    problems = []
+    for one in derived:
+        problems += compare.same_answer(one, answer(dnheap, one["command"], path))
+    rows = answer(dnheap, "contract", path)["tables"]["contracts"]
+    if not any(row["contract"] == "GC" and row["origin"] == "published" for row in rows):
+        problems.append("the GC contract that was written into the dump is not seen")
+    path.unlink()
+    return problems
 
 
 def type_names(target, path):
@@ -159,7 +227,7 @@ def check(dnheap, combination, dump, truth, judge, names=None):
     answers = []
     problems = []
     for verb in ("stat", "segments"):
-        found, words = answer(dnheap, verb, dump)
+        found, words = checked_answer(dnheap, verb, dump)
         problems += words
         if found:
             answers.append(found)
@@ -168,12 +236,16 @@ def check(dnheap, combination, dump, truth, judge, names=None):
         if names is not None:
             problems += compare.take_names(account, answers[0], names)
         problems += judge(*answers, account, truth, regions=combination.gc != "clrgc")
+        if judge is compare.at_rest:
+            handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
+            problems += compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
+            problems += as_published(dnheap, combination, dump, [*answers, handles, gc])
     if combination.dump == "kernel" and answers:
         problems += without_file_pages(dnheap, dump, answers[0])
     return [f"{dump.name}: {problem}" for problem in problems]
 
 
-def answer(dnheap, verb, dump):
+def checked_answer(dnheap, verb, dump):
     """One answer, or None, and what is wrong with it whatever it says."""
     done = ask(dnheap, verb, dump)
     problems = []
@@ -188,7 +260,7 @@ def answer(dnheap, verb, dump):
     return found, problems
 
 
-def without_file_pages(dnheap, dump, answer):
+def without_file_pages(dnheap, dump, stat):
     """What kernels leave out by default comes from the files: the answer must be the same."""
     if not thin.thin(dump):
         return ["no mapping of a file could be left out of the kernel's core: nothing was tested"]
@@ -196,7 +268,15 @@ def without_file_pages(dnheap, dump, answer):
     if done.returncode != 0 or done.stderr:
         return [f"without file pages `dnheap stat` ended with code {done.returncode} and said: {done.stderr.strip()}"]
     found = json.loads(done.stdout)
-    return [f"without file pages {part} differ" for part in ("tables", "completeness") if found[part] != answer[part]]
+    return [f"without file pages {part} differ" for part in ("tables", "completeness") if found[part] != stat[part]]
+
+
+def answer(dnheap, verb, dump):
+    """The answer of one command that must succeed."""
+    done = ask(dnheap, verb, dump)
+    if done.returncode != 0 or done.stderr:
+        raise RuntimeError(f"`dnheap {verb}` ended with code {done.returncode} and said: {done.stderr.strip()}")
+    return json.loads(done.stdout)
 
 
 def ask(dnheap, verb, dump, *options):

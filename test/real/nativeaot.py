@@ -10,6 +10,7 @@ GC how many bytes each took and what the generations hold, and says where some o
 Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET, its packages or a linker are not to be had.
 """
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -79,7 +80,7 @@ def check(dnheap, major, heaps, kind, dump, truth):
     problems = []
     answers = []
     for verb in ("stat", "segments"):
-        answer, words = matrix.answer(dnheap, verb, dump)
+        answer, words = matrix.checked_answer(dnheap, verb, dump)
         problems += words
         if answer:
             answers.append(answer)
@@ -93,6 +94,7 @@ def check(dnheap, major, heaps, kind, dump, truth):
         if kind == "heap":
             problems += take_lost_names(stat, truth)
         problems += compare.truth_counts(stat, truth) + bytes_by_type(stat, truth) + names(stat, truth)
+        problems += handles(matrix.ask(dnheap, "handles", dump), truth)
         problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
     return [f"{dump.name}: {problem}" for problem in problems]
 
@@ -150,6 +152,19 @@ def bytes_by_type(stat, truth):
         found[row["type"]] = found.get(row["type"], 0) + row["aligned_bytes"]
     return [f"{name}: the GC gave {size} bytes, dnheap found {found.get(name, 0)}"
             for name, size in truth["bytes"].items() if found.get(name, 0) != size]
+
+
+def handles(done, truth):
+    """How many handles of each kind lead to objects of each of the program's types."""
+    if done.returncode != 0:
+        return [f"`dnheap handles` ended with code {done.returncode} and said: {done.stderr.strip()}"]
+    found = {}
+    for row in json.loads(done.stdout)["tables"]["handles"]:
+        key = row["kind"], row["type"]
+        found[key] = found.get(key, 0) + 1
+    return [f"the program made {count} {kind} handles to {name}, dnheap found {found.get((kind, name), 0)}"
+            for kind, types in truth["handles"].items() for name, count in types.items()
+            if found.get((kind, name), 0) != count]
 
 
 def names(stat, truth):

@@ -117,6 +117,22 @@ class Target:
             raise RuntimeError(f"no core in {self.folder} after FailFast (code {self.process.returncode})")
         return written[0].rename(path)
 
+    def stop_where_set(self, variable, path):
+        """Has gdb stop the process when the 32-bit variable at an address becomes other than 0, and write a core then."""
+        gdb = shutil.which("gdb")
+        if not gdb:
+            raise runtimes.Missing("no `gdb` on PATH")
+        place = f"*(int*){variable:#x}"
+        commands = ["set pagination off", "handle all nostop noprint pass", f"watch {place} if {place} != 0", "continue",
+                    f"generate-core-file {path}", "detach"]
+        command = [gdb, "-q", "-batch", "-p", str(self.pid)]
+        for one in commands:
+            command += ["-ex", one]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        if not path.exists():
+            raise RuntimeError(f"gdb could not stop the process inside a collection:\n{done.stdout}")
+        return path
+
     def ask(self):
         """Writes a line to the program and returns its answer."""
         self.process.stdin.write("\n")

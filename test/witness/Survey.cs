@@ -75,6 +75,7 @@ static class Survey
         json.WriteStartObject();
         WriteTypes(json, types.Values);
         WriteSegments(json, segments);
+        WriteHandles(json, heap);
         json.WriteStartObject("totals");
         json.WriteNumber("objects", types.Values.Sum(row => row.Count));
         json.WriteNumber("bytes", types.Values.Sum(row => (long)row.Bytes));
@@ -147,6 +148,26 @@ static class Survey
             json.WriteEndObject();
         }
         json.WriteEndArray();
+    }
+
+    // GC handles, and the finalization queues: objects that will be finalized when they die, and such that have.
+    static void WriteHandles(Utf8JsonWriter json, ClrHeap heap)
+    {
+        json.WriteStartArray("handles");
+        foreach (ClrHandle handle in heap.Runtime.EnumerateHandles().OrderBy(handle => handle.Address))
+        {
+            json.WriteStartObject();
+            json.WriteString("handle", Hex(handle.Address));
+            json.WriteString("kind", handle.HandleKind.ToString());
+            json.WriteString("object", Hex(handle.Object.Address));
+            json.WriteString("secondary", Hex(handle.Dependent.Address));
+            json.WriteEndObject();
+        }
+        json.WriteEndArray();
+        json.WriteStartObject("finalization");
+        json.WriteNumber("finalizable", heap.EnumerateFinalizableObjects().Count());
+        json.WriteNumber("ready", heap.EnumerateFinalizerRoots().Count());
+        json.WriteEndObject();
     }
 
     static string Hex(ulong value) => $"0x{value:x}";

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "image/elf_image.h"
-#include "runtime/layout/derivation.h"
 
 #include <algorithm>
 #include <set>
@@ -18,6 +17,7 @@ constexpr u16 largest_major = 64; // of what is taken for a header at all
 constexpr u64 most_entries = 4096, longest_name = 128;
 constexpr u64 most_strings = 64;           // places of one text
 constexpr u64 most_scanned = u64{4} << 30; // of all modules
+constexpr u64 most_images = 512;
 
 u32 flags_of(Format format) {
   return (format.pointer_size == 8 ? flag_64_bit : 0) | (format.byte_order == ByteOrder::big ? flag_big_endian : 0);
@@ -53,16 +53,13 @@ std::optional<DebugHeaderPlace> exported_header(const Memory &memory, const ElfI
   return std::nullopt;
 }
 
-std::optional<DebugHeaderPlace> scanned_header(const Target &target, const Module &module, const ElfImage &image,
-                                               u64 &budget) {
+std::optional<DebugHeaderPlace> scanned_header(const Memory &memory, const ElfImage &image, u64 &budget) {
   std::optional<DebugHeaderPlace> out;
-  ContractDescriptor none;
-  Derivation derivation(target, module, none, {});
-  for (const Range &range : derivation.data()) {
+  for (const Range &range : image.writable_bytes(memory)) {
     std::string_view bytes = as_text(range.bytes.first(std::min<u64>(range.bytes.size(), budget)));
     budget -= bytes.size();
     for (std::size_t at = bytes.find(cookie); at != bytes.npos; at = bytes.find(cookie, at + 1))
-      if (std::optional<DebugHeaderPlace> place = header_at(target.memory, image, range.address + at)) {
+      if (std::optional<DebugHeaderPlace> place = header_at(memory, image, range.address + at)) {
         if (out) // of two, one is wrong
           return std::nullopt;
         out = place;
@@ -72,7 +69,7 @@ std::optional<DebugHeaderPlace> scanned_header(const Target &target, const Modul
 }
 
 // Where `text` and a NUL lie in the image. Linkers merge the ends of strings: anything may stand before it.
-std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::string_view text) {
+std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::string_view text, u64 &budget) {
   std::set<Address> out;
   std::string wanted(text.data(), text.size());
   wanted += '\0';
@@ -80,11 +77,51 @@ std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::st
     Address from = std::max(range.address, image.base()), to = std::min(range.end(), image.end());
     if (from >= to)
       continue;
-    std::string_view bytes = as_text(range.bytes.subspan(from - range.address, to - from));
+    std::string_view bytes = as_text(range.bytes.subspan(from - range.address, std::min(to - from, budget)));
+    budget -= bytes.size();
     for (std::size_t at = bytes.find(wanted); at != bytes.npos && out.size() < most_strings;
          at = bytes.find(wanted, at + 1))
       out.insert(from + at);
   }
+  return out;
+}
+
+std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ElfImage &image, u64 &budget) {
+  std::set<Address> first_type = find_text(memory, image, "GcDacVars", budget);
+  std::set<Address> first_global;
+  if (!first_type.empty())
+    first_global = find_text(memory, image, "g_CrashInfoBuffer", budget);
+  if (first_global.empty())
+    return std::nullopt;
+  const Format format = memory.format();
+  const u64 p = format.pointer_size;
+  std::vector<Address> types, globals;
+  for (const Range &range : image.writable_bytes(memory)) {
+    u64 size = std::min<u64>(range.bytes.size(), budget);
+    budget -= size;
+    for (u64 at = align_up(range.address, p) - range.address; at + p <= size; at += p) {
+      u64 word = load_pointer(range.bytes.data() + at, format);
+      if (first_type.contains(word)) {
+        std::optional<u64> field = memory.try_pointer(range.address + at + p);
+        if (field && memory.try_text(*field, longest_name) == "SIZEOF") // every type begins with its size
+          types.push_back(range.address + at);
+      }
+      if (first_global.contains(word))
+        globals.push_back(range.address + at);
+    }
+  }
+  if (types.size() != 1 || globals.size() != 1)
+    return std::nullopt;
+  return DebugHeaderPlace{0, types[0], globals[0], 0, 0, ""};
+}
+
+// ELF images among the modules, each with its module; of very many the first.
+std::vector<std::pair<const Module *, ElfImage>> images_of(const Target &target) {
+  std::vector<std::pair<const Module *, ElfImage>> out;
+  for (const Module &module : target.modules)
+    if (out.size() < most_images)
+      if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
+        out.emplace_back(&module, std::move(*image));
   return out;
 }
 
@@ -127,47 +164,28 @@ std::string net_version(u16 header_major) {
 std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_headers(const Target &target) {
   std::vector<std::pair<const Module *, DebugHeaderPlace>> out;
   u64 budget = most_scanned;
-  for (const Module &module : target.modules) {
-    std::optional<ElfImage> image = ElfImage::at(target.memory, module.base);
-    if (!image)
-      continue;
-    std::optional<DebugHeaderPlace> found = exported_header(target.memory, *image);
-    std::string file(module.file_name());
+  for (const auto &[module, image] : images_of(target)) {
+    std::string file(module->file_name());
+    std::optional<DebugHeaderPlace> found = exported_header(target.memory, image);
     if (found)
       found->how = "export of " + file;
-    else if ((found = scanned_header(target, module, *image, budget)))
+    else if ((found = scanned_header(target.memory, image, budget)))
       found->how = "scan of " + file + " for its cookie";
     if (found)
-      out.emplace_back(&module, *found);
+      out.emplace_back(module, *found);
   }
   return out;
 }
 
-std::optional<DebugHeaderPlace> find_debug_tables(const Target &target, const Module &module) {
-  const Memory &memory = target.memory;
-  std::optional<ElfImage> image = ElfImage::at(memory, module.base);
-  if (!image)
-    return std::nullopt;
-  std::set<Address> first_type = find_text(memory, *image, "GcDacVars"),
-                    first_global = find_text(memory, *image, "g_CrashInfoBuffer");
-  if (first_type.empty() || first_global.empty())
-    return std::nullopt;
-  const u64 p = memory.format().pointer_size;
-  std::vector<Address> types, globals;
-  ContractDescriptor none;
-  Derivation(target, module, none, {}).scan_data([&](Address at, u64 word) {
-    if (first_type.contains(word)) {
-      std::optional<u64> field = memory.try_pointer(at + p);
-      if (field && memory.try_text(*field, longest_name) == "SIZEOF") // every type begins with its size
-        types.push_back(at);
+std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_tables(const Target &target) {
+  std::vector<std::pair<const Module *, DebugHeaderPlace>> out;
+  u64 budget = most_scanned;
+  for (const auto &[module, image] : images_of(target))
+    if (std::optional<DebugHeaderPlace> found = tables_of(target.memory, image, budget)) {
+      found->how = "its tables in " + std::string(module->file_name()) + ", by their first names";
+      out.emplace_back(module, *found);
     }
-    if (first_global.contains(word))
-      globals.push_back(at);
-  });
-  if (types.size() != 1 || globals.size() != 1)
-    return std::nullopt;
-  return DebugHeaderPlace{0, types[0], globals[0],
-                          0, 0,        "its tables in " + std::string(module.file_name()) + ", by their first names"};
+  return out;
 }
 
 DebugHeader read_debug_header(const Target &target, const Module &module, const DebugHeaderPlace &place) {

@@ -23,8 +23,8 @@ struct DebugHeaderPlace {
 // which a module must have one.
 std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_headers(const Target &target);
 // Where the header itself is lost (createdump --withheap leaves out .data): its tables, which lie in .bss, by the text
-// that each begins with. Needs the module's read-only data.
-std::optional<DebugHeaderPlace> find_debug_tables(const Target &target, const Module &module);
+// that each begins with. Needs the modules' read-only data.
+std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_tables(const Target &target);
 
 struct DebugHeader {
   DebugHeaderPlace place;

@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "runtime/layout/derivation.h"
 #include "runtime/layout/gc_dac_vars.h"
+#include "runtime/layout/gc_structures.h"
+#include "runtime/layout/handle_table.h"
 
 namespace dnheap {
 
@@ -55,6 +57,16 @@ u64 require(const std::optional<u64> &value, const char *name, const Module &mod
   return *value;
 }
 
+// Compiled code relies on these, as under CoreCLR.
+void add_object(ContractDescriptor &to, i64 p) {
+  to.set_field("Object", "m_pMethTab", 0, Origin::discovered);
+  to.set_field("Array", "m_NumComponents", p, Origin::discovered);
+  to.set_field("String", "m_StringLength", p, Origin::discovered);
+  to.set_field("String", "m_FirstChar", p + 4, Origin::discovered);
+  to.contracts.emplace("Object", "c1");
+  to.contract_origin.emplace("Object", Origin::discovered);
+}
+
 // u16 NumVtableSlots, NumInterfaces; u32 HashCode: directly before the virtual methods in every version.
 void add_method_table(ContractDescriptor &to, const DebugHeader &header) {
   i64 methods = to.offset("MethodTable", "VTable");
@@ -86,6 +98,8 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
   const Address vars = require(header.global("g_gcDacGlobals"), "where GcDacVars lies (g_gcDacGlobals)", module);
   Derivation derivation(target, module, out, {});
   derive_gc_at(derivation, vars, vars + header.offset("GcDacVars.SIZEOF").value_or(0));
+  derive_gc_structures(derivation);
+  derive_handle_table(derivation);
 
   const Address instance = require(header.global("g_pTheRuntimeInstance"), "where the runtime's instance lies", module);
   out.set_number("ThreadStore", instance + header.offset("RuntimeInstance.m_pThreadStore").value_or(0), true,
@@ -95,6 +109,7 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
                  Origin::published);
   if (std::optional<u32> size = header.offset("Globals.MinObjectSize"))
     out.set_number("MinObjectSize", *size, false, Origin::published);
+  add_object(out, target.format().pointer_size);
   add_method_table(out, header);
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
     out.contracts[contract] = "n1";

@@ -1,0 +1,308 @@
+// `gc`: what does the GC say of itself? Every datum of the GC contract that is not objects or handles. Reads no object,
+// so that it also answers where the heap cannot be walked.
+#include "analysis/answer_head.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "runtime/gc_mechanisms_1.h"
+
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+report::Table table_of(const char *name, const char *title, std::vector<report::Column> columns,
+                       std::vector<report::Row> rows) {
+  report::Table table;
+  table.name = name;
+  table.title = title;
+  table.columns = std::move(columns);
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+// One heap with what could be read of it.
+struct OneHeap {
+  u32 number = 0;
+  GCHeapData data;
+};
+
+std::vector<OneHeap> all_heaps(const Gc1 &gc, std::vector<std::string> &problems) {
+  std::vector<OneHeap> out;
+  std::vector<Address> heaps = gc.get_gc_heaps();
+  for (u32 i = 0; i < heaps.size(); ++i)
+    try {
+      out.push_back({i, gc.get_heap_data(heaps[i])});
+    } catch (const Error &e) {
+      problems.push_back("heap " + std::to_string(i) + ": " + e.what());
+    }
+  return out;
+}
+
+report::Table state_table(const Gc1 &gc) {
+  std::vector<report::Row> rows;
+  auto add = [&](const char *datum, const Cell &value, const char *meaning) {
+    rows.push_back({datum, value, meaning});
+  };
+  std::string identifiers;
+  for (const std::string &id : gc.get_gc_identifiers())
+    identifiers += (identifiers.empty() ? "" : ", ") + id;
+  add("identifiers", identifiers, "kind of GC");
+  add("heaps", std::to_string(gc.get_gc_heap_count()), "");
+  add("max_generation", std::to_string(gc.get_max_generation()), "");
+  bool valid = gc.get_gc_structures_valid();
+  add("structures_valid", valid ? "true" : "false",
+      valid ? "no collection was changing the heap" : "taken inside a collection: what follows may be wrong in places");
+  std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds();
+  add("lowest_address", bounds ? Cell(hex(bounds->first)) : Cell(), "of all that the GC manages");
+  add("highest_address", bounds ? Cell(hex(bounds->second)) : Cell(), "");
+  std::optional<u32> state = gc.get_current_gc_state();
+  add("background_gc", state ? Cell(gc_state_name(*state)) : Cell(), "free: none is running");
+  std::optional<i32> mode = gc.try_get_gc_dynamic_adaptation_mode();
+  add("dynamic_adaptation", mode ? Cell(dynamic_adaptation_mode_name(*mode)) : Cell(),
+      "whether the number of heaps follows the load");
+  std::optional<AllocationContext> context = gc.get_global_allocation_context();
+  add("global_context_pointer", context ? Cell(hex(context->pointer)) : Cell(), "of threads without their own");
+  add("global_context_limit", context ? Cell(hex(context->limit)) : Cell(), "");
+  return table_of("state", "The GC",
+                  {{"datum", "Datum", Kind::text},
+                   {"value", "Value", Kind::text},
+                   {"meaning", "Meaning", Kind::text, Shown::in_text}},
+                  std::move(rows));
+}
+
+report::Table heaps_table(const std::vector<OneHeap> &heaps) {
+  std::vector<report::Row> rows;
+  for (const auto &[number, h] : heaps)
+    rows.push_back(
+        {number, h.address ? Cell(h.address) : Cell(), h.alloc_allocated, h.ephemeral_heap_segment, h.card_table});
+  return table_of("heaps", "Heaps",
+                  {{"heap", "Heap", Kind::number},
+                   {"address", "gc_heap", Kind::address},
+                   {"alloc_allocated", "Allocated up to", Kind::address},
+                   {"ephemeral_segment", "Ephemeral segment", Kind::address},
+                   {"card_table", "Card table", Kind::address}},
+                  std::move(rows));
+}
+
+report::Table generations_table(const std::vector<OneHeap> &heaps) {
+  static constexpr const char *names[] = {"gen0", "gen1", "gen2", "loh", "poh"};
+  std::vector<report::Row> rows;
+  for (const auto &[number, h] : heaps)
+    for (u64 g = 0; g < h.generation_table.size(); ++g) {
+      const GCGenerationData &data = h.generation_table[g];
+      rows.push_back({number, g < 5 ? std::string(names[g]) : "generation " + std::to_string(g), data.start_segment,
+                      data.allocation_start, data.allocation_context_pointer, data.allocation_context_limit});
+    }
+  return table_of("generations", "Generations",
+                  {{"heap", "Heap", Kind::number},
+                   {"generation", "Gen", Kind::text},
+                   {"start_segment", "First segment", Kind::address},
+                   {"allocation_start", "Starts at", Kind::address},
+                   {"context_pointer", "Context from", Kind::address},
+                   {"context_limit", "Context to", Kind::address}},
+                  std::move(rows));
+}
+
+report::Table background_table(const std::vector<OneHeap> &heaps) {
+  std::vector<report::Row> rows;
+  for (const auto &[number, h] : heaps)
+    rows.push_back({number, h.mark_array, h.background_saved_min_address, h.background_saved_max_address,
+                    h.next_sweep_object, h.saved_sweep_ephemeral_segment, h.saved_sweep_ephemeral_start});
+  return table_of("background", "Background collection",
+                  {{"heap", "Heap", Kind::number},
+                   {"mark_array", "Mark array", Kind::address},
+                   {"saved_min_address", "Saved lowest", Kind::address},
+                   {"saved_max_address", "Saved highest", Kind::address},
+                   {"next_sweep_object", "Next to sweep", Kind::address},
+                   {"saved_sweep_ephemeral_segment", "Ephemeral segment", Kind::address},
+                   {"saved_sweep_ephemeral_start", "… from", Kind::address}},
+                  std::move(rows));
+}
+
+report::Table finalization_table(const std::vector<OneHeap> &heaps, u64 pointer_size) {
+  std::vector<report::Row> rows;
+  for (const auto &[number, h] : heaps)
+    for (const GCFinalizeQueuePart &part : finalize_queue_parts(h))
+      rows.push_back({number, part.name, (part.end - part.start) / pointer_size, part.start, part.end});
+  report::Table table = table_of("finalization", "Finalization queue",
+                                 {{"heap", "Heap", Kind::number},
+                                  {"part", "Part", Kind::text},
+                                  {"objects", "Objects", Kind::count},
+                                  {"start", "From", Kind::address},
+                                  {"end", "To", Kind::address}},
+                                 std::move(rows));
+  table.notes = {"by generation: alive when last looked at; critical and ready: unreachable, their finalizers are due"};
+  return table;
+}
+
+report::Table internal_roots_table(const std::vector<OneHeap> &heaps) {
+  std::vector<report::Row> rows;
+  for (const auto &[number, h] : heaps)
+    rows.push_back({number, h.internal_root_array, h.internal_root_array_index,
+                    h.heap_analyze_success ? Cell(*h.heap_analyze_success) : Cell()});
+  return table_of("internal_roots", "Internal root array",
+                  {{"heap", "Heap", Kind::number},
+                   {"array", "Array", Kind::address},
+                   {"index", "Filled", Kind::count},
+                   {"analyze_success", "Analysis succeeded", Kind::boolean}},
+                  std::move(rows));
+}
+
+report::Table mechanisms_table(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
+  std::vector<report::Row> rows;
+  auto add = [&](const Cell &heap, const char *group, const std::optional<std::vector<u64>> &counts,
+                 std::string (*name)(u64)) {
+    for (u64 i = 0; counts && i < counts->size(); ++i)
+      rows.push_back({heap, group, name(i), (*counts)[i]});
+  };
+  add("all", "global_mechanism", gc.get_global_mechanisms(), global_mechanism_name);
+  for (const auto &[number, h] : heaps) {
+    add(number, "compact_reason", h.compact_reasons, compact_reason_name);
+    add(number, "expand_mechanism", h.expand_mechanisms, expand_mechanism_name);
+    add(number, "interesting_data", h.interesting_data, interesting_data_point_name);
+    add(number, "mechanism", h.interesting_mechanism_bits, interesting_mechanism_name);
+  }
+  report::Table table = table_of("mechanisms", "Mechanisms",
+                                 {{"heap", "Heap", Kind::text},
+                                  {"group", "Group", Kind::text},
+                                  {"name", "Name", Kind::text},
+                                  {"count", "Count", Kind::count}},
+                                 std::move(rows));
+  table.notes = {"how often, in blocking collections since the process started"};
+  return table;
+}
+
+// By heap, kind and size of region: the regions themselves can be thousands.
+report::Table free_regions_table(const Gc1 &gc, std::vector<std::string> &problems) {
+  struct Sum {
+    u64 regions = 0, bytes = 0;
+  };
+  std::map<std::tuple<u32, FreeRegionKind, std::optional<RegionSize>>, Sum> sums;
+  Sum all;
+  for (const GCMemoryRegionData &region : gc.get_gc_free_regions(problems))
+    for (Sum *sum : {&sums[{region.heap, region.kind, region.region_size}], &all}) {
+      ++sum->regions;
+      sum->bytes += region.size;
+    }
+  std::vector<report::Row> rows;
+  for (const auto &[key, sum] : sums) {
+    auto [heap, kind, size] = key;
+    bool global = kind == FreeRegionKind::global_huge_region || kind == FreeRegionKind::global_region;
+    rows.push_back({global ? Cell("all") : Cell(heap), name_of(kind), size ? Cell(name_of(*size)) : Cell(), sum.regions,
+                    sum.bytes});
+  }
+  report::Table table = table_of("free_regions", "Free regions",
+                                 {{"heap", "Heap", Kind::text},
+                                  {"kind", "Kind", Kind::text},
+                                  {"size", "Size", Kind::text},
+                                  {"regions", "Regions", Kind::count},
+                                  {"committed_bytes", "Committed", Kind::bytes}},
+                                 std::move(rows));
+  table.total = report::Row{"all", "total", Cell(), all.regions, all.bytes};
+  table.notes = {"global_region: to be given back to the system (decommitted)"};
+  return table;
+}
+
+report::Table bookkeeping_table(const Gc1 &gc, std::vector<std::string> &problems) {
+  std::vector<report::Row> rows;
+  for (const GCMemoryRegionData &r :
+       gc.get_gc_bookkeeping_memory_regions(problems).value_or(std::vector<GCMemoryRegionData>()))
+    rows.push_back({"card_table", Cell(), r.start, r.size});
+  try {
+    for (const GCMemoryRegionData &r : gc.get_handle_table_memory_regions(problems))
+      rows.push_back({"handle_table", r.heap, r.start, r.size});
+  } catch (const Error &e) {
+    problems.push_back(e.what());
+  }
+  return table_of("bookkeeping", "Bookkeeping",
+                  {{"kind", "Kind", Kind::text},
+                   {"table", "Table", Kind::number},
+                   {"start", "Start", Kind::address},
+                   {"reserved_bytes", "Reserved", Kind::bytes}},
+                  std::move(rows));
+}
+
+std::string oom_in_words(const GCOomData &oom) {
+  if (!oom.happened())
+    return "never";
+  std::string out = (oom.loh_p ? "a large object" : "an object");
+  if (oom.alloc_size)
+    out += " of " + bytes_text(oom.alloc_size);
+  out += " could not be allocated";
+  if (oom.reason)
+    out += ": " + oom_reason_text(oom.reason);
+  if (oom.fgm)
+    out += "; " + failure_get_memory_text(oom.fgm) + " (" + bytes_text(oom.size) + ", while the system had " +
+           bytes_text(oom.available_pagefile_mb << 20) + ")";
+  return out + ", at collection " + std::to_string(oom.gc_index);
+}
+
+report::Table oom_table(const Gc1 &gc, const std::vector<OneHeap> &heaps, std::vector<std::string> &problems) {
+  std::vector<report::Row> rows;
+  for (const auto &[number, h] : heaps)
+    try {
+      GCOomData oom = gc.get_oom_data(h.address);
+      rows.push_back({number, oom.happened(), oom_in_words(oom), oom.reason, oom_reason_text(oom.reason), oom.fgm,
+                      failure_get_memory_text(oom.fgm), oom.alloc_size, oom.size, oom.loh_p, oom.gc_index,
+                      oom.available_pagefile_mb, oom.reserved, oom.allocated});
+    } catch (const Error &e) {
+      problems.push_back("heap " + std::to_string(number) + ", out of memory: " + e.what());
+    }
+  return table_of("oom", "Out of memory",
+                  {{"heap", "Heap", Kind::number},
+                   {"happened", "Happened", Kind::boolean, Shown::in_data},
+                   {"words", "The last time", Kind::text},
+                   {"reason", "", Kind::number, Shown::in_data},
+                   {"reason_text", "", Kind::text, Shown::in_data},
+                   {"get_memory_failure", "", Kind::number, Shown::in_data},
+                   {"get_memory_failure_text", "", Kind::text, Shown::in_data},
+                   {"asked_bytes", "", Kind::bytes, Shown::in_data},
+                   {"failed_bytes", "", Kind::bytes, Shown::in_data},
+                   {"large_object", "", Kind::boolean, Shown::in_data},
+                   {"gc_index", "", Kind::number, Shown::in_data},
+                   {"available_pagefile_mib", "", Kind::number, Shown::in_data},
+                   {"reserved", "", Kind::address, Shown::in_data},
+                   {"allocated", "", Kind::address, Shown::in_data}},
+                  std::move(rows));
+}
+
+report::Table problems_table(const std::vector<std::string> &problems) {
+  std::vector<report::Row> rows;
+  for (const std::string &problem : problems)
+    rows.push_back({problem});
+  return table_of("problems", "Could not be read", {{"problem", "Problem", Kind::text}}, std::move(rows));
+}
+
+} // namespace
+
+report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
+  const Runtime &runtime = snapshot.runtime();
+  const Gc1 &gc = runtime.gc();
+  report::Answer answer;
+  answer.command = "gc";
+  answer.target = target_facts(snapshot.target(), &runtime);
+  answer.headline = target_headline(snapshot.target(), &runtime);
+  std::vector<std::string> problems;
+  std::vector<OneHeap> heaps = all_heaps(gc, problems);
+  answer.tables = {state_table(gc),
+                   heaps_table(heaps),
+                   generations_table(heaps),
+                   background_table(heaps),
+                   finalization_table(heaps, snapshot.target().format().pointer_size),
+                   internal_roots_table(heaps),
+                   mechanisms_table(gc, heaps),
+                   free_regions_table(gc, problems),
+                   bookkeeping_table(gc, problems),
+                   oom_table(gc, heaps, problems)};
+  answer.tables.push_back(problems_table(problems));
+  answer.next_command = "dnheap segments " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

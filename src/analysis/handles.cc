@@ -1,0 +1,124 @@
+// `handles`: which GC handles exist, of which kind, and what do they hold? One row per handle, and sums by kind.
+#include "analysis/answer_head.h"
+#include "analysis/type_filter.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+
+// The type of what lies at an address; absent where there is no object.
+class ObjectTypes {
+public:
+  explicit ObjectTypes(Snapshot &snapshot) : heap_(snapshot.heap()), runtime_(snapshot.runtime()) {}
+
+  const std::string *find(Address object) {
+    const u64 p = runtime_.memory().format().pointer_size;
+    std::optional<u64> method_table = heap_.holds(object) ? runtime_.memory().try_pointer(object) : std::nullopt;
+    if (!method_table)
+      return nullptr;
+    Address mt = *method_table & ~(p - 1); // the GC marks in the low bits
+    return runtime_.types().object_layout(mt) ? &runtime_.types().name(mt) : nullptr;
+  }
+
+private:
+  const Heap &heap_;
+  const Runtime &runtime_;
+};
+
+Cell text_or_absent(const std::string *text) { return text ? Cell(*text) : Cell(); }
+
+report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes &types, const Question &question) {
+  report::Table table;
+  table.name = "handles";
+  table.columns = {
+      {"handle", "Handle", Kind::address},
+      {"kind", "Kind", Kind::text},
+      {"strong", "Strong", Kind::boolean, report::Shown::in_data},
+      {"table", "Table", Kind::number, question.verbose ? report::Shown::everywhere : report::Shown::in_data},
+      {"object", "Object", Kind::address},
+      {"ref_count", "Count", Kind::number, report::Shown::in_data},
+      {"secondary", "Secondary", Kind::address},
+      {"type", "Type", Kind::text},
+      {"secondary_type", "Type of secondary", Kind::text}};
+  TypeFilter filter(question);
+  std::vector<report::Row> rows;
+  for (const HandleData &h : handles) {
+    const std::string *type = types.find(h.object);
+    if (!filter.everything() && !(type && filter.passes(*type)))
+      continue;
+    // Only a dependent handle's second word is an object.
+    bool object = h.type == HandleType::dependent && h.secondary && *h.secondary;
+    rows.push_back({h.handle, name_of(h.type), h.strong_reference, h.table, h.object, h.ref_count, h.secondary,
+                    text_or_absent(type), object ? text_or_absent(types.find(*h.secondary)) : Cell()});
+  }
+  if (!question.sort.empty())
+    report::sort_rows(rows, *table.find_column(question.sort));
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+report::Table kinds_table(const Gc1 &gc, const std::vector<HandleData> &handles, ObjectTypes &types) {
+  report::Table table;
+  table.name = "kinds";
+  table.columns = {{"kind", "Kind", Kind::text},
+                   {"handles", "Handles", Kind::count},
+                   {"strong", "Strong", Kind::count},
+                   {"secondaries", "Secondaries", Kind::count},
+                   {"outside", "Outside the heap", Kind::count, report::Shown::in_data}};
+  struct Sum {
+    u64 handles = 0, strong = 0, secondaries = 0, outside = 0;
+  };
+  std::array<Sum, handle_type_count> sums{};
+  Sum all;
+  for (const HandleData &h : handles)
+    for (Sum *sum : {&sums[static_cast<u8>(h.type)], &all}) {
+      ++sum->handles;
+      sum->strong += h.strong_reference;
+      sum->secondaries += h.secondary && *h.secondary;
+      sum->outside += types.find(h.object) == nullptr;
+    }
+  auto row = [](const char *kind, const Sum &s) {
+    return report::Row{kind, s.handles, s.strong, s.secondaries, s.outside};
+  };
+  std::vector<report::Row> rows;
+  for (HandleType type : gc.get_supported_handle_types())
+    rows.push_back(row(name_of(type), sums[static_cast<u8>(type)]));
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  table.total = row("total", all);
+  if (all.outside)
+    table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, question, "handles");
+  const Gc1 &gc = snapshot.runtime().gc();
+  std::vector<std::string> problems;
+  std::vector<HandleData> handles = gc.get_handles(gc.get_supported_handle_types(), problems);
+  std::sort(handles.begin(), handles.end(), [](const HandleData &a, const HandleData &b) {
+    return a.type != b.type ? a.type < b.type : a.handle < b.handle;
+  });
+  ObjectTypes types(snapshot);
+  answer.tables = {handles_table(handles, types, question), kinds_table(gc, handles, types)};
+  for (const std::string &problem : problems) {
+    answer.completeness->complete = false;
+    answer.completeness->notes.push_back(problem);
+  }
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap objects " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap
