@@ -44,31 +44,46 @@ std::vector<OneHeap> all_heaps(const Gc1 &gc, std::vector<std::string> &problems
   return out;
 }
 
-report::Table state_table(const Gc1 &gc) {
+report::Table state_table(const Gc1 &gc, std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
-  auto add = [&](const char *datum, const Cell &value, const char *meaning) {
-    rows.push_back({datum, value, meaning});
+  // `value` gives a text, or nullopt; what cannot be read is absent too, and said.
+  auto add = [&](const char *datum, const char *meaning, const auto &value) {
+    Cell cell;
+    try {
+      cell = Cell(std::optional<std::string>(value()));
+    } catch (const Error &e) {
+      problems.push_back(e.what());
+    }
+    rows.push_back({datum, cell, meaning});
   };
-  std::string identifiers;
-  for (const std::string &id : gc.get_gc_identifiers())
-    identifiers += (identifiers.empty() ? "" : ", ") + id;
-  add("identifiers", identifiers, "kind of GC");
-  add("heaps", std::to_string(gc.get_gc_heap_count()), "");
-  add("max_generation", std::to_string(gc.get_max_generation()), "");
-  bool valid = gc.get_gc_structures_valid();
-  add("structures_valid", valid ? "true" : "false",
-      valid ? "no collection was changing the heap" : "taken inside a collection: what follows may be wrong in places");
+  using Text = std::optional<std::string>;
+  add("identifiers", "kind of GC", [&] {
+    std::string out;
+    for (const std::string &id : gc.get_gc_identifiers())
+      out += (out.empty() ? "" : ", ") + id;
+    return out;
+  });
+  add("heaps", "", [&] { return std::to_string(gc.get_gc_heap_count()); });
+  add("max_generation", "", [&] { return std::to_string(gc.get_max_generation()); });
+  add("structures_valid", "false: taken inside a collection, and what follows may be wrong in places",
+      [&] { return gc.get_gc_structures_valid() ? "true" : "false"; });
   std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds();
-  add("lowest_address", bounds ? Cell(hex(bounds->first)) : Cell(), "of all that the GC manages");
-  add("highest_address", bounds ? Cell(hex(bounds->second)) : Cell(), "");
-  std::optional<u32> state = gc.get_current_gc_state();
-  add("background_gc", state ? Cell(gc_state_name(*state)) : Cell(), "free: none is running");
-  std::optional<i32> mode = gc.try_get_gc_dynamic_adaptation_mode();
-  add("dynamic_adaptation", mode ? Cell(dynamic_adaptation_mode_name(*mode)) : Cell(),
-      "whether the number of heaps follows the load");
-  std::optional<AllocationContext> context = gc.get_global_allocation_context();
-  add("global_context_pointer", context ? Cell(hex(context->pointer)) : Cell(), "of threads without their own");
-  add("global_context_limit", context ? Cell(hex(context->limit)) : Cell(), "");
+  add("lowest_address", "of all that the GC manages", [&] { return bounds ? Text(hex(bounds->first)) : Text(); });
+  add("highest_address", "", [&] { return bounds ? Text(hex(bounds->second)) : Text(); });
+  add("background_gc", "free: none is running", [&] {
+    std::optional<u32> state = gc.get_current_gc_state();
+    return state ? Text(gc_state_name(*state)) : Text();
+  });
+  add("dynamic_adaptation", "whether the number of heaps follows the load", [&] {
+    std::optional<i32> mode = gc.try_get_gc_dynamic_adaptation_mode();
+    return mode ? Text(dynamic_adaptation_mode_name(*mode)) : Text();
+  });
+  auto context = [&](Address AllocationContext::*member) {
+    std::optional<AllocationContext> found = gc.get_global_allocation_context();
+    return found ? Text(hex((*found).*member)) : Text();
+  };
+  add("global_context_pointer", "of threads without their own", [&] { return context(&AllocationContext::pointer); });
+  add("global_context_limit", "", [&] { return context(&AllocationContext::limit); });
   return table_of("state", "The GC",
                   {{"datum", "Datum", Kind::text},
                    {"value", "Value", Kind::text},
@@ -290,7 +305,7 @@ report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
   answer.headline = target_headline(snapshot.target(), &runtime);
   std::vector<std::string> problems;
   std::vector<OneHeap> heaps = all_heaps(gc, problems);
-  answer.tables = {state_table(gc),
+  answer.tables = {state_table(gc, problems),
                    heaps_table(heaps),
                    generations_table(heaps),
                    background_table(heaps),

@@ -4,6 +4,7 @@
 //
 // A segment's blocks are linked in a circle per kind; RgTail has the last block of each, RgAllocation the links.
 #include "base/text.h"
+#include "runtime/built_in_com_1.h"
 #include "runtime/gc_1.h"
 
 #include <algorithm>
@@ -168,6 +169,7 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
   auto at = [&](const char *field) { return static_cast<u64>(descriptor_->offset("TableSegment", field)); };
   const u64 rg_tail = at("RgTail"), rg_allocation = at("RgAllocation"), rg_value = at("RgValue");
   const u64 rg_user_data = at("RgUserData");
+  const BuiltInCom1 com(*memory_, *descriptor_);
   std::vector<HandleData> out;
 
   auto byte = [&](Address address) {
@@ -187,6 +189,11 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
       handle.type = type;
       handle.strong_reference = is_strong(type);
       handle.table = table;
+      if (type == HandleType::ref_counted)
+        if (std::optional<ComWrapper> wrapper = com.find_wrapper(handle.object)) {
+          handle.ref_count = wrapper->ref_count;
+          handle.strong_reference = wrapper->ref_count > 0 && !wrapper->is_handle_weak;
+        }
       if (second < blocks)
         handle.secondary = memory_->try_pointer(segment + rg_value + (u64{second} * per_block + k) * p);
       out.push_back(handle);

@@ -237,6 +237,27 @@ def finalization(answer, witness):
     return different(witness["finalization"], found, "finalization")
 
 
+REGION_HEADER = 40  # bytes between a region's begin and its first object, on x64; ClrMD counts them as free
+
+
+def gc_memory(answer, witness):
+    """Card tables, handle tables and free regions as ClrMD has them; but handle tables beyond the number of heaps."""
+    def places(kind):
+        return {(row["start"], row["bytes"]) for row in witness["gc_memory"] if row["kind"] == kind}
+
+    rows = answer["tables"]["bookkeeping"]
+    mine = {"GCBookkeeping": {(row["start"], row["reserved_bytes"]) for row in rows if row["kind"] == "card_table"},
+            "HandleTable": {(row["start"], row["reserved_bytes"]) for row in rows if row["kind"] == "handle_table"
+                            and row["table"] < witness["totals"]["heaps"]}}
+    problems = [f"{kind}: {sorted(found)}, not {sorted(places(kind))}" for kind, found in mine.items()
+                if found != places(kind)]
+    free = [row for row in witness["gc_memory"] if row["kind"].startswith("GCFree")]
+    regions = sum(row["regions"] for row in answer["tables"]["free_regions"])
+    committed = sum(row["committed_bytes"] for row in answer["tables"]["free_regions"])
+    expected = {"free_regions": len(free), "free_bytes": sum(row["bytes"] for row in free)}
+    return problems + different(expected, {"free_regions": regions, "free_bytes": committed + REGION_HEADER * regions}, "gc")
+
+
 def same_answer(derived, published):
     """An answer about a dump, and about the same dump with the descriptors of .NET 11: every table must be equal."""
     return [f"{derived['command']}: the table {name} differs when the target publishes the GC contract"

@@ -162,6 +162,25 @@ class HandlesTest(unittest.TestCase):
         self.assertEqual(compare.handles(more, self.WITNESS, 10), [])
         self.assertTrue(compare.handles(more, self.WITNESS, 9))
 
+    def test_gc_memory(self):
+        witness = {"totals": {"heaps": 1},
+                   "gc_memory": [{"kind": "GCBookkeeping", "start": "0x1000", "bytes": 64},
+                                 {"kind": "HandleTable", "start": "0x2000", "bytes": 128},
+                                 {"kind": "GCFreeRegion", "start": "0x3000", "bytes": 4096}]}
+        rows = [{"kind": "card_table", "table": None, "start": "0x1000", "reserved_bytes": 64},
+                {"kind": "handle_table", "table": 0, "start": "0x2000", "reserved_bytes": 128},
+                {"kind": "handle_table", "table": 1, "start": "0x4000", "reserved_bytes": 128}]
+        free = [{"regions": 1, "committed_bytes": 4056}]
+        gc = {"tables": {"bookkeeping": rows, "free_regions": free}}
+        self.assertEqual(compare.gc_memory(gc, witness), [])
+        for row, key in ((rows[0], "reserved_bytes"), (rows[1], "reserved_bytes"), (free[0], "regions"),
+                         (free[0], "committed_bytes")):
+            row[key] += 1
+            self.assertTrue(compare.gc_memory(gc, witness), key)
+            row[key] -= 1
+        rows[2]["table"] = 0
+        self.assertTrue(compare.gc_memory(gc, witness))
+
     def test_finalization(self):
         rows = [{"part": "gen2", "objects": 3}, {"part": "critical", "objects": 1}, {"part": "ready", "objects": 1}]
         gc = {"tables": {"finalization": rows}}

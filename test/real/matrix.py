@@ -104,7 +104,7 @@ def with_handles(dnheap, combination):
         handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
         account = witness.survey(dump, combination.major)
     problems = compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
-    problems += compare.own_handles(handles, target.truth)
+    problems += compare.own_handles(handles, target.truth) + compare.gc_memory(gc, account)
     print(f"{len(handles['tables']['handles'])} handles, of which ClrMD finds {len(account['handles'])}")
     if combination.mode == "oom":
         rows = [row for row in gc["tables"]["oom"] if row["happened"]]
@@ -239,6 +239,7 @@ def check(dnheap, combination, dump, truth, judge, names=None):
         if judge is compare.at_rest:
             handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
             problems += compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
+            problems += compare.gc_memory(gc, account)
             problems += as_published(dnheap, combination, dump, [*answers, handles, gc])
     if combination.dump == "kernel" and answers:
         problems += without_file_pages(dnheap, dump, answers[0])

@@ -134,6 +134,90 @@ TEST(GcHandles1, FeaturesThatAreOff) {
   EXPECT_TRUE(supported({{"FeatureJavaMarshal", 1}}, H::cross_reference));
 }
 
+// COM's references: found through the object's sync block, as .NET 11 on Windows publishes them.
+TEST(GcHandles1, ReferenceCounts) {
+  struct Case {
+    u32 header;
+    u64 wrapper, count;
+    u32 flags;
+    std::optional<u32> expected;
+    bool strong;
+  };
+  constexpr u32 index = 0x08000002; // into the table of sync blocks
+  for (Format format : all_formats)
+    for (const Case &c : {Case{index, 2, 5, 0, 5u, true},
+                          {index, 2, 5, 4, 5u, false},
+                          {index, 2, 0, 0, 0u, false},
+                          {index, 2, 0x180000007, 0, 7u, true},
+                          {index, 1, 5, 0, std::nullopt, false},
+                          {index, 0, 5, 0, std::nullopt, false},
+                          {0x0c000002, 2, 5, 0, std::nullopt, false},
+                          {0x00000002, 2, 5, 0, std::nullopt, false}}) {
+      SCOPED_TRACE(name_of(format) + " " + std::to_string(c.header) + " " + std::to_string(c.count));
+      HeapBuilder heap({.format = format});
+      SegmentWriter &young = heap.segment(G::gen0);
+      young.object(heap.object_type);
+      Address object = young.object(heap.object_type);
+      heap.poke(object - 4, c.header, 4);
+      heap.gc.handles = {{.type = H::ref_counted, .object = object}};
+      i64 p = static_cast<i64>(heap.p);
+      Address simple = heap.native.reserve(32);
+      heap.native.put(simple + 8, c.count, 8);
+      heap.native.word(simple + 20, c.flags);
+      Address wrapper = heap.native.words({0, 0, simple});
+      Address interop = heap.native.words({0, c.wrapper == 2 ? wrapper : c.wrapper});
+      Address block = heap.native.words({0, 0, 0, interop});
+      Address table = heap.native.words({0, 0, 0, 0, block, object});
+      heap.gc.pointers["SyncTableEntries"] = heap.native.words({table});
+      heap.gc.features = {{"FeatureCOMInterop", 1}, {"ComRefcountMask", 0x7fffffff}};
+      heap.gc.types = {{"SyncTableEntry", {{"SyncBlock", 0}}},
+                       {"SyncBlock", {{"InteropInfo", 3 * p}}},
+                       {"InteropSyncBlockInfo", {{"CCW", p}}},
+                       {"ComCallWrapper", {{"SimpleWrapper", 2 * p}}},
+                       {"SimpleComCallWrapper", {{"RefCount", 8}, {"Flags", 20}}}};
+      auto found = [&] {
+        Opened opened(heap);
+        std::vector<std::string> problems;
+        return opened.runtime.gc().get_handles(std::array{H::ref_counted}, problems).at(0);
+      };
+      EXPECT_EQ(found().ref_count, c.expected);
+      EXPECT_EQ(found().strong_reference, c.strong);
+    }
+}
+
+// A second map, whose buckets hold another table.
+TEST(GcHandles1, MapsAndBuckets) {
+  for (Format format : all_formats) {
+    HeapBuilder heap({.format = format});
+    fill(heap);
+    const u64 p = heap.p;
+    Address table = heap.native.reserve(64 + 2 * p), map = heap.native.reserve(3 * p);
+    Address buckets = heap.native.reserve(10 * p), bucket = heap.native.words({heap.native.words({table}), 0});
+    heap.native.pointer(buckets + 9 * p, bucket);
+    heap.native.pointer(map, buckets);
+    heap.target();
+    // The first table keeps its first segment; the second one belongs to the other table.
+    const u64 next = 16 * (0xf000 / (64 * p)) + 6 * 13;
+    heap.poke(heap.handle_segments[0].address() + next, 0, p);
+    heap.poke(table + align_up(4 * 13, p), heap.handle_segments[1].address(), p);
+    u64 before = 0, after = 0;
+    std::vector<std::string> problems;
+    for (u64 *count : {&before, &after}) {
+      Opened opened(heap);
+      *count = all_handles(opened.runtime.gc(), problems).size();
+      heap.poke(heap.variables.at("handle_map") + p, map, p);
+    }
+    EXPECT_LT(before, heap.gc.handles.size());
+    EXPECT_EQ(after, heap.gc.handles.size());
+    // Maps that run in a circle are read once.
+    heap.poke(map + p, map, p);
+    Opened circle(heap);
+    EXPECT_EQ(all_handles(circle.runtime.gc(), problems).size(), heap.gc.handles.size());
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_NE(problems[0].find("list of handle table maps runs in a circle"), std::string::npos);
+  }
+}
+
 TEST(GcHandles1, DamageIsNamedAndTheRestFound) {
   for (Format format : all_formats) {
     SCOPED_TRACE(name_of(format));

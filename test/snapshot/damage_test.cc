@@ -1,5 +1,6 @@
 // Whatever is damaged, in the runtime's structures or in the heap: an Error with a text, or an answer whose sum closes.
 // Never a crash, a hang, or an exception of another kind.
+#include "analysis/verb.h"
 #include "heap/object_cursor.h"
 #include "snapshot/snapshot.h"
 #include "support/opened.h"
@@ -16,6 +17,8 @@ void damage(HeapBuilder &heap, std::mt19937_64 &random) {
                                                     {heap.native.address(), heap.native.end() - heap.native.address()},
                                                     {heap.core().image, 4096},
                                                     {heap.app().image, 4096}};
+  for (const Block &handles : heap.handle_segments) // headers, and some slots
+    stretches.emplace_back(handles.address(), 0x1400);
   for (const SegmentWriter &s : heap.segments)
     if (s.end() > s.start)
       stretches.emplace_back(s.start, s.end() - s.start);
@@ -58,6 +61,10 @@ bool examine(HeapBuilder &heap) {
     while (cursor.next())
       --count;
     EXPECT_EQ(count, 0u);
+    for (const char *verb : {"gc", "handles"})
+      for (const Verb &v : verbs())
+        if (std::string_view(v.name) == verb)
+          v.answer(snapshot, {});
     return true;
   } catch (const Error &e) {
     EXPECT_GT(std::string_view(e.what()).size(), 20u) << e.what();
@@ -74,6 +81,13 @@ TEST(Damage, ErrorOrAnswer) {
     for (int round = 0; round < 12; ++round) {
       HeapBuilder heap(shape);
       add_random_heap(heap, 2000, random);
+      for (u32 i = 0; i < 200; ++i)
+        heap.gc.handles.push_back(
+            {.type = static_cast<HandleType>(i % 7),
+             .object = heap.objects[i].address,
+             .secondary = i % 7 == 6 ? std::optional(u64{heap.objects[i + 1].address}) : std::nullopt,
+             .segment = i % 2});
+      heap.gc.heaps[0].free_regions[0] = {{0x10000, 0x11000}, {0x20000, 0x21000}};
       heap.target(); // lays everything out
       damage(heap, random);
       ++(examine(heap) ? answers : errors);

@@ -43,7 +43,10 @@ struct GcState {
   std::vector<FreeRegionWriter> huge = {};
   std::array<std::vector<FreeRegionWriter>, 3> to_decommit = {};
   std::vector<u64> card_table_bytes = {0x300000}; // the newest first
-  std::map<std::string, u64> features = {};       // .NET 11: "FeatureJavaMarshal", …
+  // What .NET 11 publishes besides: "FeatureJavaMarshal" and the like; fields of types; addresses of variables.
+  std::map<std::string, u64> features = {};
+  std::map<std::string, std::map<std::string, i64>> types = {};
+  std::map<std::string, Address> pointers = {};
 };
 
 } // namespace dnheap::test

@@ -300,6 +300,10 @@ void HeapBuilder::add_gc_description(DescriptorWriter &to) const {
     to.numbers[name] = number;
   for (const auto &[name, value] : gc.features)
     to.numbers[name] = value;
+  for (const auto &[name, fields] : gc.types)
+    to.types[name] = fields;
+  for (const auto &[name, address] : gc.pointers)
+    to.pointers[name] = address;
   to.pointers["GCGlobalMechanisms"] = variables.at("global_mechanisms");
   to.pointers["HandleTableMap"] = variables.at("handle_map");
   to.pointers["BookkeepingStart"] = variables.at("bookkeeping");

@@ -164,6 +164,20 @@ static class Survey
             json.WriteEndObject();
         }
         json.WriteEndArray();
+        // The GC's memory without objects: handle tables, card tables, free regions.
+        json.WriteStartArray("gc_memory");
+        foreach (ClrNativeHeapInfo info in heap.Runtime.EnumerateClrNativeHeaps())
+        {
+            string kind = info.Kind.ToString();
+            if (!kind.StartsWith("GC") && kind != "HandleTable")
+                continue;
+            json.WriteStartObject();
+            json.WriteString("kind", kind);
+            json.WriteString("start", Hex(info.MemoryRange.Start));
+            json.WriteNumber("bytes", info.MemoryRange.Length);
+            json.WriteEndObject();
+        }
+        json.WriteEndArray();
         json.WriteStartObject("finalization");
         json.WriteNumber("finalizable", heap.EnumerateFinalizableObjects().Count());
         json.WriteNumber("ready", heap.EnumerateFinalizerRoots().Count());
