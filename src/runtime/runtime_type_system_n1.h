@@ -2,7 +2,7 @@
 // cell by which its module is known; the types that the compiler makes up for static fields end before that, and are
 // known by their parent (System.Object) and by the shape of what stands before them. Names come from the module's
 // NativeFormat metadata, and each must have the hash that the compiler put into the type; the program may have been
-// built without metadata. See type_system.h.
+// built without metadata. The first name costs a pass over the module's table of types. See type_system.h.
 #pragma once
 #include "contract/descriptor.h"
 #include "metadata/native_format.h"

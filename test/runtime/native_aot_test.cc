@@ -251,6 +251,20 @@ TEST(NativeAot, TablesThatLie) {
   EXPECT_NE(error.find("free objects"), std::string::npos) << error;
 }
 
+// A library that was compiled ahead of time, beside a program that was: both are there, each with its module.
+TEST(NativeAot, SeveralInOneProcess) {
+  Shop shop({.exported = false});
+  std::unique_ptr<Target> target = shop.heap.target();
+  target->modules.insert(target->modules.begin(), {"/dotnet/libcoreclr.so", 0x1000, {{0x1000, 0x2000, 0}}});
+  std::vector<FoundRuntime> found = find_runtimes(*target);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].module->path, "/dotnet/libcoreclr.so");
+  EXPECT_THROW(found[0].open(), Error);
+  EXPECT_EQ(found[1].module->path, "/srv/shop");
+  EXPECT_EQ(found[1].version, "10.0");
+  EXPECT_STREQ(found[1].open()->kind(), "nativeaot");
+}
+
 TEST(NativeAot, Threads) {
   for (const AotShape &shape : all_aot_shapes()) {
     SCOPED_TRACE(name_of(shape));
