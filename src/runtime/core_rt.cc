@@ -19,7 +19,7 @@ ContractDescriptor describe(const Target &target, const FoundNf16Header &found) 
   const Nf16Header header = read_nf16_header(target.memory, found.address);
   ContractDescriptor out;
   // What is asked for first by whoever wants more than the heap.
-  for (const char *name : {"GCIdentifiers", "HandleTableMap"})
+  for (const char *name : {"GCIdentifiers", "HandleMaxInternalTypes"})
     out.missing[name] = "CoreRT's memory format (NF16) has nothing in its place: it tells of segments and objects only";
   out.found_by = "NF16 header at " + hex(header.address) + ", " + found.how;
   for (u64 i = 0; i < nf16_section_count; ++i) {
