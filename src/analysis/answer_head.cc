@@ -9,13 +9,11 @@ namespace {
 const char *byte_order_name(Format format) { return format.byte_order == ByteOrder::little ? "little" : "big"; }
 
 void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
-  std::vector<report::Cell> identifiers;
-  for (const std::string &id : runtime.gc().get_gc_identifiers())
-    identifiers.push_back(id);
-  facts.push_back({"gc", std::vector<report::Fact>{{"server", runtime.gc().is_server()},
-                                                   {"regions", runtime.gc().has_regions()},
-                                                   {"heaps", runtime.gc().get_gc_heap_count()},
-                                                   {"identifiers", identifiers}}});
+  const GCFlavour gc = runtime.gc_flavour();
+  std::vector<report::Cell> identifiers(gc.identifiers.begin(), gc.identifiers.end());
+  facts.push_back(
+      {"gc", std::vector<report::Fact>{
+                 {"server", gc.server}, {"regions", gc.regions}, {"heaps", gc.heaps}, {"identifiers", identifiers}}});
 }
 
 constexpr u64 most_gaps = 10000; // listed one by one; of the others the sum
@@ -51,15 +49,10 @@ report::Completeness completeness(Snapshot &snapshot) {
   check_sum(heap, tally.walk, gaps, out);
   if (u64 more = gaps.size() - out.gaps.size())
     out.notes.push_back(count_text(more) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
-  try {
-    if (!snapshot.runtime().gc().get_gc_structures_valid()) {
-      out.complete = false;
-      out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
-    }
-  } catch (const Error &e) {
-    out.complete = false;
-    out.notes.push_back(std::string("whether the GC was changing the heap cannot be told: ") + e.what());
-  }
+  std::optional<bool> valid = snapshot.runtime().gc_structures_valid(out.notes);
+  out.complete &= valid.value_or(false);
+  if (valid == false)
+    out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
   for (const std::string &note : snapshot.target().notes)
     out.notes.push_back(note);
   return out;
@@ -99,13 +92,17 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
   std::string out = printable(target.path.substr(target.path.find_last_of('/') + 1), 200) + ": ";
   if (!runtime)
     return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
+  const GCFlavour gc = runtime->gc_flavour();
+  const std::string_view kind = runtime->kind();
   out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) +
-         (runtime->kind() == std::string_view("nativeaot") ? " NativeAOT" : "") + " on " + name_of(target.os) + " " +
-         name_of(target.architecture) + ", " + (runtime->gc().is_server() ? "server" : "workstation") + " GC";
-  if (runtime->gc().is_server())
-    out += ", " + std::to_string(runtime->gc().get_gc_heap_count()) +
-           (runtime->gc().get_gc_heap_count() == 1 ? " heap" : " heaps");
-  return out + (runtime->gc().has_regions() ? ", regions" : ", segments");
+         (kind == "nativeaot" ? " NativeAOT"
+          : kind == "corert"  ? " CoreRT"
+                              : "") +
+         " on " + name_of(target.os) + " " + name_of(target.architecture) + ", " +
+         (gc.server ? "server" : "workstation") + " GC";
+  if (gc.server)
+    out += ", " + std::to_string(gc.heaps) + (gc.heaps == 1 ? " heap" : " heaps");
+  return out + (gc.regions ? ", regions" : ", segments");
 }
 
 report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *command) {

@@ -29,7 +29,7 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("runtime", snapshot.runtime().module().path);
   add("version", snapshot.runtime().version());
   std::string identifiers;
-  for (const std::string &id : snapshot.runtime().gc().get_gc_identifiers())
+  for (const std::string &id : snapshot.runtime().gc_flavour().identifiers)
     identifiers += (identifiers.empty() ? "" : ", ") + id;
   add("garbage collector", identifiers);
   add("memory in the dump",

@@ -12,6 +12,8 @@ namespace {
 using report::Cell;
 using report::Kind;
 
+Cell cell_of(std::optional<Address> address) { return address ? Cell(*address) : Cell(); }
+
 report::Table segments_table(const Heap &heap, const HeapTally &tally, std::optional<u8> generation, bool verbose) {
   report::Table table;
   table.name = "segments";
@@ -32,8 +34,9 @@ report::Table segments_table(const Heap &heap, const HeapTally &tally, std::opti
     if (generation && static_cast<u8>(s.generation) != *generation)
       continue;
     const SegmentTally &t = tally.segments[i];
-    rows.push_back({s.heap, name_of(s.generation), s.segment, s.start, s.end, s.committed_end, s.reserved_end,
-                    t.objects.count, t.objects.aligned_bytes, t.free.count, t.free.aligned_bytes});
+    rows.push_back({s.heap, name_of(s.generation), s.segment, s.start, s.end, cell_of(s.committed_end),
+                    cell_of(s.reserved_end), t.objects.count, t.objects.aligned_bytes, t.free.count,
+                    t.free.aligned_bytes});
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));

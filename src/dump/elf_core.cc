@@ -208,6 +208,21 @@ void note_lost_stacks(Target &target) {
                                                                    : ""));
 }
 
+// The runtime maps the memory for its types and code twice, through a file that exists in memory only. Kernel and gdb
+// leave it out unless they are told to write shared memory.
+void advise_on_shared_memory(Target &target) {
+  u64 size = 0, known = 0;
+  for (const Module &module : target.modules)
+    if (module.path.find("/memfd:doublemapper") == 0)
+      for (const Extent &extent : module.extents) {
+        size += extent.end - extent.start;
+        known += target.memory.known_bytes(extent.start, extent.end);
+      }
+  if (size && known == 0 && target.advice.empty())
+    target.advice = "the core lacks shared memory, in which the runtime keeps its types: write 0x33 into "
+                    "/proc/PID/coredump_filter before the next core is taken, or use createdump";
+}
+
 } // namespace
 
 std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> storage) {
@@ -227,6 +242,7 @@ std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> st
   read_memory(segments, header.format, file, files, *target);
   target->modules = group_into_modules(std::move(files), target->memory);
   note_lost_stacks(*target);
+  advise_on_shared_memory(*target);
   return target;
 }
 

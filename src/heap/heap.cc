@@ -12,9 +12,9 @@ constexpr u64 most_problems = 1000;
 
 } // namespace
 
-Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()) {
+Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size_(runtime.min_object_size()) {
   collect_absent(runtime.target());
-  add_segments(runtime.gc());
+  add_segments(runtime.heap_segments(problems_));
   collect_contexts(runtime);
   segment_context_bytes_.resize(segments_.size());
   for (u32 i = 0; i < segments_.size(); ++i)
@@ -39,15 +39,8 @@ void Heap::collect_absent(const Target &target) {
   }
 }
 
-void Heap::add_segments(const Gc1 &gc) {
-  std::vector<Address> heaps = gc.get_gc_heaps();
-  for (u32 i = 0; i < heaps.size(); ++i) {
-    GCHeapData data = gc.get_heap_data(heaps[i]);
-    for (const GCGenerationData &generation : data.generation_table)
-      contexts_.push_back({{generation.allocation_context_pointer, generation.allocation_context_limit}});
-    for (const GCHeapSegmentInfo &info : gc.enumerate_heap_segments(data, problems_))
-      segments_.push_back({info, i});
-  }
+void Heap::add_segments(std::vector<HeapSegment> segments) {
+  segments_ = std::move(segments);
   if (segments_.empty()) // no runtime that has started is without
     add_problem("the GC's lists of segments are empty: the process had not started, or the dump is damaged");
   // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and
@@ -59,8 +52,7 @@ void Heap::add_segments(const Gc1 &gc) {
   std::vector<bool> bad(segments_.size());
   Address covered = 0;
   for (const HeapSegment *s : by_start) {
-    bool sound = s->start <= s->end && s->end <= s->committed_end && s->committed_end <= s->reserved_end &&
-                 (s->start >= covered || s->start == s->end);
+    bool sound = s->is_sound() && (s->start >= covered || s->start == s->end);
     if (sound)
       covered = std::max(covered, s->end);
     else {
@@ -93,8 +85,7 @@ bool Heap::holds(Address address) const {
 }
 
 void Heap::collect_contexts(const Runtime &runtime) {
-  contexts_.push_back({runtime.gc().get_global_allocation_context()});
-  for (const AllocationContext &context : runtime.thread_allocation_contexts(problems_))
+  for (const AllocationContext &context : runtime.allocation_contexts(problems_))
     contexts_.push_back({context});
   std::erase_if(contexts_, [](const AllocationContext &c) { return c.pointer == 0; });
   std::sort(contexts_.begin(), contexts_.end(), [](const auto &a, const auto &b) { return a.pointer < b.pointer; });
@@ -112,7 +103,7 @@ void Heap::cut_segment(u32 index) {
   like.segment = index;
   like.generation = segment.generation;
   like.alignment = large ? 8 : format.pointer_size;
-  u64 smallest = align_up(3 * u64{format.pointer_size}, like.alignment);
+  u64 smallest = align_up(min_object_size_, like.alignment);
 
   Address at = segment.start;
   auto context = std::lower_bound(contexts_.begin(), contexts_.end(), segment.start,

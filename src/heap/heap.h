@@ -2,7 +2,6 @@
 // be walked. Built once from a Runtime in time proportional to the number of segments; reads no object. Immutable
 // afterwards.
 #pragma once
-#include "runtime/gc_1.h"
 #include "runtime/runtime.h"
 
 #include <string>
@@ -11,9 +10,8 @@
 
 namespace dnheap {
 
-struct HeapSegment : GCHeapSegmentInfo {
-  u32 heap = 0; // number of the GC heap
-};
+using HeapSegment = GCHeapSegment;
+using HeapSegment = GCHeapSegment;
 
 // A run of objects that touch: allocation contexts cut out, all memory known, of one generation.
 struct ObjectRange {
@@ -56,7 +54,7 @@ public:
 
 private:
   void collect_absent(const Target &target);
-  void add_segments(const Gc1 &gc);
+  void add_segments(std::vector<HeapSegment> segments);
   void collect_contexts(const Runtime &runtime);
   void add_problem(std::string problem);
   void cut_segment(u32 index);
@@ -68,6 +66,7 @@ private:
   };
 
   const Memory *memory_;
+  u64 min_object_size_;             // behind an allocation context
   std::vector<AbsentRange> absent_; // of the target, without overlaps
   std::vector<HeapSegment> segments_;
   std::vector<std::pair<Address, Address>> extents_; // of the segments, by address

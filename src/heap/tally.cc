@@ -13,7 +13,9 @@ template <bool Filtered> class Counter {
 public:
   Counter(const TypeSystem &types, const Heap &heap, const ObjectFilter &filter)
       : types_(types, heap), filter_(filter), segments_(heap.segments().size()) {
-    if (!types_.find(types.free_object_method_table()))
+    if (types.free_object_method_table() == 0)
+      types_.skip_first_id();
+    else if (!types_.find(types.free_object_method_table()))
       throw Error("the MethodTable of free objects, " + hex(types.free_object_method_table()) + ", lies in the heap");
   }
 

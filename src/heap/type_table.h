@@ -39,6 +39,8 @@ public:
     }
     return &slots_[slot];
   }
+  // Id 0 will be no type's.
+  void skip_first_id() { types_.push_back(0); }
   u32 size() const { return static_cast<u32>(types_.size()); }
   Address method_table(u32 id) const { return types_[id]; }
 

@@ -1,7 +1,9 @@
 #include "runtime/find.h"
 
 #include "runtime/core_clr.h"
+#include "runtime/core_rt.h"
 #include "runtime/native_aot.h"
+#include "runtime/nf16_find.h"
 #include "runtime/version.h"
 
 namespace dnheap {
@@ -15,6 +17,9 @@ std::vector<FoundRuntime> find_runtimes(const Target &target) {
   for (const FoundNativeAot &found : find_native_aot(target, out.empty()))
     out.push_back({found.module, net_version(found.place.major),
                    [&target, found] { return std::make_unique<NativeAot>(target, found); }});
+  if (out.empty()) // CoreRT became NativeAOT: no process has both
+    for (const Module *module : find_nf16_modules(target))
+      out.push_back({module, "", [&target, module] { return std::make_unique<CoreRt>(target, *module); }});
   return out;
 }
 

@@ -43,12 +43,29 @@ const char *name_of(GCSegmentGeneration generation); // "gen0", …, "loh", "poh
 struct GCHeapSegmentInfo {
   GCSegmentGeneration generation = GCSegmentGeneration::gen0;
   Address segment = 0;
-  Address start = 0, end = 0; // first object, end of objects
-  Address committed_end = 0, reserved_end = 0;
+  Address start = 0, end = 0;                         // first object, end of objects
+  std::optional<Address> committed_end, reserved_end; // absent where the runtime does not say
+
+  bool is_sound() const {
+    Address committed = committed_end.value_or(end);
+    return start <= end && end <= committed && committed <= reserved_end.value_or(committed);
+  }
+};
+
+// The same, of a certain heap.
+struct GCHeapSegment : GCHeapSegmentInfo {
+  u32 heap = 0; // number of the GC heap
 };
 
 struct AllocationContext {
   Address pointer = 0, limit = 0;
+};
+
+// Which GC it is.
+struct GCFlavour {
+  std::vector<std::string> identifiers; // as the GC contract has them
+  bool server = false, regions = false;
+  u32 heaps = 1;
 };
 
 class Gc1 {

@@ -4,17 +4,48 @@
 
 namespace dnheap {
 
+std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &problems) const {
+  std::vector<GCHeapSegment> out;
+  std::vector<Address> heaps = gc_.get_gc_heaps();
+  for (u32 i = 0; i < heaps.size(); ++i)
+    for (const GCHeapSegmentInfo &info : gc_.enumerate_heap_segments(gc_.get_heap_data(heaps[i]), problems))
+      out.push_back({info, i});
+  return out;
+}
+
+std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::string> &problems) const {
+  std::vector<AllocationContext> out;
+  for (Address heap : gc_.get_gc_heaps())
+    for (const GCGenerationData &generation : gc_.get_heap_data(heap).generation_table)
+      out.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
+  out.push_back(gc_.get_global_allocation_context());
+  for (const AllocationContext &context : thread_allocation_contexts(problems))
+    out.push_back(context);
+  return out;
+}
+
+GCFlavour Runtime::gc_flavour() const {
+  return {gc_.get_gc_identifiers(), gc_.is_server(), gc_.has_regions(), gc_.get_gc_heap_count()};
+}
+
+std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &problems) const {
+  try {
+    return gc_.get_gc_structures_valid();
+  } catch (const Error &e) {
+    problems.push_back(std::string("whether the GC was changing the heap cannot be told: ") + e.what());
+    return std::nullopt;
+  }
+}
+
 void Runtime::require_heap() const {
   std::vector<std::string> problems;
   u64 total = 0, known = 0;
-  for (Address heap : gc_.get_gc_heaps())
-    for (const GCHeapSegmentInfo &s : gc_.enumerate_heap_segments(gc_.get_heap_data(heap), problems)) {
-      bool sound = s.start < s.end && s.end <= s.committed_end && s.committed_end <= s.reserved_end;
-      if (!sound || s.generation == GCSegmentGeneration::frozen)
-        continue;
-      total += s.end - s.start;
-      known += memory().known_bytes(s.start, s.end);
-    }
+  for (const GCHeapSegment &s : heap_segments(problems)) {
+    if (!s.is_sound() || s.start == s.end || s.generation == GCSegmentGeneration::frozen)
+      continue;
+    total += s.end - s.start;
+    known += memory().known_bytes(s.start, s.end);
+  }
   bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
   if (no_segment || known < total / 16)
     throw Error((no_segment ? "the dump holds nothing of the managed heap"

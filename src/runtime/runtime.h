@@ -1,6 +1,6 @@
 // Runtime: a .NET runtime inside a target, ready to be asked, of whatever kind: its descriptor, completed from the
-// target's memory under one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot.
-// Built once per target in some 10 ms; holds references to the Target, which must outlive it.
+// target's memory under one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot,
+// CoreRt. Built once per target in some 10 ms; holds references to the Target, which must outlive it.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc_1.h"
@@ -15,7 +15,7 @@ public:
   Runtime(const Runtime &) = delete;
   Runtime &operator=(const Runtime &) = delete;
 
-  virtual const char *kind() const = 0; // "coreclr", "nativeaot"
+  virtual const char *kind() const = 0; // "coreclr", "nativeaot", "corert"
   const Target &target() const { return target_; }
   const Memory &memory() const { return target_.memory; }
   const Module &module() const { return module_; }
@@ -23,10 +23,19 @@ public:
   // "10.0.14", "10.0" where only that is known, or empty.
   const std::string &version() const { return version_; }
 
+  // Of CoreRt, which has another GC contract, each of its functions throws Error that says what is missing.
   const Gc1 &gc() const { return gc_; }
+  // What heap/ is built from. What of it cannot be read is added to `problems`.
+  // Segments by heap, then as the GC lists them.
+  virtual std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const;
+  // Of generations, of threads, and the global one; null ones among them.
+  virtual std::vector<AllocationContext> allocation_contexts(std::vector<std::string> &problems) const;
+  // What the GC keeps free behind each of these.
+  virtual u64 min_object_size() const { return 3 * u64{memory().format().pointer_size}; }
+  virtual GCFlavour gc_flavour() const;
+  // Was the GC changing the heap? Nullopt where that cannot be told; why, is added to `problems`.
+  virtual std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const;
   virtual TypeSystem &types() const = 0; // it caches
-  // Those of all threads. What cannot be read is added to `problems`.
-  virtual std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const = 0;
 
 protected:
   Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor)
@@ -38,6 +47,9 @@ protected:
   void require_heap() const;
 
 private:
+  // Those of all threads. What cannot be read is added to `problems`.
+  virtual std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const = 0;
+
   const Target &target_;
   const Module &module_;
   std::string version_;

@@ -20,7 +20,7 @@ class TypeSystem {
 public:
   virtual ~TypeSystem() = default;
 
-  // The type of Free objects, which fill the holes of the heap.
+  // The type of Free objects, which fill the holes of the heap; 0 where the runtime does not say which it is.
   virtual Address free_object_method_table() const = 0;
   // Nullopt unless a sound MethodTable (NativeAOT calls it so too) lies there.
   virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;

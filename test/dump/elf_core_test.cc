@@ -336,6 +336,19 @@ TEST(ElfCore, WhatGcoreWritesForReservedMemoryIsNoMemory) {
     }
 }
 
+// coredump_filter without bit 1.
+TEST(ElfCore, SharedMemoryThatIsMissingIsAdvisedOn) {
+  for (bool missing : {true, false}) {
+    ElfCoreWriter writer{.format = {8, ByteOrder::little}};
+    writer.segments = {{missing ? 0x90000u : 0x10000u, filled(0x1000, 1)}};
+    writer.files = {{"/memfd:doublemapper (deleted)", 0x10000, 0x12000, 0}};
+    std::vector<std::byte> file = writer.write();
+    Opened core(file);
+    ASSERT_TRUE(core.target) << core.error;
+    EXPECT_EQ(core->advice.find("coredump_filter") != std::string::npos, missing);
+  }
+}
+
 TEST(ElfCore, StacksOfZerosAreNoted) {
   ElfCoreWriter writer{.format = {8, ByteOrder::little}};
   std::vector<u64> registers(27);

@@ -159,16 +159,10 @@ def check(dnheap, combination, dump, truth, judge, names=None):
     answers = []
     problems = []
     for verb in ("stat", "segments"):
-        done = ask(dnheap, verb, dump)
-        if done.returncode != 0 or done.stderr:
-            problems.append(f"`dnheap {verb}` ended with code {done.returncode} and said: {done.stderr.strip()}")
-        try:
-            answers.append(json.loads(done.stdout))
-        except ValueError as error:
-            problems.append(f"`dnheap {verb}` gave no JSON: {error}")
-        else:
-            if ask(dnheap, verb, dump, "--threads", "1").stdout != done.stdout:
-                problems.append(f"`dnheap {verb}` answers differently with one thread")
+        found, words = answer(dnheap, verb, dump)
+        problems += words
+        if found:
+            answers.append(found)
     if len(answers) == 2:
         account = witness.survey(dump, combination.major)
         if names is not None:
@@ -177,6 +171,21 @@ def check(dnheap, combination, dump, truth, judge, names=None):
     if combination.dump == "kernel" and answers:
         problems += without_file_pages(dnheap, dump, answers[0])
     return [f"{dump.name}: {problem}" for problem in problems]
+
+
+def answer(dnheap, verb, dump):
+    """One answer, or None, and what is wrong with it whatever it says."""
+    done = ask(dnheap, verb, dump)
+    problems = []
+    if done.returncode != 0 or done.stderr:
+        problems.append(f"`dnheap {verb}` ended with code {done.returncode} and said: {done.stderr.strip()}")
+    try:
+        found = json.loads(done.stdout)
+    except ValueError as error:
+        return None, [*problems, f"`dnheap {verb}` gave no JSON: {error}"]
+    if ask(dnheap, verb, dump, "--threads", "1").stdout != done.stdout:
+        problems.append(f"`dnheap {verb}` answers differently with one thread")
+    return found, problems
 
 
 def without_file_pages(dnheap, dump, answer):

@@ -66,10 +66,10 @@ def lock():
         yield
 
 
-def run_sdk(*arguments):
+def run_sdk(*arguments, intermediate="obj"):
     """Runs a dotnet command of the SDK with packages and intermediate files kept in the cache."""
     environment = dict(os.environ, NUGET_PACKAGES=str(packages()), DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1")
-    command = [str(part) for part in [sdk(), *arguments, "--artifacts-path", cache() / "obj"]]
+    command = [str(part) for part in [sdk(), *arguments, "--artifacts-path", cache() / intermediate]]
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

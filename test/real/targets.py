@@ -60,6 +60,10 @@ class Target:
         environment.update(settings or {})
         command = [runtimes.dotnet_root() / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major],
                    "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json", build(program), *arguments]
+        self.start(command, environment, f"{program} on .NET {major}")
+
+    def start(self, command, environment, label):
+        """Runs the program until it is ready."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dnheap-target-"))
         self.process = subprocess.Popen([str(part) for part in command], env=environment, text=True, cwd=self.folder,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limits,
@@ -73,7 +77,7 @@ class Target:
                 return
         self.process.wait()
         errors = (self.folder / "errors").read_text()
-        raise RuntimeError(f"{program} on .NET {major} ended with code {self.process.returncode} before it was ready:\n{errors}")
+        raise RuntimeError(f"{label} ended with code {self.process.returncode} before it was ready:\n{errors}")
 
     def dump(self, kind, path):
         """Writes a dump: full, heap, normal, triage (by createdump), gcore, kernel (which ends the process)."""

@@ -119,8 +119,11 @@ private:
     return d_.follow(mt, {x}) && d_.word(*d_.follow(mt, {x}) + static_cast<u64>(y)) == mt;
   }
   void derive_class() {
-    if (!known_.object)
+    if (!known_.object) {
+      if (!d_.descriptor.find_field("MethodTable", "EEClassOrCanonMT"))
+        d_.descriptor.missing["MethodTable.EEClassOrCanonMT"] = "the MethodTables of String and Object were not found";
       return;
+    }
     auto both = [&](i64 x, i64 y) { return points_back(known_.string, x, y) && points_back(known_.object, x, y); };
     constexpr i64 reach = 8;
     auto back = [&](i64 x) { return Derivation::search(0, reach * p_, p_, [&](i64 y) { return both(x, y); }); };

@@ -175,7 +175,7 @@ private:
     for (Address heap : gc.get_gc_heaps())
       for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
         if (s.generation == GCSegmentGeneration::gen0)
-          gen0_.emplace_back(s.start, s.committed_end);
+          gen0_.emplace_back(s.start, s.committed_end.value_or(s.end));
     std::sort(gen0_.begin(), gen0_.end());
   }
 

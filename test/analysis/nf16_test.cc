@@ -1,0 +1,144 @@
+// The verbs about a CoreRT process (NF16): they answer as for every runtime, without names, and say what is not known.
+#include "analysis/verb.h"
+#include "report/write.h"
+#include "snapshot/snapshot.h"
+#include "support/nf16_builder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+using Json = nlohmann::json;
+
+Json answer(Snapshot &snapshot, const std::string &name) {
+  for (const Verb &verb : verbs())
+    if (name == verb.name) {
+      std::string text;
+      report::Sink sink(text);
+      report::write_json(verb.answer(snapshot, {}), {}, sink);
+      return Json::parse(text);
+    }
+  throw std::logic_error("no verb " + name);
+}
+
+Snapshot open(Nf16Builder &process) { return Snapshot(process.target(), {}); }
+
+// The address of an EEType as a name: the module's file, and how far from its base.
+std::string name_in(const Nf16Builder &process, Address type) {
+  std::ostringstream out;
+  out << "shop!0x" << std::hex << type - process.module_base();
+  return out.str();
+}
+
+struct Shop {
+  Address order, text;
+
+  explicit Shop(Nf16Builder &process) : order(process.type(5 * process.p)), text(process.type(2 * process.p + 6, 2)) {
+    Nf16Segment &old = process.segment(G::gen2), &young = process.segment(G::gen0);
+    for (int i = 0; i < 3; ++i)
+      old.object(order);
+    process.segment(G::loh).object(text, 50000);
+    young.object(text, 7);
+    young.object(order);
+    process.context = young.context(80);
+    young.object(text, 0);
+  }
+};
+
+TEST(Nf16Verbs, AnswerInFourFormats) {
+  for (Format format : all_formats)
+    for (bool exported : {true, false}) {
+      SCOPED_TRACE(name_of(format));
+      Nf16Builder process(format);
+      process.exported = exported;
+      Shop shop(process);
+      Snapshot snapshot = open(process);
+
+      Json stat = answer(snapshot, "stat");
+      EXPECT_EQ(stat["target"]["runtime"], "corert");
+      EXPECT_EQ(stat["target"]["version"], nullptr);
+      EXPECT_EQ(stat["target"]["gc"]["server"], false);
+      EXPECT_EQ(stat["target"]["gc"]["regions"], false);
+      EXPECT_EQ(stat["target"]["gc"]["heaps"], 1);
+      EXPECT_EQ(stat["completeness"]["complete"], true);
+      EXPECT_EQ(stat["completeness"]["objects"], process.objects.size());
+      std::map<std::string, u64> counts, bytes;
+      for (const Json &row : stat["tables"]["types"]) {
+        counts[row["type"]] = row["count"];
+        bytes[row["type"]] = row["bytes"];
+      }
+      std::string order = name_in(process, shop.order), text = name_in(process, shop.text);
+      EXPECT_EQ(counts, (std::map<std::string, u64>{{order, 4}, {text, 3}}));
+      u64 of_texts = 0;
+      for (const WrittenObject &object : process.objects)
+        of_texts += object.method_table == shop.text ? object.size : 0;
+      EXPECT_EQ(bytes, (std::map<std::string, u64>{{order, 4 * 5 * process.p}, {text, of_texts}}));
+
+      Json segments = answer(snapshot, "segments");
+      std::vector<std::string> generations;
+      for (const Json &row : segments["tables"]["segments"]) {
+        generations.push_back(row["generation"]);
+        EXPECT_EQ(row["committed_end"], nullptr); // the format does not say
+        EXPECT_EQ(row["reserved_end"], nullptr);
+      }
+      EXPECT_EQ(generations, (std::vector<std::string>{"gen2", "gen2", "gen1", "gen0", "loh"}));
+
+      EXPECT_EQ(answer(snapshot, "objects")["tables"]["objects"].size(), process.objects.size());
+
+      std::map<std::string, std::string> facts;
+      const Json info = answer(snapshot, "info");
+      for (const Json &row : info["tables"]["facts"])
+        facts[row["fact"]] = row["value"];
+      EXPECT_EQ(facts["runtime"], "/app/shop");
+      EXPECT_EQ(facts["garbage collector"], "workstation, segments");
+      EXPECT_NE(facts["contract descriptor"].find(exported ? "export of shop" : "scan of shop"), std::string::npos);
+      EXPECT_NE(answer(snapshot, "contract").dump().find("min_object_size"), std::string::npos);
+    }
+}
+
+// One contract of an unknown version: the answers say so, and are not called complete.
+TEST(Nf16Verbs, WithoutOneContractTheRestGoesOn) {
+  for (u64 section : {0, 1}) {
+    Nf16Builder process({});
+    Shop shop(process);
+    process.versions[section] = {2, 0};
+    Snapshot snapshot = open(process);
+    for (const char *verb : {"stat", "segments", "objects", "info"}) {
+      Json found = answer(snapshot, verb);
+      EXPECT_EQ(found["completeness"]["complete"], false);
+      EXPECT_NE(found["completeness"]["notes"].dump().find("has version 2.0"), std::string::npos)
+          << found["completeness"];
+      EXPECT_EQ(found["completeness"]["objects"], section == 0 ? process.objects.size() : 0);
+    }
+  }
+}
+
+TEST(Nf16Verbs, DuringACollection) {
+  Nf16Builder process({});
+  Shop shop(process);
+  process.structures_invalid = 1;
+  Snapshot snapshot = open(process);
+  EXPECT_NE(answer(snapshot, "stat")["completeness"]["notes"].dump().find("while the GC was changing"),
+            std::string::npos);
+}
+
+TEST(Nf16Verbs, AHeaderOfAnotherVersionIsNamed) {
+  for (u16 major : {0, 2}) {
+    Nf16Builder process({});
+    Shop shop(process);
+    process.version = {major, 1};
+    Snapshot snapshot = open(process);
+    try {
+      answer(snapshot, "stat");
+      ADD_FAILURE();
+    } catch (const Error &e) {
+      EXPECT_NE(std::string(e.what()).find("NF16 " + std::to_string(major) + ".1"), std::string::npos) << e.what();
+    }
+  }
+}
+
+} // namespace
+} // namespace dnheap::test

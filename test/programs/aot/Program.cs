@@ -1,0 +1,33 @@
+// A small heap in a program compiled ahead of time, and what it holds. Like the zoo's, the order matters: specimens and
+// roots first, so that they grow old; then holes; then gen1; then the last collection; after it only small objects in gen0.
+using System;
+
+namespace Aot
+{
+    static class Program
+    {
+        static readonly object[] young = new object[2];
+
+        static void Main()
+        {
+            Specimens.Make();
+            Roots.Make();
+            Holes.Fill();
+            GC.Collect();
+            GC.Collect();
+            Holes.Dig();
+
+            string[] toGen1 = Truth.Label("gen1", Fresh("born before the last collection"));
+            string truth = Truth.Types() + ", " + Measure.Text() + ", " + Roots.Text();
+            Truth.AfterLastCollection();
+            GC.Collect(0, GCCollectionMode.Forced, blocking: true);
+            young[0] = toGen1;
+            young[1] = Truth.Label("gen0", Fresh("born after the last collection"));
+            Truth.Print(truth);
+            Truth.Wait();
+            Roots.Release();
+        }
+
+        static string[] Fresh(string text) => new[] { text + "." };
+    }
+}

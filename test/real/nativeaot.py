@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Programs compiled ahead of time (NativeAOT), dumped; dnheap must agree with what the program says of itself, exactly.
+
+    nativeaot.py --list                    the combinations, written aot:MAJOR:HEAPS
+    nativeaot.py DNHEAP --one aot:9:svr    builds that program, dumps it with gcore and createdump, compares, deletes the dumps
+
+There is no witness for these: no other tool reads them. The program (../programs/aot) counts its objects by type, asks the
+GC how many bytes each took and what the generations hold, and says where some objects lie.
+
+Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET, its packages or a linker are not to be had.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import compare
+import matrix
+import runtimes
+import targets
+
+PROGRAM = targets.PROGRAMS / "aot"
+COMBINATIONS = [f"aot:{major}:{heaps}" for major in (8, 9) for heaps in ("wks", "svr")]
+DUMPS = ("gcore", "full", "heap")
+CREATEDUMP = 9  # whose createdump writes the dumps
+
+# What the linker and NuGet say when something from outside is missing.
+NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301", "Platform linker", "cannot find -lz", "unable to find library -lz")
+
+
+def build(major, heaps):
+    """Compiles the program, unless it is newer than its sources. Returns the executable."""
+    name = f"aot{major}-{heaps}"
+    output = runtimes.cache() / "programs" / name
+    executable = output / "aot"
+    with runtimes.lock():
+        if runtimes.outdated(executable, [PROGRAM, targets.PROGRAMS / "common"]):
+            if not any(map(shutil.which, ("clang", "gcc"))):
+                raise runtimes.Missing("no linker for programs compiled ahead of time: install gcc or clang, and zlib1g-dev")
+            # Restore and build forget what one version's left behind only where each has its own intermediate files.
+            done = runtimes.run_sdk("publish", PROGRAM / "aot.csproj", "-c", "Release", "-o", output,
+                                    f"-p:AotFramework=net{major}.0", f"-p:AotVersion={runtimes.VERSIONS[major]}",
+                                    f"-p:AotServer={str(heaps == 'svr').lower()}", intermediate=f"obj-{name}")
+            if done.returncode != 0:
+                reasons = [line for line in done.stdout.splitlines() if any(part in line for part in NOT_TO_BE_HAD)]
+                if reasons:
+                    raise runtimes.Missing(f"programs cannot be compiled ahead of time: {reasons[0].strip()}")
+                raise RuntimeError(f"publishing {name} failed:\n{done.stdout}")
+            executable.touch()
+    return executable
+
+
+class AotTarget(targets.Target):
+    """The program, running."""
+
+    def __init__(self, major, heaps):
+        self.major = CREATEDUMP
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("DOTNET_", "COMPlus_"))}
+        self.start([build(major, heaps)], environment, f"aot {major} {heaps}")
+
+
+def run(dnheap, major, heaps):
+    """All problems of one combination, in words."""
+    runtimes.lay_out()  # for createdump
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="dnheap-aot-") as folder, AotTarget(major, heaps) as target:
+        for kind in DUMPS:
+            dump = target.dump(kind, pathlib.Path(folder) / f"{kind}.core")
+            problems += check(dnheap, major, heaps, kind, dump, target.truth)
+            dump.unlink()
+    return problems
+
+
+def check(dnheap, major, heaps, kind, dump, truth):
+    """Asks dnheap about one dump and compares its answers with the program's."""
+    problems = []
+    answers = []
+    for verb in ("stat", "segments"):
+        answer, words = matrix.answer(dnheap, verb, dump)
+        problems += words
+        if answer:
+            answers.append(answer)
+    if len(answers) == 2:
+        stat, segments = answers
+        problems += target(stat, major, heaps, truth)
+        for answer in answers:
+            if kind == "heap":
+                problems += lacks_variables(answer)
+            problems += complete(answer)
+        if kind == "heap":
+            problems += take_lost_names(stat, truth)
+        problems += compare.truth_counts(stat, truth) + bytes_by_type(stat, truth) + names(stat, truth)
+        problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
+    return [f"{dump.name}: {problem}" for problem in problems]
+
+
+def target(answer, major, heaps, truth):
+    """What kind of process it is."""
+    found = answer["target"]
+    problems = compare.different({"container": "elf-core", "os": "linux", "pointer_size": 8, "runtime": "nativeaot",
+                                  "pid": truth["pid"]}, found, "target")
+    if not truth["version"].startswith(f"{major}.0."):
+        problems.append(f"the program runs on .NET {truth['version']}, not on {major}.0")
+    if not str(found["version"]).startswith(f"{major}.0"):
+        problems.append(f"target: version is {found['version']}, not {major}.0")
+    if truth["server"] != (heaps == "svr"):
+        problems.append(f"the program's GC is not the one that was asked for ({heaps})")
+    return problems + compare.different({"server": heaps == "svr", "regions": True}, found["gc"], "target: gc")
+
+
+def complete(answer):
+    return compare.different({"bad_objects": 0, "complete": True, "gaps": []}, answer["completeness"],
+                             f"{answer['command']}: completeness")
+
+
+LOST = "whether the GC was changing the heap cannot be told: "
+
+
+def lacks_variables(answer):
+    """createdump --withheap leaves out the program's initialised variables. Where it leaves out the one that tells whether the
+    GC was at work, the answer is not complete, and says why. That is all that may be missing from it."""
+    found = answer["completeness"]
+    if any(note.startswith(LOST) for note in found["notes"]):
+        if found["complete"]:
+            return ["complete, although it is not known whether the GC was changing the heap"]
+        found["complete"] = True
+    return []
+
+
+def take_lost_names(stat, truth):
+    """Also in these variables are the lists of generic arguments, if there are two or more. dnheap then says which type it is by
+    its address, and that names are missing; the rest is compared under the program's names."""
+    for row in stat["tables"]["types"]:
+        name = truth["names"].get(row["method_table"])
+        several = name and (name.count("<") > 1 or "<" in name and ", " in name)
+        if several and "!0x" in row["type"]:
+            row["type"] = name
+            if not any(note.startswith("type names: ") for note in stat["completeness"]["notes"]):
+                return [f"the name of {row['method_table']} is missing, and no note says so"]
+    return []
+
+
+def bytes_by_type(stat, truth):
+    """What the GC says that the objects of each type took, all together."""
+    found = {}
+    for row in stat["tables"]["types"]:
+        found[row["type"]] = found.get(row["type"], 0) + row["aligned_bytes"]
+    return [f"{name}: the GC gave {size} bytes, dnheap found {found.get(name, 0)}"
+            for name, size in truth["bytes"].items() if found.get(name, 0) != size]
+
+
+def names(stat, truth):
+    """The names of types, by method table."""
+    return [f"type {row['method_table']} {row['type']}: the program's name is {truth['names'][row['method_table']]}"
+            for row in stat["tables"]["types"]
+            if truth["names"].get(row["method_table"], row["type"]) != row["type"]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
+    parser.add_argument("--one", metavar="COMBINATION", choices=COMBINATIONS)
+    parser.add_argument("--list", action="store_true", help="print combinations instead of running one")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(COMBINATIONS))
+        return 0
+    if not (options.dnheap and options.one):
+        parser.error("say --list, or DNHEAP and --one COMBINATION")
+    _, major, heaps = options.one.split(":")
+    try:
+        problems = run(options.dnheap.resolve(), int(major), heaps)
+    except runtimes.Missing as reason:
+        print(f"SKIPPED: NO REAL DUMPS WERE TESTED: {reason}", file=sys.stderr)
+        return matrix.SKIPPED
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
