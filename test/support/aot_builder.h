@@ -20,6 +20,9 @@
 
 namespace dnheap::test {
 
+// A number as NativeFormat writes it: in the fewest bytes, or in five.
+void put_number(FormatWriter &out, u32 value, bool longest = false);
+
 struct AotShape {
   Format format = {};
   u16 major = 5;
@@ -83,6 +86,8 @@ public:
   std::vector<std::byte> program_file() const;
 
 private:
+  static constexpr u32 generation_words = 33, start_segment_word = 7;
+
   struct Poke {
     Address at;
     u64 value, size;
