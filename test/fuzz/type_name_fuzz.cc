@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
       {{heap.native.address(), heap.native.end()}, {heap.modules[1].image, heap.modules[1].image + 0x10000}},
       process.types, std::as_bytes(std::span(data + 1, size - 1)));
   const ContractDescriptor &descriptor = process.opened->runtime.descriptor();
-  Loader1 loader(target->memory, descriptor);
+  Loader1 loader(*target, descriptor);
   try {
     RuntimeTypeSystem1 types(target->memory, descriptor, loader);
     for (Address mt : process.types) {

@@ -81,7 +81,7 @@ TEST(Damage, ErrorOrAnswer) {
     for (int round = 0; round < 12; ++round) {
       HeapBuilder heap(shape);
       add_random_heap(heap, 2000, random);
-      for (u32 i = 0; i < 200; ++i)
+      for (u32 i = 0; i < 200 && i + 1 < heap.objects.size(); ++i)
         heap.gc.handles.push_back(
             {.type = static_cast<HandleType>(i % 7),
              .object = heap.objects[i].address,
