@@ -62,16 +62,4 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
   types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
 }
 
-std::vector<AllocationContext> CoreClr::thread_allocation_contexts(std::vector<std::string> &problems) const {
-  std::vector<AllocationContext> out;
-  try {
-    for (const ThreadData &thread : thread_.get_threads(problems))
-      out.push_back(thread.allocation_context);
-  } catch (const Error &e) {
-    problems.push_back(
-        std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") + e.what());
-  }
-  return out;
-}
-
 } // namespace dnheap

@@ -28,7 +28,7 @@ public:
 
 private:
   CoreRt(const Target &target, const Module &module, const FoundNf16Header &found);
-  std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &) const override { return {}; }
+  std::vector<ThreadData> threads(std::vector<std::string> &) const override { return {}; }
 
   Nf16Header header_;
   GcNf16 gc_;

@@ -10,26 +10,20 @@
 
 namespace dnheap {
 
-struct FoundNativeAot {
-  const Module *module = nullptr;
-  DebugHeaderPlace place;
-};
-
-// By the debug header; if no module has one and `tables_too`, by its tables.
-std::vector<FoundNativeAot> find_native_aot(const Target &target, bool tables_too);
-
 class NativeAot : public Runtime {
 public:
   // Throws Error when what is needed for walking the heap is neither published nor found.
-  NativeAot(const Target &target, const FoundNativeAot &found);
+  NativeAot(const Target &target, const FoundDebugHeader &found);
 
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
-  std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const override;
 
   const ThreadN1 &thread() const { return thread_; }
 
 private:
+  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
+    return thread_.get_threads(problems);
+  }
   NativeAot(const Target &target, const Module &module, const DebugHeader &header);
 
   ThreadN1 thread_;

@@ -20,8 +20,13 @@ std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::str
       out.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
   if (std::optional<AllocationContext> global = gc_.get_global_allocation_context())
     out.push_back(*global);
-  for (const AllocationContext &context : thread_allocation_contexts(problems))
-    out.push_back(context);
+  try {
+    for (const ThreadData &thread : threads(problems))
+      out.push_back(thread.allocation_context);
+  } catch (const Error &e) {
+    problems.push_back(
+        std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") + e.what());
+  }
   return out;
 }
 

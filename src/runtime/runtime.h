@@ -4,6 +4,7 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc_1.h"
+#include "runtime/thread_1.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
 
@@ -47,8 +48,8 @@ protected:
   void require_heap() const;
 
 private:
-  // Those of all threads. What cannot be read is added to `problems`.
-  virtual std::vector<AllocationContext> thread_allocation_contexts(std::vector<std::string> &problems) const = 0;
+  // As Thread1::get_threads().
+  virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
 
   const Target &target_;
   const Module &module_;

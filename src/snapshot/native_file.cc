@@ -20,13 +20,9 @@ bool writable(const ElfImage &image, const Range &range) {
   });
 }
 
-// The parts of a laid-out file that are constant in a process: never a variable, whose value in the process the file
-// does not know.
-std::vector<Range> constant_parts(const std::vector<Range> &layout, const Memory &file, const ElfImage &image) {
+// The contract descriptor of a laid-out file: constant, though it lies among variables.
+std::vector<Range> descriptor_parts(const Memory &file, const ElfImage &image) {
   std::vector<Range> out;
-  for (const Range &range : layout)
-    if (!writable(image, range))
-      out.push_back(range);
   if (std::optional<Address> descriptor = image.find_symbol("DotNetRuntimeContractDescriptor"))
     for (const DescriptorExtent &extent : descriptor_extents(file, *descriptor))
       if (Bytes bytes = file.view(extent.start, extent.size); !bytes.empty())
@@ -76,19 +72,18 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
     out.reason = "its segments cannot be laid out where the process had them";
     return out;
   }
-  out.parts = constant_parts(layout, memory, *image);
-  std::copy_if(layout.begin(), layout.end(), std::back_inserter(out.initial),
-               [&](const Range &range) { return writable(*image, range); });
+  // Constants only: of a variable the file does not know the value in the process.
+  for (const Range &range : layout)
+    (writable(*image, range) ? out.initial : out.parts).push_back(range);
   out.identity = "build id " + id_text(id);
   if (wanted.empty()) {
     out.identity = "inferred";
     out.reason = misplaced(module, *image, layout, mapped->bytes());
-    std::vector<Range> unwritten;
-    std::copy_if(layout.begin(), layout.end(), std::back_inserter(unwritten),
-                 [&](const Range &range) { return !writable(*image, range); });
-    if (out.reason.empty() && !compare_known(target.memory, unwritten, compare_limit).whole())
+    if (out.reason.empty() && !compare_known(target.memory, out.parts, compare_limit).whole())
       out.reason = "its bytes are not those that the dump holds";
   }
+  std::vector<Range> descriptor = descriptor_parts(memory, *image);
+  out.parts.insert(out.parts.end(), descriptor.begin(), descriptor.end());
   out.fits = out.reason.empty();
   return out;
 }

@@ -242,23 +242,8 @@ std::unique_ptr<Target> AotBuilder::target() {
   pieces.push_back(native.range());
   for (const AotSegment &s : segments)
     pieces.push_back(s.block.range());
-  for (const Range &piece : pieces) {
-    auto copy = std::make_shared<std::vector<std::byte>>(piece.bytes.begin(), piece.bytes.end());
-    for (const Poke &poke : pokes_)
-      for (u64 i = 0; i < poke.size; ++i)
-        if (Address at = poke.at + i; at >= piece.address && at < piece.end())
-          (*copy)[at - piece.address] = static_cast<std::byte>(
-              poke.value >> 8 * (shape.format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
-    Address from = piece.address;
-    for (u64 i = 0; i <= holes_.size(); ++i) { // in the order of their addresses
-      Address to = i < holes_.size() ? std::clamp(holes_[i].first, from, piece.end()) : piece.end();
-      if (to > from)
-        ranges.push_back({from, Bytes(*copy).subspan(from - piece.address, to - from)});
-      if (i < holes_.size())
-        from = std::clamp(holes_[i].second, from, piece.end());
-    }
-    out->storage.push_back(copy);
-  }
+  for (const Range &piece : pieces)
+    edits_.apply(piece, shape.format, ranges, out->storage);
   out->path = "synthetic.core";
   out->container = "elf-core";
   out->os = OperatingSystem::linux_os;

@@ -12,6 +12,7 @@
 #pragma once
 #include "runtime/gc_1.h"
 #include "support/block.h"
+#include "support/edits.h"
 #include "target/target.h"
 
 #include <deque>
@@ -78,8 +79,8 @@ public:
   Address end() const { return data.end() + 0x1000; }
 
   // Changes to the finished memory.
-  void poke(Address at, u64 value, u64 size) { pokes_.push_back({at, value, size}); }
-  void hole(Address start, Address end) { holes_.emplace_back(start, end); }
+  void poke(Address at, u64 value, u64 size) { edits_.pokes.push_back({at, value, size}); }
+  void hole(Address start, Address end) { edits_.holes.emplace_back(start, end); }
 
   std::unique_ptr<Target> target();
   // The program as a file, valid after target(): before it ran, that is without what the runtime wrote.
@@ -87,11 +88,6 @@ public:
 
 private:
   static constexpr u32 generation_words = 33, start_segment_word = 7;
-
-  struct Poke {
-    Address at;
-    u64 value, size;
-  };
 
   Address method_table(u32 flags, u32 base_size, Address related, u32 hash, const std::vector<Address> &parts);
   Address described(const std::string &name_space, const std::string &name, u32 base_size, u32 flags,
@@ -119,8 +115,7 @@ private:
   std::map<Address, Sizes> sizes_;
   std::vector<Address> relocated_;
   std::vector<std::byte> before_; // `data` before the runtime wrote to it
-  std::vector<Poke> pokes_;
-  std::vector<std::pair<Address, Address>> holes_;
+  Edits edits_;
   bool built_ = false;
 };
 

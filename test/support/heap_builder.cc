@@ -308,30 +308,8 @@ std::unique_ptr<Target> HeapBuilder::target() {
   built_ = true;
   auto out = std::make_unique<Target>();
   std::vector<Range> ranges;
-  for (Piece &piece : pieces()) {
-    const Address start = piece.address, end = start + piece.bytes.size();
-    for (const Poke &poke : pokes_)
-      for (u64 i = 0; i < poke.size; ++i)
-        if (Address at = poke.at + i; at >= start && at < end)
-          piece.bytes[at - start] = static_cast<std::byte>(
-              poke.value >> 8 * (shape.format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
-    std::vector<Address> edges = cuts_;
-    for (auto [from, to] : holes_)
-      edges.insert(edges.end(), {from, to});
-    edges.insert(edges.end(), {start, end});
-    std::erase_if(edges, [&](Address at) { return at < start || at > end; });
-    std::sort(edges.begin(), edges.end());
-    for (u64 i = 0; i + 1 < edges.size(); ++i) {
-      auto missing = [&](const auto &hole) { return edges[i] >= hole.first && edges[i] < hole.second; };
-      if (edges[i] == edges[i + 1] || std::any_of(holes_.begin(), holes_.end(), missing))
-        continue;
-      auto copy =
-          std::make_shared<std::vector<std::byte>>(piece.bytes.begin() + static_cast<i64>(edges[i] - start),
-                                                   piece.bytes.begin() + static_cast<i64>(edges[i + 1] - start));
-      ranges.push_back({edges[i], *copy});
-      out->storage.push_back(copy);
-    }
-  }
+  for (const Piece &piece : pieces())
+    edits_.apply({piece.address, piece.bytes}, shape.format, ranges, out->storage);
   out->path = "synthetic.core";
   out->container = "elf-core";
   out->os = OperatingSystem::linux_os;

@@ -15,6 +15,7 @@
 #pragma once
 #include "runtime/gc_1.h"
 #include "support/block.h"
+#include "support/edits.h"
 #include "support/gc_state.h"
 #include "support/metadata_writer.h"
 #include "target/target.h"
@@ -155,9 +156,9 @@ public:
   std::map<std::string, Address> variables; // in `data`
 
   // Changes to the finished memory.
-  void poke(Address at, u64 value, u64 size) { pokes_.push_back({at, value, size}); }
-  void hole(Address start, Address end) { holes_.emplace_back(start, end); } // not in the dump
-  void cut(Address at) { cuts_.push_back(at); }                              // two pieces touch here
+  void poke(Address at, u64 value, u64 size) { edits_.pokes.push_back({at, value, size}); }
+  void hole(Address start, Address end) { edits_.holes.emplace_back(start, end); } // not in the dump
+  void cut(Address at) { edits_.cuts.push_back(at); }                              // two pieces touch here
 
   std::unique_ptr<Target> target();
   // The runtime's module as a file, valid after target().
@@ -166,10 +167,6 @@ public:
   std::vector<std::byte> assembly_file(const ModuleWriter &module) const;
 
 private:
-  struct Poke {
-    Address at;
-    u64 value, size;
-  };
   struct Piece {
     Address address;
     std::vector<std::byte> bytes;
@@ -212,9 +209,7 @@ private:
   std::map<u32, AllocationContext> generation_contexts_;
   std::vector<Address> heap_addresses_, relocated_;
   Address descriptor_ = 0;
-  std::vector<Poke> pokes_;
-  std::vector<std::pair<Address, Address>> holes_;
-  std::vector<Address> cuts_;
+  Edits edits_;
   bool built_ = false;
 };
 

@@ -275,26 +275,8 @@ std::unique_ptr<Target> Nf16Builder::target() {
   build();
   auto out = std::make_unique<Target>();
   std::vector<Range> ranges;
-  for (Piece &piece : pieces()) {
-    auto bytes = std::make_shared<std::vector<std::byte>>(std::move(piece.bytes));
-    const Address start = piece.address, end = start + bytes->size();
-    for (const Poke &poke : pokes_)
-      for (u64 i = 0; i < poke.size; ++i)
-        if (Address at = poke.at + i; at >= start && at < end)
-          (*bytes)[at - start] = static_cast<std::byte>(
-              poke.value >> 8 * (format.byte_order == ByteOrder::little ? i : poke.size - 1 - i));
-    // What lies between the holes.
-    std::vector<std::pair<Address, Address>> holes = holes_;
-    std::sort(holes.begin(), holes.end());
-    holes.emplace_back(end, end);
-    Address at = start;
-    for (auto [from, to] : holes) {
-      if (Address until = std::clamp(from, at, end); until > at)
-        ranges.push_back({at, Bytes(*bytes).subspan(at - start, until - at)});
-      at = std::clamp(to, at, end);
-    }
-    out->storage.push_back(bytes);
-  }
+  for (const Piece &piece : pieces())
+    edits_.apply({piece.address, piece.bytes}, format, ranges, out->storage);
   out->path = "synthetic.core";
   out->container = "elf-core";
   out->os = pe ? OperatingSystem::windows : OperatingSystem::linux_os;

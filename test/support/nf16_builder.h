@@ -13,6 +13,7 @@
 // process.objects lists all objects written: what a walk must find. Nothing can be added after the first target().
 #pragma once
 #include "runtime/gc_nf16.h"
+#include "support/edits.h"
 #include "support/heap_builder.h"
 
 #include <array>
@@ -94,18 +95,14 @@ public:
   Block native; // the runtime's own heap
 
   // Changes to the finished memory.
-  void poke(Address at, u64 value, u64 size) { pokes_.push_back({at, value, size}); }
-  void hole(Address start, Address end) { holes_.emplace_back(start, end); } // not in the dump
+  void poke(Address at, u64 value, u64 size) { edits_.pokes.push_back({at, value, size}); }
+  void hole(Address start, Address end) { edits_.holes.emplace_back(start, end); } // not in the dump
 
   // Writes everything but what is poked: addresses are known from then on.
   void build();
   std::unique_ptr<Target> target();
 
 private:
-  struct Poke {
-    Address at;
-    u64 value, size;
-  };
   struct Piece {
     Address address;
     std::vector<std::byte> bytes;
@@ -123,8 +120,7 @@ private:
     u32 base_size = 0, component_size = 0;
   };
   std::map<Address, TypeSize> types_;
-  std::vector<Poke> pokes_;
-  std::vector<std::pair<Address, Address>> holes_;
+  Edits edits_;
   bool built_ = false;
 };
 

@@ -161,8 +161,8 @@ std::string net_version(u16 header_major) {
   }
 }
 
-std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_headers(const Target &target) {
-  std::vector<std::pair<const Module *, DebugHeaderPlace>> out;
+std::vector<FoundDebugHeader> find_debug_headers(const Target &target) {
+  std::vector<FoundDebugHeader> out;
   u64 budget = most_scanned;
   for (const auto &[module, image] : images_of(target)) {
     std::string file(module->file_name());
@@ -172,18 +172,18 @@ std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_headers(cons
     else if ((found = scanned_header(target.memory, image, budget)))
       found->how = "scan of " + file + " for its cookie";
     if (found)
-      out.emplace_back(module, *found);
+      out.push_back({module, *found});
   }
   return out;
 }
 
-std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_tables(const Target &target) {
-  std::vector<std::pair<const Module *, DebugHeaderPlace>> out;
+std::vector<FoundDebugHeader> find_debug_tables(const Target &target) {
+  std::vector<FoundDebugHeader> out;
   u64 budget = most_scanned;
   for (const auto &[module, image] : images_of(target))
     if (std::optional<DebugHeaderPlace> found = tables_of(target.memory, image, budget)) {
       found->how = "its tables in " + std::string(module->file_name()) + ", by their first names";
-      out.emplace_back(module, *found);
+      out.push_back({module, *found});
     }
   return out;
 }

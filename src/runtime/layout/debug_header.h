@@ -19,12 +19,17 @@ struct DebugHeaderPlace {
   std::string how; // "export of zoo", "scan of zoo for its cookie", "its tables in zoo, by their strings"
 };
 
+struct FoundDebugHeader {
+  const Module *module = nullptr;
+  DebugHeaderPlace place;
+};
+
 // The modules that have one: by export (where the dump or a module file holds the symbol table), else by its cookie, of
 // which a module must have one.
-std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_headers(const Target &target);
+std::vector<FoundDebugHeader> find_debug_headers(const Target &target);
 // Where the header itself is lost (createdump --withheap leaves out .data): its tables, which lie in .bss, by the text
 // that each begins with. Needs the modules' read-only data.
-std::vector<std::pair<const Module *, DebugHeaderPlace>> find_debug_tables(const Target &target);
+std::vector<FoundDebugHeader> find_debug_tables(const Target &target);
 
 struct DebugHeader {
   DebugHeaderPlace place;
