@@ -12,7 +12,11 @@ if (words is not (["all", _, _, _] or ["stat", _, _]))
     return 2;
 }
 
-using DataTarget target = DataTarget.LoadDump(words[1], new DataTargetOptions { UseLockFreeMemoryMapReader = lockFree });
+using DataTarget target = DataTarget.LoadDump(words[1], new DataTargetOptions
+{
+    UseLockFreeMemoryMapReader = lockFree,
+    FileLocator = new NoFiles(),
+});
 // ClrMD takes the runtime's version for 0.0 on Linux, so no DAC ever seems to match.
 using ClrRuntime runtime = target.ClrVersions.Single().CreateRuntime(words[2], ignoreMismatch: true);
 if (words[0] == "all")
