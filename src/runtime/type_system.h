@@ -24,6 +24,9 @@ public:
   virtual Address free_object_method_table() const = 0;
   // Nullopt unless a sound MethodTable (NativeAOT calls it so too) lies there.
   virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;
+  // Of a collectible type: its managed LoaderAllocator, which each of its objects keeps alive though no field says so.
+  // 0: the type is not collectible, or it cannot be told.
+  virtual Address loader_allocator_object(Address) const { return 0; }
   // The full name as ClrMD spells it (metadata/type_name.h), or where it cannot be told a text that says which type it
   // is, with the reason in problems(). Valid as long as this object.
   virtual const std::string &name(Address method_table) = 0;
