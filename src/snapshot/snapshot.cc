@@ -3,7 +3,10 @@
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/open.h"
+#include "image/elf_image.h"
 #include "runtime/find.h"
+#include "runtime/native_aot.h"
+#include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
 
 #include <algorithm>
@@ -103,6 +106,14 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   return std::move(with_heap[0]);
 }
 
+void Snapshot::add_symbols(NativeAot &runtime) {
+  const Module &module = runtime.module();
+  std::optional<ElfImage> image = ElfImage::at(target_->memory, module.base);
+  if (std::shared_ptr<const MappedFile> file = find_debug_file(*target_, module, options_.module_folders);
+      file && image)
+    runtime.use_symbols(NativeSymbols(file->bytes(), image->bias(), file));
+}
+
 // What is odd about the dump, above all that it is cut off, often explains an error.
 std::string Snapshot::explain(const std::string &error) const {
   std::string out = target_->path + ": ";
@@ -162,6 +173,8 @@ const Runtime &Snapshot::runtime() {
       Timer timer(options_.watch, "runtime");
       try {
         built_.runtime = choose_runtime();
+        if (NativeAot *aot = dynamic_cast<NativeAot *>(built_.runtime.get()))
+          add_symbols(*aot);
       } catch (const Interrupted &) {
         throw;
       } catch (const UsageError &) {

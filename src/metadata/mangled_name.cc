@@ -1,0 +1,129 @@
+#include "metadata/mangled_name.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 longest = 512;
+constexpr u64 most_steps = 1 << 18; // of one name; so many wrong spellings have the hash once in 16,384 names
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Tries all that the underscores of one text may have stood for.
+class Search {
+public:
+  explicit Search(u32 hash) : hash_(hash) {}
+
+  void run(std::string_view mangled) {
+    text_ = mangled;
+    written_.clear();
+    in_namespace(0);
+  }
+  void check(UnmangledTypeName name) {
+    auto same = [&](const UnmangledTypeName &other) {
+      return other.name_space == name.name_space && other.levels == name.levels;
+    };
+    if (native_type_hash(name.view()) == hash_ && std::none_of(found_.begin(), found_.end(), same))
+      found_.push_back(std::move(name));
+  }
+  // One, of all.
+  std::optional<UnmangledTypeName> result() const {
+    return found_.size() == 1 && steps_ <= most_steps ? std::optional(found_[0]) : std::nullopt;
+  }
+
+private:
+  // Parts of the namespace up to `at`; the next ones may be too, or the type's name begins.
+  void in_namespace(u64 at) {
+    if (++steps_ > most_steps)
+      return;
+    name_at_ = written_.size();
+    in_type(at, 0, true);
+    for (u64 end = at; end < text_.size(); ++end)
+      if (text_[end] == '_' && end > at) {
+        const u64 size = written_.size();
+        written_.append(text_.substr(at, end - at));
+        written_ += '.';
+        in_namespace(end + 1);
+        written_.resize(size);
+      }
+  }
+
+  // `angles`: opened and not closed; `starts`: the name of a type begins here.
+  void in_type(u64 at, u64 angles, bool starts) {
+    if (++steps_ > most_steps)
+      return;
+    const u64 size = written_.size();
+    while (at < text_.size() && text_[at] != '_') {
+      written_ += text_[at++];
+      starts = false;
+    }
+    if (at == text_.size()) {
+      if (!starts && angles == 0)
+        check();
+      written_.resize(size);
+      return;
+    }
+    auto try_with = [&](char c, u64 more, bool begins) {
+      written_ += c;
+      in_type(at + 1, more, begins);
+      written_.pop_back();
+    };
+    bool digits = at + 1 < text_.size() && is_digit(text_[at + 1]);
+    if (!starts && digits && angles == 0)
+      try_with('`', angles, false);
+    if (!starts && angles == 0)
+      try_with('+', 0, true);
+    if (starts)
+      try_with('<', angles + 1, false);
+    if (angles > 0)
+      try_with('>', angles - 1, false);
+    try_with('_', angles, false);
+    written_.resize(size);
+  }
+
+  void check() {
+    UnmangledTypeName name;
+    if (name_at_)
+      name.name_space = written_.substr(0, name_at_ - 1);
+    std::string_view rest = std::string_view(written_).substr(name_at_);
+    for (std::size_t plus; (plus = rest.find('+')) != rest.npos; rest.remove_prefix(plus + 1))
+      name.levels.emplace_back(rest.substr(0, plus));
+    name.levels.emplace_back(rest);
+    check(std::move(name));
+  }
+
+  u32 hash_;
+  std::string_view text_;
+  std::string written_;
+  u64 name_at_ = 0; // where the type's name begins in `written_`
+  u64 steps_ = 0;
+  std::vector<UnmangledTypeName> found_;
+};
+
+} // namespace
+
+NativeTypeName UnmangledTypeName::view() const {
+  NativeTypeName out;
+  out.name_space = name_space;
+  out.levels.assign(levels.begin(), levels.end());
+  return out;
+}
+
+std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash) {
+  if (mangled.starts_with("Boxed_")) // a value type's MethodTable is that of its boxes
+    mangled.remove_prefix(6);
+  if (mangled.empty() || mangled.size() > longest || mangled.find_first_of("<>,") != mangled.npos)
+    return std::nullopt;
+  Search search(hash);
+  // String, Int32 and the like have neither assembly nor namespace. Of all others nobody knows how long the assembly's
+  // name is; a few of the runtime's own have none.
+  search.check({"System", {std::string(mangled)}});
+  search.run(mangled);
+  for (std::size_t at = mangled.find('_'); at != mangled.npos; at = mangled.find('_', at + 1))
+    search.run(mangled.substr(at + 1));
+  return search.result();
+}
+
+} // namespace dnheap
