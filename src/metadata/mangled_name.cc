@@ -1,20 +1,24 @@
 #include "metadata/mangled_name.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dnheap {
 
 namespace {
 
 constexpr u64 longest = 512;
-constexpr u64 most_steps = 1 << 18; // of one name; so many wrong spellings have the hash once in 16,384 names
+constexpr u64 most_steps = 1 << 17; // of one name; of so many wrong spellings one has the hash in 32,768 names
+// What has a name in C# too is called otherwise than in metadata.
+constexpr std::pair<std::string_view, std::string_view> short_names[] = {
+    {"Bool", "Boolean"}, {"UInt8", "Byte"}, {"Int8", "SByte"}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Tries all that the underscores of one text may have stood for.
 class Search {
 public:
-  explicit Search(u32 hash) : hash_(hash) {}
+  Search(u32 hash, u64 most_steps) : hash_(hash), most_steps_(most_steps) {}
 
   void run(std::string_view mangled) {
     text_ = mangled;
@@ -28,15 +32,16 @@ public:
     if (native_type_hash(name.view()) == hash_ && std::none_of(found_.begin(), found_.end(), same))
       found_.push_back(std::move(name));
   }
+  u64 steps() const { return steps_; }
   // One, of all.
   std::optional<UnmangledTypeName> result() const {
-    return found_.size() == 1 && steps_ <= most_steps ? std::optional(found_[0]) : std::nullopt;
+    return found_.size() == 1 && steps_ <= most_steps_ ? std::optional(found_[0]) : std::nullopt;
   }
 
 private:
   // Parts of the namespace up to `at`; the next ones may be too, or the type's name begins.
   void in_namespace(u64 at) {
-    if (++steps_ > most_steps)
+    if (++steps_ > most_steps_)
       return;
     name_at_ = written_.size();
     in_type(at, 0, true);
@@ -52,7 +57,7 @@ private:
 
   // `angles`: opened and not closed; `starts`: the name of a type begins here.
   void in_type(u64 at, u64 angles, bool starts) {
-    if (++steps_ > most_steps)
+    if (++steps_ > most_steps_)
       return;
     const u64 size = written_.size();
     while (at < text_.size() && text_[at] != '_') {
@@ -95,6 +100,7 @@ private:
   }
 
   u32 hash_;
+  u64 most_steps_;
   std::string_view text_;
   std::string written_;
   u64 name_at_ = 0; // where the type's name begins in `written_`
@@ -111,18 +117,22 @@ NativeTypeName UnmangledTypeName::view() const {
   return out;
 }
 
-std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash) {
+std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, u64 &steps_left) {
   if (mangled.starts_with("Boxed_")) // a value type's MethodTable is that of its boxes
     mangled.remove_prefix(6);
   if (mangled.empty() || mangled.size() > longest || mangled.find_first_of("<>,") != mangled.npos)
     return std::nullopt;
-  Search search(hash);
+  Search search(hash, std::min(most_steps, steps_left));
   // String, Int32 and the like have neither assembly nor namespace. Of all others nobody knows how long the assembly's
   // name is; a few of the runtime's own have none.
   search.check({"System", {std::string(mangled)}});
+  for (const auto &[short_name, name] : short_names)
+    if (mangled == short_name)
+      search.check({"System", {std::string(name)}});
   search.run(mangled);
   for (std::size_t at = mangled.find('_'); at != mangled.npos; at = mangled.find('_', at + 1))
     search.run(mangled.substr(at + 1));
+  steps_left -= std::min(search.steps(), steps_left);
   return search.result();
 }
 

@@ -42,20 +42,6 @@ ContractDescriptor published(const Target &target, const FoundNativeAot &found) 
   return out;
 }
 
-ContractDescriptor describe(const Target &target, const FoundNativeAot &found) {
-  ContractDescriptor out = published(target, found);
-  std::optional<DebugHeader> header;
-  if (found.header)
-    try {
-      header = read_debug_header(target, *found.module, *found.header);
-    } catch (const Error &e) {
-      if (!is_native_aot(out)) // else it is not needed
-        throw;
-      out.missing["DotNetRuntimeDebugHeader"] = e.what();
-    }
-  return describe_native_aot(target, *found.module, std::move(out), header ? &*header : nullptr);
-}
-
 } // namespace
 
 std::string FoundNativeAot::version() const { return descriptor || !header ? "" : net_version(header->major); }
@@ -85,8 +71,29 @@ std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough)
   return out;
 }
 
+NativeAot::Description NativeAot::describe(const Target &target, const FoundNativeAot &found) {
+  Description out{published(target, found), found.version()};
+  std::optional<DebugHeader> header;
+  if (found.header)
+    try {
+      header = read_debug_header(target, *found.module, *found.header);
+      if (!found.descriptor)
+        out.version = net_version(header->place.major);
+    } catch (const Error &e) {
+      if (!is_native_aot(out.descriptor)) // else it is not needed
+        throw;
+      out.descriptor.missing["DotNetRuntimeDebugHeader"] = e.what();
+    }
+  out.descriptor = describe_native_aot(target, *found.module, std::move(out.descriptor), header ? &*header : nullptr);
+  return out;
+}
+
 NativeAot::NativeAot(const Target &target, const FoundNativeAot &found)
-    : Runtime(target, *found.module, found.version(), describe(target, found)), thread_(memory(), descriptor()) {
+    : NativeAot(target, found, describe(target, found)) {}
+
+NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, Description description)
+    : Runtime(target, *found.module, std::move(description.version), std::move(description.descriptor)),
+      thread_(memory(), descriptor()) {
   require_heap();
   types_ = std::make_unique<RuntimeTypeSystemN1>(target, *found.module, descriptor());
 }

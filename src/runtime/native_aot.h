@@ -18,7 +18,7 @@ struct FoundNativeAot {
   std::optional<FoundDescriptor> descriptor;
   std::optional<DebugHeaderPlace> header;
 
-  // "10.0"; empty where that is not told: newer descriptors do not.
+  // "10.0"; empty where that is not told: newer descriptors do not, and of a lost header its tables have to be read.
   std::string version() const;
 };
 
@@ -45,6 +45,13 @@ public:
   const ThreadN1 &thread() const { return thread_; }
 
 private:
+  struct Description {
+    ContractDescriptor descriptor;
+    std::string version;
+  };
+  static Description describe(const Target &target, const FoundNativeAot &found);
+  NativeAot(const Target &target, const FoundNativeAot &found, Description description);
+
   ThreadN1 thread_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;
 };

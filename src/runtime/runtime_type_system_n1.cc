@@ -194,7 +194,7 @@ std::optional<NativeTypeName> RuntimeTypeSystemN1::definition(Address mt) {
     return std::nullopt;
   auto [it, is_new] = unmangled_.try_emplace(mt);
   if (is_new)
-    it->second = unmangle_type_name(*symbol, *hash);
+    it->second = unmangle_type_name(*symbol, *hash, steps_left_);
   return it->second ? std::optional(it->second->view()) : std::nullopt;
 }
 

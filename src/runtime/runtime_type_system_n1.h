@@ -78,6 +78,7 @@ private:
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
   NativeSymbols symbols_;
   std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
+  u64 steps_left_ = 1 << 25;                                                // to find them
   std::unordered_map<Address, std::string> names_;
   u64 kept_ = 0;       // characters in names_
   u64 parts_left_ = 0; // of the name that is being told

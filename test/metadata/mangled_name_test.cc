@@ -5,6 +5,11 @@
 namespace dnheap::test {
 namespace {
 
+std::optional<UnmangledTypeName> unmangle(std::string_view mangled, u32 hash) {
+  u64 steps = 1 << 20;
+  return unmangle_type_name(mangled, hash, steps);
+}
+
 struct Known {
   const char *mangled, *name_space;
   std::vector<std::string> levels;
@@ -15,6 +20,7 @@ const Known all_known[] = {
     {"aot_Aot_Node", "Aot", {"Node"}},
     {"String", "System", {"String"}},
     {"Boxed_Int32", "System", {"Int32"}},
+    {"Boxed_Bool", "System", {"Boolean"}},
     {"System___Canon", "System", {"__Canon"}},
     {"S_P_CoreLib_System_Buffers_SharedArrayPool_1___c", "System.Buffers", {"SharedArrayPool`1", "<>c"}},
     {"System_Console_System_ConsolePal___c", "System", {"ConsolePal", "<>c"}},
@@ -37,7 +43,7 @@ u32 hash_of(const Known &known) { return native_type_hash(UnmangledTypeName{know
 TEST(MangledName, TheSpellingWithTheHash) {
   for (const Known &known : all_known) {
     SCOPED_TRACE(known.mangled);
-    std::optional<UnmangledTypeName> found = unmangle_type_name(known.mangled, hash_of(known));
+    std::optional<UnmangledTypeName> found = unmangle(known.mangled, hash_of(known));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->name_space, known.name_space);
     EXPECT_EQ(found->levels, known.levels);
@@ -48,22 +54,33 @@ TEST(MangledName, TheSpellingWithTheHash) {
 TEST(MangledName, WithoutTheHashNone) {
   for (const Known &known : all_known)
     for (u32 bit : {0u, 13u, 31u})
-      EXPECT_FALSE(unmangle_type_name(known.mangled, hash_of(known) ^ (u32{1} << bit))) << known.mangled;
+      EXPECT_FALSE(unmangle(known.mangled, hash_of(known) ^ (u32{1} << bit))) << known.mangled;
 }
 
 TEST(MangledName, WhatIsNoDefinition) {
   for (const char *mangled : {"", "__Array<Char>", "S_P_CoreLib_System_Func_1<Object>", "Boxed_"})
-    EXPECT_FALSE(unmangle_type_name(mangled, 0)) << mangled;
+    EXPECT_FALSE(unmangle(mangled, 0)) << mangled;
 }
 
 // However many underscores: it ends soon, without an answer.
 TEST(MangledName, TooManySpellings) {
   for (const std::string &text : {std::string(500, '_'), std::string(100000, 'a')})
-    EXPECT_FALSE(unmangle_type_name(text, 1));
+    EXPECT_FALSE(unmangle(text, 1));
   std::string many = "a";
   for (int i = 0; i < 200; ++i)
     many += "_1";
-  EXPECT_FALSE(unmangle_type_name(many, 1));
+  EXPECT_FALSE(unmangle(many, 1));
+}
+
+// What all names together may cost is bounded too; what was found before counts.
+TEST(MangledName, StepsOfAllNames) {
+  u64 steps = 5000;
+  EXPECT_TRUE(unmangle_type_name(all_known[0].mangled, hash_of(all_known[0]), steps));
+  EXPECT_LT(steps, 5000u);
+  for (int i = 0; i < 10000; ++i)
+    unmangle_type_name(all_known[4].mangled, 1, steps);
+  EXPECT_EQ(steps, 0u);
+  EXPECT_FALSE(unmangle_type_name(all_known[0].mangled, hash_of(all_known[0]), steps));
 }
 
 } // namespace

@@ -120,7 +120,7 @@ TEST(StaticsN1, ThreadsWithoutAStack) {
     EXPECT_NE(problems[0].find("thread-static fields are missing: the offset of Thread.ThreadLocalStatics"),
               std::string::npos)
         << problems[0];
-    EXPECT_NE(problems[0].find("stack pointer"), std::string::npos) << problems[0];
+    EXPECT_NE(problems[0].find("bounds of each thread's stack"), std::string::npos) << problems[0];
   }
 }
 

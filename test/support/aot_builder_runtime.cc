@@ -213,6 +213,8 @@ void AotBuilder::write_threads() {
       inlined = native.words({of.inlined_statics[j], inlined, native.address()});
     native.pointer(thread + 3 * p, of.context.pointer);
     native.pointer(thread + 4 * p, of.context.limit);
+    native.pointer(thread + 7 * p, 1); // with the next one as if it were the bounds of a stack
+    native.pointer(thread + 8 * p, stack(i) + 0xff00);
     native.pointer(thread + 11 * p, next);
     native.put(thread + 13 * p, 5001 + i, shape.descriptor ? 8 : p);
     // As in real ones, though elsewhere: two words of statics, one of frames, two of the stack.

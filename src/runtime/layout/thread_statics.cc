@@ -9,6 +9,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_threads = 4096, most_words = 64;
+constexpr u64 page = 4096; // the smallest in use
 // From m_pThreadLocalStatics on, in words.
 constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
 
@@ -39,7 +40,10 @@ void derive_thread_statics(Derivation &d) {
                          inlined = d.word(at + static_cast<u64>(inlined_word * p));
       if (!low || !high || !object || !inlined)
         return Verdict::cannot_tell();
-      if (*low >= *high || *object % d.pointer_size || *inlined % d.pointer_size)
+      if (*low >= *high || *low % page || *high % page || *object % d.pointer_size || *inlined % d.pointer_size)
+        return false;
+      // {object, next one, TypeManager}
+      if (*inlined && !d.word(*inlined + 2 * d.pointer_size).value_or(0))
         return false;
       auto known = stack_pointers.find(thread.os_id.value_or(0));
       if (known == stack_pointers.end())
@@ -57,7 +61,7 @@ void derive_thread_statics(Derivation &d) {
     return Derivation::offsets(0, static_cast<i64>(most_words) * p, p);
   };
   if (d.choose("Thread", "ThreadLocalStatics", candidates, passes,
-               "each thread's stack pointer lies between the third and the fourth word behind it"))
+               "the third and the fourth word behind it are the bounds of each thread's stack"))
     d.descriptor.set_field("Thread", "InlinedThreadLocalStatics",
                            d.descriptor.offset("Thread", "ThreadLocalStatics") + inlined_word * p, Origin::discovered);
 }
