@@ -9,6 +9,7 @@ namespace {
 
 constexpr u64 longest = 512;
 constexpr u64 most_steps = 1 << 17; // of one name; of so many wrong spellings one has the hash in 32,768 names
+constexpr u32 most_nested = 4, most_underscores = 6; // of their own, in one name
 // What has a name in C# too is called otherwise than in metadata.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {
     {"Bool", "Boolean"}, {"UInt8", "Byte"}, {"Int8", "SByte"}};
@@ -44,47 +45,65 @@ private:
     if (++steps_ > most_steps_)
       return;
     name_at_ = written_.size();
-    in_type(at, 0, true);
-    for (u64 end = at; end < text_.size(); ++end)
-      if (text_[end] == '_' && end > at) {
-        const u64 size = written_.size();
-        written_.append(text_.substr(at, end - at));
-        written_ += '.';
-        in_namespace(end + 1);
-        written_.resize(size);
-      }
+    in_type(at, {});
+    const std::size_t end = text_.find('_', at);
+    if (end == text_.npos || end == at)
+      return;
+    const u64 size = written_.size();
+    written_.append(text_.substr(at, end - at));
+    written_ += '.';
+    in_namespace(end + 1);
+    written_.resize(size);
   }
 
-  // `angles`: opened and not closed; `starts`: the name of a type begins here.
-  void in_type(u64 at, u64 angles, bool starts) {
+  // Of the spelling so far.
+  struct State {
+    bool starts = true; // the name of a type begins here
+    bool arity = false; // an arity mark: nothing but digits may follow in this name
+    u32 angles = 0;     // opened and not closed
+    u32 nested = 0, underscores = 0;
+  };
+
+  void in_type(u64 at, State state) {
     if (++steps_ > most_steps_)
       return;
     const u64 size = written_.size();
-    while (at < text_.size() && text_[at] != '_') {
-      written_ += text_[at++];
-      starts = false;
+    for (; at < text_.size() && text_[at] != '_'; written_ += text_[at++]) {
+      state.starts = false;
+      if (state.arity && !is_digit(text_[at])) {
+        written_.resize(size);
+        return;
+      }
     }
     if (at == text_.size()) {
-      if (!starts && angles == 0)
+      if (!state.starts && state.angles == 0)
         check();
       written_.resize(size);
       return;
     }
-    auto try_with = [&](char c, u64 more, bool begins) {
+    auto try_with = [&](char c, auto change) {
+      State next = state;
+      next.starts = false;
+      change(next);
       written_ += c;
-      in_type(at + 1, more, begins);
+      in_type(at + 1, next);
       written_.pop_back();
     };
-    bool digits = at + 1 < text_.size() && is_digit(text_[at + 1]);
-    if (!starts && digits && angles == 0)
-      try_with('`', angles, false);
-    if (!starts && angles == 0)
-      try_with('+', 0, true);
-    if (starts)
-      try_with('<', angles + 1, false);
-    if (angles > 0)
-      try_with('>', angles - 1, false);
-    try_with('_', angles, false);
+    const bool digits = at + 1 < text_.size() && is_digit(text_[at + 1]);
+    if (!state.starts && digits && state.angles == 0 && !state.arity)
+      try_with('`', [](State &s) { s.arity = true; });
+    if (!state.starts && state.angles == 0 && state.nested < most_nested)
+      try_with('+', [](State &s) {
+        s.starts = true;
+        s.arity = false;
+        ++s.nested;
+      });
+    if (state.starts)
+      try_with('<', [](State &s) { ++s.angles; });
+    if (state.angles > 0)
+      try_with('>', [](State &s) { --s.angles; });
+    if (!state.arity && state.underscores < most_underscores)
+      try_with('_', [](State &s) { ++s.underscores; });
     written_.resize(size);
   }
 
