@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "image/elf_image.h"
 #include "image/elf_sections.h"
+#include "runtime/native_aot.h"
 #include "snapshot/module_folders.h"
 
 #include <algorithm>
@@ -77,6 +78,15 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
                 " is not the dump's " + digits});
   }
   return nullptr;
+}
+
+void add_symbols(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
+  NativeAot *aot = dynamic_cast<NativeAot *>(&runtime);
+  std::optional<ElfImage> image = aot ? ElfImage::at(target.memory, runtime.module().base) : std::nullopt;
+  if (!image)
+    return;
+  if (std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders))
+    aot->use_symbols(NativeSymbols(file->bytes(), image->bias(), file));
 }
 
 } // namespace dnheap

@@ -3,6 +3,7 @@
 // the program's. For snapshot/ alone.
 #pragma once
 #include "base/host.h"
+#include "runtime/runtime.h"
 #include "target/target.h"
 
 #include <memory>
@@ -15,5 +16,8 @@ namespace dnheap {
 // Records what was examined in target.provenance; where there is none, nothing. Null: none fits.
 std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &module,
                                                   const std::vector<std::string> &folders);
+
+// Gives such a file's symbols to a runtime that can name types by them (NativeAot), if there is one.
+void add_symbols(Target &target, Runtime &runtime, const std::vector<std::string> &folders);
 
 } // namespace dnheap

@@ -3,9 +3,7 @@
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/open.h"
-#include "image/elf_image.h"
 #include "runtime/find.h"
-#include "runtime/native_aot.h"
 #include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
 
@@ -72,14 +70,19 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
                 (target_->modules.empty() ? ": the dump lists none" : "") +
                 "; single-file programs cannot be read yet" + needed);
   }
+  auto open = [&](const FoundRuntime &of) {
+    std::unique_ptr<Runtime> out = of.open();
+    add_symbols(*target_, *out, options_.module_folders);
+    return out;
+  };
   if (options_.runtime) {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
       throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +
                        ": the process has " + std::to_string(found.size()));
-    return found[*options_.runtime - 1].open();
+    return open(found[*options_.runtime - 1]);
   }
   if (found.size() == 1)
-    return found[0].open();
+    return open(found[0]);
 
   std::vector<std::unique_ptr<Runtime>> with_heap;
   std::string list;
@@ -89,7 +92,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i].module->path + " (" +
                        (version.empty() ? "version unknown" : version) + ", ";
     try {
-      with_heap.push_back(found[i].open());
+      with_heap.push_back(open(found[i]));
       list += name + "with a GC heap)";
     } catch (const Interrupted &) {
       throw;
@@ -104,14 +107,6 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     throw UsageError(target_->path + ": choose a runtime with --runtime N: " + several);
   add_note(several + "; this is the one with a heap, --runtime N chooses another");
   return std::move(with_heap[0]);
-}
-
-void Snapshot::add_symbols(NativeAot &runtime) {
-  const Module &module = runtime.module();
-  std::optional<ElfImage> image = ElfImage::at(target_->memory, module.base);
-  if (std::shared_ptr<const MappedFile> file = find_debug_file(*target_, module, options_.module_folders);
-      file && image)
-    runtime.use_symbols(NativeSymbols(file->bytes(), image->bias(), file));
 }
 
 // What is odd about the dump, above all that it is cut off, often explains an error.
@@ -173,8 +168,6 @@ const Runtime &Snapshot::runtime() {
       Timer timer(options_.watch, "runtime");
       try {
         built_.runtime = choose_runtime();
-        if (NativeAot *aot = dynamic_cast<NativeAot *>(built_.runtime.get()))
-          add_symbols(*aot);
       } catch (const Interrupted &) {
         throw;
       } catch (const UsageError &) {

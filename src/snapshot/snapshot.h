@@ -13,8 +13,6 @@
 
 namespace dnheap {
 
-class NativeAot;
-
 struct SnapshotOptions {
   std::vector<std::string> module_folders; // where to look for module files, besides the paths that the target names
   std::string temp_dir;                    // for decompressing; empty: see TemporaryFile
@@ -61,7 +59,6 @@ private:
   // Calls `build` until nothing was lost while it ran.
   template <class Build> void build_on_sound_memory(Build build);
   std::unique_ptr<Runtime> choose_runtime();
-  void add_symbols(NativeAot &runtime);
   std::string explain(const std::string &error) const;
   void add_note(const std::string &note);
 
