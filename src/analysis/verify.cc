@@ -36,7 +36,8 @@ report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
     rows.push_back({gap.start, gap.reason, Cell(), Cell(), Cell()});
   TypeSystem &types = snapshot.runtime().types();
   for (const BadReference &bad : check.bad_references)
-    rows.push_back({bad.object, text_of(bad.problem), bad.slot, bad.target, types.name(bad.method_table)});
+    rows.push_back({bad.object, text_of(bad.problem), bad.slot ? Cell(bad.slot) : Cell(), bad.target,
+                    types.name(bad.method_table)});
   for (Address method_table : check.undescribed)
     rows.push_back({method_table, "the references of this type's objects are not described soundly (GCDesc)", Cell(),
                     Cell(), types.name(method_table)});
@@ -52,22 +53,27 @@ report::Table totals_table(const ReferenceCheck &check, u64 problems) {
   table.name = "totals";
   table.columns = {{"objects", "Objects", Kind::count},
                    {"references", "References", Kind::count},
+                   {"hidden", "Hidden", Kind::count},
                    {"bad_references", "Bad references", Kind::count},
                    {"problems", "Problems", Kind::count},
                    {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
   table.row_count = 1;
-  table.rows = report::rows_of({{check.objects, check.references, check.bad, problems, check.edges}});
+  table.rows = report::rows_of({{check.objects, check.references, check.hidden, check.bad, problems, check.edges}});
   return table;
 }
 
 } // namespace
 
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
+  snapshot.index(); // the walk behind it gives the counts of the answer's head as well
   report::Answer answer = begin_answer(snapshot, question, "verify");
-  ObjectIndex index(snapshot.heap(), snapshot.runtime(), snapshot.threads(), snapshot.watch());
-  ReferenceCheck check =
-      check_references(snapshot.heap(), snapshot.runtime(), index, snapshot.threads(), snapshot.watch(), most_problems);
-  u64 problems = check.bad + check.undescribed.size() + answer.completeness->gaps.size();
+  ReferenceCheck check = check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(),
+                                          snapshot.threads(), snapshot.watch(), most_problems);
+  for (const std::string &problem : snapshot.roots().problems) {
+    answer.completeness->complete = false;
+    answer.completeness->notes.push_back(problem);
+  }
+  u64 problems = check.bad + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
   answer.headline += problems ? "; " + count_text(problems) + " PROBLEMS"
                               : "; sound: all " + count_text(check.references) + " references lead to objects";
   answer.tables = {problems_table(snapshot, check, *answer.completeness), totals_table(check, problems)};

@@ -1,9 +1,9 @@
 #include "graph/reference_check.h"
 
-#include "heap/gcdesc.h"
-#include "heap/walk.h"
+#include "base/parallel.h"
 
-#include <set>
+#include <array>
+#include <tuple>
 
 namespace dnheap {
 
@@ -20,78 +20,64 @@ u64 mix(u64 a, u64 b) {
 // ahead.
 class Checker {
 public:
-  Checker(const Heap &heap, const Runtime &runtime, const ObjectIndex &index, u64 most)
-      : runtime_(runtime), index_(index), format_(runtime.memory().format()), most_(most),
-        types_(runtime.types(), heap) {
-    types_.find(runtime.types().free_object_method_table());
-    has_free_ = types_.size() != 0;
-  }
+  Checker(const ObjectIndex &index, const References &references, u64 most)
+      : index_(index), references_(references), most_(most), reader_(references) {}
 
-  TypeTable &types() { return types_; }
-  void begin_chunk(const ObjectRange &) {}
-  void operator()(const Object &object) {
-    if (object.type == 0 && has_free_)
-      return;
+  void check(Address address) {
     ++result.objects;
-    if (object.type >= descs_.size())
-      add_types();
-    const GCDesc &desc = descs_[object.type];
-    if (desc.empty())
+    OpenedObject object;
+    if (!reader_.open(address, object)) {
+      ++result.unreadable;
       return;
-    desc.for_each_slot(object.bytes, object.size, format_, [&](const std::byte *slot) {
-      u64 target = load_pointer(slot, format_);
-      if (target == 0)
-        return;
-      index_.prefetch(target);
-      waiting_[waiting_count_++] = {object.address,
-                                    types_.method_table(object.type),
-                                    object.address + static_cast<u64>(slot - object.bytes),
-                                    target,
-                                    {}};
-      if (waiting_count_ == waiting_.size())
-        settle();
+    }
+    const Format format = references_.format();
+    object.type->references.for_each_slot(object.bytes, object.size, format, [&](const std::byte *slot) {
+      if (Address target = load_pointer(slot, format))
+        ask(object, address + static_cast<u64>(slot - object.bytes), target);
     });
+    if (object.type->has_hidden)
+      reader_.for_each_hidden(object, [&](Address target) { ask(object, 0, target); });
   }
-  void end_chunk(const ChunkResult &) { settle(); }
-
-  ReferenceCheck result;
-
-private:
   void settle() {
     for (u64 i = 0; i < waiting_count_; ++i) {
-      const BadReference &reference = waiting_[i];
-      ++result.references;
-      result.edges += mix(reference.object, reference.target);
-      if (!index_.is_object(reference.target)) {
-        ++result.bad;
-        if (result.bad_references.size() < most_)
-          result.bad_references.push_back(reference);
+      const Waiting &w = waiting_[i];
+      if (w.slot) {
+        ++result.references;
+        result.edges += mix(w.object, w.target);
+      } else {
+        ++result.hidden;
+      }
+      if (index_.is_object(w.target))
+        continue;
+      ++result.bad;
+      if (bad_in_block < most_) {
+        ++bad_in_block;
+        result.bad_references.push_back({w.object, w.method_table, w.slot, w.target, {}});
       }
     }
     waiting_count_ = 0;
   }
 
-  void add_types() {
-    while (descs_.size() < types_.size()) {
-      Address mt = types_.method_table(static_cast<u32>(descs_.size()));
-      std::optional<ObjectLayout> layout = runtime_.types().object_layout(mt);
-      std::optional<GCDesc> desc = GCDesc();
-      if (layout && layout->contains_gc_pointers)
-        desc = GCDesc::at(runtime_.memory(), mt, layout->base_size, layout->component_size);
-      if (!desc)
-        result.undescribed.push_back(mt);
-      descs_.push_back(desc.value_or(GCDesc()));
-    }
+  ReferenceCheck result;
+  u64 bad_in_block = 0;
+
+private:
+  struct Waiting {
+    Address object, method_table, slot, target;
+  };
+  void ask(const OpenedObject &object, Address slot, Address target) {
+    if (u64 place = index_.places().find(target); place != HeapPlaces::nowhere)
+      index_.prefetch(place);
+    waiting_[waiting_count_++] = {object.address, object.type->method_table, slot, target};
+    if (waiting_count_ == waiting_.size())
+      settle();
   }
 
-  const Runtime &runtime_;
   const ObjectIndex &index_;
-  const Format format_;
+  const References &references_;
   const u64 most_;
-  TypeTable types_;
-  bool has_free_ = false;
-  std::vector<GCDesc> descs_; // by type
-  std::array<BadReference, 64> waiting_;
+  ReferenceReader reader_;
+  std::array<Waiting, 64> waiting_;
   u64 waiting_count_ = 0;
 };
 
@@ -100,36 +86,54 @@ ReferenceProblem problem_of(Address target, const Heap &heap, const Runtime &run
     return ReferenceProblem::outside;
   const u64 mark_bits = runtime.memory().format().pointer_size - 1;
   std::optional<u64> mt = runtime.memory().try_pointer(target);
-  return mt && (*mt & ~mark_bits) == runtime.types().free_object_method_table() ? ReferenceProblem::free_space
-                                                                                : ReferenceProblem::no_object;
+  return mt && *mt && (*mt & ~mark_bits) == runtime.types().free_object_method_table() ? ReferenceProblem::free_space
+                                                                                       : ReferenceProblem::no_object;
+}
+
+void keep_first(std::vector<BadReference> &bad, u64 most) {
+  std::sort(bad.begin(), bad.end(), [](const BadReference &a, const BadReference &b) {
+    return std::tie(a.object, a.slot, a.target) < std::tie(b.object, b.slot, b.target);
+  });
+  if (bad.size() > most)
+    bad.resize(most);
 }
 
 } // namespace
 
-ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index, unsigned threads,
-                                const Watch &watch, u64 most) {
+ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
+                                const References &references, unsigned threads, const Watch &watch, u64 most) {
+  Timer timer(watch, "references", heap.segment_bytes());
   std::vector<std::unique_ptr<Checker>> checkers;
-  HeapWalk walk(heap, runtime.memory(), threads, watch);
-  walk.run(checkers, [&] { return std::make_unique<Checker>(heap, runtime, index, most); });
+  for (unsigned i = 0; i < std::max(threads, 1u); ++i)
+    checkers.push_back(std::make_unique<Checker>(index, references, most));
+  parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
+    watch.check();
+    Checker &checker = *checkers[worker];
+    checker.bad_in_block = 0;
+    index.for_each(block, [&](ObjectId, Address address) { checker.check(address); });
+    checker.settle();
+    if (checker.result.bad_references.size() > 2 * most)
+      keep_first(checker.result.bad_references, most);
+    if (Progress *progress = watch.progress)
+      progress->done += index.places().block_size() << index.places().unit_shift();
+  });
   ReferenceCheck out;
-  std::set<Address> undescribed;
   for (const auto &checker : checkers) {
     ReferenceCheck &part = checker->result;
     out.objects += part.objects;
     out.references += part.references;
     out.edges += part.edges;
+    out.hidden += part.hidden;
     out.bad += part.bad;
+    out.unreadable += part.unreadable;
     out.bad_references.insert(out.bad_references.end(), part.bad_references.begin(), part.bad_references.end());
-    undescribed.insert(part.undescribed.begin(), part.undescribed.end());
   }
-  // Each thread keeps the first that it meets, and meets chunks in order: the first of all are among them.
-  std::sort(out.bad_references.begin(), out.bad_references.end(),
-            [](const BadReference &a, const BadReference &b) { return a.slot < b.slot; });
-  if (out.bad_references.size() > most)
-    out.bad_references.resize(most);
+  keep_first(out.bad_references, most);
   for (BadReference &reference : out.bad_references)
     reference.problem = problem_of(reference.target, heap, runtime);
-  out.undescribed.assign(undescribed.begin(), undescribed.end());
+  for (u32 id = 0; id < references.types().size(); ++id)
+    if (const ObjectType &type = references.types()[TypeId(id)]; !type.is_described)
+      out.undescribed.push_back(type.method_table);
   return out;
 }
 

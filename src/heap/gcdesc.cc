@@ -34,6 +34,7 @@ std::optional<GCDesc> GCDesc::at(const Memory &memory, Address mt, u32 base_size
     return std::nullopt;
   GCDesc out;
   out.base_size_ = base_size;
+  out.component_size_ = component_size;
   if (count > 0) {
     // Only arrays of references, or of structs of nothing else, grow; they have one series.
     if (component_size && (component_size % p || count != 1))

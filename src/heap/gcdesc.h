@@ -8,6 +8,7 @@
 #pragma once
 #include "target/memory.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace dnheap {
 
 class GCDesc {
 public:
+  // Arrays can be visited in slices of about so many bytes, by several threads.
+  static constexpr u64 slice_bytes = 32 << 10;
+
   GCDesc() = default; // no references
 
   // `base_size` and `component_size`: of the type's objects, header included, as in its MethodTable. Nullopt where the
@@ -23,29 +27,44 @@ public:
 
   bool empty() const { return runs_.empty(); }
 
-  // Calls visit(slot) with a pointer to each reference's bytes. `object`: at its MethodTable; `size`: the object's,
-  // header included, not rounded up, all of it readable.
+  // Calls visit(slot) with a pointer to each reference's bytes, in ascending order within each run. `object`: at its
+  // MethodTable; `size`: the object's, header included, not rounded up, all of it readable, at least the base size.
   template <class Visit> void for_each_slot(const std::byte *object, u64 size, Format format, Visit &&visit) const {
     const u64 p = format.pointer_size;
-    if (!repeats_) {
-      for (const Run &run : runs_) {
-        const std::byte *slot = object + run.offset;
-        // A run that grows reaches as far beyond its own end as the object does beyond the base size.
-        const std::byte *end = slot + run.bytes + (run.grows ? size - base_size_ : 0);
-        for (; slot < end; slot += p)
-          visit(slot);
-      }
+    if (repeats_) {
+      visit_pattern(object + first_, object + (size - p), p, visit);
       return;
     }
-    const std::byte *slot = object + first_, *end = object + (size - p);
-    while (slot < end)
-      for (const Run &run : runs_) {
-        if (static_cast<u64>(end - slot) < run.bytes)
-          return;
-        for (const std::byte *stop = slot + run.bytes; slot < stop; slot += p)
-          visit(slot);
-        slot += run.offset;
-      }
+    for (const Run &run : runs_) {
+      const std::byte *slot = object + run.offset;
+      // A run that grows reaches as far beyond its own end as the object does beyond the base size.
+      const std::byte *end = slot + run.bytes + (run.grows ? size - base_size_ : 0);
+      for (; slot < end; slot += p)
+        visit(slot);
+    }
+  }
+
+  // How many slices an object of that size has; 1 unless it is a large array.
+  u64 slices(u64 size) const {
+    if (size - base_size_ <= 2 * slice_bytes || component_size_ == 0 || runs_.empty())
+      return 1;
+    return (size - base_size_ + slice_size() - 1) / slice_size();
+  }
+  // The slots of slice 0, 1, …; all of them together are those of for_each_slot().
+  template <class Visit>
+  void for_each_slot_of_slice(const std::byte *object, u64 size, u64 slice, Format format, Visit &&visit) const {
+    const u64 p = format.pointer_size, from = slice * slice_size(), count = slices(size);
+    const std::byte *last = object + (size - p);
+    if (repeats_) {
+      const std::byte *begin = object + first_ + from;
+      visit_pattern(begin, slice + 1 < count ? begin + slice_size() : last, p, visit);
+      return;
+    }
+    const std::byte *begin = object + runs_[0].offset + from;
+    const std::byte *end =
+        slice + 1 < count ? begin + slice_size() : object + runs_[0].offset + runs_[0].bytes + (size - base_size_);
+    for (const std::byte *slot = begin; slot < end; slot += p)
+      visit(slot);
   }
 
 private:
@@ -55,9 +74,21 @@ private:
     bool grows = false;
   };
   bool add_series(u64 size, u64 offset, u32 component_size, Format format);
+  u64 slice_size() const { return std::max(slice_bytes / component_size_, u64{1}) * component_size_; } // whole elements
+
+  template <class Visit> void visit_pattern(const std::byte *slot, const std::byte *end, u64 p, Visit &&visit) const {
+    while (slot < end)
+      for (const Run &run : runs_) {
+        if (slot >= end || static_cast<u64>(end - slot) < run.bytes)
+          return;
+        for (const std::byte *stop = slot + run.bytes; slot < stop; slot += p)
+          visit(slot);
+        slot += run.offset;
+      }
+  }
 
   std::vector<Run> runs_;
-  u32 base_size_ = 0, first_ = 0;
+  u32 base_size_ = 0, first_ = 0, component_size_ = 0;
   bool repeats_ = false;
 };
 

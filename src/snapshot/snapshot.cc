@@ -201,4 +201,63 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
   return out;
 }
 
+const ObjectIndex &Snapshot::index() {
+  if (!built_.index)
+    build_on_sound_memory([&] {
+      const Heap &of = heap();
+      HeapBits starts(std::make_shared<HeapPlaces>(of, runtime().memory().format()));
+      HeapTally counts = tally_heap(of, runtime(), options_.threads, options_.watch, {}, &starts);
+      Timer timer(options_.watch, "index");
+      auto index = std::make_unique<ObjectIndex>(std::move(starts));
+      if (!built_.tally)
+        built_.tally = std::make_unique<HeapTally>(std::move(counts));
+      built_.index = std::move(index);
+    });
+  return *built_.index;
+}
+
+const RootStages &Snapshot::roots() {
+  if (!built_.roots)
+    build_on_sound_memory([&] {
+      const Runtime &of = runtime();
+      Timer timer(options_.watch, "roots");
+      built_.roots = std::make_unique<RootStages>(read_root_stages(of));
+    });
+  return *built_.roots;
+}
+
+const References &Snapshot::references() {
+  if (!built_.references)
+    build_on_sound_memory([&] {
+      index();
+      std::vector<Address> method_tables;
+      for (const TypeTally &type : tally().types)
+        if (type.method_table != runtime().types().free_object_method_table())
+          method_tables.push_back(type.method_table);
+      built_.references = std::make_unique<References>(heap(), runtime(), method_tables, roots().dependents);
+    });
+  return *built_.references;
+}
+
+const LiveObjects &Snapshot::live() {
+  if (!built_.live)
+    build_on_sound_memory([&] {
+      const RootStages &from = roots();
+      if (from.stages.empty())
+        throw Error(explain("what is alive cannot be told without roots: " +
+                            (from.problems.empty() ? "it has none" : from.problems.front())));
+      built_.live = std::make_unique<LiveObjects>(
+          mark_live(index(), references(), from.stages, options_.threads, options_.watch));
+    });
+  return *built_.live;
+}
+
+const ObjectGraph &Snapshot::graph() {
+  if (!built_.graph)
+    build_on_sound_memory([&] {
+      built_.graph = std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch);
+    });
+  return *built_.graph;
+}
+
 } // namespace dnheap

@@ -3,6 +3,9 @@
 // use SnapshotOptions::threads threads themselves. Functions throw Error when they cannot go on.
 #pragma once
 #include "base/watch.h"
+#include "graph/live.h"
+#include "graph/object_graph.h"
+#include "graph/root_stages.h"
 #include "heap/tally.h"
 #include "runtime/runtime.h"
 #include "target/target.h"
@@ -47,6 +50,17 @@ public:
   const HeapTally &tally();
   // Counts of those that pass. Walks at every call.
   HeapTally tally(const ObjectFilter &filter);
+  // Which addresses are objects, and their numbers. Whoever needs this and tally() asks for this first: one walk gives
+  // both.
+  const ObjectIndex &index();
+  // How objects' references are read.
+  const References &references();
+  // What could not be read of handles and finalization queues is in Roots::problems.
+  const RootStages &roots();
+  // What the roots reach. Throws Error when there are no roots to begin with.
+  const LiveObjects &live();
+  // All references as arrays; gigabytes for large heaps.
+  const ObjectGraph &graph();
 
 private:
   // What is built from the target's memory.
@@ -54,6 +68,11 @@ private:
     std::unique_ptr<Runtime> runtime;
     std::unique_ptr<Heap> heap;
     std::unique_ptr<HeapTally> tally;
+    std::unique_ptr<ObjectIndex> index;
+    std::unique_ptr<RootStages> roots;
+    std::unique_ptr<References> references;
+    std::unique_ptr<LiveObjects> live;
+    std::unique_ptr<ObjectGraph> graph;
   };
 
   // Calls `build` until nothing was lost while it ran.
