@@ -3,6 +3,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "graph/reference_check.h"
+#include "graph/root_stages.h"
 
 namespace dnheap {
 

@@ -3,7 +3,7 @@
 // types and handles; then immutable. Each thread reads objects through a ReferenceReader of its own.
 #pragma once
 #include "graph/dependents.h"
-#include "graph/object_types.h"
+#include "graph/heap_types.h"
 #include "heap/object_bytes.h"
 #include "heap/walk.h"
 
@@ -15,14 +15,14 @@ public:
   References(const Heap &heap, const Runtime &runtime, std::span<const Address> method_tables,
              std::vector<Dependent> dependents);
 
-  const ObjectTypes &types() const { return types_; }
+  const HeapTypes &types() const { return types_; }
   const ObjectBytes &bytes() const { return bytes_; }
   const Dependents &dependents() const { return dependents_; }
   Format format() const { return format_; }
 
 private:
   const Format format_;
-  ObjectTypes types_;
+  HeapTypes types_;
   ObjectBytes bytes_;
   Dependents dependents_;
 };

@@ -3,9 +3,6 @@
 // use SnapshotOptions::threads threads themselves. Functions throw Error when they cannot go on.
 #pragma once
 #include "base/watch.h"
-#include "graph/live.h"
-#include "graph/object_graph.h"
-#include "graph/root_stages.h"
 #include "heap/tally.h"
 #include "runtime/runtime.h"
 #include "target/target.h"
@@ -15,6 +12,12 @@
 #include <vector>
 
 namespace dnheap {
+
+class ObjectIndex;
+class References;
+class ObjectGraph;
+struct RootStages;
+struct LiveObjects;
 
 struct SnapshotOptions {
   std::vector<std::string> module_folders; // where to look for module files, besides the paths that the target names
@@ -30,6 +33,7 @@ public:
   static std::unique_ptr<Snapshot> open(const std::string &path, const SnapshotOptions &options = {});
   // For targets that were made otherwise (tests).
   Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options);
+  ~Snapshot();
 
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
@@ -55,7 +59,7 @@ public:
   const ObjectIndex &index();
   // How objects' references are read.
   const References &references();
-  // What could not be read of handles and finalization queues is in Roots::problems.
+  // What could not be read of handles and finalization queues is in RootStages::problems.
   const RootStages &roots();
   // What the roots reach. Throws Error when there are no roots to begin with.
   const LiveObjects &live();
@@ -63,17 +67,7 @@ public:
   const ObjectGraph &graph();
 
 private:
-  // What is built from the target's memory.
-  struct Built {
-    std::unique_ptr<Runtime> runtime;
-    std::unique_ptr<Heap> heap;
-    std::unique_ptr<HeapTally> tally;
-    std::unique_ptr<ObjectIndex> index;
-    std::unique_ptr<RootStages> roots;
-    std::unique_ptr<References> references;
-    std::unique_ptr<LiveObjects> live;
-    std::unique_ptr<ObjectGraph> graph;
-  };
+  struct Built; // from the target's memory
 
   // Calls `build` until nothing was lost while it ran.
   template <class Build> void build_on_sound_memory(Build build);
@@ -83,8 +77,8 @@ private:
 
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
-  Built built_;
-  std::vector<Built> outdated_; // references to these may still be held
+  std::unique_ptr<Built> built_;
+  std::vector<std::unique_ptr<Built>> outdated_; // references to these may still be held
 };
 
 } // namespace dnheap

@@ -1,4 +1,4 @@
-// ObjectTypes: one numbering of the types that occur in the heap, for all threads, with what is needed to read their
+// HeapTypes: one numbering of the types that occur in the heap, for all threads, with what is needed to read their
 // objects' references. By ascending MethodTable; Free is none of them. Built by one thread, since it asks the type
 // system; then immutable. Each thread that looks types up takes a table() of its own.
 #pragma once
@@ -20,10 +20,10 @@ struct ObjectType {
   Address loader_allocator = 0; // object that each of its objects keeps alive; 0: none
 };
 
-class ObjectTypes {
+class HeapTypes {
 public:
   // `method_tables`: ascending.
-  ObjectTypes(const Heap &heap, const Runtime &runtime, std::span<const Address> method_tables);
+  HeapTypes(const Heap &heap, const Runtime &runtime, std::span<const Address> method_tables);
 
   u32 size() const { return static_cast<u32>(types_.size()); }
   const ObjectType &operator[](TypeId id) const { return types_[static_cast<u32>(id)]; }

@@ -1,8 +1,8 @@
-#include "graph/object_types.h"
+#include "graph/heap_types.h"
 
 namespace dnheap {
 
-ObjectTypes::ObjectTypes(const Heap &heap, const Runtime &runtime, std::span<const Address> method_tables)
+HeapTypes::HeapTypes(const Heap &heap, const Runtime &runtime, std::span<const Address> method_tables)
     : table_(runtime.types(), heap) {
   for (Address mt : method_tables) {
     const u32 next = table_.size();
@@ -23,7 +23,7 @@ ObjectTypes::ObjectTypes(const Heap &heap, const Runtime &runtime, std::span<con
   }
 }
 
-void ObjectTypes::set_hidden(Address method_table) {
+void HeapTypes::set_hidden(Address method_table) {
   const TypeRow *row = table_.find(method_table);
   if (row && row->id < types_.size())
     types_[row->id].has_hidden = true;
