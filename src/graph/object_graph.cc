@@ -81,7 +81,7 @@ private:
 } // namespace
 
 ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
-                         const Watch &watch)
+                         const Watch &watch, std::span<const Address> holders)
     : types_(index.count()), sizes_(index.count()), first_(index.count() + 1) {
   Timer timer(watch, "edges", heap.segment_bytes());
   threads = std::max(threads, 1u);
@@ -96,6 +96,7 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
     watch.check();
     EdgeReader &reader = *readers[worker];
     Alignments alignments(heap, index.places().block_address(block));
+    auto holder = std::lower_bound(holders.begin(), holders.end(), index.places().block_address(block));
     index.for_each(block, [&](ObjectId id, Address address) {
       OpenedObject object;
       types_[static_cast<u32>(id)] = TypeId(references.types().size());
@@ -106,7 +107,10 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
       if (size >= ObjectSizes::in_large)
         large[block].push_back({id, size});
       sizes_[static_cast<u32>(id)] = static_cast<u32>(std::min<u64>(size, ObjectSizes::in_large));
-      reader.read(id, object);
+      while (holder != holders.end() && *holder < address)
+        ++holder;
+      if (holder == holders.end() || *holder != address)
+        reader.read(id, object);
     });
     reader.settle_all();
     targets[block].assign(reader.targets.begin(), reader.targets.end());

@@ -12,9 +12,9 @@ namespace dnheap {
 
 class ObjectGraph {
 public:
-  // Throws Interrupted.
+  // `holders`, ascending: objects whose references are left out. Throws Interrupted.
   ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
-              const Watch &watch);
+              const Watch &watch, std::span<const Address> holders = {});
 
   u64 objects() const { return types_.size(); }
   u64 bad_references() const { return bad_; }

@@ -54,6 +54,23 @@ TEST(ObjectGraph, HasTheEdgesThatTheTestWrote) {
     }
 }
 
+// Some objects' references are the roots' business.
+TEST(ObjectGraph, LeavesOutHolders) {
+  std::mt19937_64 random(17);
+  RandomGraph made({}, random, 0);
+  std::map<Address, WrittenObject> objects = made.objects();
+  std::vector<Address> holders = {1};
+  for (const auto &[address, object] : objects)
+    if (random() % 5 == 0)
+      holders.push_back(address);
+  Indexed in(made.heap);
+  ObjectGraph graph(*in.index, *in.references, in.opened.heap, 2, {}, holders);
+  for (const auto &[address, object] : objects) {
+    bool left_out = std::binary_search(holders.begin(), holders.end(), address);
+    ASSERT_EQ(graph.edges().of(in.index->find(address)).size(), left_out ? 0 : made.targets[address].size());
+  }
+}
+
 // Many blocks of targets, and one object with a great many referrers.
 TEST(Referrers, OfManyObjects) {
   constexpr u32 count = 300000;
