@@ -1,6 +1,7 @@
 // `objects`: which objects are there? By address they stream, so that memory does not depend on how many there are; any
 // other order keeps 32 bytes for each object that will be shown.
 #include "analysis/answer_head.h"
+#include "analysis/live_filter.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -24,7 +25,7 @@ class Selection {
 public:
   Selection(Snapshot &snapshot, const Question &question)
       : watch_(snapshot.watch()), runtime_(snapshot.runtime()), cursor_(snapshot.heap(), snapshot.runtime()),
-        types_(question), generation_(generation_of(question)), filter_{question.min_bytes, question.range} {}
+        types_(question), generation_(generation_of(question)), filter_(filter_of(snapshot, question)) {}
 
   bool next(Line &line) {
     while (const Object *object = cursor_.next()) {
@@ -114,6 +115,7 @@ report::RowSource sorted(const std::shared_ptr<Selection> &selection, const std:
 
 report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   using report::Kind;
+  filter_of(snapshot, question); // marks before the first walk, which it shares
   report::Answer answer = begin_answer(snapshot, question, "objects");
   report::Table table;
   table.name = "objects";
@@ -131,6 +133,7 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   for (const TypeTally &type : snapshot.tally().types)
     selection->name(type.method_table);
   add_name_notes(snapshot, answer);
+  add_live_notes(snapshot, question, answer);
   return answer;
 }
 

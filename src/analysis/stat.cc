@@ -1,5 +1,6 @@
 // `stat`: which types fill the heap? One row per MethodTable, as dotnet-dump's dumpheap -stat.
 #include "analysis/answer_head.h"
+#include "analysis/live_filter.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -104,6 +105,8 @@ std::string filter_words(const Question &question) {
     out += " --gen " + *question.generation;
   if (question.min_bytes)
     out += " --min " + std::to_string(question.min_bytes);
+  if (question.live || question.dead)
+    out += question.live ? " --live" : " --dead";
   if (question.range)
     out += " --range " + hex(question.range->first) + "-" + hex(question.range->second);
   return out;
@@ -112,8 +115,8 @@ std::string filter_words(const Question &question) {
 } // namespace
 
 report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
+  ObjectFilter filter = filter_of(snapshot, question);
   report::Answer answer = begin_answer(snapshot, question, "stat");
-  ObjectFilter filter{question.min_bytes, question.range};
   HeapTally filtered;
   if (!filter.everything())
     filtered = snapshot.tally(filter);
@@ -122,6 +125,7 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   sort_lines(lines, question.sort.empty() ? "bytes" : question.sort);
   answer.tables.push_back(types_table(lines, question));
   add_name_notes(snapshot, answer);
+  add_live_notes(snapshot, question, answer);
   for (const TypeLine &line : lines)
     if (line.tally->method_table != snapshot.runtime().types().free_object_method_table()) {
       answer.next_command = "dnheap objects " + shell_word(question.target) + " --type-exact " +

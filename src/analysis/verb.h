@@ -20,8 +20,16 @@ struct Question {
   std::optional<std::string> generation; // gen0, gen1, gen2, loh, poh, frozen
   u64 min_bytes = 0;
   std::optional<std::pair<Address, Address>> range; // [first, second)
-  std::string sort;                                 // one of the verb's sort_columns; empty = the verb's own order
-  u64 top = 0;                                      // rows that will be shown of each table; 0 = all
+  std::string subject;             // the address or type name behind the target, where the verb takes one
+  bool live = false, dead = false; // only objects that are, or are not, reachable
+  bool all = false;                // not just the shortest path
+  bool closure = false;            // also what is reachable from the object
+  bool tree = false;               // the dominator tree instead of sums
+  bool values = false;             // contents of strings and fields
+  u64 depth = 4;                   // levels of a tree
+  std::string by;                  // what rows are sums of, or what they are ordered by
+  std::string sort;                // one of the verb's sort_columns; empty = the verb's own order
+  u64 top = 0;                     // rows that will be shown of each table; 0 = all
   bool verbose = false;
   std::string target; // what the user named, for the headline and the next command
 };
@@ -33,10 +41,13 @@ struct Verb {
   const char *question; // "which types fill the heap?"
   const char *details;  // paragraphs for `dnheap VERB --help`
   // Names, with spaces between. Whatever a verb does not list is wrong usage, never silently ignored.
-  const char *filters;      // of: type gen min range (type includes --type-exact)
+  const char *filters;      // of: type gen min range live all closure tree values (type includes --type-exact)
   const char *sort_columns; // keys that --sort takes; the first is the verb's own order
   const char *tables;       // keys that --table takes; the first is the main one
   AnswerFunction answer;
+  // What stands behind the target on the command line, as the help calls it: "ADDR", "ADDR|TYPE"; null: nothing.
+  const char *subject = nullptr;
+  const char *by = ""; // words that --by takes
 };
 
 // The verb's answer. Asks again when part of the dump was lost meanwhile, so that nothing in it rests on bytes that

@@ -11,14 +11,14 @@ constexpr Verb all_verbs[] = {
      "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and ClrMD "
      "report; "
      "aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free is the holes between objects.",
-     "type gen min range", "bytes count aligned_bytes type", "types", answer_stat},
+     "type gen min range live", "bytes count aligned_bytes type", "types", answer_stat},
     {"segments", "where does the heap lie?",
      "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, so that they "
      "add up.",
      "gen", "", "segments generations", answer_segments},
     {"objects", "which objects are there?",
      "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions.",
-     "type gen min range", "address bytes type", "objects", answer_objects},
+     "type gen min range live", "address bytes type", "objects", answer_objects},
     {"handles", "which GC handles exist?",
      "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep nothing alive; "
      "strong and pinned ones keep their objects; a dependent one keeps its secondary as long as its object lives.",
@@ -35,6 +35,12 @@ constexpr Verb all_verbs[] = {
      "was "
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
+    {"verify", "is the heap sound?",
+     "Looks at every object and every reference. Problems are places without a sound object, references that lead to "
+     "no "
+     "object, and types whose references are not described soundly. A dump taken while the program ran on may have "
+     "some.",
+     "", "", "problems totals", answer_verify},
     {"contract", "which data contract did the target publish?",
      "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
      "discovered "

@@ -73,8 +73,8 @@ std::string general_help(std::span<const Verb> verbs) {
 }
 
 std::string verb_help(const Verb &verb) {
-  std::string out =
-      fmt::format("dnheap {}: {}\n\nusage: dnheap {} TARGET [options]\n\n", verb.name, verb.question, verb.name);
+  std::string out = fmt::format("dnheap {}: {}\n\nusage: dnheap {} TARGET{} [options]\n\n", verb.name, verb.question,
+                                verb.name, verb.subject ? fmt::format(" {}", verb.subject) : "");
   for (std::string_view rest = verb.details; !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     out += wrapped(rest.substr(0, end), 0) + "\n";
@@ -86,6 +86,8 @@ std::string verb_help(const Verb &verb) {
     out += fmt::format("tables (--table): {}\n", fmt::join(words_of(verb.tables), ", "));
   if (*verb.sort_columns)
     out += fmt::format("columns to sort by (--sort): {}\n", fmt::join(words_of(verb.sort_columns), ", "));
+  if (*verb.by)
+    out += fmt::format("words for --by: {}\n", fmt::join(words_of(verb.by), ", "));
   std::string own = option_lines([&](const Option &option) { return !is_common(option) && takes(verb, option); });
   if (!own.empty())
     out += "\noptions of this verb:\n" + own;

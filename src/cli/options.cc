@@ -92,6 +92,22 @@ const Option table[] = {
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
      }},
+    {"live", 0, nullptr, "live", "only objects that something keeps alive",
+     [](Options &o, std::string_view) { o.question.live = true; }},
+    {"dead", 0, nullptr, "live", "only objects that nothing keeps alive",
+     [](Options &o, std::string_view) { o.question.dead = true; }},
+    {"all", 0, nullptr, "all", "one path for each root that reaches the object, not just the shortest",
+     [](Options &o, std::string_view) { o.question.all = true; }},
+    {"closure", 0, nullptr, "closure", "also all that the object reaches, whoever else holds it",
+     [](Options &o, std::string_view) { o.question.closure = true; }},
+    {"tree", 0, nullptr, "tree", "who keeps what alive, level by level",
+     [](Options &o, std::string_view) { o.question.tree = true; }},
+    {"depth", 0, "N", "tree", "levels of the tree (default 4)",
+     [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
+    {"values", 0, nullptr, "values", "show the contents of strings and fields",
+     [](Options &o, std::string_view) { o.question.values = true; }},
+    {"by", 0, "WHAT", "by", "what the rows are ordered by or sums of; the verb's help lists the words",
+     [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", "sort", "sort the main table by this column",
      [](Options &o, std::string_view v) { o.question.sort = v; }},
     {"table", 0, "NAME", "table", "write only this table", [](Options &o, std::string_view v) { o.table = v; }},
@@ -272,16 +288,23 @@ private:
   }
 
   void find_target() {
-    std::string usage = "usage: dnheap " + std::string(options_.verb->name) + " TARGET [options]";
-    if (options_.process && !words_.empty())
-      throw UsageError("either --pid or a file, not both: " + quoted(words_[0]));
-    if (options_.process)
-      return;
-    if (words_.empty())
-      throw UsageError("which dump? " + usage);
-    if (words_.size() > 1)
-      throw UsageError("unexpected " + quoted(words_[1]) + "; " + usage);
-    options_.target = words_[0];
+    const char *subject = options_.verb->subject;
+    std::string usage = "usage: dnheap " + std::string(options_.verb->name) + " TARGET" +
+                        (subject ? " " + std::string(subject) : "") + " [options]";
+    std::size_t wanted = subject ? 1 : 0;
+    if (!options_.process) {
+      if (words_.empty())
+        throw UsageError("which dump? " + usage);
+      options_.target = words_[0];
+      words_.erase(words_.begin());
+    }
+    if (words_.size() > wanted)
+      throw UsageError(options_.process && !subject ? "either --pid or a file, not both: " + quoted(words_[0])
+                                                    : "unexpected " + quoted(words_[wanted]) + "; " + usage);
+    if (words_.size() < wanted)
+      throw UsageError("which object? " + usage);
+    if (subject)
+      options_.question.subject = words_[0];
   }
 
   void check_verb_takes_options() const {
@@ -291,6 +314,10 @@ private:
         refuse(verb, *option);
     if (!options_.question.sort.empty())
       check_word("--sort", options_.question.sort, words_of(verb.sort_columns));
+    if (!options_.question.by.empty())
+      check_word("--by", options_.question.by, words_of(verb.by));
+    if (options_.question.live && options_.question.dead)
+      throw UsageError("--live and --dead exclude each other");
     if (!options_.table.empty())
       check_word("--table", options_.table, words_of(verb.tables));
   }
@@ -322,6 +349,8 @@ bool takes(const Verb &verb, const Option &option) {
     return true;
   if (needs == "sort")
     return *verb.sort_columns != 0;
+  if (needs == "by")
+    return *verb.by != 0;
   if (needs == "table")
     return *verb.tables != 0;
   std::vector<std::string_view> filters = words_of(verb.filters);

@@ -9,10 +9,12 @@ namespace dnheap {
 namespace {
 
 // One thread's counts. Free is type 0, so that a chunk's Free objects are known from the difference of two counts.
-template <bool Filtered> class Counter {
+template <bool Filtered, bool Collecting> class Counter {
 public:
-  Counter(const TypeSystem &types, const Heap &heap, const ObjectFilter &filter)
+  Counter(const TypeSystem &types, const Heap &heap, const ObjectFilter &filter, HeapBits *starts)
       : types_(types, heap), filter_(filter), segments_(heap.segments().size()) {
+    if constexpr (Collecting)
+      starts_.emplace(*starts);
     if (types.free_object_method_table() == 0)
       types_.skip_first_id();
     else if (!types_.find(types.free_object_method_table()))
@@ -29,6 +31,9 @@ public:
   }
 
   void operator()(const Object &object) {
+    if constexpr (Collecting)
+      if (object.type != 0)
+        starts_->add(object.address);
     if constexpr (Filtered)
       if (!filter_.passes(object))
         return;
@@ -43,6 +48,8 @@ public:
   }
 
   void end_chunk(const ChunkResult &result) {
+    if constexpr (Collecting)
+      starts_->flush();
     SegmentTally &segment = segments_[result.range->segment];
     const Tally &now = (*rows_)[0];
     Tally free{now.count - free_before_.count, now.bytes - free_before_.bytes,
@@ -72,17 +79,24 @@ private:
   const ObjectFilter &filter_;
   std::array<std::vector<Tally>, generation_count> generations_; // by type id
   std::vector<SegmentTally> segments_;
+  std::optional<HeapBits::Writer> starts_;
   std::vector<Tally> *rows_ = nullptr; // of the current chunk's generation
   Tally free_before_, all_;
 };
 
-template <bool Filtered>
+template <bool Filtered, bool Collecting>
 HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
-                const ObjectFilter &filter) {
+                const ObjectFilter &filter, HeapBits *starts) {
+  using Visitor = Counter<Filtered, Collecting>;
   HeapTally out;
-  std::vector<std::unique_ptr<Counter<Filtered>>> counters;
+  std::vector<std::unique_ptr<Visitor>> counters;
   HeapWalk walk(heap, runtime.memory(), threads, watch);
-  out.walk = walk.run(counters, [&] { return std::make_unique<Counter<Filtered>>(runtime.types(), heap, filter); });
+  unsigned made = 0;
+  out.walk = walk.run(counters, [&] {
+    if (Collecting && made++ == std::max(threads, 1u))
+      starts->clear(); // a guess was wrong: the walk begins again
+    return std::make_unique<Visitor>(runtime.types(), heap, filter, starts);
+  });
   std::map<Address, TypeTally> types;
   out.segments.resize(heap.segments().size());
   for (const auto &counter : counters)
@@ -102,9 +116,12 @@ Tally TypeTally::total() const {
 }
 
 HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
-                     const ObjectFilter &filter) {
-  return filter.everything() ? count<false>(heap, runtime, threads, watch, filter)
-                             : count<true>(heap, runtime, threads, watch, filter);
+                     const ObjectFilter &filter, HeapBits *starts) {
+  if (starts)
+    return filter.everything() ? count<false, true>(heap, runtime, threads, watch, filter, starts)
+                               : count<true, true>(heap, runtime, threads, watch, filter, starts);
+  return filter.everything() ? count<false, false>(heap, runtime, threads, watch, filter, nullptr)
+                             : count<true, false>(heap, runtime, threads, watch, filter, nullptr);
 }
 
 } // namespace dnheap

@@ -1,6 +1,7 @@
 // tally_heap: one parallel walk that counts objects and bytes by type, generation and segment. Memory: a few hundred
 // bytes per type and thread, nothing per object.
 #pragma once
+#include "heap/heap_bits.h"
 #include "heap/walk.h"
 
 #include <array>
@@ -34,9 +35,12 @@ struct SegmentTally {
 struct ObjectFilter {
   u64 min_bytes = 0;                                // of the size that ClrMD reports
   std::optional<std::pair<Address, Address>> range; // [first, second): address of the object
-  bool everything() const { return min_bytes == 0 && !range; }
+  const HeapBits *among = nullptr;                  // only these
+  const HeapBits *without = nullptr;                // not these
+  bool everything() const { return min_bytes == 0 && !range && !among && !without; }
   bool passes(const Object &object) const {
-    return object.size >= min_bytes && (!range || (object.address >= range->first && object.address < range->second));
+    return object.size >= min_bytes && (!range || (object.address >= range->first && object.address < range->second)) &&
+           (!among || among->test(object.address)) && (!without || !without->test(object.address));
   }
 };
 
@@ -46,7 +50,8 @@ struct HeapTally {
   WalkResult walk;                    // of all objects
 };
 
+// `starts`, if given, is empty, and gets every object but Free ones, whatever the filter.
 HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
-                     const ObjectFilter &filter = {});
+                     const ObjectFilter &filter = {}, HeapBits *starts = nullptr);
 
 } // namespace dnheap

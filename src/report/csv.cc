@@ -5,7 +5,7 @@
 namespace dnheap::report {
 
 void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink) {
-  std::vector<const Table *> tables = tables_to_write(answer, options);
+  std::vector<const Table *> tables = tables_to_write(answer, options, Shown::in_data);
   if (tables.empty())
     return;
   const Table &table = *tables.front();

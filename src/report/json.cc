@@ -80,7 +80,7 @@ void write_json(const Answer &answer, const WriteOptions &options, Sink &sink) {
   out += ",\n\"tables\":{";
   sink.write(out);
   const char *separator = "\n";
-  for (const Table *table : tables_to_write(answer, options)) {
+  for (const Table *table : tables_to_write(answer, options, Shown::in_data)) {
     out = separator;
     append_json_text(out, table->name);
     sink.write(out + ":[");

@@ -98,6 +98,8 @@ struct Table {
   std::optional<u64> row_count;   // where it is known: lets text say how many rows it left out
   std::optional<Row> total;       // the last line in text; other formats leave it out
   std::vector<std::string> notes; // shown below the table in text only: how to read it
+  Shown shown = Shown::everywhere;
+  bool whole = false; // --top does not apply: the rows make sense only together
 
   // Index of the column with that key.
   std::optional<u64> find_column(std::string_view key) const;

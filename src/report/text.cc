@@ -162,7 +162,7 @@ void write_completeness(const Completeness &completeness, Sink &sink) {
 void write_text(const Answer &answer, const WriteOptions &options, Sink &sink) {
   if (!answer.headline.empty())
     sink.write(safe(answer.headline) + "\n");
-  for (const Table *table : tables_to_write(answer, options)) {
+  for (const Table *table : tables_to_write(answer, options, Shown::in_text)) {
     sink.write("\n");
     TextTable(*table, options, sink).write();
   }

@@ -18,10 +18,12 @@ const Writer *find_writer(std::string_view name) {
   return nullptr;
 }
 
-std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options) {
+std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader) {
   std::vector<const Table *> tables;
   std::string names;
   for (const Table &table : answer.tables) {
+    if (table.shown != Shown::everywhere && table.shown != reader)
+      continue;
     if (options.table.empty() || options.table == table.name)
       tables.push_back(&table);
     names += (names.empty() ? "" : ", ") + table.name;
@@ -31,7 +33,8 @@ std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOpti
   return tables;
 }
 
-Rows::Rows(const Table &table, const WriteOptions &options) : table_(table), options_(options) {}
+Rows::Rows(const Table &table, const WriteOptions &options)
+    : table_(table), options_(options), top_(table.whole ? 0 : options.top) {}
 
 bool Rows::pull() {
   options_.watch.check();
@@ -40,12 +43,12 @@ bool Rows::pull() {
 }
 
 const Row *Rows::next() {
-  if ((options_.top && count_ == options_.top) || !pull())
+  if ((top_ && count_ == top_) || !pull())
     return nullptr;
   ++count_;
   return &row_;
 }
 
-bool Rows::left_out_some() { return options_.top && count_ == options_.top && pull(); }
+bool Rows::left_out_some() { return top_ && count_ == top_ && pull(); }
 
 } // namespace dnheap::report

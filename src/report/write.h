@@ -30,8 +30,8 @@ void write_text(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_json(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink);
 
-// For writers: the tables to write, and a table's rows, at most options.top of them.
-std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options);
+// For writers: the tables to write for a reader of that kind, and a table's rows, at most options.top of them.
+std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader);
 
 class Rows {
 public:
@@ -47,6 +47,7 @@ private:
 
   const Table &table_;
   const WriteOptions &options_;
+  const u64 top_;
   Row row_;
   u64 count_ = 0;
 };

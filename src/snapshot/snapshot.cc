@@ -3,6 +3,9 @@
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/open.h"
+#include "graph/live.h"
+#include "graph/object_graph.h"
+#include "graph/root_stages.h"
 #include "runtime/find.h"
 #include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
@@ -20,6 +23,19 @@ constexpr int most_tries = 4;
 constexpr std::size_t most_runtimes = 64;
 
 } // namespace
+
+struct Snapshot::Built {
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<Heap> heap;
+  std::unique_ptr<HeapTally> tally;
+  std::unique_ptr<ObjectIndex> index;
+  std::unique_ptr<RootStages> roots;
+  std::unique_ptr<References> references;
+  std::unique_ptr<LiveObjects> live;
+  std::unique_ptr<ObjectGraph> graph;
+};
+
+Snapshot::~Snapshot() = default;
 
 std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const SnapshotOptions &options) {
   OpenOptions open_options;
@@ -50,7 +66,7 @@ std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const Snapshot
 }
 
 Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options)
-    : target_(std::move(target)), options_(options) {
+    : target_(std::move(target)), options_(options), built_(std::make_unique<Built>()) {
   if (options_.threads == 0)
     options_.threads = processor_count();
   Timer timer(options_.watch, "module files");
@@ -131,7 +147,7 @@ bool Snapshot::forget_lost_memory() {
     target_->absent.push_back({range.start, range.end, lost[range.cause].reason});
   std::sort(target_->absent.begin(), target_->absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
-  outdated_.push_back(std::exchange(built_, {}));
+  outdated_.push_back(std::exchange(built_, std::make_unique<Built>()));
   for (const LostRange &range : out) {
     const LostBytes &cause = lost[range.cause];
     if (cause.changed)
@@ -163,11 +179,11 @@ template <class Build> void Snapshot::build_on_sound_memory(Build build) {
 }
 
 const Runtime &Snapshot::runtime() {
-  if (!built_.runtime)
+  if (!built_->runtime)
     build_on_sound_memory([&] {
       Timer timer(options_.watch, "runtime");
       try {
-        built_.runtime = choose_runtime();
+        built_->runtime = choose_runtime();
       } catch (const Interrupted &) {
         throw;
       } catch (const UsageError &) {
@@ -176,26 +192,26 @@ const Runtime &Snapshot::runtime() {
         throw Error(explain(e.what()) + (target_->advice.empty() ? "" : "; " + target_->advice));
       }
     });
-  return *built_.runtime;
+  return *built_->runtime;
 }
 
 const Heap &Snapshot::heap() {
-  if (!built_.heap)
+  if (!built_->heap)
     build_on_sound_memory([&] {
       const Runtime &of = runtime();
       Timer timer(options_.watch, "segments");
-      built_.heap = std::make_unique<Heap>(of);
+      built_->heap = std::make_unique<Heap>(of);
     });
-  return *built_.heap;
+  return *built_->heap;
 }
 
 const HeapTally &Snapshot::tally() {
-  if (!built_.tally)
+  if (!built_->tally)
     build_on_sound_memory([&] {
       const Heap &of = heap();
-      built_.tally = std::make_unique<HeapTally>(tally_heap(of, runtime(), options_.threads, options_.watch));
+      built_->tally = std::make_unique<HeapTally>(tally_heap(of, runtime(), options_.threads, options_.watch));
     });
-  return *built_.tally;
+  return *built_->tally;
 }
 
 HeapTally Snapshot::tally(const ObjectFilter &filter) {
@@ -205,6 +221,65 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
     out = tally_heap(of, runtime(), options_.threads, options_.watch, filter);
   });
   return out;
+}
+
+const ObjectIndex &Snapshot::index() {
+  if (!built_->index)
+    build_on_sound_memory([&] {
+      const Heap &of = heap();
+      HeapBits starts(std::make_shared<HeapPlaces>(of, runtime().memory().format()));
+      HeapTally counts = tally_heap(of, runtime(), options_.threads, options_.watch, {}, &starts);
+      Timer timer(options_.watch, "index");
+      auto index = std::make_unique<ObjectIndex>(std::move(starts));
+      if (!built_->tally)
+        built_->tally = std::make_unique<HeapTally>(std::move(counts));
+      built_->index = std::move(index);
+    });
+  return *built_->index;
+}
+
+const RootStages &Snapshot::roots() {
+  if (!built_->roots)
+    build_on_sound_memory([&] {
+      const Runtime &of = runtime();
+      Timer timer(options_.watch, "roots");
+      built_->roots = std::make_unique<RootStages>(read_root_stages(of));
+    });
+  return *built_->roots;
+}
+
+const References &Snapshot::references() {
+  if (!built_->references)
+    build_on_sound_memory([&] {
+      index();
+      std::vector<Address> method_tables;
+      for (const TypeTally &type : tally().types)
+        if (type.method_table != runtime().types().free_object_method_table())
+          method_tables.push_back(type.method_table);
+      built_->references = std::make_unique<References>(heap(), runtime(), method_tables, roots().dependents);
+    });
+  return *built_->references;
+}
+
+const LiveObjects &Snapshot::live() {
+  if (!built_->live)
+    build_on_sound_memory([&] {
+      const RootStages &from = roots();
+      if (from.stages.empty())
+        throw Error(explain("what is alive cannot be told without roots: " +
+                            (from.problems.empty() ? "it has none" : from.problems.front())));
+      built_->live = std::make_unique<LiveObjects>(
+          mark_live(index(), references(), from.stages, options_.threads, options_.watch));
+    });
+  return *built_->live;
+}
+
+const ObjectGraph &Snapshot::graph() {
+  if (!built_->graph)
+    build_on_sound_memory([&] {
+      built_->graph = std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch);
+    });
+  return *built_->graph;
 }
 
 } // namespace dnheap

@@ -13,6 +13,12 @@
 
 namespace dnheap {
 
+class ObjectIndex;
+class References;
+class ObjectGraph;
+struct RootStages;
+struct LiveObjects;
+
 struct SnapshotOptions {
   std::vector<std::string> module_folders; // where to look for module files, besides the paths that the target names
   std::string temp_dir;                    // for decompressing; empty: see TemporaryFile
@@ -27,6 +33,7 @@ public:
   static std::unique_ptr<Snapshot> open(const std::string &path, const SnapshotOptions &options = {});
   // For targets that were made otherwise (tests).
   Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options);
+  ~Snapshot();
 
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
@@ -47,14 +54,20 @@ public:
   const HeapTally &tally();
   // Counts of those that pass. Walks at every call.
   HeapTally tally(const ObjectFilter &filter);
+  // Which addresses are objects, and their numbers. Whoever needs this and tally() asks for this first: one walk gives
+  // both.
+  const ObjectIndex &index();
+  // How objects' references are read.
+  const References &references();
+  // What could not be read of handles and finalization queues is in RootStages::problems.
+  const RootStages &roots();
+  // What the roots reach. Throws Error when there are no roots to begin with.
+  const LiveObjects &live();
+  // All references as arrays; gigabytes for large heaps.
+  const ObjectGraph &graph();
 
 private:
-  // What is built from the target's memory.
-  struct Built {
-    std::unique_ptr<Runtime> runtime;
-    std::unique_ptr<Heap> heap;
-    std::unique_ptr<HeapTally> tally;
-  };
+  struct Built; // from the target's memory
 
   // Calls `build` until nothing was lost while it ran.
   template <class Build> void build_on_sound_memory(Build build);
@@ -64,8 +77,8 @@ private:
 
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
-  Built built_;
-  std::vector<Built> outdated_; // references to these may still be held
+  std::unique_ptr<Built> built_;
+  std::vector<std::unique_ptr<Built>> outdated_; // references to these may still be held
 };
 
 } // namespace dnheap

@@ -229,6 +229,19 @@ def own_handles(answer, truth):
     return problems + [f"handles of kind {kind} that the program did not make" for kind in sorted(unexpected)]
 
 
+def references(verify, live, witness):
+    """All references, by number and hash of (source, target), and what handles and due finalizers keep alive, as ClrMD has them.
+
+    ClrMD 4.2 does not say that objects of collectible types keep their LoaderAllocator alive; the witness adds it.
+    """
+    totals = verify["tables"]["totals"][0]
+    found = {"count": totals["references"], "hash": totals["edges"], "problems": totals["problems"]}
+    problems = different({**witness["references"], "problems": 0}, found, "references")
+    rows = live["tables"]["types"]
+    found = {"objects": sum(row["count"] for row in rows), "bytes": sum(row["bytes"] for row in rows)}
+    return problems + different(witness["reachable_with_collectible"], found, "live objects")
+
+
 def finalization(answer, witness):
     """As many objects in the finalization queues, and as many of them ready, as ClrMD says."""
     rows = answer["tables"]["finalization"]

@@ -240,6 +240,7 @@ def check(dnheap, combination, dump, truth, judge, names=None):
             handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
             problems += compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
             problems += compare.gc_memory(gc, account)
+            problems += compare.references(answer(dnheap, "verify", dump), answer(dnheap, "stat", dump, "--live"), account)
             problems += as_published(dnheap, combination, dump, [*answers, handles, gc])
     if combination.dump == "kernel" and answers:
         problems += without_file_pages(dnheap, dump, answers[0])
@@ -272,9 +273,9 @@ def without_file_pages(dnheap, dump, stat):
     return [f"without file pages {part} differ" for part in ("tables", "completeness") if found[part] != stat[part]]
 
 
-def answer(dnheap, verb, dump):
+def answer(dnheap, verb, dump, *options):
     """The answer of one command that must succeed."""
-    done = ask(dnheap, verb, dump)
+    done = ask(dnheap, verb, dump, *options)
     if done.returncode != 0 or done.stderr:
         raise RuntimeError(f"`dnheap {verb}` ended with code {done.returncode} and said: {done.stderr.strip()}")
     return json.loads(done.stdout)

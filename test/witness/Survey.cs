@@ -76,6 +76,7 @@ static class Survey
         WriteTypes(json, types.Values);
         WriteSegments(json, segments);
         WriteHandles(json, heap);
+        References.Write(json, heap);
         json.WriteStartObject("totals");
         json.WriteNumber("objects", types.Values.Sum(row => row.Count));
         json.WriteNumber("bytes", types.Values.Sum(row => (long)row.Bytes));

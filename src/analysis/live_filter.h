@@ -1,0 +1,16 @@
+// --live and --dead: which objects a question is about, when that depends on what keeps them alive.
+#pragma once
+#include "analysis/verb.h"
+#include "heap/tally.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+// All that the question says of single objects: --min, --range, --live, --dead (Free is neither). Marks when it has to;
+// call it before begin_answer(), so that one walk serves both. Valid as long as the snapshot.
+ObjectFilter filter_of(Snapshot &snapshot, const Question &question);
+
+// Says in the answer what counts as alive, and what of the roots could not be read.
+void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer &answer);
+
+} // namespace dnheap

@@ -1,0 +1,35 @@
+// mark_live: everything that given roots reach, without storing any reference: objects are read in the order in which
+// they are found. Memory: one bit per place of the heap, and a stack of what was found but not yet read (arrays count
+// as one entry, however long). Parallel; nothing recurses. The result does not depend on the number of threads.
+#pragma once
+#include "base/watch.h"
+#include "graph/object_index.h"
+#include "graph/references.h"
+
+#include <string>
+
+namespace dnheap {
+
+// Roots are marked in stages, so that each says what it keeps alive beyond those before it: precise ones first.
+struct RootStage {
+  std::string name;             // "handle:strong", "finalizer", …
+  std::vector<Address> objects; // where no object begins, nothing is marked
+};
+
+struct LiveStage {
+  std::string name;
+  u64 objects = 0; // that no earlier stage reached
+  u64 bytes = 0;   // as ClrMD and SOS report sizes
+};
+
+struct LiveObjects {
+  HeapBits objects;
+  std::vector<LiveStage> stages; // one per RootStage
+};
+
+// `share_from`: how many objects a thread must have found before it shares them with idle ones; tests make it small.
+// Throws Interrupted.
+LiveObjects mark_live(const ObjectIndex &index, const References &references, std::span<const RootStage> stages,
+                      unsigned threads, const Watch &watch, u64 share_from = 1024);
+
+} // namespace dnheap

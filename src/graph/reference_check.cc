@@ -1,0 +1,140 @@
+#include "graph/reference_check.h"
+
+#include "base/parallel.h"
+
+#include <array>
+#include <tuple>
+
+namespace dnheap {
+
+namespace {
+
+u64 mix(u64 a, u64 b) {
+  u64 h = a * 0x9e3779b97f4a7c15 + b;
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93;
+  return h ^ h >> 32;
+}
+
+// One thread's part. A look-up in the index is a cache miss as often as not, so references are gathered and asked for
+// ahead.
+class Checker {
+public:
+  Checker(const ObjectIndex &index, const References &references, u64 most)
+      : index_(index), references_(references), most_(most), reader_(references) {}
+
+  void check(Address address) {
+    ++result.objects;
+    OpenedObject object;
+    if (!reader_.open(address, object)) {
+      ++result.unreadable;
+      return;
+    }
+    const Format format = references_.format();
+    object.type->references.for_each_slot(object.bytes, object.size, format, [&](const std::byte *slot) {
+      if (Address target = load_pointer(slot, format))
+        ask(object, address + static_cast<u64>(slot - object.bytes), target);
+    });
+    if (object.type->has_hidden)
+      reader_.for_each_hidden(object, [&](Address target) { ask(object, 0, target); });
+  }
+  void settle() {
+    for (u64 i = 0; i < waiting_count_; ++i) {
+      const Waiting &w = waiting_[i];
+      if (w.slot) {
+        ++result.references;
+        result.edges += mix(w.object, w.target);
+      } else {
+        ++result.hidden;
+      }
+      if (index_.is_object(w.target))
+        continue;
+      ++result.bad;
+      if (bad_in_block < most_) {
+        ++bad_in_block;
+        result.bad_references.push_back({w.object, w.method_table, w.slot, w.target, {}});
+      }
+    }
+    waiting_count_ = 0;
+  }
+
+  ReferenceCheck result;
+  u64 bad_in_block = 0;
+
+private:
+  struct Waiting {
+    Address object, method_table, slot, target;
+  };
+  void ask(const OpenedObject &object, Address slot, Address target) {
+    if (u64 place = index_.places().find(target); place != HeapPlaces::nowhere)
+      index_.prefetch(place);
+    waiting_[waiting_count_++] = {object.address, object.type->method_table, slot, target};
+    if (waiting_count_ == waiting_.size())
+      settle();
+  }
+
+  const ObjectIndex &index_;
+  const References &references_;
+  const u64 most_;
+  ReferenceReader reader_;
+  std::array<Waiting, 64> waiting_;
+  u64 waiting_count_ = 0;
+};
+
+ReferenceProblem problem_of(Address target, const Heap &heap, const Runtime &runtime) {
+  if (!heap.holds(target))
+    return ReferenceProblem::outside;
+  const u64 mark_bits = runtime.memory().format().pointer_size - 1;
+  std::optional<u64> mt = runtime.memory().try_pointer(target);
+  return mt && *mt && (*mt & ~mark_bits) == runtime.types().free_object_method_table() ? ReferenceProblem::free_space
+                                                                                       : ReferenceProblem::no_object;
+}
+
+void keep_first(std::vector<BadReference> &bad, u64 most) {
+  std::sort(bad.begin(), bad.end(), [](const BadReference &a, const BadReference &b) {
+    return std::tie(a.object, a.slot, a.target) < std::tie(b.object, b.slot, b.target);
+  });
+  if (bad.size() > most)
+    bad.resize(most);
+}
+
+} // namespace
+
+ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
+                                const References &references, unsigned threads, const Watch &watch, u64 most) {
+  Timer timer(watch, "references", heap.segment_bytes());
+  std::vector<std::unique_ptr<Checker>> checkers;
+  for (unsigned i = 0; i < std::max(threads, 1u); ++i)
+    checkers.push_back(std::make_unique<Checker>(index, references, most));
+  parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
+    watch.check();
+    Checker &checker = *checkers[worker];
+    checker.bad_in_block = 0;
+    index.for_each(block, [&](ObjectId, Address address) { checker.check(address); });
+    checker.settle();
+    if (checker.result.bad_references.size() > 2 * most)
+      keep_first(checker.result.bad_references, most);
+    if (Progress *progress = watch.progress)
+      progress->done += index.places().block_size() << index.places().unit_shift();
+  });
+  ReferenceCheck out;
+  for (const auto &checker : checkers) {
+    ReferenceCheck &part = checker->result;
+    out.objects += part.objects;
+    out.references += part.references;
+    out.edges += part.edges;
+    out.hidden += part.hidden;
+    out.bad += part.bad;
+    out.unreadable += part.unreadable;
+    out.bad_references.insert(out.bad_references.end(), part.bad_references.begin(), part.bad_references.end());
+  }
+  keep_first(out.bad_references, most);
+  for (BadReference &reference : out.bad_references)
+    reference.problem = problem_of(reference.target, heap, runtime);
+  for (u32 id = 0; id < references.types().size(); ++id)
+    if (const ObjectType &type = references.types()[TypeId(id)]; !type.is_described)
+      out.undescribed.push_back(type.method_table);
+  return out;
+}
+
+} // namespace dnheap

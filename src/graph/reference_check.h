@@ -1,0 +1,38 @@
+// Every reference of every object, looked at once: does it lead to an object? One parallel pass over the objects of an
+// index. Memory: a record for each of the first problems.
+#pragma once
+#include "base/watch.h"
+#include "graph/object_index.h"
+#include "graph/references.h"
+
+namespace dnheap {
+
+enum class ReferenceProblem : u8 {
+  outside,   // of every segment of the heap
+  no_object, // in a segment, but no object begins there
+  free_space // to a Free object: what was there is gone
+};
+
+struct BadReference {
+  Address object = 0, method_table = 0;
+  Address slot = 0; // 0: a hidden reference, which lies in no field: of a dependent handle, or to a LoaderAllocator
+  Address target = 0;
+  ReferenceProblem problem = ReferenceProblem::outside;
+};
+
+struct ReferenceCheck {
+  u64 objects = 0;    // looked at; Free is none
+  u64 references = 0; // in fields and elements, not null
+  u64 edges = 0;      // Σ over these of mix(object, target), wrapping: does not depend on the order
+  u64 hidden = 0;     // references that lie in no field
+  u64 bad = 0;
+  u64 unreadable = 0; // objects that are not what the walk found there: never, unless the dump changed meanwhile
+  std::vector<BadReference> bad_references; // the first by object and slot, `most` at most
+  std::vector<Address> undescribed;         // MethodTables whose GCDesc is damaged or missing: their objects'
+                                            // references are unknown
+};
+
+ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
+                                const References &references, unsigned threads, const Watch &watch, u64 most);
+
+} // namespace dnheap
