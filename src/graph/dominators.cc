@@ -27,8 +27,10 @@ public:
       }
       enlist(v, semi);
     }
-    if (edges.begin == 0)
+    if (edges.begin == 0) {
       drain(0);
+      vertex_[0].bucket = 0;
+    }
   }
 
   // Dominators that were put off are those of vertices nearer to the root.

@@ -102,6 +102,7 @@ void expect_sound(const DominatorTree &tree, const Graph &graph) {
   }
   EXPECT_EQ(top_objects + tree.shared().objects, tree.reached().objects);
   EXPECT_EQ(top_bytes + tree.shared().bytes, tree.reached().bytes);
+  EXPECT_EQ(tree.parent(TreePlace{0}), TreePlace{0});
   for (u32 at = 1; at < tree.size(); ++at) {
     u32 parent = static_cast<u32>(tree.parent(TreePlace{at}));
     ASSERT_LT(parent, at);
