@@ -9,6 +9,7 @@ namespace {
 
 constexpr u64 slab_chunks = 512; // 4 MiB
 constexpr u32 vertices_at_once = 1u << 14;
+constexpr u64 ahead = 12; // vertices whose references are brought in
 constexpr u64 block = 32; // references whose vertices are brought in together
 
 void lower(u32 &semi, u32 source) {
@@ -75,6 +76,10 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
     watch.check();
     u64 end = std::min<u64>(vertices_, (part + 1) * vertices_at_once);
     for (u64 v = part * vertices_at_once; v < end; ++v) {
+      if (v + 2 * ahead < end && search.object[v + 2 * ahead] < objects)
+        __builtin_prefetch(&edges.first[search.object[v + 2 * ahead]]);
+      if (v + ahead < end && search.object[v + ahead] < objects)
+        __builtin_prefetch(edges.targets.data() + edges.first[search.object[v + ahead]]);
       u32 object = search.object[v];
       if (object < objects)
         sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), search, writers_[worker]);

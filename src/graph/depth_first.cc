@@ -99,6 +99,9 @@ private:
     std::span<const ObjectId> targets = edges_.of(object);
     at_ = targets.data();
     end_ = at_ + targets.size();
+    for (i64 i = 0; i < std::min<i64>(ahead, end_ - at_); ++i)
+      if (!met_.test(at_[i]))
+        __builtin_prefetch(&edges_.first[static_cast<u32>(at_[i])]);
     return v;
   }
   u32 descend(u32 v) {
