@@ -1,0 +1,56 @@
+// Reach: which objects some objects lead to. One bit per object; all threads mark, each going deep from where it
+// stands, so that a list of millions of links costs no more than an array of them. No recursion; memory besides the
+// bits: what waits to be looked at, at worst 4 bytes per object.
+#pragma once
+#include "base/watch.h"
+#include "graph/dominator_tree.h"
+#include "graph/object_bits.h"
+
+#include <functional>
+
+namespace dnheap {
+
+class Reach {
+public:
+  Reach(const Edges &edges, unsigned threads, const Watch &watch)
+      : Reach(edges, ObjectBits(edges.objects()), threads, watch) {}
+  // Objects whose bits are set are taken as met: nothing is followed through them.
+  Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch);
+
+  // Marks what these lead to, themselves included; may be called several times.
+  void from(std::span<const ObjectId> starts);
+  const ObjectBits &met() const { return met_; }
+  Retained total(const ObjectSizes &sizes) const; // of all bits that are set
+
+private:
+  void mark(std::vector<u32> &work) const;
+
+  const Edges edges_;
+  const unsigned threads_;
+  const Watch watch_;
+  mutable ObjectBits met_; // claimed by many threads at once
+};
+
+// What an object leads to, itself included: what SOS calls objsize.
+Retained closure(const Edges &edges, const ObjectSizes &sizes, ObjectId object, unsigned threads, const Watch &watch);
+
+// What would be freed if all objects of a set went: exactly, by looking at what can still be reached without them.
+// Roots of all owners count alike.
+class RetainedBySets {
+public:
+  RetainedBySets(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
+                 const Watch &watch);
+  Retained reached() const { return reached_; }
+  // Costs one search each.
+  Retained of(const std::function<bool(ObjectId)> &in_set) const;
+
+private:
+  const Edges edges_;
+  const ObjectSizes sizes_;
+  const unsigned threads_;
+  const Watch watch_;
+  std::vector<ObjectId> roots_;
+  Retained reached_;
+};
+
+} // namespace dnheap

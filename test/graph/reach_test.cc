@@ -1,0 +1,128 @@
+// What objects lead to, and what goes with a set of them, against plain searches.
+#include "graph/reach.h"
+#include "graph/retained_by_group.h"
+#include "support/graphs.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+// Objects that `starts` lead to without any for which `gone` is set.
+std::vector<bool> reached(const Graph &graph, const std::vector<u32> &starts, const std::vector<bool> &gone) {
+  std::vector<bool> met(graph.objects());
+  std::vector<u32> work;
+  auto meet = [&](u32 v) {
+    if (!met[v] && !gone[v]) {
+      met[v] = true;
+      work.push_back(v);
+    }
+  };
+  for (u32 start : starts)
+    meet(start);
+  while (!work.empty()) {
+    u32 v = work.back();
+    work.pop_back();
+    for (ObjectId target : graph.edges().of(ObjectId{v}))
+      meet(static_cast<u32>(target));
+  }
+  return met;
+}
+
+std::vector<u32> roots_of(const Graph &graph) {
+  std::vector<u32> out;
+  for (const OwnedRoot &root : graph.roots)
+    out.push_back(static_cast<u32>(root.object));
+  return out;
+}
+
+Retained total(const Graph &graph, const std::vector<bool> &bits) {
+  Retained out;
+  for (u32 i = 0; i < graph.objects(); ++i)
+    if (bits[i]) {
+      ++out.objects;
+      out.bytes += graph.bytes[i];
+    }
+  return out;
+}
+
+TEST(Reach, ClosureAsBySearch) {
+  for (u64 seed = 0; seed < 1000; ++seed) {
+    Graph graph = random_graph(seed, 60);
+    for (u32 i = 0; i < graph.objects(); i += 7)
+      ASSERT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{i}, 1 + seed % 3, {}),
+                total(graph, reached(graph, {i}, std::vector<bool>(graph.objects()))))
+          << "graph " << seed << ", object " << i;
+  }
+}
+
+TEST(Reach, ClosureOfMuchWorkIsSharedByThreads) {
+  for (const Graph &graph : {heap_like_graph(400'000), node_array_graph(300'000)}) {
+    u32 start = graph.objects() - 1;
+    Retained expected = total(graph, reached(graph, {start}, std::vector<bool>(graph.objects())));
+    EXPECT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{start}, 3, {}), expected);
+    EXPECT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{start}, 1, {}), expected);
+  }
+}
+
+TEST(Reach, ALongList) {
+  constexpr u32 links = 1'000'000;
+  Graph graph;
+  for (u32 i = 0; i < links; ++i)
+    graph.add(2, {(i + 1) % links});
+  EXPECT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{links / 2}, 2, {}), (Retained{links, 2 * u64{links}}));
+}
+
+TEST(Reach, WhatGoesWithASet) {
+  for (u64 seed = 0; seed < 2000; ++seed) {
+    Graph graph = random_graph(seed, 60);
+    std::vector<bool> nothing(graph.objects()), set(graph.objects());
+    GraphDice dice(seed);
+    for (u32 i = 0; i < graph.objects(); ++i)
+      set[i] = dice(5) == 0;
+    Retained all = total(graph, reached(graph, roots_of(graph), nothing));
+    Retained left = total(graph, reached(graph, roots_of(graph), set));
+    RetainedBySets sets(graph.edges(), graph.sizes(), graph.owners(), 1 + seed % 2, {});
+    ASSERT_EQ(sets.reached(), all);
+    ASSERT_EQ(sets.of([&](ObjectId id) { return set[static_cast<u32>(id)]; }),
+              (Retained{all.objects - left.objects, all.bytes - left.bytes}))
+        << "graph " << seed;
+    ASSERT_EQ(sets.of([](ObjectId) { return true; }), all);
+    ASSERT_EQ(sets.of([](ObjectId) { return false; }), Retained{});
+  }
+}
+
+TEST(RetainedByGroup, CountsInstancesBelowNoOther) {
+  for (u64 seed = 0; seed < 3000; ++seed) {
+    Graph graph = random_graph(seed, seed % 10 == 0 ? 400 : 40);
+    DominatorTree tree(graph.edges(), graph.sizes(), graph.owners(), 1, {});
+    constexpr u32 groups = 4;
+    GraphDice dice(seed);
+    std::vector<u32> group(graph.objects());
+    for (u32 &g : group)
+      g = static_cast<u32>(dice(groups + 1)); // some belong to none
+    std::vector<GroupRetained> expected(groups);
+    for (u32 i = 0; i < graph.objects(); ++i) {
+      std::optional<TreePlace> at = tree.place(ObjectId{i});
+      if (!at || group[i] == groups)
+        continue;
+      bool below = false;
+      for (TreePlace up = tree.parent(*at); tree.object(up); up = tree.parent(up))
+        below = below || group[static_cast<u32>(*tree.object(up))] == group[i];
+      if (below)
+        continue;
+      ++expected[group[i]].top_level;
+      expected[group[i]].retained.objects += tree.retained(*at).objects;
+      expected[group[i]].retained.bytes += tree.retained(*at).bytes;
+    }
+    std::vector<GroupRetained> found = retained_by_group(tree, groups, static_cast<unsigned>(1 + seed % 7), {},
+                                                         [&](ObjectId id) { return group[static_cast<u32>(id)]; });
+    for (u32 g = 0; g < groups; ++g) {
+      ASSERT_EQ(found[g].top_level, expected[g].top_level) << "graph " << seed;
+      ASSERT_EQ(found[g].retained, expected[g].retained) << "graph " << seed;
+    }
+  }
+}
+
+} // namespace
+} // namespace dnheap::test
