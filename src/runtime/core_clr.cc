@@ -60,6 +60,7 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
   types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+  field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
 }
 
 } // namespace dnheap

@@ -1,5 +1,6 @@
 #include "runtime/layout/derive.h"
 
+#include "runtime/layout/field_desc.h"
 #include "runtime/layout/gc_bounds.h"
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
@@ -48,6 +49,7 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   }
   derive_object(derivation);
   derive_method_table(derivation);
+  derive_field_desc(derivation);
   derive_thread(derivation, gc_variable);
   for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
     if (out.contracts.try_emplace(contract, "c1").second)
