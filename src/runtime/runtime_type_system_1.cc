@@ -40,6 +40,7 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   at_.flags = offset("MethodTable", "MTFlags");
   at_.base_size = offset("MethodTable", "BaseSize");
   at_.flags2 = optional("MethodTable", "MTFlags2");
+  at_.parent = optional("MethodTable", "ParentMethodTable");
   at_.module = optional("MethodTable", "Module");
   at_.class_or_canonical = offset("MethodTable", "EEClassOrCanonMT");
   at_.per_inst_info = optional("MethodTable", "PerInstInfo");
@@ -79,6 +80,15 @@ bool RuntimeTypeSystem1::is_method_table(Address mt) const {
   return memory_->try_pointer(*word + at_.class_method_table) == mt;
 }
 
+Address RuntimeTypeSystem1::class_of(Address mt) const {
+  return is_method_table(mt) ? memory_->try_pointer(canonical(mt) + at_.class_or_canonical).value_or(0) : 0;
+}
+
+Address RuntimeTypeSystem1::parent_of(Address mt) const {
+  Address parent = at_.parent ? memory_->try_pointer(mt + *at_.parent).value_or(0) : 0;
+  return is_method_table(parent) ? parent : 0;
+}
+
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
   if (mt == free_)
     return ObjectLayout{static_cast<u32>(3 * p_), 1};
@@ -92,6 +102,22 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   if (*base % p_ && component != 2)
     return std::nullopt;
   return ObjectLayout{*base, component};
+}
+
+// By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
+// handle to the managed one. Other types than collectible ones cost one load.
+Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
+  if (!is_collectible(mt))
+    return 0;
+  auto follow = [&](Address from, const char *type, const char *field) -> Address {
+    std::optional<i64> offset = from ? descriptor_->try_offset(type, field) : std::nullopt;
+    return offset ? memory_->try_pointer(from + static_cast<u64>(*offset)).value_or(0) : 0;
+  };
+  Address module = at_.token
+                       ? follow(mt, "MethodTable", "Module")
+                       : follow(follow(mt, "MethodTable", "AuxiliaryData"), "MethodTableAuxiliaryData", "LoaderModule");
+  Address handle = follow(follow(module, "Module", "LoaderAllocator"), "LoaderAllocator", "ObjectHandle");
+  return handle ? memory_->try_pointer(handle).value_or(0) : 0;
 }
 
 // From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.
@@ -223,11 +249,10 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
 
 // What memory says of a type besides its row must agree with what the row says; if not, row or name is a wrong one.
 void RuntimeTypeSystem1::check_relations(Address mt, const Metadata &metadata, u32 rid, u32 arity) {
-  if (std::optional<i64> offset = descriptor_->try_offset("MethodTable", "ParentMethodTable"))
-    if (Address parent = memory_->try_pointer(mt + static_cast<u64>(*offset)).value_or(0); is_method_table(parent))
-      if (const Metadata *of_parent = loader_->metadata(module_of(parent));
-          of_parent && !may_extend(metadata, rid, *of_parent, type_def_rid(parent)))
-        ++problems_["types whose base type is not the one that their metadata names"];
+  if (Address parent = parent_of(mt))
+    if (const Metadata *of_parent = loader_->metadata(module_of(parent));
+        of_parent && !may_extend(metadata, rid, *of_parent, type_def_rid(parent)))
+      ++problems_["types whose base type is not the one that their metadata names"];
   if (arity == 0 && canonical(mt) == mt)
     if (auto it = rows_.emplace(std::pair(&metadata, rid), mt).first; it->second != mt)
       ++problems_["types that have the same row of metadata as another one"];

@@ -88,8 +88,9 @@ private:
       d_.descriptor.set_number("AppDomain", *variable, true, Origin::discovered);
       return domain;
     }
-    d_.descriptor.missing["AppDomain"] = "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
-                                         "that begins with CoreLib";
+    d_.descriptor.missing["AppDomain"] =
+        "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
+        "that begins with CoreLib";
     return 0;
   }
 
@@ -117,8 +118,9 @@ private:
     };
     std::optional<i64> map = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
     d_.choose(
-        "Module", "AvailableTypeParams", [&] { return Derivation::offsets(map.value_or(0), map.value_or(0) + 40 * p_, p_); },
-        passes, "CoreLib's is a hash table, with as many entries as it says, of nothing but types");
+        "Module", "AvailableTypeParams",
+        [&] { return Derivation::offsets(map.value_or(0), map.value_or(0) + 40 * p_, p_); }, passes,
+        "CoreLib's is a hash table, with as many entries as it says, of nothing but types");
   }
 
   // .NET 9 on. What it begins with is followed by the module that loaded the type.

@@ -1,6 +1,7 @@
 #include "runtime/layout/derive.h"
 
 #include "runtime/layout/assemblies.h"
+#include "runtime/layout/field_desc.h"
 #include "runtime/layout/gc_bounds.h"
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
@@ -50,6 +51,7 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   }
   derive_object(derivation);
   derive_method_table(derivation);
+  derive_field_desc(derivation);
   derive_thread(derivation, gc_variable);
   derive_assemblies(derivation, gc_variable);
   derive_thread_parts(derivation);

@@ -1,0 +1,10 @@
+// Derives where an EEClass keeps the list of its type's fields. Needs what derive_method_table() enters.
+#pragma once
+#include "runtime/layout/derivation.h"
+
+namespace dnheap {
+
+// Enters EEClass.FieldDescList.
+void derive_field_desc(Derivation &derivation);
+
+} // namespace dnheap
