@@ -91,7 +91,7 @@ Address RuntimeTypeSystem1::parent_of(Address mt) const {
 
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
   if (mt == free_)
-    return ObjectLayout{static_cast<u32>(3 * p_), 1};
+    return ObjectLayout{static_cast<u32>(3 * p_), 1, false};
   if (!is_method_table(mt))
     return std::nullopt;
   auto f = flags(mt), base = memory_->try_load<u32>(mt + at_.base_size);
@@ -101,7 +101,7 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   u32 component = *f & mt_has_component_size ? *f & 0xffff : 0;
   if (*base % p_ && component != 2)
     return std::nullopt;
-  return ObjectLayout{*base, component};
+  return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
 }
 
 // By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
