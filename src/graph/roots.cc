@@ -42,7 +42,8 @@ public:
           to_.dependent.push_back({h.handle, h.object, *h.secondary});
         continue;
       }
-      if (!h.strong_reference)
+      // Whether a count that is not known (on Linux: of ComWrappers) is 0 nobody can tell: what may live is a root.
+      if (!h.strong_reference && !(h.type == HandleType::ref_counted && !h.ref_count))
         continue;
       Root root;
       root.slot = h.handle;

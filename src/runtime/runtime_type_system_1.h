@@ -39,7 +39,9 @@ public:
   Address parent_of(Address mt) const;
   Address module_of(Address mt) const; // the module that defines the type
   u32 type_def_rid(Address mt) const;
-  bool is_collectible(Address mt) const { return flags(mt).value_or(0) & mt_collectible; }
+  bool is_collectible(Address mt) const {
+    return flags(mt).value_or(0) & (at_.token ? mt_collectible_with_token : mt_collectible);
+  }
 
 private:
   struct Offsets {
