@@ -13,8 +13,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u32 statics_mask = 6, dynamic_statics = 2, generics_statics = 4; // of MTFlags
-constexpr u32 class_is_collectible = 8;                                    // of an entry's flags
+constexpr u32 statics_mask = 6, dynamic_statics = 2; // of MTFlags; 4: of instantiations
+constexpr u32 class_is_collectible = 8;              // of an entry's flags
 constexpr u64 max_modules = 65536;
 
 } // namespace

@@ -154,7 +154,7 @@ TEST(Roots, StaticsByName) {
     EXPECT_FALSE(found.find(heap.slot(heap.holder, 4))) << "it is null";
     Address mine = heap.slot(heap.thread_holder, 1);
     expect(mine, heap.objects_of_test[3], RootKind::thread_static, "Shop.Cache._mine");
-    ASSERT_TRUE(found.set.thread(*found.find(mine)));
+    ASSERT_TRUE(found.find(mine) && found.set.thread(*found.find(mine)));
     EXPECT_EQ(found.set.thread(*found.find(mine))->os_id, heap.threads[1].os_id);
     std::set<Address> holders(found.set.holders.begin(), found.set.holders.end());
     EXPECT_EQ(holders, (std::set<Address>{heap.holder, heap.thread_holder}));

@@ -309,6 +309,7 @@ void HeapBuilder::write_descriptors() {
   d.pointers["StringMethodTable"] = variables.at("String");
   d.pointers["ObjectMethodTable"] = variables.at("Object");
   d.pointers["ThreadStore"] = variables.at("ThreadStore");
+  d.pointers["AppDomain"] = variables.at("AppDomain");
   if (shape.net == Net::net11) {
     d.pointers["GlobalAllocContext"] = variables.at("GlobalAllocContext");
     d.pointers["GCLowestAddress"] = variables.at("lowest");

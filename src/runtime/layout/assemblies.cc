@@ -43,12 +43,22 @@ private:
     u32 count = d_.memory.try_load<u32>(at).value_or(0), size = d_.memory.try_load<u32>(at + 2 * u64(p_)).value_or(0);
     if (count == 0 || count > 65535 || size == 0 || size > 4096)
       return false;
-    Address element = d_.word(at + 3 * u64(p_)).value_or(0);
+    for (u64 i = 0; i < std::min(count, size); ++i) {
+      Address element = d_.word(at + (3 + i) * u64(p_)).value_or(0);
+      if (!is_assembly(element, module, i == 0))
+        return false;
+    }
+    return true;
+  }
+  // One that is being loaded, or has been unloaded, has no module.
+  bool is_assembly(Address element, i64 module_at, bool is_core) const {
     if (!element)
-      return false;
-    for (Address assembly : {d_.word(element).value_or(0), element})
-      if (assembly && d_.word(assembly + static_cast<u64>(module)) == core_)
+      return !is_core;
+    for (Address assembly : {d_.word(element).value_or(0), element}) {
+      std::optional<u64> module = assembly ? d_.word(assembly + static_cast<u64>(module_at)) : std::nullopt;
+      if (module && (is_core ? *module == core_ : *module == 0 || names_assembly(d_.memory, *module, assembly)))
         return true;
+    }
     return false;
   }
   std::vector<i64> list_offsets(Address domain, i64 module) const {
