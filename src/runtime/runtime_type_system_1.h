@@ -35,6 +35,12 @@ public:
   Address parent_of(Address mt) const;
   Address module_of(Address mt) const; // the module that defines the type
   u32 type_def_rid(Address mt) const;
+  // TypeHandles of the generic arguments (0: not in the dump); empty when there are none, or cannot be told.
+  std::vector<Address> instantiation(Address mt) const;
+  // TypeHandle of an array's elements.
+  Address element_type_of(Address mt) const {
+    return at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info).value_or(0) : 0;
+  }
 
 private:
   struct Offsets {
