@@ -23,14 +23,14 @@ public:
   const char *kind() const override { return "coreclr"; }
   RuntimeTypeSystem1 &types() const override { return *types_; }
 
+  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
+    return thread_.get_threads(problems);
+  }
   const Thread1 &thread() const { return thread_; }
   Loader1 &loader() const { return loader_; }
   const FieldDesc1 &field_descs() const { return *field_descs_; }
 
 private:
-  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
-    return thread_.get_threads(problems);
-  }
   Thread1 thread_;
   mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap

@@ -23,12 +23,13 @@ public:
   GCFlavour gc_flavour() const override { return {{"workstation", "segments"}, false, false, 1}; }
   std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const override;
 
+  std::vector<ThreadData> threads(std::vector<std::string> &) const override { return {}; }
+
   const Nf16Header &header() const { return header_; }
   const GcNf16 &gc_nf16() const { return gc_; }
 
 private:
   CoreRt(const Target &target, const Module &module, const FoundNf16Header &found);
-  std::vector<ThreadData> threads(std::vector<std::string> &) const override { return {}; }
 
   Nf16Header header_;
   GcNf16 gc_;

@@ -14,6 +14,7 @@ inline constexpr u32 mt_category_value_mask = 0x000c0000, mt_category_value = 0x
 inline constexpr u32 mt_generics_mask = 0x30; // only without component size
 inline constexpr u32 mt_generics_typical = 0x30;
 inline constexpr u32 mt_contains_generic_variables = 0x20000000;
+inline constexpr u32 mt_collectible = 0x00200000; // its managed LoaderAllocator lives as long as its objects
 
 constexpr bool is_array(u32 flags) { return (flags & 0xc0000) == mt_category_array; }
 constexpr bool is_sz_array(u32 flags) { return is_array(flags) && (flags & mt_category_sz_array_bit); }

@@ -18,12 +18,12 @@ public:
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
 
-  const ThreadN1 &thread() const { return thread_; }
-
-private:
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
+  const ThreadN1 &thread() const { return thread_; }
+
+private:
   NativeAot(const Target &target, const Module &module, const DebugHeader &header);
 
   ThreadN1 thread_;

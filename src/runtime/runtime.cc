@@ -43,6 +43,12 @@ std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &probl
   }
 }
 
+std::vector<StaticRoot> Runtime::static_roots(std::vector<std::string> &problems) const {
+  problems.push_back(std::string("static fields are not named: of the runtime kind ") + kind() +
+                     " they cannot be read yet");
+  return {};
+}
+
 void Runtime::require_heap() const {
   std::vector<std::string> problems;
   u64 total = 0, known = 0;

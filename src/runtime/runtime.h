@@ -4,6 +4,7 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc_1.h"
+#include "runtime/static_root.h"
 #include "runtime/thread_1.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
@@ -37,6 +38,11 @@ public:
   // Was the GC changing the heap? Nullopt where that cannot be told; why, is added to `problems`.
   virtual std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const;
   virtual TypeSystem &types() const = 0; // it caches
+  // As Thread1::get_threads().
+  virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
+  // Every static field and thread static that refers to an object; by slot. Names types, so not from several threads at
+  // once. What could not be read is added to `problems`.
+  virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
 
 protected:
   Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor)
@@ -48,9 +54,6 @@ protected:
   void require_heap() const;
 
 private:
-  // As Thread1::get_threads().
-  virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
-
   const Target &target_;
   const Module &module_;
   std::string version_;

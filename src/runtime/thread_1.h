@@ -9,6 +9,9 @@ namespace dnheap {
 struct ThreadData {
   Address address = 0; // of the runtime's Thread
   std::optional<u64> os_id;
+  std::optional<u64> managed_id; // as Environment.CurrentManagedThreadId says
+  // What the thread's stack takes: [stack_limit, stack_base). Absent where the runtime does not say.
+  std::optional<Address> stack_base, stack_limit;
   AllocationContext allocation_context; // null when it has none
 };
 
