@@ -47,6 +47,7 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   at_.virtuals = optional("MethodTable", "NumVirtuals");
   at_.token = optional("MethodTable", "Token");
   at_.class_method_table = offset("EEClass", "MethodTable");
+  at_.normal_type = optional("EEClass", "InternalCorElementType");
   at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
   at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
   free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
@@ -87,6 +88,12 @@ Address RuntimeTypeSystem1::class_of(Address mt) const {
 Address RuntimeTypeSystem1::parent_of(Address mt) const {
   Address parent = at_.parent ? memory_->try_pointer(mt + *at_.parent).value_or(0) : 0;
   return is_method_table(parent) ? parent : 0;
+}
+
+ElementType RuntimeTypeSystem1::normal_type(Address mt) const {
+  Address own_class = at_.normal_type ? class_of(mt) : 0;
+  std::optional<u8> type = own_class ? memory_->try_load<u8>(own_class + *at_.normal_type) : std::nullopt;
+  return type && *type ? static_cast<ElementType>(*type) : ElementType::ValueType;
 }
 
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {

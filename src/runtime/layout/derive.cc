@@ -1,7 +1,7 @@
 #include "runtime/layout/derive.h"
 
-#include "runtime/layout/field_desc.h"
 #include "runtime/layout/assemblies.h"
+#include "runtime/layout/field_desc.h"
 #include "runtime/layout/gc_bounds.h"
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
