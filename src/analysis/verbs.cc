@@ -35,6 +35,12 @@ constexpr Verb all_verbs[] = {
      "was "
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
+    {"verify", "is the heap sound?",
+     "Looks at every object and every reference. Problems are places without a sound object, references that lead to "
+     "no "
+     "object, and types whose references are not described soundly. A dump taken while the program ran on may have "
+     "some.",
+     "", "", "problems totals", answer_verify},
     {"contract", "which data contract did the target publish?",
      "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
      "discovered "

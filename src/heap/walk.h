@@ -21,7 +21,8 @@ struct Object {
   Address address = 0;
   u32 type = 0; // id in the walking thread's TypeTable
   u64 size = 0;
-  u64 aligned_size = 0; // what it takes in the heap
+  u64 aligned_size = 0;             // what it takes in the heap
+  const std::byte *bytes = nullptr; // from its MethodTable on: all but its header
 };
 
 inline u64 smallest_object(Format format) { return 3 * u64{format.pointer_size}; }
@@ -46,7 +47,7 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment,
     u64 aligned = align_up(size, alignment);
     if (aligned > bytes.size() - at)
       break;
-    visit(Object{address + at, type->id, size, aligned});
+    visit(Object{address + at, type->id, size, aligned, p + at});
     at += aligned;
   }
   return at;

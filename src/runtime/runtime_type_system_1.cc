@@ -98,7 +98,7 @@ ElementType RuntimeTypeSystem1::normal_type(Address mt) const {
 
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
   if (mt == free_)
-    return ObjectLayout{static_cast<u32>(3 * p_), 1};
+    return ObjectLayout{static_cast<u32>(3 * p_), 1, false};
   if (!is_method_table(mt))
     return std::nullopt;
   auto f = flags(mt), base = memory_->try_load<u32>(mt + at_.base_size);
@@ -108,7 +108,7 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   u32 component = *f & mt_has_component_size ? *f & 0xffff : 0;
   if (*base % p_ && component != 2)
     return std::nullopt;
-  return ObjectLayout{*base, component};
+  return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
 }
 
 // From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.

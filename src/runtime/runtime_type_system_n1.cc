@@ -123,7 +123,7 @@ std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const
   bool is_object = kind == kind_canonical || (kind == kind_parameterized && *flags & has_component_size);
   if (mt != free_ && !(is_object && (has_module(mt, *flags) || is_made_up(mt, *flags, *base))))
     return std::nullopt;
-  return ObjectLayout{*base, component};
+  return ObjectLayout{*base, component, mt != free_ && (*flags & has_pointers_) != 0};
 }
 
 Bytes RuntimeTypeSystemN1::section(u32 id) {

@@ -14,6 +14,7 @@ namespace dnheap {
 struct ObjectLayout {
   u32 base_size = 0;
   u32 component_size = 0;
+  bool contains_gc_pointers = false; // references, described by a GCDesc in front of the MethodTable
 };
 
 class TypeSystem {

@@ -9,6 +9,8 @@ namespace {
 
 constexpr u32 max_base_size = 1 << 30; // as for CoreCLR's types: a size is never more than 2^30 + 2^16 × 2^32
 constexpr u32 max_offset = 1 << 16;
+// Of the flags, two bytes that follow the component size: CoreRT, src/Native/Runtime/inc/eetype.h, HasPointersFlag.
+constexpr u16 has_pointers = 0x20;
 
 } // namespace
 
@@ -35,7 +37,9 @@ std::optional<ObjectLayout> TypeSystemNf16::object_layout(Address eetype) const 
   std::optional<u16> component_size = target_->memory.try_load<u16>(eetype + contract_.component_size);
   if (!base_size || !component_size || *base_size < 2 * p + 4 || *base_size > max_base_size)
     return std::nullopt;
-  return ObjectLayout{*base_size, *component_size};
+  // The format has no word for it; the GCDesc itself is checked by whoever reads it.
+  std::optional<u16> flags = target_->memory.try_load<u16>(eetype + contract_.component_size + 2);
+  return ObjectLayout{*base_size, *component_size, flags && (*flags & has_pointers)};
 }
 
 const std::string &TypeSystemNf16::name(Address eetype) {

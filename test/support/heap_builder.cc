@@ -162,14 +162,15 @@ Address HeapBuilder::type(const std::string &full_name, u64 fields) {
 
 Address HeapBuilder::array(Address element, u32 component_size, u32 rank) {
   u32 flags = mt_category_array | (rank ? 0 : mt_category_sz_array_bit);
+  TypeShape type{.base_size = static_cast<u32>(3 * p + 8 * rank),
+                 .component_size = component_size,
+                 .flags = flags,
+                 .module = core().module,
+                 .parent = array_base_type_,
+                 .element = element};
   if (component_size == p)
-    flags |= mt_contains_gc_pointers;
-  return method_table({.base_size = static_cast<u32>(3 * p + 8 * rank),
-                       .component_size = component_size,
-                       .flags = flags,
-                       .module = core().module,
-                       .parent = array_base_type_,
-                       .element = element});
+    type.series = {{type.base_size - p, 0}};
+  return method_table(type);
 }
 
 // MTFlags 0, BaseSize 4, MTFlags2 8, NumVirtuals 12, NumInterfaces 14; from 16 on words: Parent, Module, AuxiliaryData,
@@ -193,9 +194,11 @@ Address HeapBuilder::method_table(const TypeShape &s) {
   }
   Address map = type.interfaces.empty() ? 0 : native.words(type.interfaces);
   Address auxiliary = native.reserve(16 * p), eeclass = type.canonical ? 0 : native.reserve(8 * p);
-  native.reserve(4 * p); // a GCDesc would lie in front
+  write_gc_desc(type);
   Address mt = native.reserve(16 + 12 * p);
   u32 flags = type.flags | (type.component_size ? mt_has_component_size | type.component_size : 0);
+  if (!type.series.empty() || !type.pattern.empty())
+    flags |= mt_contains_gc_pointers;
   if (!type.arguments.empty() && !type.component_size)
     flags |= 0x10;
   native.word(mt, flags);
@@ -218,6 +221,32 @@ Address HeapBuilder::method_table(const TypeShape &s) {
     native.pointer(eeclass + 2 * p, mt);
   types_[mt] = type;
   return mt;
+}
+
+// In front of the MethodTable, growing downwards; the size of a series lacks the base size.
+void HeapBuilder::write_gc_desc(const TypeShape &type) {
+  native.reserve(2 * p);
+  std::vector<u64> words;
+  if (!type.pattern.empty()) {
+    for (u64 i = type.pattern.size(); i-- > 0;) {
+      auto [references, skip] = type.pattern[i];
+      bool little = shape.format.byte_order == ByteOrder::little;
+      words.push_back(little ? references | skip << 4 * p : references << 4 * p | skip);
+    }
+    words.push_back(type.pattern_start);
+    words.push_back(0 - u64{type.pattern.size()});
+  } else {
+    for (u64 i = type.series.size(); i-- > 0;) {
+      words.push_back(type.series[i].second - type.base_size);
+      words.push_back(type.series[i].first);
+    }
+    words.push_back(type.series.size());
+  }
+  // The MethodTable must follow at once, wherever its alignment puts it.
+  u64 size = align_up(words.size() * p, 8);
+  Address at = native.reserve(size) + size - words.size() * p;
+  for (u64 i = 0; i < words.size(); ++i)
+    native.pointer(at + i * p, words[i]);
 }
 
 u64 HeapBuilder::size_of(Address method_table, u64 components) const {

@@ -55,6 +55,10 @@ struct TypeShape {
   u32 ancestor_dictionaries = 0; // of generic base types, in front of its own
   Address element = 0;           // of an array
   Address canonical = 0;         // another MethodTable that owns the EEClass
+  // Where references lie: (offset from the object's MethodTable, bytes). Of arrays: the elements, if there is a series
+  // at all; or `pattern`, (references, bytes to skip behind them) again and again from `pattern_start` on.
+  std::vector<std::pair<u64, u64>> series = {}, pattern = {};
+  u64 pattern_start = 0;
 };
 
 struct WrittenObject {
@@ -175,6 +179,7 @@ private:
   Address variable(const std::string &name, u64 words = 1);
   void set(const std::string &name, u64 value) { data.pointer(variables.at(name), value); }
   void add_core_types();
+  void write_gc_desc(const TypeShape &type);
   void build();
   void write_module(const ModuleWriter &module);
   void write_segments();

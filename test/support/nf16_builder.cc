@@ -102,7 +102,7 @@ Address Nf16Builder::type(u64 base_size, u32 component_size, bool in_program) {
   Block &to = in_program ? data : native;
   Address at = to.reserve(8 + 4 * p);
   to.half(at, component_size);
-  to.half(at + 2, 0x8421); // flags
+  to.half(at + 2, 0x8401); // flags, none of references
   to.word(at + 4, base_size);
   to.pointer(at + 8, at); // the rest is nobody's business
   types_[at] = {static_cast<u32>(base_size), component_size};
