@@ -280,6 +280,12 @@ void HeapBuilder::write_descriptors() {
     words += bytes(1);
   }
   d.types["EEClass"]["MethodTable"] = bytes(2);
+  d.types["EEClass"]["InternalCorElementType"] = bytes(5) + 8;
+  if (shape.net == Net::net10 || shape.net == Net::net11)
+    for (auto [field, offset] : {std::pair{"FieldDescList", bytes(3)},
+                                 {"NumInstanceFields", bytes(5) + 10},
+                                 {"NumStaticFields", bytes(5) + 14}})
+      d.types["EEClass"][field] = offset;
   d.types["GenericsDictInfo"]["NumTypeArgs"] = p == 8 ? 6 : 2;
   // Shipped tables, which have it for 9.0, are for 64 bits only.
   if (shape.net != Net::net9 || p == 4)
