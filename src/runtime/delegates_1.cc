@@ -101,6 +101,8 @@ std::string Delegates1::method_name(Address method, Address target) const {
   std::string name = methods_.name(method);
   if (name.empty())
     name = "<method " + hex(method) + ">";
+  if (methods_.is_dynamic(method))
+    return "DynamicClass." + name; // as stack traces have it
   const std::string &type =
       types_->name(exact && types_->canonical(exact) == types_->canonical(declaring) ? exact : declaring);
   return type + "." + name;

@@ -26,7 +26,8 @@ MethodDesc1::MethodDesc1(const Target &target, const ContractDescriptor &descrip
   remainder_ = offset("MethodDesc", "Flags3AndTokenRemainder", 0);
   index_ = offset("MethodDesc", "ChunkIndex", 2);
   flags_ = offset("MethodDesc", "Flags", 6);
-  name_ = offset("DynamicMethodDesc", "MethodName", 4 * p_);
+  // From .NET 9 on a MethodDesc has a word more; MethodTable.Token is 8.0's.
+  name_ = offset("DynamicMethodDesc", "MethodName", descriptor.try_offset("MethodTable", "Token") ? 3 * p_ : 4 * p_);
   chunk_method_table_ = offset("MethodDescChunk", "MethodTable", 0);
   chunk_count_ = offset("MethodDescChunk", "Count", 2 * p_ + 1);
   chunk_range_ = offset("MethodDescChunk", "FlagsAndTokenRange", 2 * p_ + 2);
@@ -62,6 +63,8 @@ std::optional<u16> MethodDesc1::kind_of(Address method) const {
   return flags ? std::optional<u16>(*flags & kind_mask) : std::nullopt;
 }
 
+bool MethodDesc1::is_dynamic(Address method) const { return kind_of(method) == kind_dynamic; }
+
 Address MethodDesc1::method_table_of(Address method) const {
   Address chunk = chunk_of(method);
   return chunk ? memory_->try_pointer(chunk + chunk_method_table_).value_or(0) : 0;
@@ -72,7 +75,7 @@ bool MethodDesc1::is_method_desc(Address method) const {
   std::optional<u16> kind = chunk ? kind_of(method) : std::nullopt;
   if (!kind)
     return false;
-  if (*kind == kind_dynamic)
+  if (is_dynamic(method))
     return true;
   Address mt = memory_->try_pointer(chunk + chunk_method_table_).value_or(0);
   const Metadata *metadata = loader_->metadata(types_->module_of(mt));
@@ -84,7 +87,7 @@ std::string MethodDesc1::name(Address method) const {
   Address chunk = chunk_of(method);
   if (!chunk)
     return "";
-  if (kind_of(method) == kind_dynamic) {
+  if (is_dynamic(method)) {
     std::optional<u64> text = memory_->try_pointer(method + name_);
     return text && *text ? printable(memory_->try_text(*text, 1024).value_or("")) : "";
   }

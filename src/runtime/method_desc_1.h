@@ -21,6 +21,8 @@ public:
   Address of_code(Address code) const;
   // Of the type that declares it; of shared generic code the canonical one.
   Address method_table_of(Address method) const;
+  // Of System.Reflection.Emit.DynamicMethod, or made by the runtime itself: it has no row.
+  bool is_dynamic(Address method) const;
   // "OnChanged"; of a dynamic method what it was called. Empty: cannot be told.
   std::string name(Address method) const;
 

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 
 using namespace dnheap;
 
@@ -18,6 +19,8 @@ struct Slots {
   std::map<u64, std::pair<std::string, u64>> names; // offset → name, how often; not of arrays
   GCDesc desc;
   bool is_array = false;
+  std::set<std::string> folded;       // names of all slots, null ones too
+  std::vector<std::string> delegates; // what the last object of this type calls
 };
 
 std::string quoted(const std::string &text) {
@@ -38,7 +41,17 @@ void print_field(const std::string &name, Token token, std::optional<u64> offset
   first = false;
 }
 
-void print_type(const CoreClr &runtime, Address mt, bool &first_type) {
+template <class Texts> void print_texts(const char *name, const Texts &texts) {
+  std::printf(",\"%s\":[", name);
+  bool first = true;
+  for (const std::string &text : texts) {
+    std::printf("%s%s", first ? "" : ",", quoted(text).c_str());
+    first = false;
+  }
+  std::printf("]");
+}
+
+void print_type(const CoreClr &runtime, Address mt, const Slots &slots, bool &first_type) {
   std::printf("%s\n{\"method_table\":\"%s\",\"type\":%s", first_type ? "" : ",", hex(mt).c_str(),
               quoted(runtime.types().name(mt)).c_str());
   first_type = false;
@@ -52,6 +65,8 @@ void print_type(const CoreClr &runtime, Address mt, bool &first_type) {
                       statics ? std::nullopt : std::optional<u64>(field.offset), first);
     std::printf("]");
   }
+  print_texts("slots", slots.folded);
+  print_texts("delegates", slots.delegates);
   std::printf("}");
 }
 
@@ -77,6 +92,8 @@ void visit(const CoreClr &runtime, const Object &object, Address mt, std::map<Ad
     ++counts.slots;
     const std::string &name = runtime.fields().text(runtime.fields().reference(mt, offset));
     counts.unnamed += is_unnamed(name);
+    if (slots.folded.size() < 1000)
+      slots.folded.insert(name);
     if (load_pointer(slot, format) == 0)
       return;
     counts.elements += slots.is_array;
@@ -86,7 +103,9 @@ void visit(const CoreClr &runtime, const Object &object, Address mt, std::map<Ad
       ++known.second;
     }
   });
+  slots.delegates.clear();
   for (const DelegateTarget &target : runtime.fields().delegate_targets(object.address, mt, 1000)) {
+    slots.delegates.push_back(target.method);
     ++counts.delegates;
     counts.unnamed_delegates += target.method[0] == '<' || target.method.find("+0x") != std::string::npos;
   }
@@ -108,7 +127,7 @@ int main(int argc, char **argv) try {
   std::printf("{\"types\":[");
   bool first = true;
   for (const auto &[mt, slots] : types)
-    print_type(runtime, mt, first);
+    print_type(runtime, mt, slots, first);
   std::printf("],\n\"references\":[");
   first = true;
   for (const auto &[mt, slots] : types)
@@ -118,15 +137,10 @@ int main(int argc, char **argv) try {
                   static_cast<unsigned long long>(name.second));
       first = false;
     }
-  std::printf("],\n\"elements\":%llu,\"slots\":%llu,\"unnamed\":%llu,\"delegates\":%llu,\"unnamed_delegates\":%llu,"
-              "\"problems\":[",
+  std::printf("],\n\"elements\":%llu,\"slots\":%llu,\"unnamed\":%llu,\"delegates\":%llu,\"unnamed_delegates\":%llu",
               counts.elements, counts.slots, counts.unnamed, counts.delegates, counts.unnamed_delegates);
-  first = true;
-  for (const std::string &problem : runtime.fields().problems()) {
-    std::printf("%s%s", first ? "" : ",", quoted(problem).c_str());
-    first = false;
-  }
-  std::printf("]}\n");
+  print_texts("problems", runtime.fields().problems());
+  std::printf("}\n");
   return 0;
 } catch (const Error &e) {
   std::fprintf(stderr, "fields-dump: %s\n", e.what());
