@@ -48,8 +48,8 @@ bool AuxiliaryStatics::has_statics(Address mt) const {
   return memory_->try_load<u32>(mt + *flags2_).value_or(0) & mt2_has_dynamic_statics;
 }
 
-// DynamicStaticsInfo {GC base, other base, MethodTable} ends where the auxiliary data begin. The lowest bit of a base is
-// set until the type has been initialized.
+// DynamicStaticsInfo {GC base, other base, MethodTable} ends where the auxiliary data begin. The lowest bit of a base
+// is set until the type has been initialized.
 std::optional<StaticPlace> AuxiliaryStatics::statics(Address mt) const {
   std::optional<u64> data = memory_->try_pointer(mt + *auxiliary_);
   if (!data || memory_->try_pointer(*data - p_) != mt)

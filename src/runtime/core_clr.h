@@ -27,6 +27,7 @@ public:
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
+  std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
   const Thread1 &thread() const { return thread_; }
   Loader1 &loader() const { return loader_; }
   const FieldDesc1 &field_descs() const { return *field_descs_; }

@@ -63,7 +63,8 @@ std::vector<Address> LoadedTypes1::modules(std::vector<std::string> &problems) c
       break;
     }
     for (u64 i = 0; i < *size && done < std::min(count, max_modules); ++i, ++done)
-      if (std::optional<u64> element = memory_->try_pointer(block + offset("ArrayListBlock", "ArrayStart", 2 * p_) + i * p_);
+      if (std::optional<u64> element =
+              memory_->try_pointer(block + offset("ArrayListBlock", "ArrayStart", 2 * p_) + i * p_);
           element && *element)
         if (Address module = module_of_element(*element); module && seen.insert(module).second)
           out.push_back(module);

@@ -28,6 +28,7 @@ ModuleStatics::ModuleStatics(const Memory &memory, const ContractDescriptor &des
       missing_ += (missing_.empty() ? "" : ", ") + std::string(type) + "." + field;
     return static_cast<u64>(found.value_or(0));
   };
+  flags2_ = offset("MethodTable", "MTFlags2");
   module_ = offset("MethodTable", "Module");
   local_module_ = offset("Module", "DomainLocalModule");
   dynamic_id_ = offset("EEClass", "ModuleDynamicID");
@@ -51,7 +52,7 @@ Address ModuleStatics::local_module(Address mt) const {
 std::optional<u64> ModuleStatics::dynamic_id(Address mt, u32 kind) const {
   if (kind == dynamic_statics)
     return memory_->try_load<u32>(types_->class_of(mt) + dynamic_id_);
-  std::optional<u16> flags2 = memory_->try_load<u16>(mt + 8), virtuals = memory_->try_load<u16>(mt + virtuals_);
+  std::optional<u16> flags2 = memory_->try_load<u16>(mt + flags2_), virtuals = memory_->try_load<u16>(mt + virtuals_);
   if (!flags2 || !virtuals)
     return std::nullopt;
   u64 optional_members = static_cast<u64>(std::popcount(*flags2 & 0x1fu));

@@ -25,7 +25,7 @@ private:
   const FieldDesc1 *fields_;
   const u64 p_;
   std::string missing_;
-  u64 module_ = 0, local_module_ = 0, dynamic_id_ = 0, per_inst_info_ = 0, virtuals_ = 0;
+  u64 flags2_ = 0, module_ = 0, local_module_ = 0, dynamic_id_ = 0, per_inst_info_ = 0, virtuals_ = 0;
   std::optional<u64> thread_modules_;
 };
 

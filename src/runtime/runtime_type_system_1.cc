@@ -111,6 +111,22 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
 }
 
+// By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
+// handle to the managed one. Other types than collectible ones cost one load.
+Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
+  if (!is_collectible(mt))
+    return 0;
+  auto follow = [&](Address from, const char *type, const char *field) -> Address {
+    std::optional<i64> offset = from ? descriptor_->try_offset(type, field) : std::nullopt;
+    return offset ? memory_->try_pointer(from + static_cast<u64>(*offset)).value_or(0) : 0;
+  };
+  Address module = at_.token
+                       ? follow(mt, "MethodTable", "Module")
+                       : follow(follow(mt, "MethodTable", "AuxiliaryData"), "MethodTableAuxiliaryData", "LoaderModule");
+  Address handle = follow(follow(module, "Module", "LoaderAllocator"), "LoaderAllocator", "ObjectHandle");
+  return handle ? memory_->try_pointer(handle).value_or(0) : 0;
+}
+
 // From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.
 u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
   if (at_.token) {

@@ -6,6 +6,7 @@
 #include "contract/descriptor.h"
 #include "metadata/signature.h"
 #include "runtime/loader_1.h"
+#include "runtime/method_table_flags.h"
 #include "runtime/type_system.h"
 
 #include <optional>
@@ -21,6 +22,9 @@ public:
   Address free_object_method_table() const override { return free_; }
   // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back.
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
+
+  // From any thread.
+  Address loader_allocator_object(Address method_table) const override;
 
   // The full name as ClrMD spells it (metadata/type_name.h); "<unknown type 0x…>" or "Module.dll!0x02000123" where it
   // cannot be told, with the reason in problems(). Names are kept.
@@ -46,6 +50,9 @@ public:
   // TypeHandle of an array's elements.
   Address element_type_of(Address mt) const {
     return at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info).value_or(0) : 0;
+  }
+  bool is_collectible(Address mt) const {
+    return flags(mt).value_or(0) & (at_.token ? mt_collectible_with_token : mt_collectible);
   }
 
 private:

@@ -18,7 +18,6 @@ struct ArrayExtent {
   Address start, end, array;
 };
 
-
 // A static that is a reference, or a struct: those are kept boxed.
 bool refers_to_object(const FieldDesc &field) {
   return field.is_static && !field.is_rva && field.offset &&

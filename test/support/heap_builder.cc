@@ -269,8 +269,14 @@ Address HeapBuilder::method_table(const TypeShape &s) {
                  map};
   for (u64 i = 0; i < std::size(words); ++i)
     native.pointer(mt + 16 + i * p, words[i]);
-  if (eeclass)
+  // Statics lie in front of the auxiliary data.
+  native.pointer(mt + 16 + 2 * p, auxiliary + 8 * p);
+  native.pointer(auxiliary + 9 * p, module);
+  if (eeclass) {
     native.pointer(eeclass + 2 * p, mt);
+    if (shape.net == Net::net8) // its size, which ends with the number of a class that a module makes up
+      native.put(eeclass + 5 * p + 10, 5 * p + 16, 1);
+  }
   type.module = module;
   types_[mt] = type;
   return mt;
@@ -408,7 +414,7 @@ std::unique_ptr<Target> HeapBuilder::target() {
   std::sort(out->modules.begin(), out->modules.end(), [](const Module &a, const Module &b) { return a.base < b.base; });
   for (const ThreadWriter &thread : threads)
     if (thread.os_id && thread.in_target)
-      out->threads.push_back({thread.os_id, 0, 0, {}});
+      out->threads.push_back({thread.os_id, 0, thread.stack_pointer, thread.registers});
   return out;
 }
 

@@ -24,6 +24,8 @@ void HeapBuilder::build() {
   for (const ModuleWriter &m : modules)
     write_module(m);
   write_threads();
+  write_assemblies();
+  write_thread_statics();
   write_segments();
   write_heaps();
   write_gc_state();
@@ -65,6 +67,7 @@ void HeapBuilder::write_threads() {
     thread.address = native.reserve(0x1000);
     native.pointer(thread.address, native.address());
     native.pointer(thread.address + layout.os_id * p, thread.os_id);
+    write_thread_parts(thread);
     if (layout.context)
       write_context(native, thread.address + layout.context * p, thread.context);
     else if (thread.has_locals) {

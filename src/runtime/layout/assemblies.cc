@@ -88,8 +88,9 @@ private:
       d_.descriptor.set_number("AppDomain", *variable, true, Origin::discovered);
       return domain;
     }
-    d_.descriptor.missing["AppDomain"] = "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
-                                         "that begins with CoreLib";
+    d_.descriptor.missing["AppDomain"] =
+        "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
+        "that begins with CoreLib";
     return 0;
   }
 
@@ -117,8 +118,9 @@ private:
     };
     std::optional<i64> map = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
     d_.choose(
-        "Module", "AvailableTypeParams", [&] { return Derivation::offsets(map.value_or(0), map.value_or(0) + 40 * p_, p_); },
-        passes, "CoreLib's is a hash table, with as many entries as it says, of nothing but types");
+        "Module", "AvailableTypeParams",
+        [&] { return Derivation::offsets(map.value_or(0), map.value_or(0) + 40 * p_, p_); }, passes,
+        "CoreLib's is a hash table, with as many entries as it says, of nothing but types");
   }
 
   // .NET 9 on. What it begins with is followed by the module that loaded the type.
@@ -184,12 +186,13 @@ private:
     std::optional<i64> map = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
     std::optional<u64> table = map ? d_.word(module + u64(*map + p_)) : std::nullopt;
     u32 count = table ? d_.memory.try_load<u32>(module + u64(*map + 2 * p_)).value_or(0) : 0;
+    u32 flag = d_.descriptor.find_field("MethodTable", "Token") ? mt_collectible_with_token : mt_collectible;
     for (u32 rid = 1; rid < std::min(count, 1u << 16); ++rid) {
       std::optional<u64> entry = d_.word(*table + rid * d_.pointer_size);
       if (!entry)
         return false;
       if (Address mt = *entry & ~u64{3})
-        return d_.memory.try_load<u32>(mt).value_or(0) & mt_collectible;
+        return d_.memory.try_load<u32>(mt).value_or(0) & flag;
     }
     return false;
   }
