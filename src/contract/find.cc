@@ -45,11 +45,18 @@ bool is_main_descriptor(const Memory &memory, Address address) {
 
 } // namespace
 
+std::optional<FoundDescriptor> find_exported_descriptor(const Target &target, const Module &module) {
+  std::optional<Address> address = find_export(target.memory, module);
+  if (!address || json_of(target.memory, *address).empty())
+    return std::nullopt;
+  return FoundDescriptor{*address, "export of " + std::string(module.file_name())};
+}
+
 std::optional<FoundDescriptor> find_descriptor(const Target &target, const Module &module) {
   const Memory &memory = target.memory;
   std::string file(module.file_name());
-  if (std::optional<Address> address = find_export(memory, module); address && !json_of(memory, *address).empty())
-    return FoundDescriptor{*address, "export of " + file};
+  if (std::optional<FoundDescriptor> exported = find_exported_descriptor(target, module))
+    return exported;
   Address end = module.end();
   if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
     end = std::max(end, elf->end());

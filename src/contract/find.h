@@ -10,6 +10,9 @@ struct FoundDescriptor {
   std::string how; // "export of libcoreclr.so", "scan of libcoreclr.so for its magic"
 };
 
+// By the export alone: a hash look-up. Nullopt also where not all of it is in the dump.
+std::optional<FoundDescriptor> find_exported_descriptor(const Target &target, const Module &module);
+
 // Nullopt when the module publishes none, or the dump does not hold it. The scan reads the module's memory once.
 std::optional<FoundDescriptor> find_descriptor(const Target &target, const Module &module);
 

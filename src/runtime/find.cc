@@ -6,6 +6,8 @@
 #include "runtime/nf16_find.h"
 #include "runtime/version.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 std::vector<FoundRuntime> find_runtimes(const Target &target) {
@@ -13,12 +15,10 @@ std::vector<FoundRuntime> find_runtimes(const Target &target) {
   for (const Module *module : find_core_clr_modules(target))
     out.push_back({module, find_version(target.memory, *module),
                    [&target, module] { return std::make_unique<CoreClr>(target, *module); }});
-  std::vector<FoundDebugHeader> native_aot = find_debug_headers(target);
-  if (native_aot.empty() && out.empty()) // the tables of a lost header
-    native_aot = find_debug_tables(target);
-  for (const FoundDebugHeader &found : native_aot)
-    out.push_back({found.module, net_version(found.place.major),
-                   [&target, found] { return std::make_unique<NativeAot>(target, found); }});
+  for (const FoundNativeAot &found : find_native_aot(target, out.empty()))
+    if (std::none_of(out.begin(), out.end(), [&](const FoundRuntime &r) { return r.module == found.module; }))
+      out.push_back(
+          {found.module, found.version(), [&target, found] { return std::make_unique<NativeAot>(target, found); }});
   if (out.empty()) // CoreRT became NativeAOT: no process has both
     for (const Module *module : find_nf16_modules(target))
       out.push_back({module, "", [&target, module] { return std::make_unique<CoreRt>(target, *module); }});

@@ -1,6 +1,8 @@
-// NativeAot: the runtime that is compiled into a program or library: known by its debug header (layout/debug_header.h),
-// whatever the file is called. See runtime.h.
+// NativeAot: the runtime that is compiled into a program or library: known by its contract descriptor, in which
+// RuntimeTypeSystem is of version n1, or its debug header (layout/debug_header.h), whatever the file is called. See
+// runtime.h.
 #pragma once
+#include "contract/find.h"
 #include "runtime/layout/debug_header.h"
 #include "runtime/runtime.h"
 #include "runtime/runtime_type_system_n1.h"
@@ -10,21 +12,45 @@
 
 namespace dnheap {
 
+// A module that has such a runtime; one or both of the places are known.
+struct FoundNativeAot {
+  const Module *module = nullptr;
+  std::optional<FoundDescriptor> descriptor;
+  std::optional<DebugHeaderPlace> header;
+
+  // "10.0"; empty where that is not told: newer descriptors do not, and of a lost header its tables have to be read.
+  std::string version() const;
+};
+
+// Costs a look at every module, and one pass over their writable memory. `thorough`: where none is found, also those
+// whose header is lost, and descriptors that are not exported; one pass more over all of their memory.
+std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough);
+
 class NativeAot : public Runtime {
 public:
   // Throws Error when what is needed for walking the heap is neither published nor found.
-  NativeAot(const Target &target, const FoundDebugHeader &found);
+  NativeAot(const Target &target, const FoundNativeAot &found);
 
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
-
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
+  // One per type, and per thread, that has any: not the fields but the object that the compiler made up to hold them.
+  std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
+
+  // The symbols of the program's debug file, for names; before the first one is asked for.
+  void use_symbols(NativeSymbols symbols) { types_->use_symbols(std::move(symbols)); }
+
   const ThreadN1 &thread() const { return thread_; }
 
 private:
-  NativeAot(const Target &target, const Module &module, const DebugHeader &header);
+  struct Description {
+    ContractDescriptor descriptor;
+    std::string version;
+  };
+  static Description describe(const Target &target, const FoundNativeAot &found);
+  NativeAot(const Target &target, const FoundNativeAot &found, Description description);
 
   ThreadN1 thread_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;

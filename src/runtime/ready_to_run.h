@@ -12,6 +12,7 @@ namespace dnheap {
 struct ReadyToRun {
   // Of the sections that dnheap reads: internal/Runtime/ModuleHeaders.cs, and 300 + ReflectionMapBlob.
   enum : u32 {
+    gc_static_region = 201,
     type_manager_indirection = 204,
     type_map = 301,
     common_fixups = 308,

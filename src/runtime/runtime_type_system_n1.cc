@@ -9,19 +9,22 @@ namespace dnheap {
 
 namespace {
 
-// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. Those that differ by version are globals.
+// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. Those that no version publishes; those that one
+// does are members, with these values unless it says otherwise.
 enum : u32 {
-  has_component_size = 0x80000000, // the low 16 bits are then the component size
-  kind_mask = 0x00030000,
   kind_canonical = 0,
   kind_parameterized = 0x00020000,
   has_dispatch_map = 0x00040000,
   is_dynamic = 0x00080000,
-  has_finalizer = 0x00100000,
   has_sealed_slots = 0x00400000,
-  is_generic = 0x02000000,
-  element_type_shift = 26,
-  element_type_mask = 31,
+};
+enum : u32 {
+  usual_has_component_size = 0x80000000, // the low 16 bits are then the component size
+  usual_kind_mask = 0x00030000,
+  usual_has_finalizer = 0x00100000,
+  usual_is_generic = 0x02000000,
+  usual_element_type_shift = 26,
+  usual_element_type_mask = 0x7c000000,
 };
 enum : u32 { element_array = 0x17, element_vector = 0x18, element_by_ref = 0x19, element_pointer = 0x1a };
 
@@ -44,10 +47,19 @@ RuntimeTypeSystemN1::RuntimeTypeSystemN1(const Target &target, const Module &mod
   auto at = [&](const char *field) { return static_cast<u64>(d.offset("MethodTable", field)); };
   at_ = {at("Flags"),         at("BaseSize"), at("RelatedType"), at("NumVtableSlots"),
          at("NumInterfaces"), at("HashCode"), at("VTable"),      at("GenericArity")};
+  auto flag = [&](const char *name, u32 usual) { return static_cast<u32>(d.try_number(name).value_or(usual)); };
+  kind_mask_ = flag("MethodTableEETypeKindMask", usual_kind_mask);
+  has_component_size_ = flag("MethodTableHasComponentSizeFlag", usual_has_component_size);
+  has_finalizer_ = flag("MethodTableHasFinalizerFlag", usual_has_finalizer);
+  is_generic_ = flag("MethodTableIsGenericFlag", usual_is_generic);
+  element_type_shift_ = flag("MethodTableElementTypeShift", usual_element_type_shift) & 31;
+  element_type_mask_ = flag("MethodTableElementTypeMask", usual_element_type_mask);
   has_pointers_ = static_cast<u32>(d.number("MethodTableHasPointersFlag"));
   has_optional_fields_ = static_cast<u32>(d.number("MethodTableHasOptionalFieldsFlag"));
   arity_mask_ = static_cast<u32>(d.number("MethodTableGenericArityMask"));
   free_ = d.number("FreeObjectMethodTable");
+  if (d.find_global("FreeObjectMethodTable")->indirect)
+    free_ = memory_->pointer(free_, "the type of free objects");
   if (std::optional<ElfImage> image = ElfImage::at(*memory_, module.base)) {
     start_ = image->base();
     end_ = image->end();
@@ -59,9 +71,8 @@ RuntimeTypeSystemN1::RuntimeTypeSystemN1(const Target &target, const Module &mod
   ready_to_run_ = std::move(*header);
   cell_ = ready_to_run_.start_of(ReadyToRun::type_manager_indirection);
   std::optional<u32> flags = load(free_, at_.flags), base = load(free_, at_.base_size);
-  if (!flags || !base || (*flags & (has_component_size | 0xffff)) != (has_component_size | 1) || *base != 3 * p_)
-    throw Error("the type of free objects is not at " + hex(free_) + ", where the debug header of " + module.path +
-                " says it is");
+  if (!flags || !base || (*flags & (has_component_size_ | 0xffff)) != (has_component_size_ | 1) || *base != 3 * p_)
+    throw Error("the type of free objects is not at " + hex(free_) + ", where " + module.path + " says it is");
   names_.emplace(free_, "Free");
 }
 
@@ -109,7 +120,7 @@ bool RuntimeTypeSystemN1::is_made_up(Address mt, u32 flags, u32 base_size) const
     return false;
   Address object = related(mt);
   std::optional<u32> of_object = object ? load(object, at_.flags) : std::nullopt;
-  return of_object && related(object) == 0 && (*of_object & kind_mask) == kind_canonical &&
+  return of_object && related(object) == 0 && (*of_object & kind_mask_) == kind_canonical &&
          load(object, at_.base_size) == 3 * p_ && has_module(object, *of_object) &&
          (!(flags & has_pointers_) || has_series(mt, base_size));
 }
@@ -118,9 +129,9 @@ std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const
   std::optional<u32> flags = mt % p_ ? std::nullopt : load(mt, at_.flags), base = load(mt, at_.base_size);
   if (!flags || !base || *base < 2 * p_ + 4 || *base > largest_base_size)
     return std::nullopt;
-  u32 component = *flags & has_component_size ? *flags & 0xffff : 0;
-  u32 kind = *flags & kind_mask;
-  bool is_object = kind == kind_canonical || (kind == kind_parameterized && *flags & has_component_size);
+  u32 component = *flags & has_component_size_ ? *flags & 0xffff : 0;
+  u32 kind = *flags & kind_mask_;
+  bool is_object = kind == kind_canonical || (kind == kind_parameterized && *flags & has_component_size_);
   if (mt != free_ && !(is_object && (has_module(mt, *flags) || is_made_up(mt, *flags, *base))))
     return std::nullopt;
   return ObjectLayout{*base, component, mt != free_ && (*flags & has_pointers_) != 0};
@@ -163,20 +174,28 @@ void RuntimeTypeSystemN1::read_map() {
   }
 }
 
+std::string RuntimeTypeSystemN1::place(Address address) const {
+  return in_module(address) ? std::string(module_->file_name()) + "!" + hex(address - start_) : hex(address);
+}
+
 std::string RuntimeTypeSystemN1::fail(const char *why) {
   ++problems_[why];
   return "";
 }
 
 // The name of a type definition, if it has the hash of the type.
-std::optional<NativeTypeName> RuntimeTypeSystemN1::definition(Address mt) const {
-  auto it = definitions_.find(mt);
-  if (it == definitions_.end())
+std::optional<NativeTypeName> RuntimeTypeSystemN1::definition(Address mt) {
+  const std::optional<u32> hash = load(mt, at_.hash);
+  if (auto it = definitions_.find(mt); it != definitions_.end())
+    if (std::optional<NativeTypeName> out = metadata_.type_name(it->second); out && hash == native_type_hash(*out))
+      return out;
+  std::optional<std::string_view> symbol = symbols_.type_at(mt);
+  if (!symbol || !hash)
     return std::nullopt;
-  std::optional<NativeTypeName> out = metadata_.type_name(it->second);
-  if (!out || load(mt, at_.hash) != native_type_hash(*out))
-    return std::nullopt;
-  return out;
+  auto [it, is_new] = unmangled_.try_emplace(mt);
+  if (is_new)
+    it->second = unmangle_type_name(*symbol, *hash, steps_left_);
+  return it->second ? std::optional(it->second->view()) : std::nullopt;
 }
 
 std::string RuntimeTypeSystemN1::name_or_place(Address mt, unsigned depth) {
@@ -185,15 +204,17 @@ std::string RuntimeTypeSystemN1::name_or_place(Address mt, unsigned depth) {
     --parts_left_;
     name = find_name(mt, depth);
   }
+  // Mangled as it is, it tells more than a place.
+  if (std::optional<std::string_view> symbol = name.empty() ? symbols_.type_at(mt) : std::nullopt)
+    name = *symbol;
   if (name.empty() || name.size() > longest_name)
-    name =
-        in_module(mt) ? std::string(module_->file_name()) + "!" + hex(mt - start_) : "<unknown type " + hex(mt) + ">";
+    name = in_module(mt) ? place(mt) : "<unknown type " + hex(mt) + ">";
   return name;
 }
 
 // An element's name and its rank: the base size has two lengths per dimension.
 std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned depth) {
-  u32 kind = flags >> element_type_shift & element_type_mask;
+  u32 kind = (flags & element_type_mask_) >> element_type_shift_;
   Address element = related(mt);
   std::string name = name_or_place(element, depth + 1);
   if (kind == element_pointer || kind == element_by_ref)
@@ -211,7 +232,7 @@ std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned dept
 std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned depth) {
   // Module, writable data, and what the flags say.
   unsigned index = 2;
-  for (u32 flag : {u32{has_dispatch_map}, u32{has_finalizer}, has_optional_fields_, u32{has_sealed_slots}})
+  for (u32 flag : {u32{has_dispatch_map}, has_finalizer_, has_optional_fields_, u32{has_sealed_slots}})
     index += (flags & flag) != 0;
   Address generic = optional_part(mt, flags, index), list = optional_part(mt, flags, index + 1);
   u32 count = load(generic, at_.generic_arity).value_or(0) & arity_mask_;
@@ -257,9 +278,9 @@ std::string RuntimeTypeSystemN1::find_name(Address mt, unsigned depth) {
     return fail(is_made_up(mt, *flags, *base)
                     ? "types that the compiler made up to hold static fields: they have no name"
                     : "what is no sound type");
-  if ((*flags & kind_mask) == kind_parameterized)
+  if ((*flags & kind_mask_) == kind_parameterized)
     return array_name(mt, *flags, depth);
-  if (*flags & is_generic && (*flags & kind_mask) == kind_canonical)
+  if (*flags & is_generic_ && (*flags & kind_mask_) == kind_canonical)
     return instance_name(mt, *flags, depth);
   std::optional<NativeTypeName> name = definition(mt);
   if (name)
@@ -284,6 +305,16 @@ const std::string &RuntimeTypeSystemN1::name(Address mt) {
   if (kept_ > most_kept)
     name = "<unknown type " + hex(mt) + ">";
   return names_.emplace(mt, std::move(name)).first->second;
+}
+
+std::string RuntimeTypeSystemN1::statics_name(Address cell) {
+  std::optional<std::string_view> symbol = symbols_.statics_at(cell);
+  if (!symbol)
+    return "statics at " + place(cell);
+  std::optional<Address> type = symbols_.find_type(*symbol);
+  if (!type)
+    type = symbols_.find_type("Boxed_" + std::string(*symbol));
+  return "statics of " + (type ? name(*type) : std::string(*symbol));
 }
 
 std::vector<std::string> RuntimeTypeSystemN1::problems() const {

@@ -1,11 +1,14 @@
 // RuntimeTypeSystem contract, version n1: what a MethodTable of NativeAOT says of a type. One is sound if it names the
 // cell by which its module is known; the types that the compiler makes up for static fields end before that, and are
 // known by their parent (System.Object) and by the shape of what stands before them. Names come from the module's
-// NativeFormat metadata, and each must have the hash that the compiler put into the type; the program may have been
-// built without metadata. The first name costs a pass over the module's table of types. See type_system.h.
+// NativeFormat metadata, or else the program's debug file, and each must have the hash that the compiler put into the
+// type; the program may have been built without metadata. The first name costs a pass over the module's table of types,
+// and one over the debug file's symbols. See type_system.h.
 #pragma once
 #include "contract/descriptor.h"
+#include "metadata/mangled_name.h"
 #include "metadata/native_format.h"
+#include "runtime/native_symbols.h"
 #include "runtime/ready_to_run.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
@@ -24,6 +27,16 @@ public:
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
   const std::string &name(Address method_table) override;
   std::vector<std::string> problems() const override;
+
+  // Of the program's debug file, where there is one; before the first name.
+  void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
+  // Whose static fields that cell leads to: "statics of Shop.Cache", else "statics at shop!0x1a2b0".
+  std::string statics_name(Address cell);
+  const ReadyToRun &ready_to_run() const { return ready_to_run_; }
+  // "shop!0x1a2b0"; an address outside of the module as it is.
+  std::string place(Address address) const;
+  // The cell by which each type names its module: it holds the address of the module's TypeManager.
+  Address type_manager_cell() const { return cell_; }
 
 private:
   struct Offsets {
@@ -44,7 +57,7 @@ private:
   std::string find_name(Address mt, unsigned depth);
   std::string array_name(Address mt, u32 flags, unsigned depth);
   std::string instance_name(Address mt, u32 flags, unsigned depth);
-  std::optional<NativeTypeName> definition(Address mt) const;
+  std::optional<NativeTypeName> definition(Address mt);
   std::string name_or_place(Address mt, unsigned depth);
   std::string fail(const char *why);
 
@@ -53,6 +66,9 @@ private:
   const u64 p_;
   Address start_ = 0, end_ = 0; // of the module's image
   Offsets at_{};
+  // Bits of MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h.
+  u32 kind_mask_ = 0, has_component_size_ = 0, has_finalizer_ = 0, is_generic_ = 0, element_type_mask_ = 0;
+  unsigned element_type_shift_ = 0;
   u32 has_pointers_ = 0, has_optional_fields_ = 0, arity_mask_ = 0;
   Address free_ = 0, cell_ = 0;
   ReadyToRun ready_to_run_;
@@ -60,6 +76,9 @@ private:
   std::vector<std::vector<std::byte>> copies_; // of sections that lie in several pieces
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
+  NativeSymbols symbols_;
+  std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
+  u64 steps_left_ = 1 << 25;                                                // to find them
   std::unordered_map<Address, std::string> names_;
   u64 kept_ = 0;       // characters in names_
   u64 parts_left_ = 0; // of the name that is being told

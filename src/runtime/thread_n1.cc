@@ -15,12 +15,16 @@ constexpr u64 max_threads = 1 << 20;
 std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems) const {
   const ContractDescriptor &d = *descriptor_;
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(d.offset(type, field)); };
-  const u64 next = at("Thread", "Next");
-  const u64 context = at("Thread", "AllocContext") +
+  const u64 next = at("Thread", "LinkNext");
+  // The first builds with a descriptor name the part of the thread that the context lies in.
+  const u64 context = (d.find_field("Thread", "AllocContext") || !d.find_field("Thread", "RuntimeThreadLocals")
+                           ? at("Thread", "AllocContext")
+                           : at("Thread", "RuntimeThreadLocals") + at("RuntimeThreadLocals", "AllocContext")) +
                       static_cast<u64>(d.try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
   const u64 pointer = context + at("GCAllocContext", "Pointer"), limit = context + at("GCAllocContext", "Limit");
+  const Field *id = d.find_field("Thread", "OSId");
   Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
-  Address thread = memory_->pointer(store + at("ThreadStore", "FirstThread"), "the first thread");
+  Address thread = memory_->pointer(store + at("ThreadStore", "FirstThreadLink"), "the first thread");
   std::vector<ThreadData> out;
   std::unordered_set<Address> seen;
   while (thread) {
@@ -31,8 +35,9 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
     try {
       ThreadData data;
       data.address = thread;
-      if (std::optional<i64> id = d.try_offset("Thread", "OSId"))
-        data.os_id = memory_->try_pointer(thread + static_cast<u64>(*id));
+      if (id)
+        data.os_id = id->type == "uint64" ? memory_->try_load<u64>(thread + static_cast<u64>(id->offset))
+                                          : memory_->try_pointer(thread + static_cast<u64>(id->offset));
       data.allocation_context = {memory_->pointer(thread + pointer, "a thread's allocation context"),
                                  memory_->pointer(thread + limit, "a thread's allocation context")};
       out.push_back(data);

@@ -5,6 +5,7 @@
 #include "image/pe_image.h"
 #include "runtime/layout/debug_header.h"
 #include "snapshot/file_fit.h"
+#include "snapshot/module_folders.h"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +15,6 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_files = 200000; // looked at below one folder
 constexpr u64 max_libraries = 64; // each costs memory for what the file's relocations change
 constexpr u64 max_assemblies = 65536;
 
@@ -23,13 +23,17 @@ bool is_runtime_library(std::string_view name) {
 }
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
 
-// By their base: what has NativeAOT's debug header; where nothing shows what the process ran on, the program itself, as
-// the header's page may be missing.
+// By their base: what has NativeAOT's debug header or exports a descriptor; where nothing shows what the process ran
+// on, the program itself, as the header's page may be missing.
 std::set<Address> native_aot_modules(const Target &target) {
   constexpr u64 auxv_entry = 9;
   std::set<Address> out;
   for (const auto &[module, place] : find_debug_headers(target))
     out.insert(module->base);
+  for (const Module &module : target.modules)
+    if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
+      if (image->find_symbol("DotNetRuntimeContractDescriptor"))
+        out.insert(module.base);
   bool other = std::any_of(target.modules.begin(), target.modules.end(),
                            [](const Module &module) { return is_runtime_library(module.file_name()); });
   auto entry = target.auxv.find(auxv_entry);
@@ -56,50 +60,6 @@ bool lacks_metadata(const Target &target, const Module &module) {
         return target.memory.known_bytes(root->address, root->address + root->size) < root->size;
   return true;
 }
-
-// The folders that the user named.
-class Folders {
-public:
-  explicit Folders(const std::vector<std::string> &paths) {
-    for (const std::string &path : paths)
-      folders_.push_back({path, false, {}, false});
-  }
-
-  // Files that may be the one at `path` in the process, the likeliest first.
-  std::vector<std::string> candidates(const std::string &path) {
-    std::vector<std::string> out;
-    for (Folder &folder : folders_) {
-      if (std::string below = folder.path + (path.starts_with('/') ? "" : "/") + path; is_file(below)) {
-        folder.is_root = true;
-        out.push_back(below);
-      } else if (!folder.is_root) { // a whole file system is not searched
-        auto [from, to] = by_name(folder).equal_range(path.substr(path.find_last_of('/') + 1));
-        for (; from != to; ++from)
-          out.push_back(from->second);
-      }
-    }
-    out.push_back(path);
-    return out;
-  }
-
-private:
-  struct Folder {
-    std::string path;
-    bool is_root;
-    std::multimap<std::string, std::string> by_name; // file name → path, in the order of files_below()
-    bool listed;
-  };
-
-  const std::multimap<std::string, std::string> &by_name(Folder &folder) {
-    if (!folder.listed)
-      for (const std::string &file : files_below(folder.path, max_files))
-        folder.by_name.emplace(file.substr(file.find_last_of('/') + 1), file);
-    folder.listed = true;
-    return folder.by_name;
-  }
-
-  std::vector<Folder> folders_;
-};
 
 class Layer {
 public:
@@ -169,7 +129,7 @@ private:
   }
 
   Target &target_;
-  Folders folders_;
+  ModuleFolders folders_;
   std::map<std::string, MappedFilePtr> mapped_;
   std::vector<Range> laid_, initial_;
 };

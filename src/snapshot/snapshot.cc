@@ -4,6 +4,7 @@
 #include "base/mapping_faults.h"
 #include "dump/open.h"
 #include "runtime/find.h"
+#include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
 
 #include <algorithm>
@@ -69,14 +70,19 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
                 (target_->modules.empty() ? ": the dump lists none" : "") +
                 "; single-file programs cannot be read yet" + needed);
   }
+  auto open = [&](const FoundRuntime &of) {
+    std::unique_ptr<Runtime> out = of.open();
+    add_symbols(*target_, *out, options_.module_folders);
+    return out;
+  };
   if (options_.runtime) {
     if (*options_.runtime == 0 || *options_.runtime > found.size())
       throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +
                        ": the process has " + std::to_string(found.size()));
-    return found[*options_.runtime - 1].open();
+    return open(found[*options_.runtime - 1]);
   }
   if (found.size() == 1)
-    return found[0].open();
+    return open(found[0]);
 
   std::vector<std::unique_ptr<Runtime>> with_heap;
   std::string list;
@@ -86,7 +92,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i].module->path + " (" +
                        (version.empty() ? "version unknown" : version) + ", ";
     try {
-      with_heap.push_back(found[i].open());
+      with_heap.push_back(open(found[i]));
       list += name + "with a GC heap)";
     } catch (const Interrupted &) {
       throw;

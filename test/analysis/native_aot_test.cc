@@ -17,7 +17,8 @@ nlohmann::json ask(const AotShape &shape, std::string_view name) {
   AotSegment &young = heap.segment(GCSegmentGeneration::gen0);
   for (int i = 0; i < 5; ++i)
     heap.object(young, node);
-  heap.object(heap.segment(GCSegmentGeneration::gen2), heap.statics(1));
+  Address statics = heap.object(heap.segment(GCSegmentGeneration::gen2), heap.statics(1));
+  heap.handles = {{HandleType::strong, statics}};
   SnapshotOptions options;
   options.threads = 1;
   Snapshot snapshot(heap.target(), options);
@@ -44,6 +45,28 @@ TEST(NativeAotAnswers, EveryVerb) {
         EXPECT_EQ(answer["completeness"]["complete"], true) << answer["completeness"];
       }
     }
+  }
+}
+
+// Programs that publish a contract descriptor.
+TEST(NativeAotAnswers, EveryVerbWithADescriptor) {
+  for (const AotShape &shape : all_n1_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    for (const char *verb : {"info", "stat", "objects", "segments", "contract", "gc", "handles"}) {
+      SCOPED_TRACE(verb);
+      nlohmann::json answer = ask(shape, verb);
+      EXPECT_EQ(answer["target"]["runtime"], "nativeaot");
+      EXPECT_EQ(answer["target"]["gc"]["server"], shape.server);
+      if (answer.contains("completeness")) {
+        EXPECT_EQ(answer["completeness"]["complete"], true) << answer["completeness"];
+      }
+    }
+    nlohmann::json handles = ask(shape, "handles")["tables"]["handles"];
+    ASSERT_EQ(handles.size(), 1u);
+    EXPECT_EQ(handles[0]["kind"], "strong");
+    nlohmann::json contract = ask(shape, "contract");
+    EXPECT_EQ(contract["tables"]["descriptors"].size(), 3u);
+    EXPECT_NE(contract.dump().find("ManagedTypes"), std::string::npos);
   }
 }
 

@@ -1,5 +1,5 @@
-// A NativeAOT process, patched anywhere: header and tables, GcDacVars, MethodTables, metadata, threads, objects. There
-// is an answer whose sum closes, or an Error that is a sentence.
+// A NativeAOT process, patched anywhere: header and tables, GcDacVars, MethodTables, metadata, threads, statics,
+// objects. There is an answer whose sum closes, or an Error that is a sentence.
 #include "fuzz/patches.h"
 #include "snapshot/snapshot.h"
 #include "support/aot_builder.h"
@@ -16,7 +16,9 @@ struct Process {
     AotSegment &young = heap.segment(GCSegmentGeneration::gen0), &old = heap.segment(GCSegmentGeneration::gen2);
     for (u64 i = 0; i < 50; ++i)
       heap.object(i % 2 ? young : old, i % 3 ? node : array, i % 3 ? 0 : i);
-    heap.object(old, heap.statics(2));
+    Address statics = heap.object(old, heap.statics(2));
+    heap.static_cell(statics);
+    heap.threads[1].inlined_statics = {statics};
     heap.context(young, 64);
     target = heap.target();
     stretches = {{heap.constants.address(), heap.constants.end()},
@@ -49,6 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
     std::deque<Process> out;
     for (const AotShape &shape : all_aot_shapes())
       out.emplace_back(shape);
+    for (const AotShape &shape : all_n1_shapes())
+      out.emplace_back(shape);
     return out;
   }();
   if (size < 1)
@@ -68,6 +72,9 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
     check(tally.walk.bytes + snapshot.heap().context_bytes() + gaps == snapshot.heap().segment_bytes());
     for (const TypeTally &type : tally.types)
       check(!snapshot.runtime().types().name(type.method_table).empty());
+    std::vector<std::string> problems;
+    for (const StaticRoot &root : snapshot.runtime().static_roots(problems))
+      check(root.object != 0);
   } catch (const Error &e) {
     check(std::string_view(e.what()).size() > 20 && std::string_view(e.what()).size() < 8000);
   }

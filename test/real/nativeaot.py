@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -71,6 +72,8 @@ def run(dnheap, major, heaps):
         for kind in DUMPS:
             dump = target.dump(kind, pathlib.Path(folder) / f"{kind}.core")
             problems += check(dnheap, major, heaps, kind, dump, target.truth)
+            if kind == "gcore":
+                problems += without_metadata(dnheap, dump, build(major, heaps), target.truth, pathlib.Path(folder))
             dump.unlink()
     return problems
 
@@ -97,6 +100,33 @@ def check(dnheap, major, heaps, kind, dump, truth):
         problems += handles(matrix.ask(dnheap, "handles", dump), truth)
         problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
     return [f"{dump.name}: {problem}" for problem in problems]
+
+
+def without_metadata(dnheap, dump, executable, truth, folder):
+    """gcore leaves out what nobody wrote to, the metadata too. With an executable in which that is made unreadable, as if it had
+    been built without, the debug file beside it names the types: as the metadata does, or mangled as the linker knows them."""
+    signature = 0xdeaddffd.to_bytes(4, "little")
+    blind = folder / "blind"
+    blind.mkdir()
+    (blind / executable.name).write_bytes(executable.read_bytes().replace(signature, bytes(4)))
+
+    shutil.copy(executable.with_suffix(".dbg"), blind)
+
+    def types(*options):
+        done = matrix.ask(dnheap, "stat", dump, *options)
+        if done.returncode != 0:
+            raise RuntimeError(f"`dnheap stat` ended with code {done.returncode} and said: {done.stderr.strip()}")
+        return {row["method_table"]: row["type"] for row in json.loads(done.stdout)["tables"]["types"]}
+
+    known, found = types(), types("--modules", blind)
+    problems = [f"the debug file names type {place} {found.get(place)}, not {name}"
+                for place, name in truth["names"].items() if place in known and found.get(place) != name]
+    other = {place: name for place, name in known.items() if found.get(place) != name}
+    problems += [f"{name} is called {found.get(place)}, which is neither its name nor what the linker calls it"
+                 for place, name in other.items() if not re.fullmatch(r"\w+(<[\w<>,]+>)?", found.get(place, ""))]
+    if len(other) > len(known) // 50:
+        problems.append(f"the debug file names only {len(known) - len(other)} of {len(known)} types")
+    return problems
 
 
 def target(answer, major, heaps, truth):

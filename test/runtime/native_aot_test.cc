@@ -1,8 +1,6 @@
 // NativeAOT processes: found, walked, named; and what is said when they cannot be.
-#include "heap/walk.h"
-#include "runtime/find.h"
 #include "runtime/native_aot.h"
-#include "support/aot_builder.h"
+#include "support/aot_shop.h"
 
 #include <gtest/gtest.h>
 
@@ -18,93 +16,15 @@ std::string error_of(const std::function<void()> &what) {
   return "";
 }
 
-class Collector {
-public:
-  Collector(const TypeSystem &types, const Heap &heap) : types_(types, heap) {}
-  TypeTable &types() { return types_; }
-  void begin_chunk(const ObjectRange &) {}
-  void operator()(const Object &object) {
-    objects.push_back({object.address, types_.method_table(object.type), object.size});
-  }
-  void end_chunk(const ChunkResult &) {}
-  std::vector<AotObject> objects;
-
-private:
-  TypeTable types_;
-};
-
-// A process with some of everything, and the names of its types.
-struct Shop {
-  explicit Shop(const AotShape &shape) : heap(shape) {
-    node = heap.type("Shop.Stock", "Node", 2);
-    names = {{heap.object_type, "System.Object"}, {heap.string_type, "System.String"}, {node, "Shop.Stock.Node"}};
-    auto add = [&](Address type, const char *name) {
-      names[type] = name;
-      return type;
-    };
-    Address inner = add(heap.type("", "Inner", 1, node), "Shop.Stock.Node+Inner");
-    Address plain = add(heap.type("", "Größe", 1), "Größe");
-    Address matrix = add(heap.array(node, 8, 2), "Shop.Stock.Node[,]");
-    Address jagged = add(heap.array(matrix, static_cast<u32>(heap.p)), "Shop.Stock.Node[,][]");
-    Address box = heap.definition("Shop", "Box`1", 1), pair = heap.definition("Shop", "Pair`2", 2);
-    Address boxed = add(heap.instance(box, {heap.string_type}, 1), "Shop.Box<System.String>");
-    // Whatever stands between module and definition.
-    Address both = add(heap.instance(pair, {boxed, matrix}, 2, 0x540000),
-                       "Shop.Pair<Shop.Box<System.String>, Shop.Stock.Node[,]>");
-    made_up = heap.statics(3);
-
-    AotSegment &old = heap.segment(GCSegmentGeneration::gen2), &young = heap.segment(GCSegmentGeneration::gen0),
-               &more = heap.segment(GCSegmentGeneration::gen2), &large = heap.segment(GCSegmentGeneration::loh),
-               &frozen = heap.segment(GCSegmentGeneration::frozen);
-    for (Address type : {node, inner, plain, boxed, both, made_up, heap.object_type})
-      heap.object(old, type);
-    heap.object(young, heap.string_type, 0); // the smallest that there is
-    heap.object(young, heap.string_type, 5);
-    heap.object(young, jagged, 3);
-    heap.context(young, 200);
-    heap.object(young, node);
-    heap.object(young, heap.free_type, 77);
-    heap.object(more, matrix, 40);
-    heap.object(large, matrix, 20000);
-    heap.object(frozen, heap.string_type, 9);
-  }
-
-  AotBuilder heap;
-  Address node = 0, made_up = 0;
-  std::map<Address, std::string> names;
-};
-
-struct Opened {
-  explicit Opened(std::unique_ptr<Target> of) : target(std::move(of)) {
-    std::vector<FoundRuntime> found = find_runtimes(*target);
-    if (found.size() != 1)
-      throw Error(std::to_string(found.size()) + " runtimes found");
-    runtime = found[0].open();
-    heap = std::make_unique<Heap>(*runtime);
-  }
-  std::vector<AotObject> walk() const {
-    std::vector<std::unique_ptr<Collector>> collectors;
-    HeapWalk walk(*heap, target->memory, 1, {});
-    WalkResult result = walk.run(collectors, [&] { return std::make_unique<Collector>(runtime->types(), *heap); });
-    EXPECT_EQ(result.bad_objects, 0u);
-    EXPECT_EQ(result.bytes + heap->context_bytes(), heap->segment_bytes());
-    return collectors[0]->objects;
-  }
-
-  std::unique_ptr<Target> target;
-  std::unique_ptr<Runtime> runtime;
-  std::unique_ptr<Heap> heap;
-};
-
 std::string error_of(Shop &shop) {
-  return error_of([&] { Opened(shop.heap.target()); });
+  return error_of([&] { OpenedAot(shop.heap.target()); });
 }
 
 TEST(NativeAot, EveryShapeIsWalked) {
   for (const AotShape &shape : all_aot_shapes()) {
     SCOPED_TRACE(name_of(shape));
     Shop shop(shape);
-    Opened opened(shop.heap.target());
+    OpenedAot opened(shop.heap.target());
     EXPECT_STREQ(opened.runtime->kind(), "nativeaot");
     EXPECT_EQ(opened.runtime->version(), std::to_string(shape.major + 5) + ".0");
     EXPECT_EQ(opened.runtime->gc().is_server(), shape.server);
@@ -127,7 +47,7 @@ TEST(NativeAot, EveryTypeIsNamed) {
   for (const AotShape &shape : all_aot_shapes()) {
     SCOPED_TRACE(name_of(shape));
     Shop shop(shape);
-    Opened opened(shop.heap.target());
+    OpenedAot opened(shop.heap.target());
     for (const auto &[type, name] : shop.names)
       EXPECT_EQ(opened.runtime->types().name(type), name);
     EXPECT_EQ(opened.runtime->types().name(shop.heap.free_type), "Free");
@@ -146,7 +66,7 @@ TEST(NativeAot, AWrongHashIsNoName) {
     Shop shop({.major = major});
     for (const auto &[type, name] : shop.names)
       shop.heap.poke(type + 12 + shop.heap.p, shop.heap.hashes.at(type) ^ 1, 4);
-    Opened opened(shop.heap.target());
+    OpenedAot opened(shop.heap.target());
     for (const auto &[type, name] : shop.names)
       EXPECT_TRUE(opened.runtime->types().name(type).starts_with("shop!0x")) << name;
     EXPECT_EQ(opened.runtime->types().problems().size(), 3u); // plain ones, arrays, instances
@@ -169,7 +89,7 @@ TEST(NativeAot, WhatIsNoTypeIsNotTakenForOne) {
     shop.heap.poke(fake + 8, shop.node, p);   // no child of System.Object
     shop.heap.poke(series - 2 * p, 4 * p, p); // its references lie outside
     shop.heap.poke(flags, 0x10000000 | (shape.major <= 3 ? 0x200000u : 0x1000000u), 4);
-    Opened opened(shop.heap.target());
+    OpenedAot opened(shop.heap.target());
     const TypeSystem &types = opened.runtime->types();
     EXPECT_EQ(types.object_layout(other)->base_size, 3 * p);
     for (Address wrong : {far, large, small, kind, fake, series, flags, other + 4, other + p, Address{0},
@@ -186,7 +106,7 @@ TEST(NativeAot, Versions) {
     SCOPED_TRACE(name_of(format));
     Shop newer({.format = format});
     newer.heap.poke(newer.heap.header + 6, 7, 2); // a minor one
-    EXPECT_EQ(Opened(newer.heap.target()).walk(), newer.heap.objects);
+    EXPECT_EQ(OpenedAot(newer.heap.target()).walk(), newer.heap.objects);
     Shop unknown({.format = format});
     unknown.heap.poke(unknown.heap.header + 4, 6, 2);
     std::string error = error_of(unknown);
@@ -210,7 +130,7 @@ TEST(NativeAot, AHeaderThatLiesIsNone) {
       std::unique_ptr<Target> target = shop.heap.target();
       EXPECT_TRUE(find_debug_headers(*target).empty()) << offset << " " << value;
       // Its tables are still there, and tell as much.
-      EXPECT_EQ(Opened(std::move(target)).walk(), shop.heap.objects);
+      EXPECT_EQ(OpenedAot(std::move(target)).walk(), shop.heap.objects);
     }
   }
   // Of two, nobody knows which.
@@ -270,7 +190,7 @@ TEST(NativeAot, Threads) {
     SCOPED_TRACE(name_of(shape));
     const u64 next = 11 * (shape.format.pointer_size);
     auto threads_of = [&](Shop &shop, std::vector<std::string> &problems) {
-      Opened opened(shop.heap.target());
+      OpenedAot opened(shop.heap.target());
       return dynamic_cast<NativeAot &>(*opened.runtime).thread().get_threads(problems);
     };
     std::vector<std::string> problems;
@@ -278,7 +198,7 @@ TEST(NativeAot, Threads) {
     std::vector<ThreadData> threads = threads_of(sound, problems);
     ASSERT_EQ(threads.size(), 3u);
     EXPECT_EQ(threads[2].os_id, 5003u);
-    EXPECT_EQ(threads[0].allocation_context.pointer, sound.heap.contexts[0].pointer);
+    EXPECT_EQ(threads[0].allocation_context.pointer, sound.heap.threads[0].context.pointer);
     EXPECT_TRUE(problems.empty());
     Shop circle(shape);
     circle.heap.target();

@@ -9,7 +9,9 @@ namespace dnheap::test {
 
 namespace {
 
-constexpr Address program_at = 0x10000000, native_at = 0x20000000, heap_at = 0x40000000;
+constexpr Address program_at = 0x10000000, native_at = 0x20000000, handles_at = 0x30000000, stacks_at = 0x38000000,
+                  heap_at = 0x40000000;
+constexpr u64 stack_bytes = 0x10000;
 constexpr u64 segment_stride = 1 << 20;
 
 Address place(Format format, Address low) { return format.pointer_size == 8 ? 0x5600'0000'0000 + low : low; }
@@ -33,27 +35,33 @@ AotBuilder::AotBuilder(const AotShape &s)
     : shape(s), p(s.format.pointer_size),
       constants(s.format, place(s.format, program_at) + ElfLibraryWriter::read_only_at),
       data(s.format, place(s.format, program_at) + ElfLibraryWriter::writable_at),
-      native(s.format, place(s.format, native_at)), base_(place(s.format, program_at)),
-      metadata_({8, ByteOrder::little}) {
-  contexts.resize(3);
+      native(s.format, place(s.format, native_at)), handle_segment(s.format, place(s.format, handles_at)),
+      base_(place(s.format, program_at)), metadata_({8, ByteOrder::little}) {
+  threads.resize(3);
   native.reserve(64);
   metadata_.word(0xdeaddffd);
   // .data: what the file knows. The rest is .bss.
   initialised.first = data.reserve(0, p);
   header = data.reserve(16 + 2 * p, p);
   cell_ = data.reserve(p, p);
-  variables["ready_to_run"] = data.reserve(16 + 4 * (8 + 2 * p), p);
+  variables["ready_to_run"] = data.reserve(16 + 5 * (8 + 2 * p), p);
   variables["heap_offsets"] = data.reserve(22 * 4, 4);
   variables["generation_offsets"] = data.reserve(3 * 4, 4);
   for (u64 i = 0; i < 22; ++i)
-    data.word(variables["heap_offsets"] + 4 * i, i == 0 ? 5 * p : i == 1 ? 6 * p : i == 18 ? 8 * p : ~u32{0});
+    data.word(variables["heap_offsets"] + 4 * i, i == 0    ? 5 * p
+                                                 : i == 1  ? 6 * p
+                                                 : i == 2  ? 7 * p
+                                                 : i == 18 ? 8 * p
+                                                           : ~u32{0});
   data.word(variables["generation_offsets"], 0);
   data.word(variables["generation_offsets"] + 4, start_segment_word * p);
   data.word(variables["generation_offsets"] + 8, ~u32{0});
   initialised.second = data.reserve(0, 4096);
   for (const char *name : {"max_gen", "c_gc_state", "mark_array", "ephemeral", "alloc_allocated", "invalid_count",
-                           "finalize_queue", "handle_table_map", "built_with_svr", "n_heaps", "g_heaps", "crash"})
+                           "finalize_queue", "built_with_svr", "n_heaps", "g_heaps", "crash", "free", "thread_store",
+                           "lowest", "highest", "processors", "gc_descriptor", "managed_descriptor"})
     variables[name] = data.reserve(p, p);
+  variables["handle_table_map"] = data.reserve(3 * p, p);
   variables["generation_table"] = data.reserve(5 * generation_words * p, p);
   variables["GcDacVars"] = data.reserve(48 * p, 8);
   types = data.reserve(100 * (p == 8 ? 24 : 12), p);
@@ -198,8 +206,16 @@ Address AotBuilder::object(AotSegment &segment, Address method_table, u64 compon
 
 AllocationContext AotBuilder::context(AotSegment &segment, u64 unused) {
   Address at = segment.block.reserve(unused + 3 * p, 1);
-  return contexts[0] = {at, at + unused};
+  return threads[0].context = {at, at + unused};
 }
+
+Address AotBuilder::static_cell(u64 content) {
+  Address at = data.words({content});
+  static_cells_.push_back(at);
+  return at;
+}
+
+Address AotBuilder::stack(u64 thread) const { return place(shape.format, stacks_at) + thread * stack_bytes; }
 
 void AotBuilder::build() {
   write_sections();
@@ -209,7 +225,11 @@ void AotBuilder::build() {
   data.pointer(cell_, native.address());
   write_heap();
   write_threads();
-  write_header();
+  if (shape.header)
+    write_header();
+  write_handles();
+  if (shape.descriptor)
+    write_descriptors();
 }
 
 std::vector<std::byte> AotBuilder::library(const std::vector<std::byte> &writable) const {
@@ -218,8 +238,10 @@ std::vector<std::byte> AotBuilder::library(const std::vector<std::byte> &writabl
   out.read_only = constants.bytes();
   out.writable = writable;
   out.bss = 0x100;
-  if (shape.exported)
+  if (shape.exported && shape.header)
     out.symbols.push_back({"DotNetRuntimeDebugHeader", header - base_});
+  if (shape.exported && shape.descriptor)
+    out.symbols.push_back({"DotNetRuntimeContractDescriptor", descriptor_ - base_});
   out.symbols.push_back({"main", ElfLibraryWriter::read_only_at});
   for (Address at : relocated_) {
     u64 value = load_pointer(data.bytes().data() + (at - data.address()), shape.format);
@@ -240,6 +262,7 @@ std::unique_ptr<Target> AotBuilder::target() {
   std::vector<std::shared_ptr<const void>> storage;
   pieces = ElfFile::parse(program)->layout(base_, storage);
   pieces.push_back(native.range());
+  pieces.push_back(handle_segment.range());
   for (const AotSegment &s : segments)
     pieces.push_back(s.block.range());
   for (const Range &piece : pieces)
@@ -252,8 +275,8 @@ std::unique_ptr<Target> AotBuilder::target() {
   out->memory = Memory(shape.format, ranges);
   out->modules = {{"/srv/shop", base_, {{base_, end(), 0}}}};
   out->auxv[9] = constants.address();
-  for (u64 i = 0; i < contexts.size(); ++i)
-    out->threads.push_back({5001 + i, 0, 0, {}});
+  for (u64 i = 0; i < threads.size(); ++i)
+    out->threads.push_back({5001 + i, 0, stack(i) + stack_bytes / 2, {}});
   return out;
 }
 
@@ -267,8 +290,25 @@ std::vector<AotShape> all_aot_shapes() {
   return out;
 }
 
+std::vector<AotShape> all_n1_shapes() {
+  std::vector<AotShape> out;
+  for (Format format : all_formats)
+    for (bool server : {false, true})
+      for (bool exported : {true, false})
+        for (bool header : {false, true})
+          for (bool early : {false, true})
+            out.push_back({.format = format,
+                           .server = server,
+                           .exported = exported,
+                           .header = header,
+                           .descriptor = true,
+                           .early = early});
+  return out;
+}
+
 std::string name_of(const AotShape &shape) {
-  return name_of(shape.format) + " header " + std::to_string(shape.major) +
+  return name_of(shape.format) + (shape.header ? " header " + std::to_string(shape.major) : "") +
+         (shape.descriptor ? shape.early ? " early descriptor" : " descriptor" : "") +
          (shape.server ? " server" : " workstation") + (shape.exported ? "" : " by its cookie");
 }
 

@@ -1,6 +1,7 @@
 // AotBuilder: writes a synthetic NativeAOT process, down to the bytes, as a Target in any of four formats: a program
-// with the runtime's debug header (3.0, 4.0, 5.0), ReadyToRun header, MethodTables and NativeFormat metadata; threads;
-// workstation or server heaps of regions with objects. What is not set is zero.
+// with the runtime's debug header (3.0, 4.0, 5.0), its contract descriptor (n1), or both; ReadyToRun header,
+// MethodTables and NativeFormat metadata; threads; workstation or server heaps of regions with objects. What is not set
+// is zero.
 //
 //   AotBuilder heap({.format = format, .major = 4});
 //   Address node = heap.type("Shop", "Node", 1);                   // one word of fields
@@ -11,6 +12,7 @@
 // Places differ from real ones where they may. heap.objects lists all objects: what a walk must find.
 #pragma once
 #include "runtime/gc_1.h"
+#include "runtime/gc_handles_1.h"
 #include "support/block.h"
 #include "support/edits.h"
 #include "target/target.h"
@@ -28,13 +30,23 @@ struct AotShape {
   Format format = {};
   u16 major = 5;
   bool server = false;
-  bool exported = true; // false: only the cookie tells where the header lies
+  bool exported = true;    // false: only cookie and magic tell where header and descriptor lie
+  bool header = true;      // the debug header
+  bool metadata = true;    // false: types have no names
+  bool descriptor = false; // the contract descriptor, with sub-descriptors of the GC and of managed types
+  bool early = false;      // that of the first builds that had one: contract 1001, RuntimeThreadLocals
 };
 
 struct AotObject {
   Address address = 0, method_table = 0;
   u64 size = 0;
   bool operator==(const AotObject &) const = default;
+};
+
+struct AotThread {
+  AllocationContext context = {};
+  Address statics = 0;                       // an object
+  std::vector<Address> inlined_statics = {}; // objects
 };
 
 struct AotSegment {
@@ -63,15 +75,19 @@ public:
   AotSegment &segment(GCSegmentGeneration generation);
   Address object(AotSegment &segment, Address method_table, u64 components = 0);
   AllocationContext context(AotSegment &segment, u64 unused); // and of the first thread
+  Address static_cell(u64 content);                           // where the object with a type's static fields is told
 
   std::deque<AotSegment> segments;
   std::vector<AotObject> objects;
-  std::vector<AllocationContext> contexts; // of threads; three threads, without them to begin with
-  std::map<Address, u32> hashes;           // of types
+  std::vector<AotThread> threads;                      // three to begin with
+  std::vector<Address> finalizable;                    // objects of gen2
+  std::vector<std::pair<HandleType, Address>> handles; // at most eight of a kind; told by descriptors only
+  std::map<Address, u32> hashes;                       // of types
 
   // The program's memory.
   Block constants, data;
-  Block native;                             // the runtime's own heap
+  Block native; // the runtime's own heap
+  Block handle_segment;
   Address header = 0, types = 0;            // the debug header, its table of types
   std::pair<Address, Address> initialised;  // .data: the header and all that the file knows
   std::map<std::string, Address> variables; // in `data`
@@ -82,6 +98,7 @@ public:
   void poke(Address at, u64 value, u64 size) { edits_.pokes.push_back({at, value, size}); }
   void hole(Address start, Address end) { edits_.holes.emplace_back(start, end); }
 
+  Address stack(u64 thread) const; // its lowest address
   std::unique_ptr<Target> target();
   // The program as a file, valid after target(): before it ran, that is without what the runtime wrote.
   std::vector<std::byte> program_file() const;
@@ -100,12 +117,17 @@ private:
   void write_heap();
   void write_generations(Address table, bool all);
   void write_threads();
+  void write_handles();
+  void write_descriptors();
+  Address write_gc_descriptor();
+  Address write_managed_descriptor();
   Address text(const std::string &text);
   void relative(Address at, Address to) { data.word(at, to - at); }
   std::vector<std::byte> library(const std::vector<std::byte> &writable) const;
 
   Address base_;
-  Address cell_ = 0;
+  Address cell_ = 0, descriptor_ = 0;
+  std::vector<Address> static_cells_;
   FormatWriter metadata_;
   std::map<Address, u32> records_; // type definitions in metadata_
   std::map<std::string, u32> name_spaces_;
@@ -121,6 +143,8 @@ private:
 
 // Every format with every version, server and workstation, with and without export.
 std::vector<AotShape> all_aot_shapes();
+// Every format with a contract descriptor, server and workstation, with and without export, debug header, early names.
+std::vector<AotShape> all_n1_shapes();
 std::string name_of(const AotShape &shape);
 
 } // namespace dnheap::test

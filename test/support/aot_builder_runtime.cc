@@ -8,8 +8,9 @@ Address AotBuilder::text(const std::string &text) { return constants.append(text
 void AotBuilder::write_sections() {
   // Four buckets; offsets of two bytes.
   std::vector<Address> mts;
-  for (const auto &[mt, record] : records_)
-    mts.push_back(mt);
+  if (shape.metadata)
+    for (const auto &[mt, record] : records_)
+      mts.push_back(mt);
   const unsigned bits = shape.major >= 5 ? 7 : 8;
   FormatWriter lists({8, ByteOrder::little}), entries({8, ByteOrder::little});
   const u64 lists_at = 1 + 5 * 2, entries_at = lists_at + 6 * mts.size();
@@ -39,14 +40,21 @@ void AotBuilder::write_sections() {
   struct Row {
     u32 id;
     Address start, end;
-  } rows[] = {{204, cell_, 0},
-              {301, type_map, type_map + map.size()},
-              {308, fixups, fixups + 4 * mts.size()},
-              {313, metadata, metadata + metadata_.size()}};
+  };
+  std::vector<Row> rows = {{204, cell_, 0},
+                           {301, type_map, type_map + map.size()},
+                           {308, fixups, fixups + 4 * mts.size()},
+                           {313, metadata, metadata + metadata_.size()}};
+  if (!static_cells_.empty()) {
+    Address region = constants.reserve(4 * static_cells_.size(), 4);
+    for (u64 i = 0; i < static_cells_.size(); ++i)
+      constants.word(region + 4 * i, static_cells_[i] - (region + 4 * i));
+    rows.insert(rows.begin(), {201, region, region + 4 * static_cells_.size()});
+  }
   Address at = variables["ready_to_run"];
   data.put(at, shape.format.byte_order == ByteOrder::little ? 0x00525452 : 0x52545200, 4);
   data.half(at + 4, shape.major >= 5 ? 16 : shape.major == 4 ? 10 : 9);
-  data.half(at + 12, std::size(rows));
+  data.half(at + 12, rows.size());
   data.put(at + 14, 8 + 2 * p, 1);
   data.put(at + 15, 1, 1);
   at += 16;
@@ -156,6 +164,7 @@ void AotBuilder::write_heap() {
   data.put(vars + 1, 4, 1);
   data.pointer(vars + (p == 8 ? 8 : 4), generation_words * p);
   data.pointer(vars + (p == 8 ? 16 : 8), 5);
+  data.pointer(vars + 45 * p, vars); // the variable that points at it
   auto set = [&](u64 index, const char *name) { data.pointer(vars + (3 + index) * p, variables.at(name)); };
   set(1, "built_with_svr");
   set(4, "max_gen");
@@ -164,10 +173,18 @@ void AotBuilder::write_heap() {
   set(26, "handle_table_map");
   set(28, "generation_offsets");
   data.word(variables["max_gen"], 2);
+  if (!segments.empty()) {
+    data.pointer(variables["lowest"], segments.front().block.address());
+    data.pointer(variables["highest"], segments.back().block.address() + (1 << 20));
+  }
+  // CFinalize: ends of POH, LOH, gen2, gen1, gen0, critical, ready; begin and end of the array.
+  Address array = native.words(finalizable), end = array + finalizable.size() * p;
+  Address queue = native.words({array, array, end, end, end, end, end, array, end + p});
   if (shape.server) {
     Address heap = native.reserve(8 * p + 5 * generation_words * p, p), table = native.words({heap});
     native.pointer(heap + 5 * p, allocated);
     native.pointer(heap + 6 * p, ephemeral);
+    native.pointer(heap + 7 * p, queue);
     write_generations(heap + 8 * p, false);
     data.word(variables["n_heaps"], 1);
     data.pointer(variables["g_heaps"], table);
@@ -176,6 +193,7 @@ void AotBuilder::write_heap() {
     set(27, "heap_offsets");
     return;
   }
+  data.pointer(variables["finalize_queue"], queue);
   data.pointer(variables["ephemeral"], ephemeral);
   data.pointer(variables["alloc_allocated"], allocated);
   write_generations(variables["generation_table"], true);
@@ -188,16 +206,26 @@ void AotBuilder::write_heap() {
 
 void AotBuilder::write_threads() {
   Address next = 0;
-  for (u64 i = contexts.size(); i-- > 0;) {
-    Address thread = native.reserve(20 * p, p);
-    native.pointer(thread + 3 * p, contexts[i].pointer);
-    native.pointer(thread + 4 * p, contexts[i].limit);
+  for (u64 i = threads.size(); i-- > 0;) {
+    const AotThread &of = threads[i];
+    Address thread = native.reserve(30 * p, p), inlined = 0;
+    for (u64 j = of.inlined_statics.size(); j-- > 0;)
+      inlined = native.words({of.inlined_statics[j], inlined, native.address()});
+    native.pointer(thread + 3 * p, of.context.pointer);
+    native.pointer(thread + 4 * p, of.context.limit);
+    native.pointer(thread + 7 * p, 1); // with the next one as if it were the bounds of a stack
+    native.pointer(thread + 8 * p, stack(i) + 0xff00);
     native.pointer(thread + 11 * p, next);
-    native.pointer(thread + 13 * p, 5001 + i);
+    native.put(thread + 13 * p, 5001 + i, shape.descriptor ? 8 : p);
+    // As in real ones, though elsewhere: two words of statics, one of frames, two of the stack.
+    const u64 words[] = {of.statics, inlined, 0, stack(i), stack(i + 1)};
+    for (u64 j = 0; j < std::size(words); ++j)
+      native.pointer(thread + (18 + j) * p, words[j]);
     variables["thread " + std::to_string(i)] = next = thread;
   }
   Address store = native.words({0, 0, next});
   variables["instance"] = native.words({0, store});
+  data.pointer(variables["thread_store"], store);
 }
 
 } // namespace dnheap::test

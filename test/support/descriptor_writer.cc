@@ -42,6 +42,8 @@ std::string DescriptorWriter::json(std::vector<u64> &pointer_data) const {
     globals_text.add(name, pointer(address));
   for (const std::string &name : contracts)
     contracts_text.add(name, version == 0 ? "1" : "\"c1\"");
+  for (const auto &[name, json_version] : more_contracts)
+    contracts_text.add(name, json_version);
   for (const auto &[name, address] : sub_descriptors)
     subs_text.add(name, pointer(address));
   all.add("version", std::to_string(version));

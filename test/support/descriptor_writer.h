@@ -14,9 +14,10 @@ struct DescriptorWriter {
   std::map<std::string, u64> sizes = {};   // of types
   std::map<std::string, u64> numbers = {}; // direct globals
   std::map<std::string, std::string> texts = {};
-  std::map<std::string, Address> pointers = {};        // indirect globals: the address of a variable
-  std::map<std::string, Address> sub_descriptors = {}; // the address of a variable
-  std::vector<std::string> contracts = {};
+  std::map<std::string, Address> pointers = {};           // indirect globals: the address of a variable
+  std::map<std::string, Address> sub_descriptors = {};    // the address of a variable
+  std::vector<std::string> contracts = {};                // of version 1
+  std::map<std::string, std::string> more_contracts = {}; // with their versions as JSON: "\"n1\"", "1001"
 
   // `pointer_data` receives what the indirect values index.
   std::string json(std::vector<u64> &pointer_data) const;

@@ -5,6 +5,7 @@
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
 #include "runtime/layout/handle_table.h"
+#include "runtime/layout/thread_statics.h"
 
 namespace dnheap {
 
@@ -15,8 +16,8 @@ struct Translation {
   const char *type, *field;
 };
 
-// GcDacVars.*, dac_gc_heap.* and every SIZEOF are not here: see describe_native_aot(). Threads are linked to one
-// another themselves, not by a link inside: hence names that CoreCLR does not have.
+// To the names that newer runtimes publish. GcDacVars.*, dac_gc_heap.* and every SIZEOF are not here: see
+// describe_native_aot().
 constexpr Translation translations[] = {
     {"gc_alloc_context.alloc_ptr", "GCAllocContext", "Pointer"},
     {"gc_alloc_context.alloc_limit", "GCAllocContext", "Limit"},
@@ -33,12 +34,12 @@ constexpr Translation translations[] = {
     {"dac_heap_segment.flags", "HeapSegment", "Flags"},
     {"dac_heap_segment.next", "HeapSegment", "Next"},
     {"dac_heap_segment.background_allocated", "HeapSegment", "BackgroundAllocated"},
-    {"ThreadStore.m_ThreadList", "ThreadStore", "FirstThread"},
-    {"ThreadBuffer.m_pNext", "Thread", "Next"},
+    {"ThreadStore.m_ThreadList", "ThreadStore", "FirstThreadLink"},
+    {"ThreadBuffer.m_pNext", "Thread", "LinkNext"},
     {"ThreadBuffer.m_rgbAllocContextBuffer", "Thread", "AllocContext"},
     {"ThreadBuffer.m_threadId", "Thread", "OSId"},
     {"ThreadBuffer.m_pExInfoStackHead", "Thread", "ExceptionTracker"},
-    {"RuntimeThreadLocals.m_pNext", "Thread", "Next"},
+    {"RuntimeThreadLocals.m_pNext", "Thread", "LinkNext"},
     {"RuntimeThreadLocals.m_rgbAllocContextBuffer", "Thread", "AllocContext"},
     {"RuntimeThreadLocals.m_eeAllocContext", "Thread", "AllocContext"},
     {"RuntimeThreadLocals.m_threadId", "Thread", "OSId"},
@@ -59,62 +60,115 @@ u64 require(const std::optional<u64> &value, const char *name, const Module &mod
 
 // Compiled code relies on these, as under CoreCLR.
 void add_object(ContractDescriptor &to, i64 p) {
-  to.set_field("Object", "m_pMethTab", 0, Origin::discovered);
-  to.set_field("Array", "m_NumComponents", p, Origin::discovered);
-  to.set_field("String", "m_StringLength", p, Origin::discovered);
-  to.set_field("String", "m_FirstChar", p + 4, Origin::discovered);
-  to.contracts.emplace("Object", "c1");
-  to.contract_origin.emplace("Object", Origin::discovered);
+  struct Known {
+    const char *type, *field;
+    i64 offset;
+  };
+  for (const Known &k : {Known{"Object", "m_pMethTab", 0},
+                         {"Array", "m_NumComponents", p},
+                         {"String", "m_StringLength", p},
+                         {"String", "m_FirstChar", p + 4}})
+    if (to.try_offset(k.type, k.field).value_or(k.offset) != k.offset)
+      throw Error(std::string("this runtime publishes ") + k.type + "." + k.field + " at offset " +
+                  std::to_string(to.offset(k.type, k.field)) + "; this program can only walk heaps in which it is at " +
+                  std::to_string(k.offset));
+    else if (!to.find_field(k.type, k.field))
+      to.set_field(k.type, k.field, k.offset, Origin::discovered);
+}
+
+void add_field(ContractDescriptor &to, const char *type, const char *field, i64 offset) {
+  if (!to.find_field(type, field))
+    to.set_field(type, field, offset, Origin::discovered);
+}
+
+void add_number(ContractDescriptor &to, const char *name, u64 number) {
+  if (!to.find_global(name))
+    to.set_number(name, number, false, Origin::discovered);
 }
 
 // u16 NumVtableSlots, NumInterfaces; u32 HashCode: directly before the virtual methods in every version.
-void add_method_table(ContractDescriptor &to, const DebugHeader &header) {
+// `optional_fields`: as .NET 8 has them.
+void add_method_table(ContractDescriptor &to, bool optional_fields) {
   i64 methods = to.offset("MethodTable", "VTable");
-  to.set_field("MethodTable", "NumVtableSlots", methods - 8, Origin::discovered);
-  to.set_field("MethodTable", "NumInterfaces", methods - 6, Origin::discovered);
-  to.set_field("MethodTable", "HashCode", methods - 4, Origin::discovered);
+  add_field(to, "MethodTable", "NumVtableSlots", methods - 8);
+  add_field(to, "MethodTable", "NumInterfaces", methods - 6);
+  add_field(to, "MethodTable", "HashCode", methods - 4);
   // 8.0 has this bit elsewhere, and optional fields where it is since.
-  bool optional_fields = header.place.major <= 3;
-  to.set_number("MethodTableHasPointersFlag", optional_fields ? 0x00200000 : 0x01000000, false, Origin::discovered);
-  to.set_number("MethodTableHasOptionalFieldsFlag", optional_fields ? 0x01000000 : 0, false, Origin::discovered);
+  add_number(to, "MethodTableHasPointersFlag", optional_fields ? 0x00200000 : 0x01000000);
+  add_number(to, "MethodTableHasOptionalFieldsFlag", optional_fields ? 0x01000000 : 0);
   // Where the definition of a generic type says how many parameters it has: as its component size, or its base size.
-  to.set_field("MethodTable", "GenericArity", to.offset("MethodTable", optional_fields ? "Flags" : "BaseSize"),
-               Origin::discovered);
-  to.set_number("MethodTableGenericArityMask", optional_fields ? 0xffff : 0xffffffff, false, Origin::discovered);
+  add_field(to, "MethodTable", "GenericArity", to.offset("MethodTable", optional_fields ? "Flags" : "BaseSize"));
+  add_number(to, "MethodTableGenericArityMask", optional_fields ? 0xffff : 0xffffffff);
+}
+
+// What the header tells beside the GC, where nothing better does.
+void add_header(ContractDescriptor &to, const Module &module, const DebugHeader &header) {
+  for (const Translation &t : translations)
+    if (std::optional<u32> offset = header.offset(t.header_name); offset && !to.find_field(t.type, t.field))
+      to.set_field(t.type, t.field, *offset, Origin::published);
+  if (!to.find_global("ThreadStore")) {
+    Address instance = require(header.global("g_pTheRuntimeInstance"), "where the runtime's instance lies", module);
+    to.set_number("ThreadStore", instance + header.offset("RuntimeInstance.m_pThreadStore").value_or(0), true,
+                  Origin::published);
+  }
+  if (!to.find_global("FreeObjectMethodTable"))
+    to.set_number("FreeObjectMethodTable",
+                  require(header.global("g_pFreeObjectEEType"), "which type Free objects have", module), false,
+                  Origin::published);
+  if (std::optional<u32> size = header.offset("Globals.MinObjectSize"); size && !to.find_global("MinObjectSize"))
+    to.set_number("MinObjectSize", *size, false, Origin::published);
+}
+
+std::string found_by(const DebugHeaderPlace &place) {
+  return (place.header ? "debug header " + std::to_string(place.major) + "." + std::to_string(place.minor)
+                       : "debug header (lost)") +
+         ", " + place.how;
+}
+
+// Thread.OSId is 64 bits wide there, also where pointers are not; compact descriptors leave out types.
+void add_types(ContractDescriptor &to) {
+  if (auto thread = to.types.find("Thread"); thread != to.types.end())
+    if (auto id = thread->second.fields.find("OSId"); id != thread->second.fields.end() && id->second.type.empty())
+      id->second.type = "uint64";
 }
 
 } // namespace
 
-ContractDescriptor describe_native_aot(const Target &target, const Module &module, const DebugHeader &header) {
-  ContractDescriptor out;
-  const DebugHeaderPlace &place = header.place;
-  out.found_by = (place.header ? "debug header " + std::to_string(place.major) + "." + std::to_string(place.minor)
-                               : "debug header (lost)") +
-                 ", " + place.how;
-  for (const Translation &t : translations)
-    if (std::optional<u32> offset = header.offset(t.header_name))
-      out.set_field(t.type, t.field, *offset, Origin::published);
+bool is_native_aot(const ContractDescriptor &descriptor) {
+  auto version = descriptor.contracts.find("RuntimeTypeSystem");
+  return version != descriptor.contracts.end() && (version->second == "n1" || version->second == "c1001");
+}
 
-  const Address vars = require(header.global("g_gcDacGlobals"), "where GcDacVars lies (g_gcDacGlobals)", module);
+ContractDescriptor describe_native_aot(const Target &target, const Module &module, ContractDescriptor published,
+                                       const DebugHeader *header) {
+  ContractDescriptor out = std::move(published);
+  add_types(out);
+  const bool has_descriptor = is_native_aot(out);
+  if (header) {
+    add_header(out, module, *header);
+    if (!has_descriptor)
+      out.found_by = found_by(header->place);
+  }
   Derivation derivation(target, module, out, {});
-  derive_gc_at(derivation, vars, vars + header.offset("GcDacVars.SIZEOF").value_or(0));
-  derive_gc_structures(derivation);
-  derive_handle_table(derivation);
-
-  const Address instance = require(header.global("g_pTheRuntimeInstance"), "where the runtime's instance lies", module);
-  out.set_number("ThreadStore", instance + header.offset("RuntimeInstance.m_pThreadStore").value_or(0), true,
-                 Origin::published);
-  out.set_number("FreeObjectMethodTable",
-                 require(header.global("g_pFreeObjectEEType"), "which type Free objects have", module), false,
-                 Origin::published);
-  if (std::optional<u32> size = header.offset("Globals.MinObjectSize"))
-    out.set_number("MinObjectSize", *size, false, Origin::published);
+  if (!out.contracts.contains("GC")) {
+    if (header) {
+      const Address vars = require(header->global("g_gcDacGlobals"), "where GcDacVars lies (g_gcDacGlobals)", module);
+      derive_gc_at(derivation, vars, vars + header->offset("GcDacVars.SIZEOF").value_or(0));
+    } else {
+      derive_gc(derivation);
+    }
+    derive_gc_structures(derivation);
+    derive_handle_table(derivation);
+  }
   add_object(out, target.format().pointer_size);
-  add_method_table(out, header);
+  add_method_table(out, header && !has_descriptor && header->place.major <= 3);
+  derive_thread_statics(derivation);
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
     out.contracts[contract] = "n1";
     out.contract_origin[contract] = Origin::published;
   }
+  if (out.contracts.try_emplace("Object", "c1").second)
+    out.contract_origin["Object"] = Origin::discovered;
   return out;
 }
 

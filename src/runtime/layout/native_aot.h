@@ -1,13 +1,19 @@
-// What a NativeAOT runtime's debug header says, as a contract descriptor with the names that .NET 11 publishes, so that
-// Gc1 reads its heap as any other. What the header leaves out, or says wrong (the offsets of dac_gc_heap are not those
-// of gc_heap), comes from GcDacVars itself. Some hundred loads.
+// What a NativeAOT runtime says of itself as a contract descriptor with the names that .NET 11 publishes, so that Gc1
+// reads its heap as any other: its own descriptor where it has one, completed by its debug header. What both leave out,
+// or say wrong (the header's offsets of dac_gc_heap are not those of gc_heap), comes from GcDacVars. Some hundred
+// loads.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/layout/debug_header.h"
 
 namespace dnheap {
 
-// Throws Error when a value is missing without which there is no heap.
-ContractDescriptor describe_native_aot(const Target &target, const Module &module, const DebugHeader &header);
+// Is it one of NativeAOT? RuntimeTypeSystem is then of version n1, in the first builds written as the number 1001.
+bool is_native_aot(const ContractDescriptor &descriptor);
+
+// `published`: empty where there is none; `header`: null where there is none. Throws Error when a value is missing
+// without which there is no heap.
+ContractDescriptor describe_native_aot(const Target &target, const Module &module, ContractDescriptor published,
+                                       const DebugHeader *header);
 
 } // namespace dnheap

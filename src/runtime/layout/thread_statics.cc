@@ -1,0 +1,69 @@
+#include "runtime/layout/thread_statics.h"
+
+#include "runtime/thread_n1.h"
+
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_threads = 4096, most_words = 64;
+constexpr u64 page = 4096; // the smallest in use
+// From m_pThreadLocalStatics on, in words.
+constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
+
+} // namespace
+
+void derive_thread_statics(Derivation &d) {
+  const i64 p = static_cast<i64>(d.pointer_size);
+  std::vector<ThreadData> threads;
+  std::vector<std::string> problems;
+  try {
+    threads = ThreadN1(d.memory, d.descriptor).get_threads(problems);
+  } catch (const Error &) {
+    return; // whoever wants threads is told
+  }
+  if (threads.size() > most_threads)
+    threads.resize(most_threads);
+  std::map<u64, Address> stack_pointers;
+  for (const Thread &thread : d.target.threads)
+    if (thread.stack_pointer)
+      stack_pointers.emplace(thread.id, thread.stack_pointer);
+
+  auto passes = [&](i64 offset) -> Verdict {
+    u64 inside = 0;
+    for (const ThreadData &thread : threads) {
+      const Address at = thread.address + static_cast<u64>(offset);
+      std::optional<u64> low = d.word(at + static_cast<u64>(stack_low_word * p)),
+                         high = d.word(at + static_cast<u64>(stack_high_word * p)), object = d.word(at),
+                         inlined = d.word(at + static_cast<u64>(inlined_word * p));
+      if (!low || !high || !object || !inlined)
+        return Verdict::cannot_tell();
+      if (*low >= *high || *low % page || *high % page || *object % d.pointer_size || *inlined % d.pointer_size)
+        return false;
+      // {object, next one, TypeManager}
+      if (*inlined && !d.word(*inlined + 2 * d.pointer_size).value_or(0))
+        return false;
+      auto known = stack_pointers.find(thread.os_id.value_or(0));
+      if (known == stack_pointers.end())
+        continue;
+      if (known->second < *low || known->second >= *high)
+        return false;
+      ++inside;
+    }
+    return inside ? Verdict(true) : Verdict::cannot_tell();
+  };
+  auto candidates = [&] {
+    // A descriptor may tell where the lower bound is.
+    if (std::optional<i64> low = d.descriptor.try_offset("Thread", "CachedStackLimit"))
+      return std::vector<i64>{*low - stack_low_word * p};
+    return Derivation::offsets(0, static_cast<i64>(most_words) * p, p);
+  };
+  if (d.choose("Thread", "ThreadLocalStatics", candidates, passes,
+               "the third and the fourth word behind it are the bounds of each thread's stack"))
+    d.descriptor.set_field("Thread", "InlinedThreadLocalStatics",
+                           d.descriptor.offset("Thread", "ThreadLocalStatics") + inlined_word * p, Origin::discovered);
+}
+
+} // namespace dnheap

@@ -1,0 +1,13 @@
+// Where a NativeAOT thread keeps its thread statics: nobody publishes it. They lie a few words before the bounds of its
+// stack (nativeaot/Runtime/thread.h, RuntimeThreadLocals: m_pThreadLocalStatics, m_pInlinedThreadLocalStatics,
+// m_pGCFrameRegistrations, m_pStackLow, m_pStackHigh), and the bounds are known by the stack pointers that the dump
+// holds. Reads some dozen words per thread; what is not found is recorded as missing, never an error.
+#pragma once
+#include "runtime/layout/derivation.h"
+
+namespace dnheap {
+
+// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names.
+void derive_thread_statics(Derivation &derivation);
+
+} // namespace dnheap

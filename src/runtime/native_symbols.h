@@ -1,0 +1,40 @@
+// NativeSymbols: what the separate debug file of a NativeAOT program tells by its symbols: which type lies where
+// (_ZTV…), and whose static fields a cell leads to (__GCSTATICS…). All names are mangled (metadata/mangled_name.h). The
+// first look-up reads the file's symbols once, so not from several threads.
+#pragma once
+#include "base/bytes.h"
+#include "base/integers.h"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace dnheap {
+
+class NativeSymbols {
+public:
+  NativeSymbols() = default; // has none
+  // `bias`: what is added to the file's addresses to get those in the process. `storage` keeps the bytes alive.
+  NativeSymbols(Bytes file, u64 bias, std::shared_ptr<const void> storage)
+      : file_(file), bias_(bias), storage_(std::move(storage)) {}
+
+  bool empty() const { return file_.empty(); }
+  // The type at that address. Nullopt also where several names are given to it.
+  std::optional<std::string_view> type_at(Address method_table) const;
+  std::optional<std::string_view> statics_at(Address cell) const;
+  // The type of that name.
+  std::optional<Address> find_type(std::string_view mangled) const;
+
+private:
+  void read() const;
+
+  Bytes file_;
+  u64 bias_ = 0;
+  std::shared_ptr<const void> storage_;
+  mutable bool is_read_ = false;
+  mutable std::unordered_map<Address, std::string_view> types_, statics_; // an empty name: several
+  mutable std::unordered_map<std::string_view, Address> by_name_;
+};
+
+} // namespace dnheap

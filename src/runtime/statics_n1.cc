@@ -1,0 +1,99 @@
+#include "runtime/statics_n1.h"
+
+#include "base/text.h"
+#include "runtime/thread_n1.h"
+
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_cells = 1 << 22;
+constexpr u64 most_modules = 4096;       // whose inlined thread statics one thread has
+constexpr u64 cell_is_uninitialized = 1; // GCStaticRegionConstants: then it holds a type, not an object
+
+} // namespace
+
+bool StaticsN1::is_object(Address object) const {
+  const Memory &memory = target_->memory;
+  if (object == 0 || object % memory.format().pointer_size)
+    return false;
+  std::optional<u64> type = memory.try_pointer(object);
+  return type && types_->object_layout(*type);
+}
+
+std::vector<StaticRoot> StaticsN1::static_roots(std::vector<std::string> &problems) const {
+  std::vector<StaticRoot> out;
+  add_cells(out, problems);
+  add_threads(out, problems);
+  return out;
+}
+
+// The section: distances of four bytes, from where they lie to the cells.
+void StaticsN1::add_cells(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const {
+  const ReadyToRun::Section region = types_->ready_to_run().section(ReadyToRun::gc_static_region);
+  const u64 count = (region.end - region.start) / 4;
+  if (count > most_cells) {
+    problems.push_back("the module's list of static fields, of " + count_text(count) + " entries, is none");
+    return;
+  }
+  u64 lost = 0, wrong = 0;
+  for (u64 i = 0; i < count; ++i) {
+    const Address at = region.start + 4 * i;
+    std::optional<u32> distance = target_->memory.try_load<u32>(at);
+    if (!distance) // compiled in, and never written to
+      distance = target_->initial.try_load<u32>(at);
+    const Address cell = at + static_cast<u64>(i64{static_cast<i32>(distance.value_or(0))});
+    std::optional<u64> object = distance ? target_->memory.try_pointer(cell) : std::nullopt;
+    if (!object)
+      ++lost;
+    else if (is_object(*object))
+      to.push_back({.slot = cell, .object = *object, .name = types_->statics_name(cell)});
+    else if (*object && (*object & cell_is_uninitialized) == 0)
+      ++wrong;
+  }
+  if (lost)
+    problems.push_back("static fields of " + count_text(lost) + " of " + count_text(count) +
+                       " types are missing: where they are told lies in what this dump lacks");
+  if (wrong)
+    problems.push_back("static fields of " + count_text(wrong) + " types are missing: no object lies where it should");
+}
+
+void StaticsN1::add_threads(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const {
+  const Memory &memory = target_->memory;
+  const u64 p = memory.format().pointer_size;
+  u64 statics = 0, inlined = 0;
+  std::vector<ThreadData> threads;
+  try {
+    statics = static_cast<u64>(descriptor_->offset("Thread", "ThreadLocalStatics"));
+    inlined = static_cast<u64>(descriptor_->offset("Thread", "InlinedThreadLocalStatics"));
+    threads = ThreadN1(memory, *descriptor_).get_threads(problems);
+  } catch (const Error &e) {
+    problems.push_back(std::string("thread-static fields are missing: ") + e.what());
+    return;
+  }
+  u64 wrong = 0;
+  auto add = [&](Address slot, const char *name, const ThreadData &thread) {
+    std::optional<u64> object = memory.try_pointer(slot);
+    if (object && is_object(*object))
+      to.push_back({.slot = slot, .object = *object, .name = name, .thread = thread.address});
+    else if (!object || *object)
+      ++wrong;
+  };
+  for (const ThreadData &thread : threads) {
+    add(thread.address + statics, "thread statics", thread);
+    std::unordered_set<Address> seen;
+    Address node = memory.try_pointer(thread.address + inlined).value_or(0);
+    // {object, next one, TypeManager}: one per module that was compiled for itself.
+    for (; node && seen.insert(node).second && seen.size() <= most_modules;
+         node = memory.try_pointer(node + p).value_or(0))
+      add(node, "inlined thread statics", thread);
+    wrong += node != 0;
+  }
+  if (wrong)
+    problems.push_back("thread-static fields are missing: " + count_text(wrong) +
+                       " of their objects, or lists of them, " + "were not found");
+}
+
+} // namespace dnheap

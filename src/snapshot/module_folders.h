@@ -1,0 +1,34 @@
+// ModuleFolders: the folders in which a user keeps files of the target's modules. Each is listed once, on first need.
+// For snapshot/ alone.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+class ModuleFolders {
+public:
+  explicit ModuleFolders(const std::vector<std::string> &paths) {
+    for (const std::string &path : paths)
+      folders_.push_back({path, false, {}, false});
+  }
+
+  // Files that may be the one at `path` in the process, the likeliest first; the path itself, on this host, is the
+  // last.
+  std::vector<std::string> candidates(const std::string &path);
+
+private:
+  struct Folder {
+    std::string path;
+    bool is_root;
+    std::multimap<std::string, std::string> by_name; // file name → path, in the order of files_below()
+    bool listed;
+  };
+
+  const std::multimap<std::string, std::string> &by_name(Folder &folder);
+
+  std::vector<Folder> folders_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,135 @@
+// NativeAOT processes that publish a contract descriptor (n1), beside a debug header or without one.
+#include "runtime/layout/native_aot.h"
+#include "runtime/native_aot.h"
+#include "support/aot_shop.h"
+
+#include <algorithm>
+
+namespace dnheap::test {
+namespace {
+
+TEST(NativeAotN1, EveryShapeIsWalkedAndNamed) {
+  for (const AotShape &shape : all_n1_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    Shop shop(shape);
+    OpenedAot opened(shop.heap.target());
+    EXPECT_STREQ(opened.runtime->kind(), "nativeaot");
+    EXPECT_EQ(opened.runtime->version(), ""); // nobody tells
+    EXPECT_EQ(opened.runtime->gc().is_server(), shape.server);
+    EXPECT_TRUE(opened.runtime->gc().has_regions());
+    EXPECT_TRUE(opened.runtime->gc().get_gc_structures_valid());
+    EXPECT_EQ(opened.heap->problems().size(), 0u);
+    EXPECT_EQ(opened.heap->context_count(), 1u);
+    EXPECT_EQ(opened.walk(), shop.heap.objects);
+    for (const auto &[type, name] : shop.names)
+      EXPECT_EQ(opened.runtime->types().name(type), name);
+    EXPECT_EQ(opened.runtime->types().name(shop.heap.free_type), "Free");
+    const ContractDescriptor &d = opened.runtime->descriptor();
+    EXPECT_NE(d.found_by.find(shape.exported ? "export of shop" : "scan of shop for its magic"), std::string::npos)
+        << d.found_by;
+    for (const char *contract : {"GC", "Thread", "RuntimeTypeSystem"})
+      EXPECT_EQ(d.contract_origin.at(contract), Origin::published);
+    EXPECT_EQ(d.contracts.at("RuntimeTypeSystem"), "n1");
+    EXPECT_EQ(d.contracts.at("GC"), "c1");
+    EXPECT_EQ(d.try_offset("System.Threading.Thread", "_managedThreadId"), 24);
+    EXPECT_EQ(d.sources.size(), 3u);
+    EXPECT_EQ(opened.runtime->gc().get_gc_bounds(), (std::pair{shop.heap.segments.front().block.address(),
+                                                               shop.heap.segments.back().block.address() + (1 << 20)}));
+  }
+}
+
+TEST(NativeAotN1, Threads) {
+  for (const AotShape &shape : all_n1_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    Shop shop(shape);
+    OpenedAot opened(shop.heap.target());
+    std::vector<std::string> problems;
+    std::vector<ThreadData> threads = opened.runtime->threads(problems);
+    EXPECT_TRUE(problems.empty());
+    ASSERT_EQ(threads.size(), 3u);
+    for (u64 i = 0; i < 3; ++i) {
+      EXPECT_EQ(threads[i].os_id, 5001 + i); // 64 bits wide, whatever pointers are
+      EXPECT_EQ(threads[i].allocation_context.pointer, shop.heap.threads[i].context.pointer);
+      EXPECT_EQ(threads[i].allocation_context.limit, shop.heap.threads[i].context.limit);
+    }
+  }
+}
+
+TEST(NativeAotN1, Handles) {
+  for (const AotShape &shape : all_n1_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    Shop shop(shape);
+    Address strong = shop.heap.objects[0].address, weak = shop.heap.objects[1].address;
+    shop.heap.handles = {{HandleType::strong, strong}, {HandleType::weak_short, weak}, {HandleType::strong, weak}};
+    OpenedAot opened(shop.heap.target());
+    std::vector<std::string> problems;
+    const Gc1 &gc = opened.runtime->gc();
+    std::vector<std::pair<HandleType, Address>> found;
+    for (const HandleData &handle : gc.get_handles(gc.get_supported_handle_types(), problems))
+      found.emplace_back(handle.type, handle.object);
+    EXPECT_TRUE(problems.empty());
+    std::sort(found.begin(), found.end());
+    std::sort(shop.heap.handles.begin(), shop.heap.handles.end());
+    EXPECT_EQ(found, shop.heap.handles);
+  }
+}
+
+// What the GC would say of itself is not there yet, or not in the dump: then its table for debuggers does.
+TEST(NativeAotN1, WithoutGcDescriptor) {
+  for (const AotShape &shape : all_n1_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    for (u64 value : {u64{0}, u64{0x1000}}) {
+      Shop shop(shape);
+      shop.heap.poke(shop.heap.variables.at("gc_descriptor"), value, shop.heap.p);
+      OpenedAot opened(shop.heap.target());
+      EXPECT_EQ(opened.walk(), shop.heap.objects);
+      EXPECT_EQ(opened.runtime->descriptor().contract_origin.at("GC"), Origin::discovered);
+    }
+  }
+}
+
+// Either of the two is enough.
+TEST(NativeAotN1, ADamagedHeaderOrDescriptor) {
+  const AotShape shape{.descriptor = true};
+  Shop unknown(shape);
+  unknown.heap.poke(unknown.heap.header + 4, 9, 2); // of a version that nobody knows
+  OpenedAot by_descriptor(unknown.heap.target());
+  EXPECT_EQ(by_descriptor.walk(), unknown.heap.objects);
+  EXPECT_NE(by_descriptor.runtime->descriptor().missing.at("DotNetRuntimeDebugHeader").find("version 9.0"),
+            std::string::npos);
+
+  Shop text(shape);
+  std::unique_ptr<Target> target = text.heap.target();
+  std::vector<FoundNativeAot> found = find_native_aot(*target, false);
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_TRUE(found[0].descriptor && found[0].header);
+  Address json = *target->memory.try_pointer(found[0].descriptor->address + 16);
+  text.heap.poke(json + 3, '}', 1);
+  OpenedAot by_header(text.heap.target());
+  EXPECT_EQ(by_header.walk(), text.heap.objects);
+  EXPECT_NE(by_header.runtime->descriptor().found_by.find("debug header 5.0"), std::string::npos);
+  EXPECT_TRUE(by_header.runtime->descriptor().missing.contains("DotNetRuntimeContractDescriptor"));
+}
+
+// A descriptor of CoreCLR, as a program has it that carries that runtime in its own file, is none of these.
+TEST(NativeAotN1, OfAnotherKind) {
+  ContractDescriptor d;
+  EXPECT_FALSE(is_native_aot(d));
+  for (auto [version, is] : {std::pair{"c1", false}, {"n1", true}, {"c1001", true}, {"n2", false}}) {
+    d.contracts["RuntimeTypeSystem"] = version;
+    EXPECT_EQ(is_native_aot(d), is) << version;
+  }
+}
+
+TEST(NativeAotN1, PublishedFlagsCount) {
+  for (bool early : {true, false}) {
+    Shop shop({.header = false, .descriptor = true, .early = early});
+    OpenedAot opened(shop.heap.target());
+    const ContractDescriptor &d = opened.runtime->descriptor();
+    EXPECT_EQ(d.find_global("MethodTableHasPointersFlag")->origin, early ? Origin::published : Origin::discovered);
+    EXPECT_EQ(d.number("MethodTableHasPointersFlag"), 0x1000000u);
+  }
+}
+
+} // namespace
+} // namespace dnheap::test

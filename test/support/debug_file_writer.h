@@ -1,0 +1,22 @@
+// Writes separate debug files for tests, in all four formats: an ELF file of sections only, with build id and symbols.
+#pragma once
+#include "support/elf_writer.h"
+
+namespace dnheap::test {
+
+struct DebugFileWriter {
+  struct Symbol {
+    std::string name = {};
+    u64 address = 0;
+    u16 section = 1; // 0: undefined
+  };
+
+  Format format;
+  std::vector<u8> build_id = {};
+  std::vector<Symbol> symbols = {};
+  std::string debug_link = {}; // of a program: what it calls its debug file
+
+  std::vector<std::byte> write() const;
+};
+
+} // namespace dnheap::test
