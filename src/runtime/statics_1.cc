@@ -80,6 +80,10 @@ private:
   std::unordered_set<Address> visited_;
 };
 
+bool is_of(const Memory &memory, Address object, Address type) {
+  return (memory.try_pointer(object).value_or(0) & ~u64(memory.format().pointer_size - 1)) == type;
+}
+
 // Of arrays of type object[] that strong and pinned handles hold, by address.
 std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc1 &gc, Address object_array,
                                      std::vector<std::string> &problems) {
@@ -87,7 +91,7 @@ std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc1 &gc, Addres
   constexpr HandleType types[] = {HandleType::strong, HandleType::pinned};
   std::vector<ArrayExtent> out;
   for (const HandleData &handle : gc.get_handles(types, problems))
-    if ((memory.try_pointer(handle.object).value_or(0) & ~(p - 1)) == object_array) {
+    if (is_of(memory, handle.object, object_array)) {
       Address start = handle.object + 2 * p;
       out.push_back({start, start + p * memory.try_load<u32>(handle.object + p).value_or(0), handle.object});
     }
@@ -95,8 +99,11 @@ std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc1 &gc, Addres
   return out;
 }
 
-void find_holders(std::vector<StaticRoot> &roots, const std::vector<ArrayExtent> &arrays) {
+void find_holders(const Memory &memory, Address object_array, const std::vector<ArrayExtent> &arrays,
+                  std::vector<StaticRoot> &roots) {
   for (StaticRoot &root : roots) {
+    if (root.holder && !is_of(memory, root.holder, object_array))
+      root.holder = 0;
     if (root.holder)
       continue;
     auto after = std::upper_bound(arrays.begin(), arrays.end(), root.slot,
@@ -131,7 +138,7 @@ std::vector<StaticRoot> Statics1::static_roots(std::span<const ThreadData> threa
   std::optional<u64> array = descriptor_->try_number("ObjectArrayMethodTable");
   if (Address type = array ? memory_->try_pointer(*array).value_or(0) : 0) {
     std::vector<std::string> ignored; // whoever wants the handles is told again
-    find_holders(found.roots, held_arrays(*memory_, *gc_, type, ignored));
+    find_holders(*memory_, type, held_arrays(*memory_, *gc_, type, ignored), found.roots);
   }
   for (const ThreadData &thread : threads)
     if (Address held = storage->thread_array(thread))
