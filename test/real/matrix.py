@@ -122,7 +122,7 @@ def with_holders(dnheap, combination):
         with start(combination, "holders") as target:
             dump = target.dump(combination.dump, pathlib.Path(folder) / "holders.core")
         roots, handles = answer(dnheap, "roots", dump), answer(dnheap, "handles", dump)
-        account = witness.survey(dump, combination.major, combination.dump == "full")
+        account = witness.survey(dump, combination.major, statics=combination.dump == "full")
     print(", ".join(f"{row['roots']} {row['kind']}" for row in roots["tables"]["kinds"]))
     return compare.own_roots(roots, target.truth) + compare.roots(roots, handles, account, combination.major)
 
