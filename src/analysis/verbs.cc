@@ -23,6 +23,11 @@ constexpr Verb all_verbs[] = {
      "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep nothing alive; "
      "strong and pinned ones keep their objects; a dependent one keeps its secondary as long as its object lives.",
      "type", "kind type", "handles kinds", answer_handles},
+    {"roots", "what keeps objects alive?",
+     "Sums by kind, the largest groups, and one row per root: handles by kind, objects whose finalizer is due, static "
+     "fields and thread statics by name, and what lies on stacks and in registers. Stacks are scanned for whatever "
+     "looks like an object (stack_conservative), so some of those may be left over from calls that have returned.",
+     "type", "", "kinds groups roots", answer_roots},
     {"gc", "what does the GC say of itself?",
      "Everything that the GC contract tells beside objects and handles: what kind of GC, its state, heaps and "
      "generations, background collection, finalization queues, mechanisms by name, free regions and bookkeeping, and "

@@ -10,6 +10,7 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question);
 report::Answer answer_handles(Snapshot &snapshot, const Question &question);
 report::Answer answer_gc(Snapshot &snapshot, const Question &question);
 report::Answer answer_info(Snapshot &snapshot, const Question &question);
+report::Answer answer_roots(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 

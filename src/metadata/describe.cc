@@ -12,7 +12,8 @@ constexpr std::size_t max_text = 16384;
 // TypeSpecs may refer to one another in circles, or double at every step: the depth ends the one, the budget the other.
 class Writer {
 public:
-  Writer(const Metadata &metadata, GenericOwner owner) : metadata_(metadata), owner_(owner) {}
+  Writer(const Metadata &metadata, GenericOwner owner, std::span<const std::string> arguments = {})
+      : metadata_(metadata), owner_(owner), arguments_(arguments) {}
 
   std::string text(const SignatureType &type, unsigned depth = 0);
   std::vector<std::string> texts(std::span<const SignatureType> types, unsigned depth);
@@ -27,6 +28,7 @@ private:
 
   const Metadata &metadata_;
   GenericOwner owner_;
+  std::span<const std::string> arguments_; // of the type
   std::size_t budget_ = max_text;
 };
 
@@ -66,7 +68,10 @@ std::string Writer::text(const SignatureType &type, unsigned depth) {
   case ElementType::Class:
   case ElementType::ValueType: return named(type.token, {}, depth);
   case ElementType::GenericInst: return named(children[0].token, children.subspan(1), depth);
-  case ElementType::Var: return parameter(token(Table::TypeDef, owner_.type_rid), "!", type.number);
+  case ElementType::Var:
+    if (type.number < arguments_.size())
+      return charged(arguments_[type.number]);
+    return parameter(token(Table::TypeDef, owner_.type_rid), "!", type.number);
   case ElementType::MVar: return parameter(token(Table::MethodDef, owner_.method_rid), "!!", type.number);
   case ElementType::FnPtr:
     return function_pointer_type_name(text(children[0], depth + 1), texts(children.subspan(1), depth));
@@ -107,6 +112,10 @@ std::string Writer::parameter(Token owner, std::string mark, u32 number) {
 
 std::string describe(const SignatureType &type, const Metadata &metadata, GenericOwner owner) {
   return Writer(metadata, owner).text(type);
+}
+
+std::string describe(const SignatureType &type, const Metadata &metadata, std::span<const std::string> arguments) {
+  return Writer(metadata, {}, arguments).text(type);
 }
 
 std::string describe_parameters(const MethodSignature &method, const Metadata &metadata, GenericOwner owner) {

@@ -6,6 +6,7 @@
 #pragma once
 #include "metadata/ecma335.h"
 
+#include <span>
 #include <string>
 
 namespace dnheap {
@@ -80,6 +81,8 @@ struct GenericOwner {
 
 // The type's name in the spelling of type_name.h; a hostile one is cut with "...".
 std::string describe(const SignatureType &type, const Metadata &metadata, GenericOwner owner = {});
+// The same inside a type whose type arguments have these names.
+std::string describe(const SignatureType &type, const Metadata &metadata, std::span<const std::string> arguments);
 // "(System.String, T[])"
 std::string describe_parameters(const MethodSignature &method, const Metadata &metadata, GenericOwner owner = {});
 

@@ -3,6 +3,7 @@
 #include "contract/find.h"
 #include "image/elf_image.h"
 #include "runtime/layout/derive.h"
+#include "runtime/statics_1.h"
 #include "runtime/version.h"
 
 namespace dnheap {
@@ -60,6 +61,18 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
   types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+  field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
+  fields_ = std::make_unique<Fields1>(target, descriptor(), *types_, loader_, *field_descs_);
+}
+
+std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems) const {
+  std::vector<ThreadData> all;
+  try {
+    all = threads(problems);
+  } catch (const Error &e) {
+    problems.push_back(std::string("thread statics are not named: ") + e.what());
+  }
+  return Statics1(memory(), descriptor(), types(), field_descs(), gc()).static_roots(all, problems);
 }
 
 } // namespace dnheap

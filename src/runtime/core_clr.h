@@ -1,6 +1,7 @@
 // CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. Its contract descriptor (.NET 9 on) is
 // completed by runtime/layout/. See runtime.h.
 #pragma once
+#include "runtime/fields_1.h"
 #include "runtime/layout/derivation.h"
 #include "runtime/loader_1.h"
 #include "runtime/runtime.h"
@@ -21,17 +22,22 @@ public:
 
   const char *kind() const override { return "coreclr"; }
   RuntimeTypeSystem1 &types() const override { return *types_; }
+  Fields1 &fields() const override { return *fields_; }
 
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
+  std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
   const Thread1 &thread() const { return thread_; }
   Loader1 &loader() const { return loader_; }
+  const FieldDesc1 &field_descs() const { return *field_descs_; }
 
 private:
   Thread1 thread_;
   mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
+  std::unique_ptr<FieldDesc1> field_descs_;
+  std::unique_ptr<Fields1> fields_;
 };
 
 } // namespace dnheap

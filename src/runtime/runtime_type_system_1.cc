@@ -40,12 +40,14 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   at_.flags = offset("MethodTable", "MTFlags");
   at_.base_size = offset("MethodTable", "BaseSize");
   at_.flags2 = optional("MethodTable", "MTFlags2");
+  at_.parent = optional("MethodTable", "ParentMethodTable");
   at_.module = optional("MethodTable", "Module");
   at_.class_or_canonical = offset("MethodTable", "EEClassOrCanonMT");
   at_.per_inst_info = optional("MethodTable", "PerInstInfo");
   at_.virtuals = optional("MethodTable", "NumVirtuals");
   at_.token = optional("MethodTable", "Token");
   at_.class_method_table = offset("EEClass", "MethodTable");
+  at_.normal_type = optional("EEClass", "InternalCorElementType");
   at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
   at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
   free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
@@ -79,6 +81,21 @@ bool RuntimeTypeSystem1::is_method_table(Address mt) const {
   return memory_->try_pointer(*word + at_.class_method_table) == mt;
 }
 
+Address RuntimeTypeSystem1::class_of(Address mt) const {
+  return is_method_table(mt) ? memory_->try_pointer(canonical(mt) + at_.class_or_canonical).value_or(0) : 0;
+}
+
+Address RuntimeTypeSystem1::parent_of(Address mt) const {
+  Address parent = at_.parent ? memory_->try_pointer(mt + *at_.parent).value_or(0) : 0;
+  return is_method_table(parent) ? parent : 0;
+}
+
+ElementType RuntimeTypeSystem1::normal_type(Address mt) const {
+  Address own_class = at_.normal_type ? class_of(mt) : 0;
+  std::optional<u8> type = own_class ? memory_->try_load<u8>(own_class + *at_.normal_type) : std::nullopt;
+  return type && *type ? static_cast<ElementType>(*type) : ElementType::ValueType;
+}
+
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
   if (mt == free_)
     return ObjectLayout{static_cast<u32>(3 * p_), 1, false};
@@ -92,6 +109,22 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   if (*base % p_ && component != 2)
     return std::nullopt;
   return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
+}
+
+// By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
+// handle to the managed one. Other types than collectible ones cost one load.
+Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
+  if (!is_collectible(mt))
+    return 0;
+  auto follow = [&](Address from, const char *type, const char *field) -> Address {
+    std::optional<i64> offset = from ? descriptor_->try_offset(type, field) : std::nullopt;
+    return offset ? memory_->try_pointer(from + static_cast<u64>(*offset)).value_or(0) : 0;
+  };
+  Address module = at_.token
+                       ? follow(mt, "MethodTable", "Module")
+                       : follow(follow(mt, "MethodTable", "AuxiliaryData"), "MethodTableAuxiliaryData", "LoaderModule");
+  Address handle = follow(follow(module, "Module", "LoaderAllocator"), "LoaderAllocator", "ObjectHandle");
+  return handle ? memory_->try_pointer(handle).value_or(0) : 0;
 }
 
 // From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.
@@ -223,11 +256,10 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
 
 // What memory says of a type besides its row must agree with what the row says; if not, row or name is a wrong one.
 void RuntimeTypeSystem1::check_relations(Address mt, const Metadata &metadata, u32 rid, u32 arity) {
-  if (std::optional<i64> offset = descriptor_->try_offset("MethodTable", "ParentMethodTable"))
-    if (Address parent = memory_->try_pointer(mt + static_cast<u64>(*offset)).value_or(0); is_method_table(parent))
-      if (const Metadata *of_parent = loader_->metadata(module_of(parent));
-          of_parent && !may_extend(metadata, rid, *of_parent, type_def_rid(parent)))
-        ++problems_["types whose base type is not the one that their metadata names"];
+  if (Address parent = parent_of(mt))
+    if (const Metadata *of_parent = loader_->metadata(module_of(parent));
+        of_parent && !may_extend(metadata, rid, *of_parent, type_def_rid(parent)))
+      ++problems_["types whose base type is not the one that their metadata names"];
   if (arity == 0 && canonical(mt) == mt)
     if (auto it = rows_.emplace(std::pair(&metadata, rid), mt).first; it->second != mt)
       ++problems_["types that have the same row of metadata as another one"];
@@ -245,6 +277,20 @@ std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
 
 // Generic arguments, in the type's own dictionary: the *last* one, since those before it are its generic ancestors'.
 // (RuntimeTypeSystem.md takes the first.) In front of the dictionaries lie their number and that of the arguments.
+std::vector<Address> RuntimeTypeSystem1::instantiation(Address mt) const {
+  std::vector<Address> out;
+  std::optional<u64> per_inst = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
+  if (!per_inst || !*per_inst || !at_.num_dicts || !at_.num_type_args)
+    return out;
+  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
+       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
+  std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
+  if (own && count && *count <= max_arguments)
+    for (u64 i = 0; i < *count; ++i)
+      out.push_back(memory_->try_pointer(*own + i * p_).value_or(0));
+  return out;
+}
+
 std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected, unsigned depth) {
   std::vector<std::string> out;
   std::optional<u64> per_inst = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
@@ -253,18 +299,15 @@ std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected,
                 why_missing({"MethodTable.PerInstInfo", "GenericsDictInfo.NumDicts", "GenericsDictInfo.NumTypeArgs"})];
     return out;
   }
-  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
-       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
-  std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
-  if (!own || count != expected || expected > max_arguments) {
+  std::vector<Address> handles = instantiation(mt);
+  if (handles.size() != expected) {
     ++problems_["generic types for which GenericsDictInfo.NumDicts and NumTypeArgs do not fit their metadata"];
     return out;
   }
   u64 length = 0;
-  for (u64 i = 0; i < expected; ++i) {
-    std::optional<u64> handle = memory_->try_pointer(*own + i * p_);
-    out.push_back(handle && *handle ? type_handle_name(*handle, depth + 1)
-                                    : unknown(mt, "generic arguments that are not in this dump"));
+  for (Address handle : handles) {
+    out.push_back(handle ? type_handle_name(handle, depth + 1)
+                         : unknown(mt, "generic arguments that are not in this dump"));
     length += out.back().size();
     if (length > max_name)
       break;

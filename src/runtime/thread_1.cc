@@ -51,6 +51,14 @@ std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems)
       thread.address = node - link;
       if (std::optional<i64> id = d.try_offset("Thread", "OSId"))
         thread.os_id = memory_->try_pointer(thread.address + static_cast<u64>(*id));
+      if (std::optional<i64> id = d.try_offset("Thread", "Id"))
+        thread.managed_id = memory_->try_load<u32>(thread.address + static_cast<u64>(*id));
+      if (std::optional<i64> base = d.try_offset("Thread", "CachedStackBase"),
+          limit = d.try_offset("Thread", "CachedStackLimit");
+          base && limit) {
+        thread.stack_base = memory_->try_pointer(thread.address + static_cast<u64>(*base));
+        thread.stack_limit = memory_->try_pointer(thread.address + static_cast<u64>(*limit));
+      }
       thread.allocation_context = allocation_context(thread.address);
       out.push_back(thread);
       node = memory_->pointer(node, "the next thread");

@@ -40,6 +40,12 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
                                           : memory_->try_pointer(thread + static_cast<u64>(id->offset));
       data.allocation_context = {memory_->pointer(thread + pointer, "a thread's allocation context"),
                                  memory_->pointer(thread + limit, "a thread's allocation context")};
+      if (std::optional<i64> base = d.try_offset("Thread", "CachedStackBase"),
+          stack_limit = d.try_offset("Thread", "CachedStackLimit");
+          base && stack_limit) {
+        data.stack_base = memory_->try_pointer(thread + static_cast<u64>(*base));
+        data.stack_limit = memory_->try_pointer(thread + static_cast<u64>(*stack_limit));
+      }
       out.push_back(data);
       thread = memory_->pointer(thread + next, "the next thread");
     } catch (const Error &e) {

@@ -31,6 +31,7 @@ MODES = {
     "cpus-datas": {"DOTNET_GCDynamicAdaptationMode": "1"},
     "oom": {"DOTNET_GCHeapHardLimit": "0x8000000"},
     "stopped": {},
+    "holders": {},
     "plain-jit": {"DOTNET_EnableWriteXorExecute": "0", "DOTNET_TieredCompilation": "0"},
 }
 
@@ -51,13 +52,14 @@ SPECIAL = """
     8:svr:regions:heap:cpus-heaps1 9:svr:regions:heap:cpus-heaps1 10:svr:regions:heap:cpus-heaps1
     8:svr:regions:heap:cpus-datas 9:svr:regions:heap:cpus-datas 10:svr:regions:heap:cpus-datas
     8:wks:regions:heap:oom 9:wks:clrgc:heap:oom 10:svr:regions:heap:oom
+    8:wks:regions:full:holders 9:svr:regions:full:holders 10:wks:regions:full:holders 10:svr:clrgc:heap:holders
     8:wks:regions:gcore:stopped 9:svr:regions:gcore:stopped 10:wks:clrgc:gcore:stopped 10:wks:regions:gcore:stopped
     8:wks:regions:kernel 9:svr:clrgcexp:kernel 10:wks:clrgc:kernel
     8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
 """.split()
 
 # The special ones that even a short run makes.
-SAMPLE = ["8:wks:regions:heap:handles", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
+SAMPLE = ["8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
           "10:wks:regions:gcore:stopped", "10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
           "8:wks:regions:kernel", "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
 

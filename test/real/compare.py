@@ -242,6 +242,70 @@ def references(verify, live, witness):
     return problems + different(witness["reachable_with_collectible"], found, "live objects")
 
 
+def own_roots(answer, truth):
+    """Each object that a root of the program's holds (test/programs/holders) is listed with that root's kind, name and thread."""
+    rows = answer["tables"]["roots"]
+    problems = []
+    for held in truth["held"]:
+        if not held["direct"]:
+            # What lies between is for `path`; but the root must be there.
+            if held["name"] and not any(row["kind"] == held["kind"] and (row["name"] or "").startswith(held["name"]) for row in rows):
+                problems.append(f"{held['way']}: no root {held['kind']} {held['name']}")
+            continue
+        mine = [row for row in rows if row["object"] == held["address"] and row["kind"] == held["kind"]
+                and (row["name"] or "") == held["name"] and (row["thread"] or 0) == held["thread"]]
+        others = [row for row in rows if row["object"] == held["address"] and row["kind"] != "stack_conservative" and row not in mine]
+        if len(mine) != 1 and held["kind"] != "stack_conservative" or not mine:
+            problems.append(f"{held['way']}: {len(mine)} roots {held['kind']} {held['name']} of thread {held['thread']} hold "
+                            f"{held['address']}")
+        if others:
+            problems.append(f"{held['way']}: other roots hold {held['address']} too: {others}")
+    doomed = sum(row["kind"] == "finalizer" and row["type"] == "Holding.Doomed" for row in rows)
+    if doomed != truth["finalizable"]:
+        problems.append(f"{doomed} objects of type Doomed wait for their finalizer, not {truth['finalizable']}")
+    weak = {row["kind"] for row in rows} & {"handle:weak_short", "handle:weak_long", "handle:dependent", "handle:weak_interior_pointer"}
+    problems += [f"roots of kind {kind}" for kind in sorted(weak)]
+    found = answer["completeness"]
+    return problems + ([] if found["complete"] else [f"roots: the answer is incomplete: {found['notes']}"])
+
+
+# What ClrMD calls the kinds of roots that it lists.
+ROOT_KINDS = {"StrongHandle": "handle:strong", "PinnedHandle": "handle:pinned", "AsyncPinnedHandle": "handle:async_pinned",
+              "RefCountedHandle": "handle:ref_counted", "SizedRefHandle": "handle:sized_ref", "FinalizerQueue": "finalizer"}
+
+
+def roots(answer, handles, witness, major):
+    """Handles and the finalizer queue as ClrMD has them, and every static that it has an address for, by name and address.
+
+    ClrMD lacks handles of tables beyond the number of heaps and some kinds of them (see handles()); for statics of generic and
+    collectible types of .NET 8, and of types whose initializer has not run, it has no address; nothing but dnheap has thread
+    statics of .NET 8.
+    """
+    rows = answer["tables"]["roots"]
+    lost = {"handle:weak_native_com", *(["handle:async_pinned"] if major >= 9 else []),
+            *(["handle:sized_ref"] if major >= 10 else [])}
+    beyond = {row["handle"] for row in handles["tables"]["handles"] if row["table"] >= witness["totals"]["heaps"]}
+    # ClrMD takes kinds that it does not know for strong ones.
+    weak = {row["handle"] for row in handles["tables"]["handles"] if row["kind"] == "weak_interior_pointer"}
+    mine = {(row["kind"], row["address"], row["object"]) for row in rows
+            if row["kind"].startswith("handle:") and row["kind"] not in lost and row["address"] not in beyond
+            or row["kind"] == "finalizer"}
+    theirs = {(ROOT_KINDS.get(row["kind"], row["kind"]), row["address"], row["object"]) for row in witness["roots"]
+              if row["address"] not in weak}
+    problems = [f"dnheap lacks the root {root}" for root in sorted(theirs - mine)]
+    # ClrMD does not know the counts of ComWrappers either, and takes such handles for weak ones.
+    problems += [f"only dnheap has the root {root}" for root in sorted(mine - theirs) if root[0] != "handle:ref_counted"]
+    named = {row["address"]: row for row in rows if row["kind"] in ("static", "thread_static")}
+    for row in witness.get("statics", []):
+        expected = {"name": row["name"], "object": row["object"]}
+        found = named.get(row["address"])
+        if not found:
+            problems.append(f"dnheap lacks the static {row['name']} at {row['address']}")
+        else:
+            problems += different(expected, found, f"the static at {row['address']}")
+    return problems
+
+
 def finalization(answer, witness):
     """As many objects in the finalization queues, and as many of them ready, as ClrMD says."""
     rows = answer["tables"]["finalization"]

@@ -118,6 +118,52 @@ class Comparison(unittest.TestCase):
         self.assertNotEqual(self.problems(right_stat(), right_segments(), truth=truth), [])
 
 
+class RootsTest(unittest.TestCase):
+    HELD = [{"way": "static", "address": "0x100", "kind": "static", "name": "P.One", "thread": 0, "direct": True},
+            {"way": "thread static", "address": "0x200", "kind": "thread_static", "name": "P.Mine", "thread": 7, "direct": True},
+            {"way": "local", "address": "0x300", "kind": "stack_conservative", "name": "", "thread": 7, "direct": True},
+            {"way": "handle", "address": "0x400", "kind": "handle:strong", "name": "", "thread": 0, "direct": True},
+            {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "direct": False}]
+    TRUTH = {"held": HELD, "finalizable": 1}
+    HANDLES = {"tables": {"handles": [{"handle": "0x40", "kind": "strong", "table": 0},
+                                      {"handle": "0x48", "kind": "weak_interior_pointer", "table": 0}]}}
+    WITNESS = {"roots": [{"kind": "StrongHandle", "address": "0x40", "object": "0x400"},
+                         {"kind": "StaticVar", "address": "0x48", "object": "0x400"},
+                         {"kind": "FinalizerQueue", "address": "0x50", "object": "0x600"}],
+               "statics": [{"name": "P.One", "address": "0x10", "object": "0x100"}], "totals": {"heaps": 1}}
+
+    def answer(self):
+        rows = [("static", "0x10", "0x100", "P.One", None), ("static", "0x18", "0x510", "P.Captured", None),
+                ("thread_static", "0x20", "0x200", "P.Mine", 7), ("stack_conservative", None, "0x300", None, 7),
+                ("handle:strong", "0x40", "0x400", None, None), ("finalizer", "0x50", "0x600", None, None)]
+        keys = ("kind", "address", "object", "name", "thread")
+        types = {"0x600": "Holding.Doomed"}
+        return {"completeness": {"complete": True, "notes": []},
+                "tables": {"roots": [{**dict(zip(keys, row)), "type": types.get(row[2])} for row in rows]}}
+
+    def test_right_answer(self):
+        self.assertEqual(compare.own_roots(self.answer(), self.TRUTH), [])
+        self.assertEqual(compare.roots(self.answer(), self.HANDLES, self.WITNESS, 10), [])
+
+    def test_every_value_counts(self):
+        for row in range(6):
+            for key, value in (("kind", "handle:pinned"), ("object", "0x8"), ("name", "P.Other"), ("thread", 8)):
+                wrong = self.answer()
+                wrong["tables"]["roots"][row][key] = value
+                if row < 1 or 2 <= row <= 4 or (row, key) in ((1, "kind"), (1, "name"), (5, "kind")):
+                    self.assertTrue(compare.own_roots(wrong, self.TRUTH), (row, key))
+                if row in (0, 4, 5) and key in ("kind", "object"):
+                    self.assertTrue(compare.roots(wrong, self.HANDLES, self.WITNESS, 10), (row, key))
+        for row in (0, 4, 5):
+            wrong = self.answer()
+            del wrong["tables"]["roots"][row]
+            self.assertTrue(compare.roots(wrong, self.HANDLES, self.WITNESS, 10), row)
+        for kind in ("static", "handle:weak_short"):
+            wrong = self.answer()
+            wrong["tables"]["roots"].append({**wrong["tables"]["roots"][0], "kind": kind, "address": "0x60", "name": "P.Two"})
+            self.assertTrue(compare.own_roots(wrong, self.TRUTH), kind)
+
+
 class HandlesTest(unittest.TestCase):
     WITNESS = {"handles": [{"handle": "0x10", "kind": "Strong", "object": "0x1000", "secondary": "0x0"},
                            {"handle": "0x18", "kind": "Dependent", "object": "0x1000", "secondary": "0x2000"},

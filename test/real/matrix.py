@@ -73,6 +73,8 @@ def run(dnheap, combination):
         return while_allocating(dnheap, combination)
     if combination.mode in ("handles", "oom") or combination.mode.startswith("cpus"):
         return with_handles(dnheap, combination)
+    if combination.mode == "holders":
+        return with_holders(dnheap, combination)
     if combination.mode == "stopped":
         return inside_collection(dnheap, combination)
     if combination.mode == "background-done":
@@ -112,6 +114,17 @@ def with_handles(dnheap, combination):
         if not any(row["asked_bytes"] > 20 << 20 and "could not be allocated" in row["words"] for row in rows):
             problems.append(f"no allocation of 20 MiB is said to have failed: {gc['tables']['oom']}")
     return problems
+
+
+def with_holders(dnheap, combination):
+    """A program that holds an object in every way there is: the roots must have each, by name."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, "holders") as target:
+            dump = target.dump(combination.dump, pathlib.Path(folder) / "holders.core")
+        roots, handles = answer(dnheap, "roots", dump), answer(dnheap, "handles", dump)
+        account = witness.survey(dump, combination.major, statics=combination.dump == "full")
+    print(", ".join(f"{row['roots']} {row['kind']}" for row in roots["tables"]["kinds"]))
+    return compare.own_roots(roots, target.truth) + compare.roots(roots, handles, account, combination.major)
 
 
 def inside_collection(dnheap, combination):

@@ -119,8 +119,13 @@ void HeapBuilder::add_core_types() {
     core.generic(token(Table::TypeDef, rid), {"T"});
     return rid;
   };
-  u32 object = core.type("System", "Object"), string = core.type("System", "String"),
-      array = core.type("System", "Array");
+  u32 object = core.type("System", "Object"), string = core.type("System", "String");
+  Blob text = field_signature(element(ElementType::String));
+  std::vector<FieldShape> string_fields = {
+      {core.field("_stringLength", field_signature(element(ElementType::I4))), ElementType::I4, 0},
+      {core.field("_firstChar", field_signature(element(ElementType::Char))), ElementType::Char, 4},
+      {core.field("Empty", text, 0x0036), ElementType::Class, 0, true}};
+  u32 array = core.type("System", "Array");
   u32 equatable = generic("IEquatable`1"), comparable = generic("IComparable`1");
   u32 cloneable = core.type("System", "ICloneable"), convertible = core.type("System", "IConvertible");
   const Address module = modules[0].module;
@@ -140,6 +145,7 @@ void HeapBuilder::add_core_types() {
                               .rid = string,
                               .module = module,
                               .interfaces = interfaces});
+  fields(string_type, string_fields);
   auto pointer_at = [&](Address at) {
     return load_pointer(native.bytes().data() + (at - native.address()), shape.format);
   };
@@ -151,6 +157,52 @@ void HeapBuilder::add_core_types() {
   types_[free_type] = {.base_size = static_cast<u32>(3 * p), .component_size = 1};
   array_base_type_ = method_table({.rid = array, .module = module});
   object_array_type = this->array(object_type, static_cast<u32>(p));
+  add_primitive("Byte", ElementType::U1, 1);
+  add_primitive("Int32", ElementType::I4, 4);
+  add_primitive("Int64", ElementType::I8, 8);
+}
+
+void HeapBuilder::add_primitive(const char *name, ElementType type, u32 size) {
+  u32 rid = core().metadata.type("System", name);
+  u32 field = core().metadata.field("m_value", field_signature(element(type)), 0x0001);
+  Address mt = method_table({.base_size = static_cast<u32>(2 * p + align_up(u64{size}, p)),
+                             .flags = mt_category_primitive | 0x10000,
+                             .rid = rid,
+                             .module = core().module});
+  fields(mt, {{field, type, 0}});
+  value_type(mt, type, size);
+}
+
+Address HeapBuilder::class_of(Address mt) const {
+  const std::byte *at = native.bytes().data() + (mt - native.address());
+  return load_pointer(at + 16 + 3 * p, shape.format);
+}
+
+// FieldDesc {MethodTable, u32 row and flags, u32 offset and type}. EEClass: the list at the fourth word; from .NET 9 on
+// u16 counts of instance fields, methods and statics behind three bytes.
+void HeapBuilder::fields(Address mt, const std::vector<FieldShape> &fields) {
+  Address list = native.reserve(fields.size() * (p + 8)), at = list;
+  u64 instances = instance_fields_[types_.at(mt).parent.value_or(object_type)], statics = 0;
+  for (const FieldShape &field : fields) {
+    native.pointer(at, mt);
+    native.word(at + p, field.rid | (field.is_static ? 1u << 24 : 0) | (field.is_thread_static ? 1u << 25 : 0) |
+                            (field.is_rva ? 1u << 26 : 0));
+    native.word(at + p + 4, field.offset | static_cast<u32>(field.type) << 27);
+    ++(field.is_static ? statics : instances);
+    at += p + 8;
+  }
+  instance_fields_[mt] = instances;
+  native.reserve(2 * (p + 8)); // what follows is no FieldDesc of this type
+  native.pointer(class_of(mt) + 3 * p, list);
+  if (shape.net != Net::net8) {
+    native.half(class_of(mt) + 5 * p + 10, instances);
+    native.half(class_of(mt) + 5 * p + 14, statics);
+  }
+}
+
+void HeapBuilder::value_type(Address mt, ElementType normal_type, u64 size) {
+  native.put(class_of(mt) + 5 * p + 8, static_cast<u8>(normal_type), 1);
+  native.put(class_of(mt) + 5 * p + (shape.net == Net::net8 ? 11 : 9), types_.at(mt).base_size - size, 1);
 }
 
 Address HeapBuilder::type(const std::string &full_name, u64 fields) {
@@ -193,7 +245,7 @@ Address HeapBuilder::method_table(const TypeShape &s) {
       throw std::logic_error("GenericsDictInfo must precede the dictionaries");
   }
   Address map = type.interfaces.empty() ? 0 : native.words(type.interfaces);
-  Address auxiliary = native.reserve(16 * p), eeclass = type.canonical ? 0 : native.reserve(8 * p);
+  Address auxiliary = native.reserve(16 * p), eeclass = type.canonical ? 0 : native.reserve(16 * p);
   write_gc_desc(type);
   Address mt = native.reserve(16 + 12 * p);
   u32 flags = type.flags | (type.component_size ? mt_has_component_size | type.component_size : 0);
@@ -217,8 +269,15 @@ Address HeapBuilder::method_table(const TypeShape &s) {
                  map};
   for (u64 i = 0; i < std::size(words); ++i)
     native.pointer(mt + 16 + i * p, words[i]);
-  if (eeclass)
+  // Statics lie in front of the auxiliary data.
+  native.pointer(mt + 16 + 2 * p, auxiliary + 8 * p);
+  native.pointer(auxiliary + 9 * p, module);
+  if (eeclass) {
     native.pointer(eeclass + 2 * p, mt);
+    if (shape.net == Net::net8) // its size, which ends with the number of a class that a module makes up
+      native.put(eeclass + 5 * p + 10, 5 * p + 16, 1);
+  }
+  type.module = module;
   types_[mt] = type;
   return mt;
 }
@@ -355,7 +414,7 @@ std::unique_ptr<Target> HeapBuilder::target() {
   std::sort(out->modules.begin(), out->modules.end(), [](const Module &a, const Module &b) { return a.base < b.base; });
   for (const ThreadWriter &thread : threads)
     if (thread.os_id && thread.in_target)
-      out->threads.push_back({thread.os_id, 0, 0, {}});
+      out->threads.push_back({thread.os_id, 0, thread.stack_pointer, thread.registers});
   return out;
 }
 

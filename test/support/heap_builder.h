@@ -61,6 +61,14 @@ struct TypeShape {
   u64 pattern_start = 0;
 };
 
+// One FieldDesc. `type`: a CorElementType; `offset`: from the first field on.
+struct FieldShape {
+  u32 rid = 0; // of its row in the metadata of the type's module
+  ElementType type = ElementType::Class;
+  u32 offset = 0;
+  bool is_static = false, is_thread_static = false, is_rva = false;
+};
+
 struct WrittenObject {
   Address address = 0, method_table = 0;
   u64 size = 0, aligned_size = 0;
@@ -107,6 +115,8 @@ struct ModuleWriter {
   Address module = 0, image = 0; // the runtime's Module; its PE image
   bool has_image = true;
   MetadataWriter metadata = {};
+  std::vector<Address> instantiations = {}; // generic types and arrays that belong to it
+  Address statics = 0;                      // 8.0: where the references among them lie
 };
 
 struct ThreadWriter {
@@ -115,6 +125,12 @@ struct ThreadWriter {
   bool has_locals = true; // .NET 9 on
   Address address = 0;
   bool in_target = true; // does the target's list of threads know it?
+  Address stack_base = 0, stack_limit = 0, stack_pointer = 0;
+  std::vector<u64> registers = {};
+  // .NET 9 on: an object[] whose elements hold a type's thread statics each, by the type's index, counted from 2; 8.0:
+  // an object[] with those of the application.
+  Address statics = 0;
+  u64 statics_count = 0; // first index that is not there
 };
 
 class HeapBuilder {
@@ -134,6 +150,13 @@ public:
   Address type(const std::string &full_name, u64 fields);
   Address array(Address element, u32 component_size, u32 rank = 0); // rank 0: a vector
   Address method_table(const TypeShape &shape);
+  // The list of fields that the type itself declares. At most one call per type, parents first.
+  void fields(Address method_table, const std::vector<FieldShape> &fields);
+  // Where the references among its statics lie: .NET 9 on. In 8.0 all of a module lie at ModuleWriter::statics.
+  void statics(Address method_table, Address base);
+  void thread_statics(Address method_table, u32 index); // .NET 9 on
+  // What its EEClass says that it is: ValueType, or of primitives and enums which; `size` in bytes.
+  void value_type(Address method_table, ElementType normal_type, u64 size);
   Address object_type = 0, string_type = 0, free_type = 0, object_array_type = 0;
   u64 size_of(Address method_table, u64 components) const;
 
@@ -179,9 +202,15 @@ private:
   Address variable(const std::string &name, u64 words = 1);
   void set(const std::string &name, u64 value) { data.pointer(variables.at(name), value); }
   void add_core_types();
+  void add_primitive(const char *name, ElementType type, u32 size);
+  Address class_of(Address method_table) const;
   void write_gc_desc(const TypeShape &type);
   void build();
   void write_module(const ModuleWriter &module);
+  void write_assemblies();
+  void write_thread_parts(const ThreadWriter &thread);
+  void write_thread_statics();
+  Address auxiliary_of(Address method_table) const;
   void write_segments();
   void write_generations(Address table, u32 heap, Block &to);
   void write_heaps();
@@ -211,6 +240,7 @@ private:
   Address module_base_, array_base_type_ = 0; // System.Array
   Block constants_;                           // .rodata of its module
   std::map<Address, TypeShape> types_;
+  std::map<Address, u64> instance_fields_; // by MethodTable; inherited ones included
   std::map<u32, AllocationContext> generation_contexts_;
   std::vector<Address> heap_addresses_, relocated_;
   Address descriptor_ = 0;

@@ -24,6 +24,8 @@ void HeapBuilder::build() {
   for (const ModuleWriter &m : modules)
     write_module(m);
   write_threads();
+  write_assemblies();
+  write_thread_statics();
   write_segments();
   write_heaps();
   write_gc_state();
@@ -65,6 +67,7 @@ void HeapBuilder::write_threads() {
     thread.address = native.reserve(0x1000);
     native.pointer(thread.address, native.address());
     native.pointer(thread.address + layout.os_id * p, thread.os_id);
+    write_thread_parts(thread);
     if (layout.context)
       write_context(native, thread.address + layout.context * p, thread.context);
     else if (thread.has_locals) {
@@ -280,6 +283,12 @@ void HeapBuilder::write_descriptors() {
     words += bytes(1);
   }
   d.types["EEClass"]["MethodTable"] = bytes(2);
+  d.types["EEClass"]["InternalCorElementType"] = bytes(5) + 8;
+  if (shape.net == Net::net10 || shape.net == Net::net11)
+    for (auto [field, offset] : {std::pair{"FieldDescList", bytes(3)},
+                                 {"NumInstanceFields", bytes(5) + 10},
+                                 {"NumStaticFields", bytes(5) + 14}})
+      d.types["EEClass"][field] = offset;
   d.types["GenericsDictInfo"]["NumTypeArgs"] = p == 8 ? 6 : 2;
   // Shipped tables, which have it for 9.0, are for 64 bits only.
   if (shape.net != Net::net9 || p == 4)
@@ -300,6 +309,7 @@ void HeapBuilder::write_descriptors() {
   d.pointers["StringMethodTable"] = variables.at("String");
   d.pointers["ObjectMethodTable"] = variables.at("Object");
   d.pointers["ThreadStore"] = variables.at("ThreadStore");
+  d.pointers["AppDomain"] = variables.at("AppDomain");
   if (shape.net == Net::net11) {
     d.pointers["GlobalAllocContext"] = variables.at("GlobalAllocContext");
     d.pointers["GCLowestAddress"] = variables.at("lowest");

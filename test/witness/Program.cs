@@ -1,4 +1,6 @@
-// witness all DUMP DAC OUT.json [--lockfree]   everything the tests compare with
+// witness all DUMP DAC OUT.json [--lockfree] [--statics]   everything the tests compare with
+//     --statics: static fields too, for which ClrMD wants libraries that are not here unless the dump is a full one
+// witness fields DUMP DAC OUT.json [--lockfree]   names of fields and references (Fields.cs); full dumps only, too
 // witness stat DUMP DAC [--lockfree]           the table of types, as fast as ClrMD goes: the peer of the benchmarks
 // witness refs|live|verify DUMP DAC [--lockfree]   all references; what is reachable; what VerifyHeap() finds: likewise
 using System;
@@ -7,9 +9,10 @@ using Microsoft.Diagnostics.Runtime;
 
 bool lockFree = args.Contains("--lockfree");
 string[] words = args.Where(word => !word.StartsWith("--")).ToArray();
-if (words is not (["all", _, _, _] or ["stat" or "refs" or "live" or "verify", _, _]))
+if (words is not (["all" or "fields", _, _, _] or ["stat" or "refs" or "live" or "verify", _, _]))
 {
-    Console.Error.WriteLine("usage: witness all DUMP DAC OUT.json [--lockfree] | witness stat|refs|live|verify DUMP DAC [--lockfree]");
+    Console.Error.WriteLine("usage: witness all|fields DUMP DAC OUT.json [--lockfree] [--statics] | " +
+                            "witness stat|refs|live|verify DUMP DAC [--lockfree]");
     return 2;
 }
 
@@ -21,7 +24,9 @@ using DataTarget target = DataTarget.LoadDump(words[1], new DataTargetOptions
 // ClrMD takes the runtime's version for 0.0 on Linux, so no DAC ever seems to match.
 using ClrRuntime runtime = target.ClrVersions.Single().CreateRuntime(words[2], ignoreMismatch: true);
 if (words[0] == "all")
-    Survey.Write(runtime.Heap, words[3]);
+    Survey.Write(runtime.Heap, words[3], args.Contains("--statics"));
+else if (words[0] == "fields")
+    Fields.Write(runtime.Heap, words[3]);
 else if (words[0] == "refs")
     Console.WriteLine(References.Survey(runtime.Heap));
 else if (words[0] == "live")

@@ -32,7 +32,7 @@ static class Survey
         public ulong Aligned, FreeAligned;
     }
 
-    public static void Write(ClrHeap heap, string path)
+    public static void Write(ClrHeap heap, string path, bool statics)
     {
         var types = new Dictionary<ulong, TypeRow>();
         var segments = new List<SegmentRow>();
@@ -77,6 +77,9 @@ static class Survey
         WriteSegments(json, segments);
         WriteHandles(json, heap);
         References.Write(json, heap);
+        WriteRoots(json, heap);
+        if (statics)
+            WriteStatics(json, heap, types.Values.Select(row => row.Type));
         json.WriteStartObject("totals");
         json.WriteNumber("objects", types.Values.Sum(row => row.Count));
         json.WriteNumber("bytes", types.Values.Sum(row => (long)row.Bytes));
@@ -125,6 +128,49 @@ static class Survey
                 json.WriteNumber(generations[i], row.Aligned[i]);
             json.WriteEndObject();
         }
+        json.WriteEndArray();
+    }
+
+    // Those that are not on stacks. ClrMD calls dependent handles strong, too.
+    static void WriteRoots(Utf8JsonWriter json, ClrHeap heap)
+    {
+        json.WriteStartArray("roots");
+        IEnumerable<ClrRoot> handles = heap.Runtime.EnumerateHandles().Where(handle => handle.IsStrong && handle.HandleKind != ClrHandleKind.Dependent);
+        foreach (ClrRoot root in handles.Concat(heap.EnumerateFinalizerRoots()))
+        {
+            json.WriteStartObject();
+            json.WriteString("kind", root.RootKind.ToString());
+            json.WriteString("address", Hex(root.Address));
+            json.WriteString("object", Hex(root.Object.Address));
+            json.WriteEndObject();
+        }
+        json.WriteEndArray();
+    }
+
+    // Static fields of reference type that are not null, of every type that a module defines and every type with objects.
+    // Not of Free, nor of collectible types: of .NET 8's the DAC dereferences null.
+    static void WriteStatics(Utf8JsonWriter json, ClrHeap heap, IEnumerable<ClrType> types)
+    {
+        ClrRuntime runtime = heap.Runtime;
+        var all = types.ToDictionary(type => type.MethodTable);
+        foreach (ClrModule module in runtime.EnumerateModules())
+            foreach ((ulong methodTable, int _) in module.EnumerateTypeDefToMethodTableMap())
+                if (runtime.GetTypeByMethodTable(methodTable) is ClrType type)
+                    all.TryAdd(methodTable, type);
+        json.WriteStartArray("statics");
+        foreach (ClrType type in all.Values.Where(type => !type.IsFree && !type.IsCollectible).OrderBy(type => type.MethodTable))
+            foreach (ClrStaticField field in type.StaticFields.Where(field => field.IsObjectReference))
+                foreach (ClrAppDomain domain in runtime.AppDomains)
+                {
+                    ulong address = field.GetAddress(domain);
+                    if (address == 0 || !runtime.DataTarget.DataReader.ReadPointer(address, out ulong value) || value == 0)
+                        continue;
+                    json.WriteStartObject();
+                    json.WriteString("name", type.Name + "." + field.Name);
+                    json.WriteString("address", Hex(address));
+                    json.WriteString("object", Hex(value));
+                    json.WriteEndObject();
+                }
         json.WriteEndArray();
     }
 

@@ -1,11 +1,14 @@
 #include "runtime/layout/derive.h"
 
+#include "runtime/layout/assemblies.h"
+#include "runtime/layout/field_desc.h"
 #include "runtime/layout/gc_bounds.h"
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
 #include "runtime/layout/handle_table.h"
 #include "runtime/layout/method_table.h"
 #include "runtime/layout/thread.h"
+#include "runtime/layout/thread_parts.h"
 
 namespace dnheap {
 
@@ -48,7 +51,10 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   }
   derive_object(derivation);
   derive_method_table(derivation);
+  derive_field_desc(derivation);
   derive_thread(derivation, gc_variable);
+  derive_assemblies(derivation, gc_variable);
+  derive_thread_parts(derivation);
   for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
     if (out.contracts.try_emplace(contract, "c1").second)
       out.contract_origin[contract] = Origin::discovered;

@@ -79,21 +79,27 @@ private:
   }
   // Distance from the link to the operating system's id, the same for all threads that have started.
   std::optional<i64> id_distance(const std::vector<Address> &nodes) const {
+    std::optional<i64> best;
+    u64 most = 0;
     for (i64 distance = -64 * p_; distance < 96 * p_; distance += p_) {
       std::set<u64> ids;
-      u64 wrong = 0;
+      u64 none = 0, wrong = 0;
       for (Address node : nodes) {
         u64 id = d_.word(node + static_cast<u64>(distance)).value_or(0);
         if (os_ids_.contains(id))
           ids.insert(id);
         else
-          ++wrong;
+          ++(id ? wrong : none);
       }
-      // Threads that ended but are still listed, or have not started, have no id of a living thread.
-      if (!ids.empty() && ids.size() + wrong == nodes.size() && ids.size() >= wrong)
-        return distance;
+      // Threads that ended but are still listed, or have not started, have no id of a living thread: mostly 0, and
+      // there may be many of those.
+      bool enough = ids.size() >= wrong + none || (wrong == 0 && ids.size() > 1);
+      if (ids.size() > most && ids.size() + wrong + none == nodes.size() && enough) {
+        best = distance;
+        most = ids.size();
+      }
     }
-    return std::nullopt;
+    return best;
   }
 
   bool find_thread_store() {

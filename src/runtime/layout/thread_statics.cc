@@ -60,10 +60,15 @@ void derive_thread_statics(Derivation &d) {
       return std::vector<i64>{*low - stack_low_word * p};
     return Derivation::offsets(0, static_cast<i64>(most_words) * p, p);
   };
-  if (d.choose("Thread", "ThreadLocalStatics", candidates, passes,
-               "the third and the fourth word behind it are the bounds of each thread's stack"))
-    d.descriptor.set_field("Thread", "InlinedThreadLocalStatics",
-                           d.descriptor.offset("Thread", "ThreadLocalStatics") + inlined_word * p, Origin::discovered);
+  if (!d.choose("Thread", "ThreadLocalStatics", candidates, passes,
+                "the third and the fourth word behind it are the bounds of each thread's stack"))
+    return;
+  const i64 statics = d.descriptor.offset("Thread", "ThreadLocalStatics");
+  for (auto [field, word] : {std::pair{"InlinedThreadLocalStatics", inlined_word},
+                             {"CachedStackLimit", stack_low_word},
+                             {"CachedStackBase", stack_high_word}})
+    if (!d.descriptor.find_field("Thread", field))
+      d.descriptor.set_field("Thread", field, statics + word * p, Origin::discovered);
 }
 
 } // namespace dnheap

@@ -140,7 +140,7 @@ static class Truth
         return length > 0;
     }
 
-    static unsafe ulong AddressOf(object value) => (ulong)*(nint*)Unsafe.AsPointer(ref value);
+    public static unsafe ulong AddressOf(object value) => (ulong)*(nint*)Unsafe.AsPointer(ref value);
 
     static string Quote(string text)
     {

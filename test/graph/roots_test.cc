@@ -1,0 +1,286 @@
+// Every root is found, with its kind, name and thread; nothing that is weak is one; and damage is told in words.
+#include "graph/object_index.h"
+#include "graph/roots.h"
+#include "support/opened.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+template <class Visit> void for_each_shape(Visit visit) {
+  for (const HeapShape &shape : all_shapes())
+    if (!shape.server && shape.regions) {
+      SCOPED_TRACE(name_of(shape));
+      visit(shape);
+    }
+}
+
+// What find_roots says, without what was said of the heap already.
+struct Found : Opened {
+  explicit Found(HeapBuilder &heap, const RootOptions &options = {})
+      : Opened(heap), index(this->heap, runtime, 1, {}),
+        set(find_roots(
+            runtime, [this](Address a) { return index.is_object(a); }, options)) {}
+
+  std::vector<Root> of(RootKind kind) const {
+    std::vector<Root> out;
+    for (const Root &root : set.roots)
+      if (root.kind == kind)
+        out.push_back(root);
+    return out;
+  }
+  const Root *find(Address slot) const {
+    for (const Root &root : set.roots)
+      if (root.slot == slot)
+        return &root;
+    return nullptr;
+  }
+
+  ObjectIndex index;
+  RootSet set;
+};
+
+TEST(Roots, Handles) {
+  for_each_shape([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    SegmentWriter &old = heap.segment(G::gen2);
+    Address a = old.object(heap.object_type), b = old.object(heap.object_type), c = old.object(heap.object_type);
+    heap.gc.handles = {{.type = HandleType::strong, .object = a},
+                       {.type = HandleType::pinned, .object = b},
+                       {.type = HandleType::weak_short, .object = a},
+                       {.type = HandleType::weak_long, .object = c},
+                       {.type = HandleType::dependent, .object = a, .secondary = c},
+                       {.type = HandleType::dependent, .object = b},
+                       {.type = HandleType::weak_interior_pointer, .object = c, .secondary = 0x7000}};
+    Found found(heap);
+    std::vector<Root> roots = found.of(RootKind::handle);
+    ASSERT_EQ(roots.size(), 2u);
+    EXPECT_EQ(kind_text(roots[0]), "handle:strong");
+    EXPECT_EQ(roots[0].object, a);
+    EXPECT_EQ(roots[0].slot, heap.gc.handles[0].address);
+    EXPECT_FALSE(roots[0].pinned);
+    EXPECT_EQ(kind_text(roots[1]), "handle:pinned");
+    EXPECT_EQ(roots[1].object, b);
+    EXPECT_TRUE(roots[1].pinned);
+    ASSERT_EQ(found.set.dependent.size(), 1u);
+    EXPECT_EQ(found.set.dependent[0].key, a);
+    EXPECT_EQ(found.set.dependent[0].value, c);
+  });
+}
+
+// What is due for finalization is a root, what is merely registered is not.
+TEST(Roots, FinalizerQueue) {
+  for_each_shape([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    heap.segment(G::gen2).object(heap.object_type);
+    heap.gc.heaps[0].finalize_counts = {0, 0, 3, 0, 1, 1, 2};
+    Found found(heap);
+    std::vector<Root> roots = found.of(RootKind::finalizer);
+    std::vector<GCFinalizeQueuePart> parts = finalize_queue_parts(found.runtime.gc().get_heap_data(0));
+    ASSERT_FALSE(parts.empty());
+    EXPECT_EQ(parts.back().end - parts[parts.size() - 2].start, 3 * heap.p);
+    for (const Root &root : roots) {
+      EXPECT_GE(root.slot, parts[parts.size() - 2].start);
+      EXPECT_LT(root.slot, parts.back().end);
+    }
+  });
+}
+
+struct StaticsHeap : HeapBuilder {
+  explicit StaticsHeap(const HeapShape &shape) : HeapBuilder(shape) {
+    auto add_field = [&](const char *name) {
+      return app().metadata.field(name, field_signature(element(ElementType::Object)));
+    };
+    cache = type("Shop.Cache", 1);
+    std::vector<FieldShape> list = {
+        {add_field("_next"), ElementType::Class, 0},
+        {add_field("_items"), ElementType::Class, static_cast<u32>(p), true},
+        {add_field("_boxed"), ElementType::ValueType, static_cast<u32>(2 * p), true},
+        {add_field("_count"), ElementType::I4, 0, true},
+        {add_field("_null"), ElementType::Class, static_cast<u32>(3 * p), true},
+        {add_field("_mine"), ElementType::Class, static_cast<u32>(thread_offset()), true, true}};
+    fields(cache, list);
+    SegmentWriter &old = segment(G::gen2);
+    holder = old.object(object_array_type, 8);
+    for (u64 i = 0; i < 4; ++i)
+      objects_of_test.push_back(old.object(object_type));
+    old.store(slot(holder, 2), objects_of_test[0], p);
+    old.store(slot(holder, 3), objects_of_test[1], p);
+    old.store(slot(holder, 6), objects_of_test[2], p); // of no field
+    gc.handles = {{.type = HandleType::strong, .object = holder}};
+    thread_array = old.object(object_array_type, 4);
+    thread_holder = old.object(object_array_type, 2);
+    old.store(slot(thread_holder, 1), objects_of_test[3], p);
+    if (shape.net == Net::net8) {
+      app().statics = slot(holder, 1);
+      threads[1].statics = thread_holder;
+      gc.handles.push_back({.type = HandleType::strong, .object = thread_holder});
+    } else {
+      statics(cache, slot(holder, 1));
+      thread_statics(cache, 3);
+      old.store(slot(thread_array, 1), thread_holder, p);
+      threads[1].statics = thread_array;
+      threads[1].statics_count = 5;
+    }
+  }
+  // From .NET 9 on it counts from the array's beginning.
+  u64 thread_offset() const { return shape.net == Net::net8 ? p : 3 * p; }
+  Address slot(Address array, u64 i) const { return array + (2 + i) * p; }
+
+  Address cache = 0, holder = 0, thread_array = 0, thread_holder = 0;
+  std::vector<Address> objects_of_test;
+};
+
+TEST(Roots, StaticsByName) {
+  for_each_shape([](const HeapShape &shape) {
+    StaticsHeap heap(shape);
+    Found found(heap);
+    for (const std::string &problem : found.set.problems)
+      EXPECT_EQ(problem.find("static"), std::string::npos) << problem;
+    auto expect = [&](Address slot, Address object, RootKind kind, const std::string &name) {
+      const Root *root = found.find(slot);
+      ASSERT_TRUE(root) << name;
+      EXPECT_EQ(root->object, object);
+      EXPECT_EQ(kind_text(*root), kind == RootKind::static_field ? "static" : "thread_static");
+      EXPECT_EQ(found.set.name(*root), name);
+    };
+    expect(heap.slot(heap.holder, 2), heap.objects_of_test[0], RootKind::static_field, "Shop.Cache._items");
+    expect(heap.slot(heap.holder, 3), heap.objects_of_test[1], RootKind::static_field, "Shop.Cache._boxed");
+    expect(heap.slot(heap.holder, 6), heap.objects_of_test[2], RootKind::static_field, "<runtime>");
+    EXPECT_FALSE(found.find(heap.slot(heap.holder, 4))) << "it is null";
+    Address mine = heap.slot(heap.thread_holder, 1);
+    expect(mine, heap.objects_of_test[3], RootKind::thread_static, "Shop.Cache._mine");
+    ASSERT_TRUE(found.find(mine) && found.set.thread(*found.find(mine)));
+    EXPECT_EQ(found.set.thread(*found.find(mine))->os_id, heap.threads[1].os_id);
+    std::set<Address> holders(found.set.holders.begin(), found.set.holders.end());
+    EXPECT_EQ(holders, (std::set<Address>{heap.holder, heap.thread_holder}));
+    if (shape.net != Net::net8) {
+      std::vector<Root> roots = found.of(RootKind::thread_static);
+      EXPECT_TRUE(std::any_of(roots.begin(), roots.end(), [&](const Root &r) { return r.object == heap.thread_array; }))
+          << "the array of a thread is held by nothing else";
+    }
+    // Everything that the holders hold is a root.
+    for (u64 i = 0; i < 8; ++i)
+      if (u64 held = found.target->memory.try_pointer(heap.slot(heap.holder, i)).value_or(0)) {
+        ASSERT_TRUE(found.find(heap.slot(heap.holder, i))) << i;
+        EXPECT_EQ(found.find(heap.slot(heap.holder, i))->object, held);
+      }
+    const NamedSlot *named = found.set.find_slot(heap.slot(heap.holder, 2));
+    ASSERT_TRUE(named);
+    EXPECT_EQ(found.set.names[named->name], "Shop.Cache._items");
+  });
+}
+
+// Of a collectible type the LoaderAllocator keeps the statics: names, but no roots.
+TEST(Roots, StaticsOfCollectibleTypesAreNoRoots) {
+  for_each_shape([](const HeapShape &shape) {
+    if (shape.net == Net::net8)
+      return; // there those lie elsewhere
+    StaticsHeap heap(shape);
+    heap.native.word(heap.cache, 0x00200000);
+    Found found(heap);
+    EXPECT_FALSE(found.find(heap.slot(heap.holder, 2)));
+    EXPECT_TRUE(found.set.find_slot(heap.slot(heap.holder, 2)));
+    EXPECT_TRUE(found.set.holders.empty());
+  });
+}
+
+TEST(Roots, StacksAndRegisters) {
+  for_each_shape([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    SegmentWriter &old = heap.segment(G::gen2);
+    Address a = old.object(heap.object_type), b = old.object(heap.object_type), c = old.object(heap.object_type);
+    old.free(64);
+    Address stack = align_up(heap.native.reserve(0x6000), 0x1000);
+    for (u64 i = 0; i < 2; ++i) {
+      ThreadWriter &thread = heap.threads[i];
+      thread.stack_limit = stack + i * 0x2000;
+      thread.stack_base = thread.stack_limit + 0x2000;
+      thread.stack_pointer = thread.stack_limit + 0x1000;
+    }
+    const ThreadWriter &first = heap.threads[0];
+    heap.threads[1].registers = {7, c, c, c + 4};
+    heap.native.pointer(first.stack_pointer - 128, a);         // the red zone
+    heap.native.pointer(first.stack_pointer - 136, b);         // below it
+    heap.native.pointer(first.stack_base - heap.p, b);         // the outermost word
+    heap.native.pointer(first.stack_pointer + 16, a + heap.p); // inside an object
+    Found found(heap);
+    std::vector<Root> roots = found.of(RootKind::stack_conservative);
+    ASSERT_EQ(roots.size(), 3u);
+    EXPECT_EQ(roots[0].slot, first.stack_pointer - 128);
+    EXPECT_EQ(roots[0].object, a);
+    EXPECT_EQ(roots[1].slot, first.stack_base - heap.p);
+    EXPECT_EQ(roots[1].object, b);
+    EXPECT_EQ(found.set.thread(roots[1])->os_id, first.os_id);
+    EXPECT_EQ(roots[2].slot, 0u);
+    EXPECT_EQ(roots[2].object, c);
+    EXPECT_EQ(found.set.thread(roots[2])->os_id, heap.threads[1].os_id);
+    EXPECT_TRUE(roots[2].is_conservative());
+  });
+}
+
+TEST(Roots, MissingStackIsAProblem) {
+  HeapBuilder heap({});
+  Address a = heap.segment(G::gen2).object(heap.object_type);
+  ThreadWriter &thread = heap.threads[0];
+  thread.stack_limit = align_up(heap.native.reserve(0x4000), 0x1000);
+  thread.stack_base = thread.stack_limit + 0x2000;
+  thread.stack_pointer = thread.stack_limit + 0x800;
+  heap.threads[1].in_target = false;
+  heap.native.pointer(thread.stack_base - 8, a);
+  heap.hole(thread.stack_limit + 0x1000, thread.stack_limit + 0x1800);
+  Found found(heap);
+  ASSERT_EQ(found.of(RootKind::stack_conservative).size(), 1u);
+  EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(), [](const std::string &problem) {
+    return problem.find("2.0 KiB of the stack of thread 4001") == 0;
+  }));
+}
+
+TEST(Roots, Owners) {
+  StaticsHeap heap({});
+  Address text = heap.segments.front().string("pinned");
+  heap.gc.handles.push_back({.type = HandleType::pinned, .object = text});
+  heap.gc.handles.push_back({.type = HandleType::pinned, .object = text});
+  Found found(heap);
+  auto type_of = [&](Address object) { return found.target->memory.try_pointer(object).value_or(0); };
+  RootOwners owners = group_roots(found.set, type_of, [&](u64 type) { return found.runtime.types().name(type); });
+  ASSERT_EQ(owners.owner_of.size(), found.set.roots.size());
+  std::map<std::string, u64> counts;
+  for (u32 owner : owners.owner_of)
+    ++counts[owners.owners.at(owner).name];
+  EXPECT_EQ(counts["handle:pinned System.String"], 2u);
+  EXPECT_EQ(counts["static Shop.Cache._items"], 1u);
+  EXPECT_EQ(counts["thread_static Shop.Cache._mine of thread 4002"], 1u);
+  for (u64 i = 1; i < owners.owners.size(); ++i)
+    EXPECT_LE(owners.owners[i - 1].conservative, owners.owners[i].conservative);
+}
+
+// A list that runs in a circle, or whose length lies, ends.
+TEST(Roots, DamagedAssemblyList) {
+  for_each_shape([](const HeapShape &shape) {
+    for (u64 what : {u64{0}, u64{1}, u64{2}}) {
+      StaticsHeap heap(shape);
+      for (int i = 0; i < 10; ++i)
+        heap.module("more" + std::to_string(i) + ".dll");
+      heap.target();
+      Address domain =
+          load_pointer(heap.data.bytes().data() + (heap.variables.at("AppDomain") - heap.data.address()), shape.format);
+      Address list = domain + 40 * heap.p;
+      if (what == 0)
+        heap.poke(list, 60000, 4);
+      else if (what == 1)
+        heap.poke(list + heap.p, list + heap.p, heap.p); // the first block is its own next one
+      else
+        heap.poke(list + 2 * heap.p, 0x7fffffff, 4); // the first block's size
+      Found found(heap);
+      EXPECT_FALSE(found.set.roots.empty());
+    }
+  });
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,244 @@
+// Holds an object in every way there is, and says which. Its truth has "held": a list of
+//   {"way": "generic static", "address": "0x…", "kind": "static", "name": "Holding.Generic<System.String>.Value",
+//    "thread": 0, "direct": true}
+// where kind, name and thread are those of the root, and `direct` says whether the object itself is what the root holds;
+// "finalizable": how many objects of type Doomed wait for their finalizer.
+// Nothing else holds these objects: the program itself keeps long weak references.
+using System;
+using System.Collections;
+using System.Collections.Generic;
+using System.IO;
+using System.Reflection;
+using System.Runtime;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Loader;
+using System.Text;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Holding
+{
+    [StructLayout(LayoutKind.Sequential)]
+    class Held { public int Number; }
+
+    struct Pair { public long Number; public Held Second; }
+
+    class Generic<T> { public static Held Value; }
+
+    static class Statics
+    {
+        public static Held One;
+        public static Pair Boxed;
+        public static Action Captured;
+        public static Publisher Publisher = new();
+        public static Timer Timer;
+        public static TaskCompletionSource Never = new();
+        public static Held Key = new();
+        public static ConditionalWeakTable<Held, Held> Table = new();
+        public static AssemblyLoadContext Plugins;
+        public static List<object> Weak = new();
+    }
+
+    static class PerThread
+    {
+        [ThreadStatic] public static Held Mine;
+        [ThreadStatic] public static Pair Boxed;
+    }
+
+    static class PerThread<T>
+    {
+        [ThreadStatic] public static Held Mine;
+    }
+
+    class Publisher
+    {
+        public event EventHandler Happened;
+        public bool IsHeard => Happened != null;
+    }
+
+    class Subscriber
+    {
+        public Held Held;
+        public void Hear(object sender, EventArgs e) { }
+    }
+
+    class Doomed { public Held Held; ~Doomed() { } }
+    class Blocker
+    {
+        ~Blocker() => Program.Stop.WaitOne();
+    }
+
+    unsafe class Wrappers : ComWrappers
+    {
+        protected override ComInterfaceEntry* ComputeVtables(object obj, CreateComInterfaceFlags flags, out int count)
+        {
+            count = 0;
+            return null;
+        }
+        protected override object CreateObject(nint external, CreateObjectFlags flags) => null;
+        protected override void ReleaseObjects(IEnumerable objects) { }
+    }
+
+    static class Program
+    {
+        public static readonly ManualResetEvent Stop = new(false);
+        static readonly List<(string way, WeakReference held, string kind, string name, int thread, bool direct)> said = new();
+        static readonly Wrappers wrappers = new();
+        const int doomed = 10;
+
+        [DllImport("libc")]
+        static extern int gettid();
+
+        static Held Say(string way, string kind, string name, int thread = 0, bool direct = true, Held held = null)
+        {
+            held ??= new Held();
+            lock (said)
+                said.Add((way, new WeakReference(held, true), kind, name, thread, direct));
+            return held;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void HoldByStatics()
+        {
+            Statics.One = Say("static", "static", "Holding.Statics.One");
+            Generic<string>.Value = Say("generic static", "static", "Holding.Generic<System.String>.Value");
+            Generic<int>.Value = Say("generic static of a struct", "static", "Holding.Generic<System.Int32>.Value");
+            Statics.Boxed = new Pair { Second = Say("static struct", "static", "Holding.Statics.Boxed", 0, false) };
+            Held captured = Say("captured closure", "static", "Holding.Statics.Captured", 0, false);
+            Statics.Captured = () => captured.Number++;
+            var subscriber = new Subscriber { Held = Say("event handler", "static", "Holding.Statics.Publisher", 0, false) };
+            Statics.Publisher.Happened += subscriber.Hear;
+            Held state = Say("timer", "static", "Holding.Statics.Timer", 0, false);
+            Statics.Timer = new Timer(_ => { }, state, Timeout.Infinite, Timeout.Infinite);
+            // Only the runtime's own queue holds it.
+            _ = new Timer(_ => { }, Say("running timer", "static", "System.Threading.TimerQueue", 0, false), 1 << 30, 1 << 30);
+            Wait(Say("pending task", "static", "Holding.Statics.Never", 0, false));
+            Statics.Table.Add(Statics.Key, Say("ConditionalWeakTable", "static", "Holding.Statics.Key", 0, false));
+        }
+
+        static async void Wait(Held held)
+        {
+            await Statics.Never.Task;
+            held.Number++;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void HoldByHandles()
+        {
+            GCHandle.Alloc(Say("strong handle", "handle:strong", ""), GCHandleType.Normal);
+            GCHandle.Alloc(Say("pinned handle", "handle:pinned", ""), GCHandleType.Pinned);
+            GCHandle.Alloc(Statics.Key, GCHandleType.Weak);
+            GCHandle.Alloc(Statics.Key, GCHandleType.WeakTrackResurrection);
+            Statics.Weak.Add(new DependentHandle(Statics.Key, Say("dependent handle", "static", "Holding.Statics.Key", 0, false)));
+            // 10.0 has the handle point at something of its own.
+            Held wrapped = Say("ref_counted handle", "handle:ref_counted", "", 0, Environment.Version.Major < 10);
+            wrappers.GetOrCreateComInterfaceForObject(wrapped, CreateComInterfaceFlags.None);
+        }
+
+        // Kinds that no public function makes. After the last collection, since the GC expects other objects in them.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void HoldByHiddenHandles()
+        {
+            MethodInfo alloc = typeof(GCHandle).GetMethod("InternalAlloc", BindingFlags.NonPublic | BindingFlags.Static,
+                                                          [typeof(object), typeof(GCHandleType)]);
+            foreach (var (type, name) in new[] { (7, "async_pinned"), (8, "sized_ref") })
+            {
+                var held = new Held();
+                if (alloc != null && (nint)alloc.Invoke(null, [held, (GCHandleType)type]) != 0)
+                    Say(name + " handle", "handle:" + name, "", 0, true, held);
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void HoldByPlugin()
+        {
+            Statics.Plugins = new AssemblyLoadContext("collectible", true);
+            Assembly assembly = Statics.Plugins.LoadFromAssemblyPath(Path.Combine(AppContext.BaseDirectory, "plugin.dll"));
+            Type part = assembly.GetType("Plugged.Part"), box = assembly.GetType("Plugged.Box`1").MakeGenericType(typeof(Held));
+            object instance = Activator.CreateInstance(box);
+            box.GetField("Value").SetValue(instance, Say("collectible assembly", "static", "Holding.Statics.Weak", 0, false));
+            Statics.Weak.Add(instance);
+            part.GetField("PerThread").SetValue(null, Activator.CreateInstance(part));
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void HoldByThread(string who)
+        {
+            int thread = gettid();
+            PerThread.Mine = Say("thread static of " + who, "thread_static", "Holding.PerThread.Mine", thread);
+            PerThread.Boxed = new Pair { Second = Say("thread static struct of " + who, "thread_static", "Holding.PerThread.Boxed", thread, false) };
+            PerThread<int>.Mine = Say("generic thread static of " + who, "thread_static", "Holding.PerThread<System.Int32>.Mine", thread);
+        }
+
+        static void Run(object ready)
+        {
+            HoldByThread("another thread");
+            Held local = Say("local variable of another thread", "stack_conservative", "", gettid());
+            ((ManualResetEvent)ready).Set();
+            Stop.WaitOne();
+            GC.KeepAlive(local);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void BlockFinalizer() => new Blocker();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Doom()
+        {
+            for (int i = 0; i < doomed; i++)
+                new Doomed { Held = i == 0 ? Say("finalizer", "finalizer", "", 0, false) : null };
+        }
+
+        // In a thread that ends, so that no stack keeps what it looked at.
+        static string Account()
+        {
+            var text = new StringBuilder("\"finalizable\": " + doomed + ", \"held\": [");
+            foreach (var (way, held, kind, name, thread, direct) in said)
+            {
+                text.Append(text[^1] == '[' ? "" : ", ").Append("{\"way\": \"").Append(way);
+                text.Append("\", \"address\": \"0x").Append(Truth.AddressOf(held.Target).ToString("x"));
+                text.Append("\", \"kind\": \"").Append(kind).Append("\", \"name\": \"").Append(name);
+                text.Append("\", \"thread\": ").Append(thread);
+                text.Append(", \"direct\": ").Append(direct ? "true" : "false").Append('}');
+            }
+            return text.Append(']').ToString();
+        }
+
+        static string types;
+        static void Print() => Truth.Print(types + ", " + Account());
+        static void Rehearse() => Account();
+
+        static void InThread(ThreadStart body)
+        {
+            var thread = new Thread(body);
+            thread.Start();
+            thread.Join();
+        }
+
+        static void Main()
+        {
+            InThread(BlockFinalizer);
+            GC.Collect();
+            Thread.Sleep(50);
+            InThread(Doom);
+            InThread(HoldByStatics);
+            InThread(HoldByHandles);
+            HoldByPlugin();
+            HoldByThread("the main thread");
+            var ready = new ManualResetEvent(false);
+            new Thread(Run) { IsBackground = true }.Start(ready);
+            ready.WaitOne();
+            Held local = Say("local variable", "stack_conservative", "", gettid());
+            types = Truth.Types();
+            InThread(Rehearse);
+            Truth.AfterLastCollection();
+            GC.Collect();
+            InThread(HoldByHiddenHandles);
+            InThread(Print);
+            Truth.Wait();
+            GC.KeepAlive(local);
+            Stop.Set();
+        }
+    }
+}
