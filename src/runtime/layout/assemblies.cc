@@ -37,7 +37,8 @@ public:
   }
 
 private:
-  // The first assembly of all is CoreLib's. An element of the list leads to it, or (.NET 11) is it.
+  // The first assembly of all is CoreLib's. An element of the list leads to it, or (.NET 11: has_assemblies_) is it.
+  // The module, too, names its assembly; but a DomainAssembly as well, and that has a module of its own.
   bool begins_with_core(Address domain, i64 list, i64 module) const {
     Address at = domain + static_cast<u64>(list);
     u32 count = d_.memory.try_load<u32>(at).value_or(0), size = d_.memory.try_load<u32>(at + 2 * u64(p_)).value_or(0);
@@ -46,10 +47,9 @@ private:
     Address element = d_.word(at + 3 * u64(p_)).value_or(0);
     if (!element)
       return false;
-    for (Address assembly : {d_.word(element).value_or(0), element})
-      if (assembly && d_.word(assembly + static_cast<u64>(module)) == core_)
-        return true;
-    return false;
+    Address assembly = has_assemblies_ ? element : d_.word(element).value_or(0);
+    return assembly && d_.word(assembly + static_cast<u64>(module)) == core_ &&
+           names_assembly(d_.memory, core_, assembly);
   }
   std::vector<i64> list_offsets(Address domain, i64 module) const {
     return Derivation::search(0, 512 * p_, p_, [&](i64 x) { return begins_with_core(domain, x, module); });
@@ -77,17 +77,22 @@ private:
   }
 
   Address find_domain() {
-    if (std::optional<u64> published = d_.descriptor.try_number("AppDomain"))
-      return d_.word(*published).value_or(0);
-    DacTable table(d_, gc_variable_);
-    for (i64 i = -8; i < 16; ++i) {
-      std::optional<Address> variable = table.variable(i);
-      Address domain = variable ? d_.word(*variable).value_or(0) : 0;
-      if (domain < 0x10000 || domain % d_.pointer_size || module_offsets(domain).size() != 1)
-        continue;
-      d_.descriptor.set_number("AppDomain", *variable, true, Origin::discovered);
+    if (std::optional<u64> published = d_.descriptor.try_number("AppDomain")) {
+      Address domain = d_.word(*published).value_or(0);
+      has_assemblies_ = module_offsets(domain).empty();
       return domain;
     }
+    DacTable table(d_, gc_variable_);
+    for (bool assemblies : {false, true})
+      for (i64 i = -8; i < 16; ++i) {
+        has_assemblies_ = assemblies;
+        std::optional<Address> variable = table.variable(i);
+        Address domain = variable ? d_.word(*variable).value_or(0) : 0;
+        if (domain < 0x10000 || domain % d_.pointer_size || module_offsets(domain).size() != 1)
+          continue;
+        d_.descriptor.set_number("AppDomain", *variable, true, Origin::discovered);
+        return domain;
+      }
     d_.descriptor.missing["AppDomain"] =
         "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
         "that begins with CoreLib";
@@ -251,6 +256,7 @@ private:
   Derivation &d_;
   const i64 p_;
   const Address gc_variable_;
+  bool has_assemblies_ = false;                // the list's elements are Assemblies, not DomainAssemblies
   Address string_ = 0, object_ = 0, core_ = 0; // MethodTables, and CoreLib's Module
 };
 
