@@ -62,6 +62,7 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
   require_heap();
   types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
   field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
+  fields_ = std::make_unique<Fields1>(target, descriptor(), *types_, loader_, *field_descs_);
 }
 
 std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems) const {

@@ -1,7 +1,7 @@
 // CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. Its contract descriptor (.NET 9 on) is
 // completed by runtime/layout/. See runtime.h.
 #pragma once
-#include "runtime/field_desc_1.h"
+#include "runtime/fields_1.h"
 #include "runtime/layout/derivation.h"
 #include "runtime/loader_1.h"
 #include "runtime/runtime.h"
@@ -22,6 +22,7 @@ public:
 
   const char *kind() const override { return "coreclr"; }
   RuntimeTypeSystem1 &types() const override { return *types_; }
+  Fields1 &fields() const override { return *fields_; }
 
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
@@ -36,6 +37,7 @@ private:
   mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
   std::unique_ptr<FieldDesc1> field_descs_;
+  std::unique_ptr<Fields1> fields_;
 };
 
 } // namespace dnheap

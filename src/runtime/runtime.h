@@ -3,6 +3,7 @@
 // CoreRt. Built once per target in some 10 ms; holds references to the Target, which must outlive it.
 #pragma once
 #include "contract/descriptor.h"
+#include "runtime/fields.h"
 #include "runtime/gc_1.h"
 #include "runtime/static_root.h"
 #include "runtime/thread_1.h"
@@ -38,6 +39,8 @@ public:
   // Was the GC changing the heap? Nullopt where that cannot be told; why, is added to `problems`.
   virtual std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const;
   virtual TypeSystem &types() const = 0; // it caches
+  // What fields and references are called; by their offset, where the kind of runtime does not say.
+  virtual Fields &fields() const { return unnamed_fields_; } // it caches
   // As Thread1::get_threads().
   virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
   // Every static field and thread static that refers to an object; by slot. Names types, so not from several threads at
@@ -47,7 +50,7 @@ public:
 protected:
   Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor)
       : target_(target), module_(module), version_(std::move(version)), descriptor_(std::move(descriptor)),
-        gc_(target.memory, descriptor_) {}
+        gc_(target.memory, descriptor_), unnamed_fields_(target.memory.format().pointer_size) {}
 
   // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can
   // be said, and the reason should not be left to whatever fails first. Throws Error that says so.
@@ -59,6 +62,7 @@ private:
   std::string version_;
   ContractDescriptor descriptor_;
   Gc1 gc_;
+  mutable Fields unnamed_fields_;
 };
 
 } // namespace dnheap

@@ -47,6 +47,7 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   at_.virtuals = optional("MethodTable", "NumVirtuals");
   at_.token = optional("MethodTable", "Token");
   at_.class_method_table = offset("EEClass", "MethodTable");
+  at_.normal_type = optional("EEClass", "InternalCorElementType");
   at_.num_dicts = optional("GenericsDictInfo", "NumDicts");
   at_.num_type_args = optional("GenericsDictInfo", "NumTypeArgs");
   free_ = memory.pointer(descriptor.number("FreeObjectMethodTable"), "the MethodTable of free objects");
@@ -87,6 +88,12 @@ Address RuntimeTypeSystem1::class_of(Address mt) const {
 Address RuntimeTypeSystem1::parent_of(Address mt) const {
   Address parent = at_.parent ? memory_->try_pointer(mt + *at_.parent).value_or(0) : 0;
   return is_method_table(parent) ? parent : 0;
+}
+
+ElementType RuntimeTypeSystem1::normal_type(Address mt) const {
+  Address own_class = at_.normal_type ? class_of(mt) : 0;
+  std::optional<u8> type = own_class ? memory_->try_load<u8>(own_class + *at_.normal_type) : std::nullopt;
+  return type && *type ? static_cast<ElementType>(*type) : ElementType::ValueType;
 }
 
 std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const {
@@ -270,6 +277,20 @@ std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
 
 // Generic arguments, in the type's own dictionary: the *last* one, since those before it are its generic ancestors'.
 // (RuntimeTypeSystem.md takes the first.) In front of the dictionaries lie their number and that of the arguments.
+std::vector<Address> RuntimeTypeSystem1::instantiation(Address mt) const {
+  std::vector<Address> out;
+  std::optional<u64> per_inst = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
+  if (!per_inst || !*per_inst || !at_.num_dicts || !at_.num_type_args)
+    return out;
+  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
+       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
+  std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
+  if (own && count && *count <= max_arguments)
+    for (u64 i = 0; i < *count; ++i)
+      out.push_back(memory_->try_pointer(*own + i * p_).value_or(0));
+  return out;
+}
+
 std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected, unsigned depth) {
   std::vector<std::string> out;
   std::optional<u64> per_inst = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
@@ -278,18 +299,15 @@ std::vector<std::string> RuntimeTypeSystem1::arguments(Address mt, u32 expected,
                 why_missing({"MethodTable.PerInstInfo", "GenericsDictInfo.NumDicts", "GenericsDictInfo.NumTypeArgs"})];
     return out;
   }
-  auto dicts = memory_->try_load<u16>(*per_inst - p_ + *at_.num_dicts),
-       count = memory_->try_load<u16>(*per_inst - p_ + *at_.num_type_args);
-  std::optional<u64> own = dicts && *dicts ? memory_->try_pointer(*per_inst + (*dicts - 1u) * p_) : std::nullopt;
-  if (!own || count != expected || expected > max_arguments) {
+  std::vector<Address> handles = instantiation(mt);
+  if (handles.size() != expected) {
     ++problems_["generic types for which GenericsDictInfo.NumDicts and NumTypeArgs do not fit their metadata"];
     return out;
   }
   u64 length = 0;
-  for (u64 i = 0; i < expected; ++i) {
-    std::optional<u64> handle = memory_->try_pointer(*own + i * p_);
-    out.push_back(handle && *handle ? type_handle_name(*handle, depth + 1)
-                                    : unknown(mt, "generic arguments that are not in this dump"));
+  for (Address handle : handles) {
+    out.push_back(handle ? type_handle_name(handle, depth + 1)
+                         : unknown(mt, "generic arguments that are not in this dump"));
     length += out.back().size();
     if (length > max_name)
       break;

@@ -4,6 +4,7 @@
 // one.
 #pragma once
 #include "contract/descriptor.h"
+#include "metadata/signature.h"
 #include "runtime/loader_1.h"
 #include "runtime/method_table_flags.h"
 #include "runtime/type_system.h"
@@ -39,6 +40,17 @@ public:
   Address parent_of(Address mt) const;
   Address module_of(Address mt) const; // the module that defines the type
   u32 type_def_rid(Address mt) const;
+  // TypeHandles of the generic arguments (0: not in the dump); empty when there are none, or cannot be told.
+  std::vector<Address> instantiation(Address mt) const;
+  // As name(), also of TypeDescs: pointers, type variables.
+  std::string handle_name(Address handle) { return type_handle_name(handle, 0); }
+  // Of primitives and enums what they are, of other structs ValueType, of classes Class; ValueType where it is not
+  // told.
+  ElementType normal_type(Address mt) const;
+  // TypeHandle of an array's elements.
+  Address element_type_of(Address mt) const {
+    return at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info).value_or(0) : 0;
+  }
   bool is_collectible(Address mt) const {
     return flags(mt).value_or(0) & (at_.token ? mt_collectible_with_token : mt_collectible);
   }
@@ -49,6 +61,7 @@ private:
     // For names only: a dump may hold too little to find them.
     std::optional<u64> parent, module, flags2, per_inst_info, virtuals, num_dicts, num_type_args;
     std::optional<u64> token; // 8.0
+    std::optional<u64> normal_type;
   };
 
   std::string type_handle_name(Address handle, unsigned depth);

@@ -1,0 +1,60 @@
+// ReferenceLayout: where the references of one type lie and what each is called, structs and inline arrays resolved: a
+// list sorted by offset, in which a run of equal elements counts once. Built by Fields1, once per type; looking up is a
+// binary search per level of inline arrays. Knows nothing of any runtime. Immutable once sealed: any thread.
+#pragma once
+#include "base/integers.h"
+
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+// "._items", or with elements "._slots[*].Item": where they are, `stars` says, so that a number can take their place.
+struct PathText {
+  std::string text;
+  std::vector<u32> stars; // positions of the '*', ascending
+
+  PathText &operator+=(std::string_view more) {
+    text += more;
+    return *this;
+  }
+  PathText &add_star() {
+    text += "[*]";
+    stars.push_back(static_cast<u32>(text.size() - 2));
+    return *this;
+  }
+};
+// With elements[i] in the place of the i-th star.
+std::string exact_text(const PathText &path, const std::vector<std::string> &elements);
+
+class ReferenceLayout {
+public:
+  struct Reference {
+    u64 offset;
+    PathText path;
+    u32 number = ~0u; // whatever the owner wants to remember
+  };
+  // `count` elements of `stride` bytes each, with references at offsets relative to an element.
+  struct Run {
+    u64 offset, stride, count;
+    std::vector<ReferenceLayout> elements; // one
+  };
+  // A stretch that has a name, but of which it is not known what lies in it.
+  struct Unknown {
+    u64 offset;
+    PathText path;
+  };
+
+  std::vector<Reference> references;
+  std::vector<Run> runs;
+  std::vector<Unknown> unknowns;
+
+  // Sorts; references at the same offset become one, called "._a|._b".
+  void seal();
+  // Null: none lies there. `elements` gets the number of the element at each level.
+  Reference *find(u64 offset, std::vector<u64> *elements = nullptr);
+  // The last stretch that begins at `offset` or before; null: none.
+  const Unknown *find_unknown(u64 offset) const;
+};
+
+} // namespace dnheap
