@@ -22,11 +22,12 @@ def build():
     return assembly
 
 
-def survey(dump, major, statics=False):
-    """The witness's full account of a dump: types, segments, totals, object_hash; of full dumps on demand static fields."""
+def survey(dump, major, statics=False, kind="all"):
+    """The witness's account of a dump. "all": types, segments, totals, object_hash; of full dumps on demand static fields.
+    "fields": names of fields and references; of full dumps only."""
     result = pathlib.Path(f"{dump}.witness.json")
     dac = runtimes.runtime(major) / "libmscordaccore.so"
-    command = [runtimes.sdk(), build(), "all", dump, dac, result, *(["--statics"] if statics else [])]
+    command = [runtimes.sdk(), build(), kind, dump, dac, result, *(["--statics"] if statics else [])]
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
