@@ -1,6 +1,7 @@
 #include "analysis/answer_head.h"
 
 #include "base/text.h"
+#include "graph/roots.h"
 
 namespace dnheap {
 
@@ -118,6 +119,13 @@ report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *co
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
   for (const std::string &problem : snapshot.runtime().types().problems())
     answer.completeness->notes.push_back("type names: " + problem);
+}
+
+void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
+  for (const std::string &problem : snapshot.roots().problems) {
+    answer.completeness->complete = false;
+    answer.completeness->notes.push_back("roots: " + problem);
+  }
 }
 
 std::string shell_word(const std::string &name) {

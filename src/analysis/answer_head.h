@@ -16,6 +16,9 @@ std::string target_headline(const Target &target, const Runtime *runtime);
 // Adds to the completeness notes why type names could not be told. Call after the last name.
 void add_name_notes(Snapshot &snapshot, report::Answer &answer);
 
+// Adds which roots could not be read: what they hold counts as garbage. Call when roots were asked for.
+void add_root_notes(Snapshot &snapshot, report::Answer &answer);
+
 // `name` as a word of a POSIX shell command.
 std::string shell_word(const std::string &name);
 

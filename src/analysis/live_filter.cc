@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "graph/live.h"
-#include "graph/root_stages.h"
+#include "graph/roots.h"
 
 namespace dnheap {
 
@@ -21,17 +21,24 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
   if (!question.live && !question.dead)
     return;
   u64 objects = 0, bytes = 0;
+  report::Table table;
+  table.name = "stages";
+  table.title = "Alive by kind of root: what none of the lines above it reaches";
+  table.columns = {{"kind", "Kind of root", report::Kind::text},
+                   {"objects", "Objects", report::Kind::count},
+                   {"bytes", "Bytes", report::Kind::bytes}};
+  std::vector<report::Row> rows;
   for (const LiveStage &stage : snapshot.live().stages) {
+    rows.push_back({stage.name, stage.objects, stage.bytes});
     objects += stage.objects;
     bytes += stage.bytes;
   }
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  table.total = report::Row{"total", objects, bytes};
+  answer.tables.push_back(std::move(table));
   answer.headline += "; " + count_text(objects) + " objects alive, " + bytes_text(bytes);
-  answer.completeness->notes.push_back("alive is what handles and due finalizers reach; what only a thread's stack or "
-                                       "registers hold counts as dead");
-  for (const std::string &problem : snapshot.roots().problems) {
-    answer.completeness->complete = false;
-    answer.completeness->notes.push_back(problem);
-  }
+  add_root_notes(snapshot, answer);
 }
 
 } // namespace dnheap

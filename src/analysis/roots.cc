@@ -141,9 +141,9 @@ report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types,
 report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, question, "roots");
   const Runtime &runtime = snapshot.runtime();
-  ObjectIndex index(snapshot.heap(), runtime, snapshot.threads(), snapshot.watch());
+  const ObjectIndex &index = snapshot.index();
   auto found = std::make_shared<Found>();
-  found->set = find_roots(runtime, [&](Address address) { return index.is_object(address); });
+  found->set = snapshot.roots();
   const u64 mark_bits = runtime.memory().format().pointer_size - 1;
   for (const Root &root : found->set.roots)
     found->types.push_back(
@@ -153,10 +153,7 @@ report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
     if (type)
       types.name(type);
   answer.tables = {kinds_table(*found, index), groups_table(*found, types), roots_table(found, types, question)};
-  for (const std::string &problem : found->set.problems) {
-    answer.completeness->complete = false;
-    answer.completeness->notes.push_back(problem);
-  }
+  add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap handles " + shell_word(question.target);
   return answer;

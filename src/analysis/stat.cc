@@ -4,9 +4,12 @@
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "graph/object_graph.h"
+#include "graph/retained_by_group.h"
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace dnheap {
 
@@ -16,6 +19,7 @@ struct TypeLine {
   const TypeTally *tally = nullptr;
   const std::string *name = nullptr;
   Tally total;
+  u64 retained = 0; // where it was asked for
 };
 
 std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const Question &question) {
@@ -38,7 +42,10 @@ std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const
 // Largest first; ties by name, then method table.
 void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
   auto key = [&](const TypeLine &l) {
-    return column == "count" ? l.total.count : column == "aligned_bytes" ? l.total.aligned_bytes : l.total.bytes;
+    return column == "count"           ? l.total.count
+           : column == "retained"      ? l.retained
+           : column == "aligned_bytes" ? l.total.aligned_bytes
+                                       : l.total.bytes;
   };
   std::sort(lines.begin(), lines.end(), [&](const TypeLine &a, const TypeLine &b) {
     if (column != "type" && key(a) != key(b))
@@ -61,6 +68,9 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
                    {"bytes", "Bytes", Kind::bytes},
                    {"share", "Share", Kind::percent, Shown::in_text},
                    {"aligned_bytes", "Aligned", Kind::bytes, in_detail}};
+  const bool retained = question.by == "retained";
+  if (retained)
+    table.columns.push_back({"retained", "Retained", Kind::bytes});
   for (u8 g = 0; g < generation_count; ++g) {
     const char *name = name_of(static_cast<GCSegmentGeneration>(g));
     table.columns.push_back({name, name, Kind::bytes, in_detail});
@@ -75,6 +85,8 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
     report::Row row = {line.tally->method_table, line.total.count, line.total.bytes,
                        all.bytes ? static_cast<double>(line.total.bytes) / static_cast<double>(all.bytes) : 0.0,
                        line.total.aligned_bytes};
+    if (retained)
+      row.push_back(line.retained);
     for (u8 g = 0; g < generation_count; ++g)
       row.push_back(generation && g != *generation ? 0 : line.tally->generations[g].aligned_bytes);
     row.push_back(*line.name);
@@ -98,6 +110,20 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   return table;
 }
 
+// What would be freed with the instances of each type: those that stand below another one of it count with that one.
+void add_retained(Snapshot &snapshot, std::vector<TypeLine> &lines) {
+  const HeapTypes &types = snapshot.references().types();
+  const ObjectGraph &graph = snapshot.graph();
+  std::vector<GroupRetained> sums =
+      retained_by_group(snapshot.dominators(), types.size(), snapshot.threads(), snapshot.watch(),
+                        [&](ObjectId object) { return static_cast<u32>(graph.type(object)); });
+  std::unordered_map<Address, u64> by_method_table;
+  for (u32 i = 0; i < types.size(); ++i)
+    by_method_table[types[TypeId{i}].method_table] = sums[i].retained.bytes;
+  for (TypeLine &line : lines)
+    line.retained = by_method_table[line.tally->method_table];
+}
+
 // The filters other than the type, as options of the next command.
 std::string filter_words(const Question &question) {
   std::string out;
@@ -115,6 +141,8 @@ std::string filter_words(const Question &question) {
 } // namespace
 
 report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
+  if (question.by == "retained")
+    snapshot.index(); // one walk gives this and the counts
   ObjectFilter filter = filter_of(snapshot, question);
   report::Answer answer = begin_answer(snapshot, question, "stat");
   HeapTally filtered;
@@ -122,7 +150,11 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
     filtered = snapshot.tally(filter);
   const HeapTally &tally = filter.everything() ? snapshot.tally() : filtered;
   std::vector<TypeLine> lines = lines_of(snapshot, tally, question);
-  sort_lines(lines, question.sort.empty() ? "bytes" : question.sort);
+  if (question.by == "retained") {
+    add_retained(snapshot, lines);
+    add_root_notes(snapshot, answer);
+  }
+  sort_lines(lines, !question.sort.empty() ? question.sort : !question.by.empty() ? question.by : "bytes");
   answer.tables.push_back(types_table(lines, question));
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);

@@ -10,15 +10,36 @@ constexpr Verb all_verbs[] = {
     {"stat", "which types fill the heap?",
      "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and ClrMD "
      "report; "
-     "aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free is the holes between objects.",
-     "type gen min range live", "bytes count aligned_bytes type", "types", answer_stat},
+     "aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free is the holes between objects. --by "
+     "retained adds what would be freed with the instances that hold it. --live and --dead count only what something "
+     "keeps alive, or nothing.",
+     "type gen min range live", "bytes count aligned_bytes type", "types stages", answer_stat, nullptr,
+     "bytes count retained"},
     {"segments", "where does the heap lie?",
      "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, so that they "
      "add up.",
      "gen", "", "segments generations", answer_segments},
     {"objects", "which objects are there?",
      "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions.",
-     "type gen min range live", "address bytes type", "objects", answer_objects},
+     "type gen min range live", "address bytes type", "objects stages", answer_objects},
+    {"show", "what is this object?",
+     "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and what would be "
+     "freed with it. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values shows "
+     "the contents of strings and fields.",
+     "closure values", "", "object fields references referrers", answer_show, "ADDR"},
+    {"path", "why is it alive?",
+     "Of an object: the shortest way from something that keeps it alive, each step by its field; --all shows the "
+     "nearest way from each root that reaches it. Of a type: the ways of all its instances, those that are alike as "
+     "one, with what would be freed if all of them went; the type's full name, or a regular expression (RE2).\n"
+     "Static fields, handles and the like come first, however long the way: a word on a stack may be chance.",
+     "all", "", "paths", answer_path, "ADDR|TYPE"},
+    {"retained", "what would be freed?",
+     "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace and "
+     "assembly, "
+     "and the objects that hold most; --tree shows level by level who holds what. Exact: from the dominator tree of "
+     "the "
+     "whole heap.",
+     "type tree", "", "owners types namespaces assemblies objects tree", answer_retained},
     {"handles", "which GC handles exist?",
      "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep nothing alive; "
      "strong and pinned ones keep their objects; a dependent one keeps its secondary as long as its object lives.",

@@ -5,6 +5,9 @@
 namespace dnheap {
 
 report::Answer answer_stat(Snapshot &snapshot, const Question &question);
+report::Answer answer_show(Snapshot &snapshot, const Question &question);
+report::Answer answer_path(Snapshot &snapshot, const Question &question);
+report::Answer answer_retained(Snapshot &snapshot, const Question &question);
 report::Answer answer_segments(Snapshot &snapshot, const Question &question);
 report::Answer answer_objects(Snapshot &snapshot, const Question &question);
 report::Answer answer_handles(Snapshot &snapshot, const Question &question);

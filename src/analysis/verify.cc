@@ -3,7 +3,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "graph/reference_check.h"
-#include "graph/root_stages.h"
+#include "graph/roots.h"
 
 namespace dnheap {
 
@@ -70,10 +70,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, question, "verify");
   ReferenceCheck check = check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(),
                                           snapshot.threads(), snapshot.watch(), most_problems);
-  for (const std::string &problem : snapshot.roots().problems) {
-    answer.completeness->complete = false;
-    answer.completeness->notes.push_back(problem);
-  }
+  add_root_notes(snapshot, answer);
   u64 problems = check.bad + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
   answer.headline += problems ? "; " + count_text(problems) + " PROBLEMS"
                               : "; sound: all " + count_text(check.references) + " references lead to objects";

@@ -213,4 +213,15 @@ LiveObjects mark_live(const ObjectIndex &index, const References &references, st
   return out;
 }
 
+std::vector<RootStage> root_stages(const RootSet &roots) {
+  std::vector<RootStage> out;
+  for (const Root &root : roots.roots) { // by kind
+    std::string kind = kind_text(root);
+    if (out.empty() || out.back().name != kind)
+      out.push_back({std::move(kind), {}});
+    out.back().objects.push_back(root.object);
+  }
+  return out;
+}
+
 } // namespace dnheap

@@ -5,6 +5,7 @@
 #include "base/watch.h"
 #include "graph/object_index.h"
 #include "graph/references.h"
+#include "graph/roots.h"
 
 #include <string>
 
@@ -29,6 +30,9 @@ struct LiveObjects {
 
 // `share_from`: how many objects a thread must have found before it shares them with idle ones; tests make it small.
 // Throws Interrupted.
+// The roots of a process, by kind. Those that may be chance come last.
+std::vector<RootStage> root_stages(const RootSet &roots);
+
 LiveObjects mark_live(const ObjectIndex &index, const References &references, std::span<const RootStage> stages,
                       unsigned threads, const Watch &watch, u64 share_from = 1024);
 

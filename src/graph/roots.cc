@@ -174,9 +174,9 @@ std::string RootThread::text() const {
   return "thread at " + hex(address);
 }
 
-std::string kind_text(const Root &root) {
-  switch (root.kind) {
-  case RootKind::handle: return std::string("handle:") + name_of(root.handle);
+const char *name_of(RootKind kind) {
+  switch (kind) {
+  case RootKind::handle: return "handle";
   case RootKind::finalizer: return "finalizer";
   case RootKind::static_field: return "static";
   case RootKind::thread_static: return "thread_static";
@@ -185,6 +185,11 @@ std::string kind_text(const Root &root) {
   case RootKind::stack_conservative: break;
   }
   return "stack_conservative";
+}
+
+std::string kind_text(const Root &root) {
+  std::string out = name_of(root.kind);
+  return root.kind == RootKind::handle ? out + ":" + name_of(root.handle) : out;
 }
 
 const NamedSlot *RootSet::find_slot(Address slot) const {

@@ -31,6 +31,8 @@ struct Root {
   bool is_conservative() const { return kind == RootKind::stack_conservative; }
 };
 
+// "handle", "finalizer", "static", "thread_static", "com", "stack", "stack_conservative".
+const char *name_of(RootKind kind);
 // "handle:strong", "finalizer", "static", "thread_static", "com", "stack", "stack_conservative".
 std::string kind_text(const Root &root);
 

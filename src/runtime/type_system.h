@@ -31,6 +31,9 @@ public:
   // The full name as ClrMD spells it (metadata/type_name.h), or where it cannot be told a text that says which type it
   // is, with the reason in problems(). Valid as long as this object.
   virtual const std::string &name(Address method_table) = 0;
+  // The assembly that a type is of: "Shop.Core.dll"; of an array or instance, where the outermost type is defined.
+  // Empty: cannot be told.
+  virtual std::string assembly(Address) { return {}; }
   // Why names could not be told: one line per reason, with how often.
   virtual std::vector<std::string> problems() const = 0;
 };

@@ -3,9 +3,10 @@
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/open.h"
+#include "graph/dominator_tree.h"
 #include "graph/live.h"
 #include "graph/object_graph.h"
-#include "graph/root_stages.h"
+#include "graph/roots.h"
 #include "runtime/find.h"
 #include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
@@ -29,10 +30,14 @@ struct Snapshot::Built {
   std::unique_ptr<Heap> heap;
   std::unique_ptr<HeapTally> tally;
   std::unique_ptr<ObjectIndex> index;
-  std::unique_ptr<RootStages> roots;
+  std::unique_ptr<RootSet> roots;
   std::unique_ptr<References> references;
   std::unique_ptr<LiveObjects> live;
   std::unique_ptr<ObjectGraph> graph;
+  std::unique_ptr<RootOwners> owners;
+  std::vector<OwnedRoot> owned; // what owned_roots points at
+  std::unique_ptr<Owners> owned_roots;
+  std::unique_ptr<DominatorTree> dominators;
 };
 
 Snapshot::~Snapshot() = default;
@@ -238,12 +243,13 @@ const ObjectIndex &Snapshot::index() {
   return *built_->index;
 }
 
-const RootStages &Snapshot::roots() {
+const RootSet &Snapshot::roots() {
   if (!built_->roots)
     build_on_sound_memory([&] {
-      const Runtime &of = runtime();
+      const ObjectIndex &objects = index();
       Timer timer(options_.watch, "roots");
-      built_->roots = std::make_unique<RootStages>(read_root_stages(of));
+      built_->roots =
+          std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.is_object(at); }));
     });
   return *built_->roots;
 }
@@ -256,7 +262,10 @@ const References &Snapshot::references() {
       for (const TypeTally &type : tally().types)
         if (type.method_table != runtime().types().free_object_method_table())
           method_tables.push_back(type.method_table);
-      built_->references = std::make_unique<References>(heap(), runtime(), method_tables, roots().dependents);
+      std::vector<Dependent> dependents;
+      for (const DependentHandle &handle : roots().dependent)
+        dependents.push_back({handle.key, handle.value});
+      built_->references = std::make_unique<References>(heap(), runtime(), method_tables, std::move(dependents));
     });
   return *built_->references;
 }
@@ -264,12 +273,12 @@ const References &Snapshot::references() {
 const LiveObjects &Snapshot::live() {
   if (!built_->live)
     build_on_sound_memory([&] {
-      const RootStages &from = roots();
-      if (from.stages.empty())
+      const RootSet &from = roots();
+      if (from.roots.empty())
         throw Error(explain("what is alive cannot be told without roots: " +
                             (from.problems.empty() ? "it has none" : from.problems.front())));
       built_->live = std::make_unique<LiveObjects>(
-          mark_live(index(), references(), from.stages, options_.threads, options_.watch));
+          mark_live(index(), references(), root_stages(from), options_.threads, options_.watch));
     });
   return *built_->live;
 }
@@ -277,9 +286,58 @@ const LiveObjects &Snapshot::live() {
 const ObjectGraph &Snapshot::graph() {
   if (!built_->graph)
     build_on_sound_memory([&] {
-      built_->graph = std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch);
+      built_->graph = std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch,
+                                                    roots().holders);
     });
   return *built_->graph;
+}
+
+const RootOwners &Snapshot::owners() {
+  if (!built_->owners)
+    build_on_sound_memory([&] {
+      const RootSet &from = roots();
+      const ObjectIndex &objects = index();
+      // Types by their MethodTable; what is no object has none.
+      auto type_of = [&](Address object) -> u64 {
+        ObjectId id = objects.find(object);
+        return id == no_object ? 0 : references().types()[graph().type(id)].method_table;
+      };
+      auto type_name = [&](u64 type) { return type ? runtime().types().name(type) : std::string("(no object)"); };
+      built_->owners = std::make_unique<RootOwners>(group_roots(from, type_of, type_name));
+    });
+  return *built_->owners;
+}
+
+const Owners &Snapshot::owned_roots() {
+  if (!built_->owned_roots)
+    build_on_sound_memory([&] {
+      const RootOwners &of = owners();
+      const RootSet &from = roots();
+      std::vector<OwnedRoot> owned;
+      for (u64 i = 0; i < from.roots.size(); ++i) {
+        const Root &root = from.roots[i];
+        ObjectId object = root.interior ? index().last_at_or_before(root.object) : index().find(root.object);
+        if (object != no_object)
+          owned.push_back({object, OwnerId(of.owner_of[i])});
+      }
+      u32 precise = 0;
+      while (precise < of.owners.size() && !of.owners[precise].conservative)
+        ++precise;
+      built_->owned = std::move(owned);
+      built_->owned_roots =
+          std::make_unique<Owners>(Owners{static_cast<u32>(of.owners.size()), precise, built_->owned});
+    });
+  return *built_->owned_roots;
+}
+
+const DominatorTree &Snapshot::dominators() {
+  if (!built_->dominators)
+    build_on_sound_memory([&] {
+      const ObjectGraph &of = graph();
+      built_->dominators =
+          std::make_unique<DominatorTree>(of.edges(), of.sizes(), owned_roots(), options_.threads, options_.watch);
+    });
+  return *built_->dominators;
 }
 
 } // namespace dnheap

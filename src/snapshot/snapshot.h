@@ -16,7 +16,10 @@ namespace dnheap {
 class ObjectIndex;
 class References;
 class ObjectGraph;
-struct RootStages;
+struct RootSet;
+struct RootOwners;
+struct Owners;
+class DominatorTree;
 struct LiveObjects;
 
 struct SnapshotOptions {
@@ -59,12 +62,18 @@ public:
   const ObjectIndex &index();
   // How objects' references are read.
   const References &references();
-  // What could not be read of handles and finalization queues is in RootStages::problems.
-  const RootStages &roots();
+  // Everything that keeps objects alive by itself, by name. What could not be read is in RootSet::problems.
+  const RootSet &roots();
   // What the roots reach. Throws Error when there are no roots to begin with.
   const LiveObjects &live();
-  // All references as arrays; gigabytes for large heaps.
+  // All references as arrays; gigabytes for large heaps. Those of RootSet::holders are left out.
   const ObjectGraph &graph();
+  // Who owns what its roots reach.
+  const RootOwners &owners();
+  // The roots as the graph's algorithms want them.
+  const Owners &owned_roots();
+  // What would be freed with what: some 10 s for 46 million objects.
+  const DominatorTree &dominators();
 
 private:
   struct Built; // from the target's memory

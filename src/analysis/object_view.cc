@@ -1,0 +1,101 @@
+#include "analysis/object_view.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace dnheap {
+
+ObjectView::ObjectView(Snapshot &snapshot)
+    : snapshot_(snapshot), index_(snapshot.index()), graph_(snapshot.graph()), references_(snapshot.references()),
+      reader_(references_), fields_(snapshot.runtime().fields()) {}
+
+ObjectId ObjectView::at(Address address, std::string &note) {
+  if (ObjectId object = index_.find(address); object != no_object)
+    return object;
+  const Heap &heap = snapshot_.heap();
+  if (!heap.holds(address))
+    throw Error(hex(address) + " is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+  if (ObjectId before = index_.last_at_or_before(address); before != no_object)
+    if (Address start = index_.address(before); address - start < aligned_size(before)) {
+      note = hex(address) + " lies " + std::to_string(address - start) + " bytes inside the object at " + hex(start);
+      return before;
+    }
+  throw Error(hex(address) + " is no object: it lies in free space of the heap, or in a part of it that could not be "
+                             "walked; dnheap objects --range lists the objects around it");
+}
+
+Address ObjectView::method_table(ObjectId object) const {
+  return references_.types()[graph_.type(object)].method_table;
+}
+
+const std::string &ObjectView::type_name(ObjectId object) {
+  return snapshot_.runtime().types().name(method_table(object));
+}
+
+u64 ObjectView::size(ObjectId object) {
+  OpenedObject opened;
+  return reader_.open(address(object), opened) ? opened.size : 0;
+}
+
+u64 ObjectView::aligned_size(ObjectId object) { return graph_.sizes().of(object); }
+
+const char *ObjectView::generation(ObjectId object) const {
+  std::span<const ObjectRange> ranges = snapshot_.heap().ranges();
+  auto after = std::upper_bound(ranges.begin(), ranges.end(), address(object),
+                                [](Address a, const ObjectRange &range) { return a < range.address; });
+  return after == ranges.begin() ? "" : name_of(std::prev(after)->generation);
+}
+
+void ObjectView::for_each_reference(ObjectId object, const std::function<bool(const Reference &)> &visit) {
+  OpenedObject opened;
+  if (!reader_.open(address(object), opened))
+    return;
+  bool on = true;
+  opened.type->references.for_each_slot(opened.bytes, opened.size, references_.format(), [&](const std::byte *slot) {
+    if (!on)
+      return;
+    if (u64 target = load_pointer(slot, references_.format()))
+      on = visit({static_cast<u64>(slot - opened.bytes), target});
+  });
+  if (on && opened.type->loader_allocator)
+    on = visit({std::nullopt, opened.type->loader_allocator, "(its assembly's LoaderAllocator)"});
+  for (const Dependent &dependent : references_.dependents().of(opened.address))
+    if (on)
+      on = visit({std::nullopt, dependent.secondary, "(dependent handle)"});
+}
+
+std::string ObjectView::field(ObjectId object, const Reference &reference, Indices indices) {
+  if (!reference.offset)
+    return reference.hidden;
+  const Address at = address(object);
+  // Statics of collectible types lie in arrays: the field says more than the element.
+  const RootSet &roots = snapshot_.roots();
+  if (const NamedSlot *slot = roots.find_slot(at + *reference.offset))
+    return "[static " + roots.names[slot->name] + "]";
+  return indices == Indices::told ? fields_.exact_reference(at, method_table(object), *reference.offset)
+                                  : fields_.text(fields_.reference(method_table(object), *reference.offset));
+}
+
+std::string ObjectView::field_between(ObjectId from, ObjectId to, Indices indices) {
+  std::string out;
+  const Address target = address(to);
+  for_each_reference(from, [&](const Reference &reference) {
+    if (reference.target != target)
+      return true;
+    out = field(from, reference, indices);
+    return false;
+  });
+  return out;
+}
+
+std::string ObjectView::delegate_text(ObjectId object) {
+  constexpr u64 most = 4;
+  std::string out;
+  for (const DelegateTarget &target : fields_.delegate_targets(address(object), method_table(object), most))
+    out += (out.empty() ? "" : ", ") + target.method;
+  return out;
+}
+
+} // namespace dnheap

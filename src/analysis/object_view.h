@@ -1,0 +1,55 @@
+// ObjectView: one object at a time, with names: its type, its size, what it refers to and by which field. For the
+// verbs that show single objects and paths; the hot loops have columns instead. One thread.
+#pragma once
+#include "analysis/verb.h"
+#include "graph/object_graph.h"
+#include "graph/references.h"
+#include "graph/roots.h"
+#include "runtime/fields.h"
+#include "snapshot/snapshot.h"
+
+#include <functional>
+
+namespace dnheap {
+
+class ObjectView {
+public:
+  explicit ObjectView(Snapshot &snapshot);
+
+  // The object at an address, or the one that the address points into: `note` says so then. Throws Error that says what
+  // lies there instead.
+  ObjectId at(Address address, std::string &note);
+
+  Address address(ObjectId object) const { return index_.address(object); }
+  Address method_table(ObjectId object) const;
+  const std::string &type_name(ObjectId object);
+  u64 size(ObjectId object);         // as ClrMD and SOS report it
+  u64 aligned_size(ObjectId object); // what it takes in the heap
+  const char *generation(ObjectId object) const;
+
+  struct Reference {
+    std::optional<u64> offset; // from the object's first byte; nullopt: no slot of the object says so
+    Address target = 0;
+    const char *hidden = nullptr; // without an offset: what keeps the target alive
+  };
+  // Not null; those that lead to no object, too. visit() returns false to end it.
+  void for_each_reference(ObjectId object, const std::function<bool(const Reference &)> &visit);
+
+  enum class Indices : u8 { folded, told };
+  // "._items", "[17].value" ("[*].value" where folded), "(dependent handle)".
+  std::string field(ObjectId object, const Reference &reference, Indices indices);
+  // The first reference of `from` that leads to `to`; the empty text when there is none.
+  std::string field_between(ObjectId from, ObjectId to, Indices indices);
+  // "Shop.Cart.OnChanged" of a delegate, several with commas between; else empty.
+  std::string delegate_text(ObjectId object);
+
+private:
+  Snapshot &snapshot_;
+  const ObjectIndex &index_;
+  const ObjectGraph &graph_;
+  const References &references_;
+  ReferenceReader reader_;
+  Fields &fields_;
+};
+
+} // namespace dnheap

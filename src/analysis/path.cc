@@ -1,0 +1,165 @@
+// `path`: why is it alive? The shortest way from a root to an object, each step by its field; or, for a type, the ways
+// of all its instances, those that are alike as one.
+#include "analysis/answer_head.h"
+#include "analysis/object_view.h"
+#include "analysis/path_steps.h"
+#include "analysis/signature.h"
+#include "analysis/subject.h"
+#include "analysis/type_paths.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "graph/shortest_paths.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Fact;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_paths = 100; // of --all
+
+std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all) {
+  const Edges edges = snapshot.graph().edges();
+  const Owners owners = snapshot.owned_roots();
+  if (all) {
+    Referrers referrers(edges, snapshot.threads(), snapshot.watch());
+    return paths_from_owners(referrers.edges(), owners, object, most_paths, snapshot.threads(), snapshot.watch());
+  }
+  ShortestPaths search(edges, snapshot.threads(), snapshot.watch());
+  search.grow(owners, object);
+  if (!search.met(object))
+    return {};
+  std::vector<ObjectId> objects = search.path(object);
+  OwnerId owner = *search.owner(objects.front());
+  return {{owner, std::move(objects)}};
+}
+
+report::Table paths_table(const std::vector<PathSteps> &paths) {
+  report::Table table;
+  table.name = "paths";
+  table.shown = Shown::in_data;
+  table.columns = {{"root", "", Kind::nested},
+                   {"steps", "", Kind::nested},
+                   {"steps_left_out", "", Kind::count},
+                   {"instances", "", Kind::count},
+                   {"signature", "", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const PathSteps &path : paths) {
+    std::vector<Cell> steps;
+    for (const PathStep &step : path.steps)
+      steps.push_back(std::vector<Fact>{{"address", hex(step.address)},
+                                        {"type", step.type},
+                                        {"field", step.field},
+                                        {"calls", step.calls.empty() ? Cell() : Cell(step.calls)}});
+    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature});
+  }
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+// One path for people: one line per step, repeats folded.
+report::Table steps_table(const PathSteps &path, const std::string &title) {
+  report::Table table;
+  table.name = "steps";
+  table.title = title;
+  table.shown = Shown::in_text;
+  table.whole = true;
+  table.columns = {
+      {"field", "Held by", Kind::text}, {"type", "Object", Kind::text}, {"address", "Address", Kind::text}};
+  table.rows = report::rows_of(folded_rows(path));
+  if (path.conservative)
+    table.notes.push_back("found by looking at every word of a stack: it may be chance");
+  return table;
+}
+
+report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address) {
+  report::Answer answer = begin_answer(snapshot, question, "path");
+  ObjectView view(snapshot);
+  std::string note;
+  const ObjectId object = view.at(address, note);
+  if (!note.empty())
+    answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
+  std::vector<PathSteps> paths;
+  for (const OwnedPath &path : find_paths(snapshot, object, question.all))
+    paths.push_back(path_steps(snapshot, view, path));
+  answer.tables.push_back(paths_table(paths));
+  for (u64 i = 0; i < paths.size(); ++i) {
+    std::string title =
+        paths.size() == 1 ? "" : "Path " + std::to_string(i + 1) + " of " + std::to_string(paths.size());
+    title += (title.empty() ? "Signature " : ", signature ") + short_signature(paths[i].signature);
+    answer.tables.push_back(steps_table(paths[i], title));
+  }
+  if (paths.empty())
+    answer.completeness->notes.push_back("nothing holds " + view.type_name(object) + " at " +
+                                         hex(view.address(object)) +
+                                         " any more: it is garbage that no collection has taken yet");
+  if (paths.size() == most_paths)
+    answer.completeness->notes.push_back("only the nearest " + std::to_string(most_paths) + " roots are listed");
+  answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
+  return answer;
+}
+
+std::string field_text(const TypePath::Step &step) {
+  std::string out;
+  for (const std::string &field : step.fields)
+    out += field;
+  return out;
+}
+
+report::Answer answer_type(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, question, "path");
+  TypePaths paths = find_type_paths(snapshot, question.subject);
+  report::Table table;
+  table.name = "paths";
+  table.columns = {{"instances", "Instances", Kind::count},
+                   {"share", "Share", Kind::percent},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"retained", "Freed with them", Kind::bytes},
+                   {"signature", "Signature", Kind::text, Shown::in_data},
+                   {"short_signature", "Path", Kind::text, Shown::in_text},
+                   {"example", "Example", Kind::address},
+                   {"root", "", Kind::nested, Shown::in_data},
+                   {"steps", "", Kind::nested, Shown::in_data},
+                   {"path", "Held by", Kind::text, Shown::in_text}};
+  std::vector<report::Row> rows;
+  for (const TypePath &path : paths.paths) {
+    std::vector<Cell> steps;
+    for (const TypePath::Step &step : path.steps)
+      steps.push_back(std::vector<Fact>{{"field", field_text(step)}, {"least", step.least}, {"most", step.most}});
+    double share = static_cast<double>(path.instances) / static_cast<double>(std::max<u64>(paths.instances, 1));
+    rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, short_signature(path.signature),
+                    path.example, root_facts(snapshot, path.owner, 0), std::move(steps), path.text()});
+  }
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  if (paths.by_regex)
+    table.notes.push_back("no type is called " + question.subject + ": these are those whose names match it");
+  if (paths.unreachable)
+    table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
+                          " instances are held by nothing: garbage");
+  if (paths.not_folded)
+    table.notes.push_back(count_text(paths.not_folded) + " instances are held in ways too long to tell");
+  answer.tables.push_back(std::move(table));
+  if (!paths.paths.empty())
+    answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(paths.paths.front().example);
+  return answer;
+}
+
+} // namespace
+
+report::Answer answer_path(Snapshot &snapshot, const Question &question) {
+  snapshot.index(); // one walk gives this and what the headline needs
+  std::optional<Address> address = find_address(question.subject);
+  report::Answer answer = address ? answer_object(snapshot, question, *address) : answer_type(snapshot, question);
+  add_root_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,132 @@
+#include "analysis/path_steps.h"
+
+#include "analysis/signature.h"
+#include "base/text.h"
+#include "graph/path_states.h"
+
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+
+constexpr u64 most_steps = 10000; // put into words
+
+// How many times the `period` steps from `at` on come, one after the other, alike in field and type.
+u64 times_repeated(const std::vector<PathStep> &steps, u64 at, u64 period) {
+  auto alike = [&](u64 a, u64 b) { return steps[a].folded == steps[b].folded && steps[a].type == steps[b].type; };
+  u64 times = 1;
+  for (;; ++times)
+    for (u64 i = 0; i < period; ++i)
+      if (u64 here = at + times * period + i; here >= steps.size() || !alike(here, at + i))
+        return times;
+}
+
+// The fields of a path, as `path TYPE` tells them.
+class FoldedFields {
+public:
+  void add(const std::string &field) {
+    auto [at, is_new] = numbers_.try_emplace(field, static_cast<u32>(texts_.size()));
+    if (is_new)
+      texts_.push_back(field);
+    state_ = states_.move(state_, at->second).to;
+  }
+  std::vector<std::string> fields() {
+    std::vector<std::string> out;
+    for (const PathStates::Step &step : states_.steps(states_.finish(state_)))
+      for (u32 i = 0; i < step.unit.size; ++i)
+        out.push_back(texts_[step.unit.labels[i]]);
+    return out;
+  }
+
+private:
+  PathStates states_;
+  PathState state_ = states_.begin(0);
+  std::unordered_map<std::string, u32> numbers_;
+  std::vector<std::string> texts_;
+};
+
+} // namespace
+
+std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, Address object) {
+  const RootSet &roots = snapshot.roots();
+  const RootOwners &owners = snapshot.owners();
+  const RootOwners::Owner &of = owners.owners[static_cast<u32>(owner)];
+  const Root *found = nullptr;
+  for (u64 i = 0; i < roots.roots.size() && !found; ++i)
+    if (object && owners.owner_of[i] == static_cast<u32>(owner) && roots.roots[i].object == object)
+      found = &roots.roots[i];
+  std::vector<report::Fact> facts = {{"kind", found ? kind_text(*found) : std::string(name_of(of.kind))},
+                                     {"owner", of.name},
+                                     {"conservative", of.conservative}};
+  if (found) {
+    facts.push_back({"address", found->slot ? Cell(hex(found->slot)) : Cell()});
+    facts.push_back({"object", hex(found->object)});
+    facts.push_back({"name", found->name ? Cell(roots.name(*found)) : Cell()});
+    const RootThread *thread = roots.thread(*found);
+    facts.push_back({"thread", thread ? Cell(thread->text()) : Cell()});
+  }
+  return facts;
+}
+
+PathSteps path_steps(Snapshot &snapshot, ObjectView &view, const OwnedPath &path) {
+  PathSteps out;
+  const std::vector<ObjectId> &objects = path.objects;
+  const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
+  out.root = root_facts(snapshot, path.owner, view.address(objects.front()));
+  out.owner = owner.name;
+  out.conservative = owner.conservative;
+  FoldedFields fields;
+  for (u64 i = 0; i < objects.size(); ++i) {
+    std::string folded;
+    if (i) {
+      snapshot.watch().check();
+      folded = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::folded);
+      fields.add(folded);
+    }
+    if (objects.size() > most_steps && i >= most_steps / 2 && i < objects.size() - most_steps / 2) {
+      ++out.left_out;
+      continue;
+    }
+    PathStep step{view.address(objects[i]), view.type_name(objects[i]), "", std::move(folded),
+                  view.delegate_text(objects[i])};
+    if (i)
+      step.field = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::told);
+    out.steps.push_back(std::move(step));
+  }
+  out.signature = signature(out.owner, fields.fields());
+  return out;
+}
+
+std::vector<report::Row> folded_rows(const PathSteps &path) {
+  std::vector<report::Row> rows;
+  auto add = [&](const PathStep &step) {
+    std::string type = step.calls.empty() ? step.type : step.type + " → " + step.calls;
+    rows.push_back({rows.empty() ? path.owner : "  " + step.field, type, hex(step.address)});
+  };
+  for (u64 i = 0; i < path.steps.size();) {
+    u64 period = 1, times = 1;
+    if (i) // the root is no repeat of anything
+      for (u64 p = 1; p <= PathStates::longest_period; ++p)
+        if (u64 t = times_repeated(path.steps, i, p); t >= 3 && t * p > times * period)
+          period = p, times = t;
+    u64 between = path.steps.size() / 2;
+    bool gap_inside = path.left_out && i < between && i + period * times >= between;
+    if (times < 3) {
+      add(path.steps[i++]);
+      continue;
+    }
+    for (u64 k = 0; k < period; ++k)
+      add(path.steps[i + k]);
+    u64 more = times - 2 + (gap_inside ? path.left_out / period : 0);
+    rows.push_back({"  … the same " + count_text(more) + (more == 1 ? " more time" : " more times"), "", ""});
+    for (u64 k = 0; k < period; ++k)
+      add(path.steps[i + (times - 1) * period + k]);
+    i += times * period;
+  }
+  return rows;
+}
+
+} // namespace dnheap

@@ -1,0 +1,33 @@
+// One path from a root to an object, put into words: for `path` and whoever shows paths.
+#pragma once
+#include "analysis/object_view.h"
+#include "graph/shortest_paths.h"
+
+namespace dnheap {
+
+struct PathStep {
+  Address address = 0;
+  std::string type;
+  std::string field;  // of the object before it, elements told: "[17].value"; of the first one: empty
+  std::string folded; // the same, elements folded
+  std::string calls;  // of a delegate: the method
+};
+
+struct PathSteps {
+  std::vector<report::Fact> root; // as in the table `roots`
+  std::string owner;              // "static Shop.Cache._items"
+  bool conservative = false;
+  std::vector<PathStep> steps; // of a very long path the first and the last ones
+  u64 left_out = 0;            // how many between them
+  std::string signature;
+};
+
+PathSteps path_steps(Snapshot &snapshot, ObjectView &view, const OwnedPath &path);
+
+// What is known of a root that an owner has and that refers to the object; without object: of the owner itself.
+std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, Address object);
+
+// Rows {field, type, address} for people: what repeats is shown once, with how often.
+std::vector<report::Row> folded_rows(const PathSteps &path);
+
+} // namespace dnheap

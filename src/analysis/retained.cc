@@ -1,0 +1,336 @@
+// `retained`: what would be freed? The dominator tree of the whole heap, summed up by owner, by type, by namespace and
+// assembly, the objects that hold most, or level by level (--tree).
+#include "analysis/answer_head.h"
+#include "analysis/signature.h"
+#include "analysis/type_filter.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "graph/object_graph.h"
+#include "graph/references.h"
+#include "graph/retained_by_group.h"
+#include "graph/roots.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+double share_of(u64 part, u64 whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0; }
+
+// What every table is made from.
+class Holding {
+public:
+  Holding(Snapshot &snapshot, const Question &question)
+      : snapshot_(snapshot), tree_(snapshot.dominators()), graph_(snapshot.graph()), owners_(snapshot.owners()),
+        types_(snapshot.references().types()), filter_(question) {
+    Retained reached = tree_.reached(), lost = tree_.unreachable();
+    all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
+  }
+
+  const DominatorTree &tree() const { return tree_; }
+  const RootOwners &owners() const { return owners_; }
+  Snapshot &snapshot() { return snapshot_; }
+  Retained all() const { return all_; }
+  u32 type_count() const { return types_.size(); }
+  TypeId type(ObjectId object) const { return graph_.type(object); }
+  Address method_table(TypeId type) const { return types_[type].method_table; }
+  const std::string &name(TypeId type) { return snapshot_.runtime().types().name(method_table(type)); }
+  std::string assembly(TypeId type) { return snapshot_.runtime().types().assembly(method_table(type)); }
+  Address address(ObjectId object) const { return snapshot_.index().address(object); }
+  bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
+
+  // The owner above a place; nothing where several share it.
+  std::optional<OwnerId> owner_above(TreePlace at) const {
+    while (at != TreePlace{0}) {
+      if (std::optional<OwnerId> owner = tree_.owner(at))
+        return owner;
+      at = tree_.parent(at);
+    }
+    return std::nullopt;
+  }
+  std::string owner_above_text(TreePlace at) const {
+    std::optional<OwnerId> owner = owner_above(at);
+    return owner ? owners_.owners[static_cast<u32>(*owner)].name : "(shared)";
+  }
+
+private:
+  Snapshot &snapshot_;
+  const DominatorTree &tree_;
+  const ObjectGraph &graph_;
+  const RootOwners &owners_;
+  const HeapTypes &types_;
+  TypeFilter filter_;
+  Retained all_;
+};
+
+report::Table owners_table(Holding &holding) {
+  report::Table table;
+  table.name = "owners";
+  table.title = "By owner: freed if it let go";
+  table.columns = {{"retained", "Retained", Kind::bytes},
+                   {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},
+                   {"kind", "Kind", Kind::text, Shown::in_data},
+                   {"conservative", "Conservative", Kind::boolean, Shown::in_data},
+                   {"signature", "Signature", Kind::text, Shown::in_data},
+                   {"owner", "Owner", Kind::text}};
+  const u64 whole = holding.all().bytes;
+  struct Line {
+    Retained retained;
+    std::string kind, name;
+    bool conservative;
+  };
+  std::vector<Line> lines;
+  const std::vector<RootOwners::Owner> &owners = holding.owners().owners;
+  for (u32 i = 0; i < owners.size(); ++i)
+    if (Retained retained = holding.tree().retained(holding.tree().place(OwnerId{i})); retained.objects)
+      lines.push_back({retained, name_of(owners[i].kind), owners[i].name, owners[i].conservative});
+  if (Retained shared = holding.tree().shared(); shared.objects)
+    lines.push_back({shared, "shared", "(shared)", false});
+  if (Retained lost = holding.tree().unreachable(); lost.objects)
+    lines.push_back({lost, "unreachable", "(unreachable)", false});
+  std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) {
+    return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
+  });
+  std::vector<report::Row> rows;
+  for (const Line &line : lines)
+    rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
+                    line.conservative, signature(line.name, {}), line.name});
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, "total"};
+  if (holding.tree().shared().objects)
+    table.notes.push_back("(shared): held by several owners, so no single one would free it");
+  if (holding.tree().unreachable().objects)
+    table.notes.push_back("(unreachable): nothing holds it any more; the next collection of its generation frees it");
+  return table;
+}
+
+// One row per group of types: the types of one name, namespace or assembly.
+report::Table groups_table(Holding &holding, const char *key, const char *title, const char *heading,
+                           const std::function<std::string(TypeId)> &name_of_group) {
+  std::map<std::string, u32> numbers;
+  std::vector<u32> group_of(holding.type_count());
+  std::vector<std::string> names;
+  for (u32 i = 0; i < group_of.size(); ++i) {
+    if (!holding.passes(TypeId{i})) {
+      group_of[i] = ~u32{0};
+      continue;
+    }
+    auto [at, is_new] = numbers.emplace(name_of_group(TypeId{i}), static_cast<u32>(names.size()));
+    if (is_new)
+      names.push_back(at->first);
+    group_of[i] = at->second;
+  }
+  std::vector<GroupRetained> sums = retained_by_group(
+      holding.tree(), static_cast<u32>(names.size()), holding.snapshot().threads(), holding.snapshot().watch(),
+      [&](ObjectId object) { return group_of[static_cast<u32>(holding.type(object))]; });
+  report::Table table;
+  table.name = key;
+  table.title = title;
+  table.columns = {{"retained", "Retained", Kind::bytes},
+                   {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},
+                   {"instances", "Instances", Kind::count},
+                   {heading, "Name", Kind::text}};
+  std::vector<u32> order;
+  for (u32 i = 0; i < names.size(); ++i)
+    if (sums[i].top_level)
+      order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](u32 a, u32 b) {
+    return sums[a].retained.bytes != sums[b].retained.bytes ? sums[a].retained.bytes > sums[b].retained.bytes
+                                                            : names[a] < names[b];
+  });
+  std::vector<report::Row> rows;
+  for (u32 i : order)
+    rows.push_back({sums[i].retained.bytes, share_of(sums[i].retained.bytes, holding.all().bytes),
+                    sums[i].retained.objects, sums[i].top_level, names[i]});
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+// "System.Collections.Generic" of "System.Collections.Generic.List<Shop.Order>[]".
+std::string namespace_of(const std::string &type) {
+  std::size_t end = type.find_first_of("<+[");
+  std::size_t dot = type.substr(0, end).rfind('.');
+  return dot == std::string::npos || dot == 0 ? "(none)" : type.substr(0, dot);
+}
+
+report::Table objects_table(Holding &holding, u64 top) {
+  constexpr u64 most = 1000; // where the user wants all: a heap has millions, each within another
+  const u64 keep = top ? top + 1 : most;
+  const DominatorTree &tree = holding.tree();
+  std::vector<std::pair<u64, TreePlace>> best;
+  auto before = [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  };
+  for (u32 i = 1; i < tree.size(); ++i) {
+    std::optional<ObjectId> object = tree.object(TreePlace{i});
+    if (!object)
+      continue;
+    u64 bytes = tree.retained(TreePlace{i}).bytes;
+    if (best.size() == keep && bytes <= best.front().first)
+      continue;
+    if (!holding.passes(holding.type(*object)))
+      continue;
+    best.emplace_back(bytes, TreePlace{i});
+    std::push_heap(best.begin(), best.end(), before);
+    if (best.size() > keep) {
+      std::pop_heap(best.begin(), best.end(), before);
+      best.pop_back();
+    }
+  }
+  std::sort(best.begin(), best.end(), before);
+  report::Table table;
+  table.name = "objects";
+  table.title = "Objects that hold most";
+  table.columns = {{"retained", "Retained", Kind::bytes}, {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},   {"address", "Address", Kind::address},
+                   {"type", "Type", Kind::text},          {"owner", "Owner", Kind::text}};
+  std::vector<report::Row> rows;
+  for (auto [bytes, at] : best) {
+    ObjectId object = *tree.object(at);
+    rows.push_back({bytes, share_of(bytes, holding.all().bytes), tree.retained(at).objects, holding.address(object),
+                    holding.name(holding.type(object)), holding.owner_above_text(at)});
+  }
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+// The dominator tree with the objects of one type below one node as one node, largest first.
+class Tree {
+public:
+  Tree(Holding &holding, u64 depth) : holding_(holding), tree_(holding.tree()), depth_(depth) {}
+
+  std::vector<report::Row> rows() {
+    const std::vector<RootOwners::Owner> &owners = holding_.owners().owners;
+    std::vector<Node> top;
+    Node shared{{}, {}, "(shared)"};
+    for (u32 at = 1; at < tree_.size(); at = static_cast<u32>(tree_.end(TreePlace{at})))
+      if (std::optional<OwnerId> owner = tree_.owner(TreePlace{at}))
+        top.push_back({{TreePlace{at}}, tree_.retained(TreePlace{at}), owners[static_cast<u32>(*owner)].name});
+      else
+        shared.places.push_back(TreePlace{at});
+    shared.retained = tree_.shared();
+    top.push_back(std::move(shared));
+    add(top, 0);
+    return std::move(rows_);
+  }
+
+private:
+  static constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
+  struct Node {
+    std::vector<TreePlace> places;
+    Retained retained;
+    std::string name;
+  };
+
+  void add(std::vector<Node> &nodes, u64 depth) {
+    std::sort(nodes.begin(), nodes.end(), [](const Node &a, const Node &b) {
+      return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
+    });
+    for (Node &node : nodes) {
+      if (node.retained.bytes < holding_.all().bytes / least_share || node.retained.bytes == 0)
+        return;
+      Cell address;
+      if (node.places.size() == 1)
+        if (std::optional<ObjectId> object = tree_.object(node.places[0]))
+          address = holding_.address(*object);
+      std::string text = std::string(2 * depth, ' ') + node.name;
+      if (depth && node.places.size() > 1)
+        text += " ×" + count_text(node.places.size());
+      rows_.push_back({depth, node.retained.bytes, share_of(node.retained.bytes, holding_.all().bytes),
+                       node.retained.objects, node.places.size(), address, node.name, text});
+      if (depth + 1 < depth_) {
+        std::vector<Node> below = children(node);
+        add(below, depth + 1);
+      }
+    }
+  }
+
+  std::vector<Node> children(const Node &node) {
+    const bool is_shared = node.name == "(shared)" && !node.places.empty() && tree_.is_shared(node.places[0]);
+    std::map<u32, Node> by_type;
+    auto add_place = [&](TreePlace at) {
+      std::optional<ObjectId> object = tree_.object(at);
+      if (!object)
+        return;
+      Node &to = by_type[static_cast<u32>(holding_.type(*object))];
+      Retained more = tree_.retained(at);
+      to.places.push_back(at);
+      to.retained.objects += more.objects;
+      to.retained.bytes += more.bytes;
+    };
+    for (TreePlace parent : node.places)
+      if (is_shared) // these stand for themselves
+        add_place(parent);
+      else
+        for (u32 at = static_cast<u32>(parent) + 1; at < static_cast<u32>(tree_.end(parent));
+             at = static_cast<u32>(tree_.end(TreePlace{at})))
+          add_place(TreePlace{at});
+    std::vector<Node> out;
+    for (auto &[type, child] : by_type) {
+      child.name = holding_.name(TypeId{type});
+      out.push_back(std::move(child));
+    }
+    return out;
+  }
+
+  Holding &holding_;
+  const DominatorTree &tree_;
+  const u64 depth_;
+  std::vector<report::Row> rows_;
+};
+
+report::Table tree_table(Holding &holding, u64 depth) {
+  report::Table table;
+  table.name = "tree";
+  table.columns = {{"depth", "Depth", Kind::number, Shown::in_data},
+                   {"retained", "Retained", Kind::bytes},
+                   {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},
+                   {"nodes", "Nodes", Kind::count, Shown::in_data},
+                   {"address", "Address", Kind::address, Shown::in_data},
+                   {"name", "Name", Kind::text, Shown::in_data},
+                   {"what", "Held by", Kind::text, Shown::in_text}};
+  std::vector<report::Row> rows = Tree(holding, depth).rows();
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  table.whole = true;
+  table.notes = {"each line would be freed if the line above it, one step to the left, let go of it; less than 0.5% is "
+                 "not shown; --depth goes deeper"};
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
+  snapshot.index(); // one walk gives this and what the headline needs
+  report::Answer answer = begin_answer(snapshot, question, "retained");
+  Holding holding(snapshot, question);
+  if (question.tree) {
+    answer.tables.push_back(tree_table(holding, question.depth));
+  } else {
+    answer.tables.push_back(owners_table(holding));
+    auto name = [&](TypeId type) { return holding.name(type); };
+    answer.tables.push_back(
+        groups_table(holding, "types", "By type: freed with the instances that hold them", "type", name));
+    answer.tables.push_back(groups_table(holding, "namespaces", "By namespace", "namespace",
+                                         [&](TypeId type) { return namespace_of(holding.name(type)); }));
+    answer.tables.push_back(groups_table(holding, "assemblies", "By assembly", "assembly",
+                                         [&](TypeId type) { return holding.assembly(type); }));
+    answer.tables.push_back(objects_table(holding, question.top));
+  }
+  add_root_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,282 @@
+// `show`: what is this object? Its type, size and fields, what it refers to, who refers to it, and what would be freed
+// with it.
+#include "analysis/answer_head.h"
+#include "analysis/object_view.h"
+#include "analysis/subject.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "graph/find_referrers.h"
+#include "graph/reach.h"
+#include "report/encoding.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_referrers = 10000;
+constexpr u64 longest_text = 200; // of a string's contents, in UTF-16 code units
+
+struct Holding {
+  bool reached = false;   // by any root
+  bool precisely = false; // by a precise one
+  Retained retained;
+};
+
+// What would be freed with it: as `retained` counts, conservative roots matter only to what no precise one reaches.
+Holding holding_of(Snapshot &snapshot, ObjectId object) {
+  const ObjectGraph &graph = snapshot.graph();
+  Owners owners = snapshot.owned_roots();
+  Holding out;
+  for (bool all : {false, true}) {
+    Owners some = owners;
+    std::vector<OwnedRoot> roots;
+    for (const OwnedRoot &root : owners.roots)
+      if (all || static_cast<u32>(root.owner) < owners.precise)
+        roots.push_back(root);
+    some.roots = roots;
+    Reach reach(graph.edges(), snapshot.threads(), snapshot.watch());
+    std::vector<ObjectId> starts;
+    for (const OwnedRoot &root : roots)
+      starts.push_back(root.object);
+    reach.from(starts);
+    if (!reach.met().test(object))
+      continue;
+    out.reached = true;
+    out.precisely = !all;
+    out.retained =
+        RetainedBySets(graph.edges(), graph.sizes(), some, snapshot.threads(), snapshot.watch()).of([&](ObjectId id) {
+          return id == object;
+        });
+    break;
+  }
+  return out;
+}
+
+// The facts about the object, as a table of two columns for people and as one row for programs.
+void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question,
+                       report::Answer &answer) {
+  const Holding holding = holding_of(snapshot, object);
+  std::optional<Retained> whole;
+  if (question.closure)
+    whole = closure(snapshot.graph().edges(), snapshot.graph().sizes(), object, snapshot.threads(), snapshot.watch());
+  std::optional<ElementShape> elements = snapshot.runtime().fields().elements(view.method_table(object));
+  std::optional<u32> length;
+  if (elements)
+    length = snapshot.runtime().memory().try_load<u32>(view.address(object) +
+                                                       snapshot.runtime().memory().format().pointer_size);
+  const std::string calls = view.delegate_text(object);
+  auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
+
+  report::Table data;
+  data.name = "object";
+  data.shown = Shown::in_data;
+  data.columns = {
+      {"address", "", Kind::address},      {"method_table", "", Kind::address}, {"type", "", Kind::text},
+      {"bytes", "", Kind::bytes},          {"aligned_bytes", "", Kind::bytes},  {"generation", "", Kind::text},
+      {"elements", "", Kind::count},       {"calls", "", Kind::text},           {"reachable", "", Kind::boolean},
+      {"conservative", "", Kind::boolean}, {"retained", "", Kind::bytes},       {"retained_objects", "", Kind::count},
+      {"closure_bytes", "", Kind::bytes},  {"closure_objects", "", Kind::count}};
+  data.rows = report::rows_of(
+      {{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
+        view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
+        holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.bytes),
+        if_reached(holding.retained.objects), whole ? Cell(whole->bytes) : Cell(),
+        whole ? Cell(whole->objects) : Cell()}});
+  data.row_count = 1;
+
+  std::vector<report::Row> rows;
+  auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
+  auto sum = [&](const Retained &r) {
+    return bytes_text(r.bytes) + " in " + count_text(r.objects) + (r.objects == 1 ? " object" : " objects");
+  };
+  fact("object", hex(view.address(object)));
+  fact("type", view.type_name(object));
+  fact("MethodTable", hex(view.method_table(object)));
+  fact("size", count_text(view.size(object)) + " bytes");
+  fact("generation", view.generation(object));
+  if (length)
+    fact("elements", count_text(*length));
+  if (!calls.empty())
+    fact("calls", calls);
+  if (question.values && view.type_name(object) == "System.String")
+    if (std::optional<StringText> text = string_text(snapshot.runtime(), view.address(object), longest_text))
+      fact("text", "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\""));
+  fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
+                                   : std::string("nothing holds it any more: it is garbage"));
+  if (holding.reached && !holding.precisely)
+    fact("held by", "words on stacks that may be chance, nothing else");
+  if (whole)
+    fact("closure", sum(*whole) + " can be reached from it");
+  report::Table text;
+  text.name = "facts";
+  text.shown = Shown::in_text;
+  text.whole = true;
+  text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
+  text.rows = report::rows_of(std::move(rows));
+  answer.tables.push_back(std::move(data));
+  answer.tables.push_back(std::move(text));
+}
+
+template <class T> std::optional<T> value_at(Snapshot &snapshot, Address address) {
+  return snapshot.runtime().memory().try_load<T>(address);
+}
+
+// A primitive's value as C# would write it.
+Cell primitive_text(Snapshot &snapshot, ElementType type, Address at) {
+  auto number = [&]<class Signed, class Unsigned>(Signed, Unsigned) -> Cell {
+    std::optional<Unsigned> value = value_at<Unsigned>(snapshot, at);
+    return value ? Cell(fmt::format("{}", static_cast<Signed>(*value))) : Cell();
+  };
+  switch (type) {
+  case ElementType::Boolean: {
+    std::optional<u8> value = value_at<u8>(snapshot, at);
+    return value ? Cell(*value ? "true" : "false") : Cell();
+  }
+  case ElementType::Char: return number(u16{}, u16{});
+  case ElementType::I1: return number(std::int8_t{}, u8{});
+  case ElementType::U1: return number(u8{}, u8{});
+  case ElementType::I2: return number(std::int16_t{}, u16{});
+  case ElementType::U2: return number(u16{}, u16{});
+  case ElementType::I4: return number(i32{}, u32{});
+  case ElementType::U4: return number(u32{}, u32{});
+  case ElementType::I8: return number(i64{}, u64{});
+  case ElementType::U8: return number(u64{}, u64{});
+  case ElementType::R4: {
+    std::optional<u32> value = value_at<u32>(snapshot, at);
+    return value ? Cell(fmt::format("{}", std::bit_cast<float>(*value))) : Cell();
+  }
+  case ElementType::R8: {
+    std::optional<u64> value = value_at<u64>(snapshot, at);
+    return value ? Cell(fmt::format("{}", std::bit_cast<double>(*value))) : Cell();
+  }
+  case ElementType::I:
+  case ElementType::U:
+  case ElementType::Ptr:
+  case ElementType::FnPtr: {
+    std::optional<u64> value = snapshot.runtime().memory().try_pointer(at);
+    return value ? Cell(hex(*value)) : Cell();
+  }
+  default: return Cell();
+  }
+}
+
+report::Table fields_table(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question) {
+  report::Table table;
+  table.name = "fields";
+  table.title = "Fields";
+  table.whole = true;
+  table.columns = {{"offset", "Offset", Kind::number},
+                   {"field", "Field", Kind::text},
+                   {"type", "Type", Kind::text},
+                   {"reference", "Refers to", Kind::address},
+                   {"value", "Value", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
+                   {"declared_by", "Declared by", Kind::text, Shown::in_data}};
+  std::vector<report::Row> rows;
+  const Memory &memory = snapshot.runtime().memory();
+  std::vector<InstanceField> fields = snapshot.runtime().fields().instance_fields(view.method_table(object));
+  std::stable_sort(fields.begin(), fields.end(),
+                   [](const InstanceField &a, const InstanceField &b) { return a.offset < b.offset; });
+  for (const InstanceField &field : fields) {
+    const Address at = view.address(object) + field.offset;
+    Cell reference, value;
+    if (field.is_reference()) {
+      std::optional<u64> target = memory.try_pointer(at);
+      reference = target && *target ? Cell(*target) : Cell();
+      if (question.values && target && *target && field.type_name == "System.String")
+        if (std::optional<StringText> text = string_text(snapshot.runtime(), *target, longest_text))
+          value = "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
+    } else if (question.values) {
+      value = primitive_text(snapshot, field.type, at);
+    }
+    rows.push_back({field.offset, field.name, field.type_name.empty() ? Cell() : Cell(field.type_name), reference,
+                    value,
+                    field.declaring_type ? Cell(snapshot.runtime().types().name(field.declaring_type)) : Cell()});
+  }
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+// What it refers to: of an array its elements, of anything else what its fields hold, those inside structs, too.
+report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
+  report::Table table;
+  table.name = "references";
+  table.title = "Refers to";
+  table.columns = {{"field", "Field", Kind::text}, {"address", "Address", Kind::address}, {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  u64 count = 0;
+  view.for_each_reference(object, [&](const ObjectView::Reference &reference) {
+    if (++count > top && top)
+      return true; // counted only
+    ObjectId target = snapshot.index().find(reference.target);
+    rows.push_back({view.field(object, reference, ObjectView::Indices::told), reference.target,
+                    target == no_object ? Cell("(no object)") : Cell(view.type_name(target))});
+    return true;
+  });
+  table.row_count = count;
+  if (count > rows.size())
+    rows.emplace_back(3); // so that the writer says that there are more
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
+  report::Table table;
+  table.name = "referrers";
+  table.title = "Referred to by";
+  table.columns = {{"address", "Address", Kind::address}, {"field", "Field", Kind::text}, {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  const RootSet &roots = snapshot.roots();
+  const RootOwners &owners = snapshot.owners();
+  for (u64 i = 0; i < roots.roots.size(); ++i)
+    if (roots.roots[i].object == view.address(object))
+      rows.push_back(
+          {roots.roots[i].slot ? Cell(roots.roots[i].slot) : Cell(), owners.owners[owners.owner_of[i]].name, "(root)"});
+  std::vector<ObjectId> sources =
+      find_referrers(snapshot.graph().edges(), object, snapshot.threads(), snapshot.watch());
+  u64 count = rows.size() + sources.size();
+  for (ObjectId source : sources) {
+    if ((top && rows.size() > top) || rows.size() >= most_referrers)
+      break;
+    rows.push_back(
+        {view.address(source), view.field_between(source, object, ObjectView::Indices::told), view.type_name(source)});
+  }
+  if (rows.size() == most_referrers && count > rows.size())
+    table.notes.push_back("only the first " + count_text(most_referrers) + " of " + count_text(count) + " are listed");
+  table.row_count = count;
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_show(Snapshot &snapshot, const Question &question) {
+  const Address address = address_of_subject(question);
+  snapshot.index(); // one walk gives this and what the headline needs
+  report::Answer answer = begin_answer(snapshot, question, "show");
+  ObjectView view(snapshot);
+  std::string note;
+  ObjectId object = view.at(address, note);
+  if (!note.empty())
+    answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
+  add_object_tables(snapshot, view, object, question, answer);
+  if (!snapshot.runtime().fields().elements(view.method_table(object)))
+    answer.tables.push_back(fields_table(snapshot, view, object, question));
+  answer.tables.push_back(references_table(snapshot, view, object, question.top));
+  answer.tables.push_back(referrers_table(snapshot, view, object, question.top));
+  add_root_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(view.address(object));
+  return answer;
+}
+
+} // namespace dnheap

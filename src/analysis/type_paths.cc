@@ -1,0 +1,175 @@
+#include "analysis/type_paths.h"
+
+#include "analysis/object_view.h"
+#include "analysis/signature.h"
+#include "graph/object_bits.h"
+#include "graph/reach.h"
+#include "graph/shortest_paths.h"
+
+#include <re2/re2.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_retained = 5; // each costs a search
+
+// By TypeId: does the name mean it?
+struct Called {
+  std::vector<bool> types;
+  bool by_regex = false;
+};
+
+Called types_called(Snapshot &snapshot, const std::string &name) {
+  const HeapTypes &types = snapshot.references().types();
+  Called out{std::vector<bool>(types.size())};
+  auto name_of = [&](u32 i) -> const std::string & {
+    return snapshot.runtime().types().name(types[TypeId{i}].method_table);
+  };
+  bool any = false;
+  for (u32 i = 0; i < types.size(); ++i)
+    if (name_of(i) == name)
+      any = out.types[i] = true;
+  if (any)
+    return out;
+  out.by_regex = true;
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  RE2 expression(name, quiet);
+  if (!expression.ok())
+    throw UsageError("no type is called '" + name + "', nor is it a regular expression: " + expression.error());
+  for (u32 i = 0; i < types.size(); ++i)
+    if (RE2::PartialMatch(name_of(i), expression))
+      any = out.types[i] = true;
+  if (!any)
+    throw UsageError("no type on this heap is called '" + name +
+                     "' or matches it; dnheap stat --type '(?i)…' looks for names whatever their case");
+  return out;
+}
+
+// What the search's steps are called, as numbers. When a parent is asked about first, all that was met from it is
+// named: so each reference is looked at once, however many an array has.
+class StepNames {
+public:
+  StepNames(Snapshot &snapshot, ObjectView &view, const ShortestPaths &search)
+      : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()) {}
+
+  u32 step(ObjectId from, ObjectId to) {
+    if (label_[static_cast<u32>(to)] == 0)
+      name_children(from);
+    return label_[static_cast<u32>(to)];
+  }
+  const std::string &text(u32 label) const { return texts_[label - 1]; }
+
+private:
+  void name_children(ObjectId parent) {
+    snapshot_.watch().check();
+    view_.for_each_reference(parent, [&](const ObjectView::Reference &reference) {
+      ObjectId child = snapshot_.index().find(reference.target);
+      if (child != no_object && label_[static_cast<u32>(child)] == 0 && search_.parent(child) == parent)
+        label_[static_cast<u32>(child)] = number(view_.field(parent, reference, ObjectView::Indices::folded));
+      return true;
+    });
+  }
+  u32 number(std::string text) {
+    auto [at, is_new] = numbers_.try_emplace(std::move(text), static_cast<u32>(texts_.size() + 1));
+    if (is_new)
+      texts_.push_back(at->first);
+    return at->second;
+  }
+
+  Snapshot &snapshot_;
+  ObjectView &view_;
+  const ShortestPaths &search_;
+  LargeArray<u32> label_; // by ObjectId, of the step that leads to it; 0: not yet
+  std::unordered_map<std::string, u32> numbers_;
+  std::vector<std::string> texts_;
+};
+
+std::vector<ObjectId> instances_of(const ObjectGraph &graph, const std::vector<bool> &types) {
+  std::vector<ObjectId> out;
+  for (u32 i = 0; i < graph.objects(); ++i)
+    if (u32 type = static_cast<u32>(graph.type(ObjectId{i})); type < types.size() && types[type])
+      out.push_back(ObjectId{i});
+  return out;
+}
+
+// What would be freed with the instances of the largest groups.
+void add_retained(Snapshot &snapshot, const std::vector<ObjectId> &instances, const FoldedPaths &folded,
+                  std::vector<TypePath> &paths) {
+  const ObjectGraph &graph = snapshot.graph();
+  RetainedBySets sets(graph.edges(), graph.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
+  for (u32 i = 0; i < std::min<u64>(paths.size(), most_retained); ++i) {
+    ObjectBits set(graph.objects());
+    for (u64 k = 0; k < instances.size(); ++k)
+      if (folded.path_of[k] == i)
+        set.set(instances[k]);
+    paths[i].retained = sets.of([&](ObjectId object) { return set.test(object); }).bytes;
+  }
+}
+
+} // namespace
+
+TypePaths find_type_paths(Snapshot &snapshot, const std::string &name) {
+  const Called called = types_called(snapshot, name);
+  const ObjectGraph &graph = snapshot.graph();
+  const RootOwners &owners = snapshot.owners();
+  const std::vector<ObjectId> instances = instances_of(graph, called.types);
+  ShortestPaths search(graph.edges(), snapshot.threads(), snapshot.watch());
+  search.grow(snapshot.owned_roots());
+  ObjectView view(snapshot);
+  StepNames names(snapshot, view, search);
+  const PathLabels labels{[](OwnerId owner) { return static_cast<u32>(owner); },
+                          [&](ObjectId from, ObjectId to) { return names.step(from, to); }};
+  const FoldedPaths folded = fold_paths(search, graph.objects(), instances, labels, snapshot.watch());
+
+  TypePaths out;
+  out.instances = instances.size();
+  out.by_regex = called.by_regex;
+  out.not_folded = folded.not_folded;
+  std::vector<u64> bytes(folded.paths.size());
+  for (u64 i = 0; i < instances.size(); ++i)
+    if (folded.path_of[i] != FoldedPaths::none)
+      bytes[folded.path_of[i]] += graph.sizes().of(instances[i]);
+    else if (!search.met(instances[i]))
+      ++out.unreachable;
+  for (u64 i = 0; i < folded.paths.size(); ++i) {
+    const FoldedPath &path = folded.paths[i];
+    TypePath &to = out.paths.emplace_back();
+    to.owner = OwnerId{path.owner};
+    to.owner_text = owners.owners[path.owner].name;
+    to.instances = path.instances;
+    to.bytes = bytes[i];
+    to.example = view.address(path.example);
+    std::vector<std::string> fields;
+    for (const FoldedStep &step : path.steps) {
+      TypePath::Step &words = to.steps.emplace_back();
+      words.least = step.least;
+      words.most = step.most;
+      for (u32 label : step.labels) {
+        words.fields.push_back(names.text(label));
+        fields.push_back(names.text(label));
+      }
+    }
+    to.signature = signature(to.owner_text, fields);
+  }
+  add_retained(snapshot, instances, folded, out.paths);
+  return out;
+}
+
+std::string TypePath::text() const {
+  // "static Shop.Cache.Items._size" reads well; "stack of thread 5._size" does not.
+  std::string out = owner_text + (owner_text.starts_with("static ") || steps.empty() ? "" : " → ");
+  for (const Step &step : steps) {
+    const bool repeats = step.least != 1 || step.most != 1;
+    out += repeats && step.fields.size() > 1 ? "(" : "";
+    for (const std::string &field : step.fields)
+      out += field;
+    if (repeats)
+      out += (step.fields.size() > 1 ? ")×" : "×") + std::to_string(step.least) +
+             (step.least == step.most ? "" : ".." + std::to_string(step.most));
+  }
+  return out;
+}
+
+} // namespace dnheap

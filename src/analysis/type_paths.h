@@ -1,0 +1,37 @@
+// The ways in which all instances of a type are held, those that are alike as one: the same owner, the same fields, no
+// matter which elements and how often a field repeats.
+#pragma once
+#include "graph/path_folding.h"
+#include "report/table.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+struct TypePath {
+  struct Step {
+    std::vector<std::string> fields; // more than one: they repeat together
+    u32 least = 1, most = 1;         // how often in a row
+  };
+  OwnerId owner{};
+  std::string owner_text; // "static Shop.Cache._items"
+  std::vector<Step> steps;
+  u64 instances = 0, bytes = 0;
+  std::optional<u64> retained; // freed if all of them went: bytes; told of the largest only
+  Address example = 0;
+  std::string signature;
+  std::string text() const; // "static Shop.Cache._items._entries[*].value._next×0..3"
+};
+
+struct TypePaths {
+  std::vector<TypePath> paths; // most instances first
+  u64 instances = 0;           // all
+  u64 unreachable = 0;         // of them
+  u64 not_folded = 0;          // reachable, on paths of too many different fields to tell
+  bool by_regex = false;       // no type is called so: the name was taken for an expression
+};
+
+// `name`: a type's full name, or a regular expression (RE2) if no type is called so. Throws UsageError when nothing
+// matches.
+TypePaths find_type_paths(Snapshot &snapshot, const std::string &name);
+
+} // namespace dnheap
