@@ -1,5 +1,6 @@
 #include "analysis/live_filter.h"
 
+#include "analysis/answer_head.h"
 #include "base/text.h"
 #include "graph/live.h"
 #include "graph/roots.h"
