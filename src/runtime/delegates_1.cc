@@ -7,6 +7,7 @@ namespace dnheap {
 namespace {
 
 constexpr unsigned max_depth = 8, max_parents = 64; // of delegates that wrap one another
+constexpr u64 max_steps = 1 << 20;                  // along the lists of one delegate
 
 } // namespace
 
@@ -39,8 +40,9 @@ const std::optional<Delegates1::Members> &Delegates1::members(Address mt, Fields
 
 std::vector<DelegateTarget> Delegates1::targets(Address object, Address mt, u64 limit, Fields &fields) {
   std::vector<DelegateTarget> out;
+  u64 steps = max_steps;
   if (members(mt, fields))
-    collect(object, {&out, limit, 0}, fields);
+    collect(object, {&out, limit, 0, &steps}, fields);
   return out;
 }
 
@@ -52,7 +54,7 @@ void Delegates1::collect(Address object, const Collecting &into, Fields &fields)
     return;
   Address list = word(object + found->list);
   u64 count = word(object + found->count);
-  Collecting inner{into.to, into.limit, into.depth + 1};
+  Collecting inner{into.to, into.limit, into.depth + 1, into.steps};
   if (list && types_->is_method_table(type_of(list))) {
     if (members(type_of(list), fields))
       return collect(list, inner, fields);
@@ -67,7 +69,7 @@ bool Delegates1::collect_list(Address list, u64 count, const Collecting &into, F
   std::optional<u32> length = memory_->try_load<u32>(list + p_);
   if (!shape || shape->type != ElementType::Class || !length)
     return false;
-  for (u64 i = 0; i < std::min<u64>(count, *length) && into.to->size() < into.limit; ++i)
+  for (u64 i = 0; i < std::min<u64>(count, *length) && into.to->size() < into.limit && *into.steps; ++i, --*into.steps)
     if (Address part = word(list + shape->start + i * p_))
       collect(part, into, fields);
   return true;

@@ -25,6 +25,7 @@ private:
     std::vector<DelegateTarget> *to;
     u64 limit;
     unsigned depth;
+    u64 *steps; // left
   };
 
   // Nullopt: no delegate type.

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_names = 1 << 22; // a damaged heap could have a reference at every offset
+constexpr u64 max_names = 1 << 20; // a damaged heap could have a reference at every offset
 
 } // namespace
 

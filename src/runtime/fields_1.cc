@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
 constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
+constexpr u64 max_kept = 256 << 20;                  // characters of all fields and paths; then names are by offset
 constexpr u64 max_name = 1024;                       // characters of one field
 constexpr u32 explicit_layout = 0x10;                // II.23.1.15
 
@@ -63,6 +64,10 @@ std::vector<InstanceField> Fields1::read_fields(Address mt) {
   std::vector<InstanceField> out;
   if (!types_->is_method_table(mt))
     return out;
+  if (kept_ > max_kept) {
+    ++problems_["types whose fields were not read, as those of all together took too much memory"];
+    return out;
+  }
   std::optional<ObjectLayout> layout = types_->object_layout(mt);
   for (auto type = chain.rbegin(); type != chain.rend(); ++type) {
     std::optional<std::vector<FieldDesc>> own = field_descs_->own_fields(*type);
@@ -88,6 +93,7 @@ std::vector<InstanceField> Fields1::read_fields(Address mt) {
         ++problems_["fields that would lie outside of their objects"];
         continue;
       }
+      kept_ += sizeof field + field.name.size() + field.type_name.size();
       out.push_back(std::move(field));
     }
   }
@@ -188,6 +194,13 @@ Fields1::TypeNames Fields1::build_names(Address mt) {
 // An inline array is a struct with one field and room for several of them; it may have no explicit layout or size
 // ([InlineArray], src/coreclr/vm/methodtablebuilder.cpp).
 u64 Fields1::inline_array_length(Address mt) {
+  auto it = inline_lengths_.find(mt);
+  if (it == inline_lengths_.end())
+    it = inline_lengths_.emplace(mt, find_inline_array_length(mt)).first;
+  return it->second;
+}
+
+u64 Fields1::find_inline_array_length(Address mt) {
   const std::vector<InstanceField> &fields = instance_fields(mt);
   if (fields.size() != 1 || !fields[0].size.value_or(0) ||
       (types_->flags(mt).value_or(0) & mt_category_value_mask) != mt_category_value)
@@ -209,10 +222,10 @@ u64 Fields1::inline_array_length(Address mt) {
 void Fields1::flatten(Address mt, const Flattening &into, u64 &budget) {
   if (into.depth > max_depth || into.prefix.text.size() > 8 * max_name)
     return;
-  const std::vector<InstanceField> fields = instance_fields(mt); // a copy: the map may grow meanwhile
+  const std::vector<InstanceField> &fields = instance_fields(mt); // stays where it is while the map grows
   const u64 length = inline_array_length(mt);
   for (const InstanceField &field : fields) {
-    if (budget == 0)
+    if (budget == 0 || kept_ > max_kept)
       return;
     --budget;
     bool is_struct = field.type == ElementType::ValueType;
@@ -221,6 +234,7 @@ void Fields1::flatten(Address mt, const Flattening &into, u64 &budget) {
     u64 at = into.base + field.offset - into.skip;
     PathText path = into.prefix;
     (path += ".") += field.name;
+    kept_ += sizeof path + path.text.size();
     if (is_struct && !field.method_table) {
       into.to->unknowns.push_back({at, path});
       continue;

@@ -41,6 +41,7 @@ private:
   TypeNames build_names(Address method_table);
   void flatten(Address method_table, const Flattening &into, u64 &budget);
   u64 inline_array_length(Address method_table); // 0: none
+  u64 find_inline_array_length(Address method_table);
   std::vector<InstanceField> read_fields(Address method_table);
   void describe(InstanceField &field, const FieldDesc &desc, Address module);
   std::optional<u64> struct_size(Address method_table) const;
@@ -58,9 +59,11 @@ private:
   Delegates1 delegates_;
   std::optional<u64> padding_; // EEClass.BaseSizePadding
   std::unordered_map<Address, std::vector<InstanceField>> fields_;
+  std::unordered_map<Address, u64> inline_lengths_;
   std::unordered_map<Address, std::unique_ptr<TypeNames>> names_;
   Address last_ = 0; // the type that reference() was asked about last
   TypeNames *last_names_ = nullptr;
+  u64 kept_ = 0; // characters in all of these
   std::map<std::string, u64> problems_;
 };
 

@@ -3,12 +3,15 @@
 #include "metadata/type_name.h"
 #include "runtime/method_table_flags.h"
 
+#include <unordered_set>
+
 namespace dnheap {
 
 namespace {
 
 constexpr unsigned max_depth = 32;
-constexpr u32 max_nodes = 1 << 16; // of one LookupMap
+constexpr u32 max_nodes = 1 << 16;  // of one LookupMap
+constexpr u64 max_names = 64 << 20; // characters
 
 // What the runtime's own types are called in CoreLib; null: no type of its own.
 const char *core_name(ElementType kind) {
@@ -139,18 +142,14 @@ Address TypeLookup1::find_instance(const SignatureType &type, Address module, st
     return 0;
   std::vector<Address> shared = {owner, rid}, exact = {owner, rid};
   for (const SignatureType &argument : std::span(type.children).subspan(1)) {
-    shared.push_back(canonical_argument(argument, module, arguments, depth + 1));
-    exact.push_back(find(argument, module, arguments, depth + 1));
+    Address handle = find(argument, module, arguments, depth + 1);
+    shared.push_back(is_reference(argument) ? canon_ : canonical_form(handle));
+    exact.push_back(handle);
   }
   for (const std::vector<Address> &key : {shared, exact})
     if (auto it = instances_.find(key); it != instances_.end())
       return it->second;
   return 0;
-}
-
-Address TypeLookup1::canonical_argument(const SignatureType &type, Address module, std::span<const Address> arguments,
-                                        unsigned depth) {
-  return is_reference(type) ? canon_ : canonical_form(find(type, module, arguments, depth));
 }
 
 Address TypeLookup1::canonical_form(Address handle) {
@@ -174,8 +173,12 @@ void TypeLookup1::load() {
   } catch (const Error &) { // then types of other modules, and generic ones, are not found
     return;
   }
+  std::unordered_set<Address> seen;
+  u64 characters = 0;
   for (Address module : modules)
     for (Address mt : loaded_.types(module, problems)) {
+      if (!seen.insert(mt).second || characters > max_names)
+        continue;
       u32 flags = types_->flags(mt).value_or(0), rid = types_->type_def_rid(mt);
       if (!rid || flags & mt_has_component_size)
         continue;
@@ -187,6 +190,7 @@ void TypeLookup1::load() {
         instances_.emplace(std::move(key), mt);
       } else if (const Metadata *metadata = loader_->metadata(owner)) {
         std::string name = type_name(*metadata, token(Table::TypeDef, rid));
+        characters += name.size();
         if (name == "System.__Canon")
           canon_ = mt;
         by_name_[std::move(name)].push_back(mt);

@@ -27,8 +27,6 @@ private:
   Address find(const SignatureType &type, Address module, std::span<const Address> arguments, unsigned depth);
   Address find_token(Token type, Address module);
   Address find_instance(const SignatureType &type, Address module, std::span<const Address> arguments, unsigned depth);
-  Address canonical_argument(const SignatureType &type, Address module, std::span<const Address> arguments,
-                             unsigned depth);
   Address canonical_form(Address handle);
   Address named(const std::string &name, std::string_view assembly);
   Address in_map(const char *map, Address module, u32 rid) const;

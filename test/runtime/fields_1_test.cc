@@ -188,6 +188,40 @@ TEST(Fields1, TypeParameters) {
   });
 }
 
+// A generic struct is looked up among what the runtime has instantiated: over references there is but one.
+TEST(Fields1, GenericStructs) {
+  for_each_layout([](const HeapShape &shape) {
+    if (shape.net == Net::net11)
+      return; // HeapBuilder publishes no list of assemblies there
+    Process t(shape);
+    Address canon =
+        t.heap.method_table({.rid = t.heap.core().metadata.type("System", "__Canon"), .module = t.heap.core().module});
+    u32 pair_rid = t.define("Pair`1");
+    t.heap.app().metadata.generic(token(Table::TypeDef, pair_rid), {"T"});
+    std::vector<FieldShape> fields = {t.field("Number", t.p, ElementType::I4),
+                                      t.field("Key", 0, ElementType::Class, Blob{0x13, 0})};
+    Address shared =
+        t.heap.method_table({.base_size = 4 * t.p, .flags = value_category, .rid = pair_rid, .arguments = {canon}});
+    t.heap.fields(shared, fields);
+    t.heap.app().instantiations.push_back(shared);
+    Blob pair = Blob{0x15} + type_reference(ElementType::ValueType, token(Table::TypeDef, pair_rid)) + Blob{1};
+    u32 holder_rid = t.define("Holder");
+    FieldShape strings = t.field("_strings", 0, ElementType::ValueType, pair + element(ElementType::String)),
+               numbers = t.field("_numbers", 2 * t.p, ElementType::ValueType, pair + element(ElementType::I4));
+    Address holder = t.add(holder_rid, 4 * t.p, {strings, numbers});
+    Blob nested = element(ElementType::I4);
+    for (unsigned i = 0; i < 30; ++i)
+      nested = pair + nested;
+    u32 deep_rid = t.define("Deep");
+    Address deep = t.add(deep_rid, 2 * t.p, {t.field("_deep", 0, ElementType::ValueType, nested)});
+    EXPECT_EQ(t.name(holder, t.p), "._strings.Key");
+    EXPECT_EQ(t.fields().instance_fields(holder).at(0).type_name, "Shop.Pair<System.String>");
+    EXPECT_EQ(t.name(holder, 3 * t.p), "._numbers.0x0"); // not loaded: no guess
+    EXPECT_EQ(t.fields().problems().size(), 1u);
+    EXPECT_EQ(t.name(deep, t.p), "._deep.0x0"); // and soon
+  });
+}
+
 // Damage: no crash, no endless work, no name that is wrong.
 TEST(Fields1, Damage) {
   for_each_layout([](const HeapShape &shape) {
