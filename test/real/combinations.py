@@ -27,6 +27,7 @@ MODES = {
     "hard-limit": {"DOTNET_GCHeapHardLimit": "0x20000000"},
     "small-regions": {"DOTNET_GCRegionSize": "0x100000"},
     "handles": {},
+    "fields": {},
     "cpus-heaps1": {"DOTNET_GCHeapCount": "1"},
     "cpus-datas": {"DOTNET_GCDynamicAdaptationMode": "1"},
     "oom": {"DOTNET_GCHeapHardLimit": "0x8000000"},
@@ -49,6 +50,7 @@ SPECIAL = """
     8:wks:regions:heap:small-regions 10:wks:regions:full:small-regions 10:wks:regions:heap:nonconcurrent
     8:wks:regions:full:plain-jit 9:wks:regions:heap:plain-jit 10:svr:regions:heap:plain-jit
     8:wks:regions:heap:handles 9:svr:regions:full:handles 10:wks:clrgc:heap:handles 10:svr:regions:heap:handles
+    8:wks:regions:full:fields 9:svr:regions:full:fields 10:wks:clrgc:full:fields
     8:svr:regions:heap:cpus-heaps1 9:svr:regions:heap:cpus-heaps1 10:svr:regions:heap:cpus-heaps1
     8:svr:regions:heap:cpus-datas 9:svr:regions:heap:cpus-datas 10:svr:regions:heap:cpus-datas
     8:wks:regions:heap:oom 9:wks:clrgc:heap:oom 10:svr:regions:heap:oom
@@ -59,7 +61,7 @@ SPECIAL = """
 """.split()
 
 # The special ones that even a short run makes.
-SAMPLE = ["8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
+SAMPLE = ["9:svr:regions:full:fields", "8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
           "10:wks:regions:gcore:stopped", "10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
           "8:wks:regions:kernel", "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
 

@@ -293,6 +293,56 @@ def roots(answer, handles, witness, major):
     return problems
 
 
+OBJECT_HEADER = 8  # ClrMD counts fields from behind the MethodTable
+
+
+def fields(found, witness):
+    """Every type's fields, and the name of every reference that lies in a field; none of ours is without a name.
+
+    ClrMD has no number for elements of inline arrays and looks for what lies in them in the first one's neighbours; of
+    fields that overlap it takes the first.
+    """
+    problems = [f"{found['unnamed']} of {found['slots']} slots have no name"] if found["unnamed"] else []
+    problems += [f"fields: {problem}" for problem in found["problems"]]
+    mine, theirs = ({row["method_table"]: row for row in account["types"]} for account in (found, witness))
+    problems += [f"type {key} is only on one side" for key in sorted(mine.keys() ^ theirs.keys())]
+    for key in sorted(mine.keys() & theirs.keys()):
+        for kind in ("fields", "statics"):
+            ours, other = ({(field["name"], field["token"], field.get("offset")) for field in account[key][kind]}
+                           for account in (mine, theirs))
+            if ours != other:
+                problems.append(f"{mine[key]['type']}: {kind} differ: {sorted(ours ^ other, key=str)}")
+    names = {key: row["type"] for key, row in mine.items()}
+    mine = {(row["method_table"], row["offset"]): row for row in found["references"]}
+    theirs = {(row["method_table"], row["offset"] + OBJECT_HEADER): row for row in witness["references"]}
+    problems += [f"the reference {key} is only on one side" for key in sorted(mine.keys() ^ theirs.keys())]
+    for key in sorted(mine.keys() & theirs.keys()):
+        ours, other = mine[key], theirs[key]
+        inline = "[" in ours["name"] and other["name"].startswith(ours["name"].partition("[")[0])
+        if ours["count"] != other["count"] or not (inline or other["name"] in ours["name"].split("|")):
+            problems.append(f"{names[key[0]]} at {key[1]}: {ours['count']} times {ours['name']}, "
+                            f"{other['count']} times {other['name']} according to ClrMD")
+    if found["elements"] != witness["elements"]:
+        problems.append(f"{found['elements']} references in elements of arrays, not {witness['elements']}")
+    return problems
+
+
+def own_fields(found, truth):
+    """What the program says of its own types (test/programs/fields)."""
+    types = {row["type"]: row for row in found["types"]}
+    problems = []
+    for name, expected in truth["references"].items():
+        slots = types.get(name, {"slots": None})["slots"]
+        if slots is None or sorted(slots) != sorted(expected):
+            problems.append(f"the references of {name} are called {slots}, not {expected}")
+    for name, expected in truth["delegates"].items():
+        targets = types.get(name, {"delegates": []})["delegates"]
+        if len(targets) != len(expected) or not all(target == method or target.startswith(method + "+0x")
+                                                    for target, method in zip(targets, expected)):
+            problems.append(f"the delegate {name} calls {targets}, not {expected}")
+    return problems
+
+
 def finalization(answer, witness):
     """As many objects in the finalization queues, and as many of them ready, as ClrMD says."""
     rows = answer["tables"]["finalization"]

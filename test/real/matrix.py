@@ -75,6 +75,8 @@ def run(dnheap, combination):
         return with_handles(dnheap, combination)
     if combination.mode == "holders":
         return with_holders(dnheap, combination)
+    if combination.mode == "fields":
+        return with_fields(dnheap, combination)
     if combination.mode == "stopped":
         return inside_collection(dnheap, combination)
     if combination.mode == "background-done":
@@ -125,6 +127,24 @@ def with_holders(dnheap, combination):
         account = witness.survey(dump, combination.major, statics=combination.dump == "full")
     print(", ".join(f"{row['roots']} {row['kind']}" for row in roots["tables"]["kinds"]))
     return compare.own_roots(roots, target.truth) + compare.roots(roots, handles, account, combination.major)
+
+
+def with_fields(dnheap, combination):
+    """A program with references of every shape and delegates of every kind, and the zoo: what they are called."""
+    problems = []
+    for program in ("fields", "zoo"):
+        with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+            with start(combination, program) as target:
+                dump = target.dump(combination.dump, pathlib.Path(folder) / f"{program}.core")
+            done = subprocess.run([dnheap.parent / "fields-dump", dump], capture_output=True, text=True, timeout=PATIENCE)
+            if done.returncode != 0:
+                return [f"fields-dump ended with code {done.returncode} and said: {done.stderr.strip()}"]
+            found = json.loads(done.stdout)
+            problems += compare.fields(found, witness.survey(dump, combination.major, kind="fields"))
+        problems += compare.own_fields(found, target.truth) if program == "fields" else []
+        print(f"{program}: {found['slots']} slots, {len(found['references'])} kinds of references, {found['delegates']} "
+              "targets of delegates")
+    return problems
 
 
 def inside_collection(dnheap, combination):
