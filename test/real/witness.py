@@ -22,7 +22,7 @@ def build():
     return assembly
 
 
-def survey(dump, major, kind="all", statics=False):
+def survey(dump, major, statics=False, kind="all"):
     """The witness's account of a dump. "all": types, segments, totals, object_hash; of full dumps on demand static fields.
     "fields": names of fields and references; of full dumps only."""
     result = pathlib.Path(f"{dump}.witness.json")
