@@ -3,92 +3,56 @@
 #include "base/parallel.h"
 #include "graph/depth_first.h"
 
-#include <array>
 #include <bit>
 
 namespace dnheap {
 namespace {
 
-constexpr u64 turn = u64{1} << 17;          // objects a thread looks at before work is shared out again
-constexpr u64 worth_sharing = u64{1} << 12; // with less work at hand one thread goes on alone
-
-// Objects on their way from being met to being looked at: meanwhile their places in memory arrive.
-class Arrivals {
-public:
-  explicit Arrivals(const Edges &edges) : edges_(edges) {}
-  u64 size() const { return count_; }
-  bool full() const { return count_ == ring_.size(); }
-  void add(u32 object) {
-    __builtin_prefetch(&edges_.first[object]);
-    ring_[(begin_ + count_++) % ring_.size()] = object;
-  }
-  // The one half-way has its bounds by now: its references come next.
-  u32 take() {
-    if (count_ > ring_.size() / 2) {
-      u64 at = edges_.first[ring_[(begin_ + ring_.size() / 2) % ring_.size()]];
-      if (at < edges_.targets.size())
-        __builtin_prefetch(&edges_.targets[at]);
-    }
-    u32 object = ring_[begin_];
-    begin_ = (begin_ + 1) % ring_.size();
-    --count_;
-    return object;
-  }
-
-private:
-  const Edges &edges_;
-  std::array<u32, 32> ring_{};
-  u64 begin_ = 0, count_ = 0;
-};
+constexpr u64 worth_sharing = 8192; // objects that wait to be looked at
+constexpr u64 part_size = 2048;     // of them handed out at once
 
 } // namespace
 
 Reach::Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch)
     : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), met_(std::move(met)) {}
 
-// Looks at what waits and what follows from it, up to a turn of it; what remains waits.
-void Reach::mark(std::vector<u32> &work) const {
-  Arrivals arrivals(edges_);
-  for (u64 looked = 0; looked < turn && !(work.empty() && arrivals.size() == 0); ++looked) {
-    while (!work.empty() && !arrivals.full()) {
-      arrivals.add(work.back());
-      work.pop_back();
-    }
-    for (ObjectId target : edges_.of(ObjectId{arrivals.take()}))
+// What these refer to and was not met yet waits next. First come, first served: objects are made in an order that much
+// of what refers to them keeps, so this goes along the heap where going deep would jump.
+void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
+  constexpr u64 ahead = 16;
+  for (u64 i = 0; i < objects.size(); ++i) {
+    if (i + ahead < objects.size())
+      __builtin_prefetch(&edges_.first[objects[i + ahead]]);
+    if (i + ahead / 2 < objects.size())
+      __builtin_prefetch(edges_.targets.data() + edges_.first[objects[i + ahead / 2]]);
+    for (ObjectId target : edges_.of(ObjectId{objects[i]}))
       if (met_.claim(target))
-        work.push_back(static_cast<u32>(target));
+        next.push_back(static_cast<u32>(target));
   }
-  while (arrivals.size() > 0)
-    work.push_back(arrivals.take());
 }
 
 void Reach::from(std::span<const ObjectId> starts) {
-  std::vector<std::vector<u32>> work(threads_);
+  std::vector<std::vector<u32>> waiting(threads_), next(threads_);
   for (ObjectId start : starts)
     if (static_cast<u32>(start) < edges_.objects() && met_.claim(start))
-      work[0].push_back(static_cast<u32>(start));
-  for (;;) {
-    watch_.check();
-    std::vector<u32> all;
-    for (std::vector<u32> &part : work) {
-      if (all.empty())
-        all.swap(part);
-      else
-        all.insert(all.end(), part.begin(), part.end());
-      part.clear();
-    }
-    if (all.empty())
+      waiting[0].push_back(static_cast<u32>(start));
+  for (u64 rounds = 0;; ++rounds) {
+    u64 count = 0;
+    for (const std::vector<u32> &part : waiting)
+      count += part.size();
+    if (count == 0)
       return;
-    if (threads_ == 1 || all.size() < worth_sharing) {
-      work[0].swap(all);
-      mark(work[0]);
-      continue;
-    }
-    parallel_for(threads_, threads_, [&](u64 i, unsigned) {
-      work[i].assign(all.begin() + static_cast<i64>(all.size() * i / threads_),
-                     all.begin() + static_cast<i64>(all.size() * (i + 1) / threads_));
-      mark(work[i]);
-    });
+    if (count > worth_sharing || rounds % 0x1000 == 0)
+      watch_.check();
+    for (const std::vector<u32> &part : waiting)
+      parallel_for(
+          (part.size() + part_size - 1) / part_size, count < worth_sharing ? 1 : threads_, [&](u64 i, unsigned worker) {
+            std::span<const u32> all(part);
+            look_at(all.subspan(i * part_size, std::min(part_size, part.size() - i * part_size)), next[worker]);
+          });
+    waiting.swap(next);
+    for (std::vector<u32> &part : next)
+      part.clear();
   }
 }
 

@@ -1,6 +1,6 @@
-// Reach: which objects some objects lead to. One bit per object; all threads mark, each going deep from where it
-// stands, so that a list of millions of links costs no more than an array of them. No recursion; memory besides the
-// bits: what waits to be looked at, at worst 4 bytes per object.
+// Reach: which objects some objects lead to. One bit per object; all threads mark, level by level, and a level of few
+// objects is not worth a second thread. No recursion; memory besides the bits: what waits to be looked at, 4 bytes for
+// each object of two levels.
 #pragma once
 #include "base/watch.h"
 #include "graph/dominator_tree.h"
@@ -23,12 +23,12 @@ public:
   Retained total(const ObjectSizes &sizes) const; // of all bits that are set
 
 private:
-  void mark(std::vector<u32> &work) const;
+  void look_at(std::span<const u32> objects, std::vector<u32> &next);
 
   const Edges edges_;
   const unsigned threads_;
   const Watch watch_;
-  mutable ObjectBits met_; // claimed by many threads at once
+  ObjectBits met_; // claimed by many threads at once
 };
 
 // What an object leads to, itself included: what SOS calls objsize.
