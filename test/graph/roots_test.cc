@@ -1,6 +1,7 @@
 // Every root is found, with its kind, name and thread; nothing that is weak is one; and damage is told in words.
 #include "graph/object_index.h"
 #include "graph/roots.h"
+#include "heap/tally.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>
@@ -19,10 +20,16 @@ template <class Visit> void for_each_shape(Visit visit) {
     }
 }
 
+ObjectIndex index_of(const Heap &heap, const Runtime &runtime) {
+  HeapBits starts(std::make_shared<HeapPlaces>(heap, runtime.memory().format()));
+  tally_heap(heap, runtime, 1, {}, {}, &starts);
+  return ObjectIndex(std::move(starts));
+}
+
 // What find_roots says, without what was said of the heap already.
 struct Found : Opened {
   explicit Found(HeapBuilder &heap, const RootOptions &options = {})
-      : Opened(heap), index(this->heap, runtime, 1, {}),
+      : Opened(heap), index(index_of(this->heap, runtime)),
         set(find_roots(
             runtime, [this](Address a) { return index.is_object(a); }, options)) {}
 
