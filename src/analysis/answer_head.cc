@@ -122,10 +122,13 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
 }
 
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
-  for (const std::string &problem : snapshot.roots().problems) {
-    answer.completeness->complete = false;
+  const std::vector<std::string> &problems = snapshot.roots().problems;
+  if (problems.empty())
+    return;
+  answer.completeness->complete = false;
+  answer.headline += "; roots INCOMPLETE: see the notes";
+  for (const std::string &problem : problems)
     answer.completeness->notes.push_back("roots: " + problem);
-  }
 }
 
 std::string shell_word(const std::string &name) {

@@ -6,7 +6,7 @@ namespace dnheap::report {
 
 namespace {
 
-constexpr std::string_view schema = "dnheap/0";
+constexpr std::string_view schema = "dnheap/1";
 
 void append_completeness(std::string &out, const Completeness &completeness) {
   out += "{\"objects\":" + std::to_string(completeness.objects);

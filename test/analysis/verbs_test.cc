@@ -8,6 +8,7 @@
 #include "support/random_heap.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <sstream>
 
 namespace dnheap::test {
@@ -96,6 +97,54 @@ void make_server(HeapBuilder &heap) {
                           .loh_p = true};
 }
 
+// Everything that `path`, `show` and `retained` speak of: two statics with a list each that end in the same object, an
+// array, a key with a dependent handle, an object that only a word on a stack names, and garbage.
+void make_held(HeapBuilder &heap) {
+  const u32 p = static_cast<u32>(heap.p);
+  auto field = [&](const char *name, ElementType type) {
+    return heap.app().metadata.field(name, field_signature(element(type)));
+  };
+  Address link =
+      heap.method_table({.base_size = 5 * p, .rid = heap.app().metadata.type("Shop", "Link"), .series = {{p, 2 * p}}});
+  std::vector<FieldShape> of_link = {{field("_next", ElementType::Object), ElementType::Class, 0},
+                                     {field("_item", ElementType::Object), ElementType::Class, p},
+                                     {field("_rank", ElementType::I4), ElementType::I4, 2 * p}};
+  heap.fields(link, of_link);
+  Address shop = heap.type("Shop.Program", 1), links = heap.array(link, p);
+  std::vector<FieldShape> of_shop = {{field("s_orders", ElementType::Object), ElementType::Class, 0, true},
+                                     {field("s_log", ElementType::Object), ElementType::Class, p, true},
+                                     {field("s_table", ElementType::Object), ElementType::Class, 2 * p, true}};
+  heap.fields(shop, of_shop);
+  SegmentWriter &old = heap.segment(G::gen2);
+  auto store = [&](Address object, u64 slot, Address target) { old.store(object + (1 + slot) * p, target, p); };
+  Address holder = old.object(heap.object_array_type, 8);
+  heap.statics(shop, holder + 2 * p);
+  std::vector<Address> orders, log;
+  for (int i = 0; i < 5; ++i)
+    orders.push_back(old.object(link));
+  for (int i = 0; i < 3; ++i)
+    log.push_back(old.object(link));
+  old.store(orders[2] + 3 * p, 7, 4); // its _rank
+  Address shared = old.string("both"), table = old.object(links, 4), key = old.object(link),
+          value = old.string("value"), local = old.object(link);
+  old.string("garbage");
+  for (u64 i = 0; i + 1 < orders.size(); ++i)
+    store(orders[i], 0, orders[i + 1]);
+  for (u64 i = 0; i + 1 < log.size(); ++i)
+    store(log[i], 0, log[i + 1]);
+  for (Address one : {orders[1], orders[4], log[2]})
+    store(one, 1, shared);
+  store(orders[3], 1, old.string("alone"));
+  store(table, 3, key);
+  store(holder, 1, orders[0]);
+  store(holder, 2, log[0]);
+  store(holder, 3, table);
+  heap.gc.handles = {{.type = HandleType::strong, .object = holder},
+                     {.type = HandleType::pinned, .object = shared},
+                     {.type = HandleType::dependent, .object = key, .secondary = value}};
+  heap.threads[0].registers = {local};
+}
+
 struct NamedHeap {
   const char *name;
   HeapShape shape;
@@ -104,6 +153,7 @@ struct NamedHeap {
 const NamedHeap heaps[] = {
     {"small", {}, make_small},
     {"incomplete", {}, make_incomplete},
+    {"held", {}, make_held},
     {"server", {.format = {4, ByteOrder::big}, .server = true, .heaps = 2, .regions = false}, make_server},
 };
 
@@ -130,7 +180,19 @@ std::string run(Snapshot &snapshot, const std::string &command) {
   Question question;
   question.target = "synthetic.core";
   report::WriteOptions options;
-  while (words >> option >> value) {
+  const std::map<std::string, bool Question::*> flags = {
+      {"--live", &Question::live}, {"--dead", &Question::dead},       {"--all", &Question::all},
+      {"--tree", &Question::tree}, {"--closure", &Question::closure}, {"--values", &Question::values}};
+  while (words >> option) {
+    if (auto flag = flags.find(option); flag != flags.end()) {
+      question.*flag->second = true;
+      continue;
+    }
+    if (!option.starts_with("--")) {
+      question.subject = option;
+      continue;
+    }
+    words >> value;
     if (option == "--type")
       question.type_regex = value;
     else if (option == "--type-exact")
@@ -141,6 +203,10 @@ std::string run(Snapshot &snapshot, const std::string &command) {
       question.min_bytes = std::stoull(value);
     else if (option == "--sort")
       question.sort = value;
+    else if (option == "--by")
+      question.by = value;
+    else if (option == "--depth")
+      question.depth = std::stoull(value);
     else if (option == "--table")
       options.table = value;
     else if (option == "--top")
@@ -239,6 +305,63 @@ TEST(Verbs, AllTellTheSameStory) {
       EXPECT_EQ(lying.sum("bytes") + lying.sum("free_bytes"), stat.sum(name)) << name;
     }
   }
+}
+
+// Every object is held by one owner alone, shared, or unreachable; and it is alive or dead.
+TEST(Verbs, WhatIsHeldAddsUp) {
+  for (const HeapShape &shape : {HeapShape{}, HeapShape{.format = {4, ByteOrder::big}}}) {
+    HeapBuilder heap(shape);
+    make_held(heap);
+    SnapshotOptions options;
+    options.threads = 2;
+    Snapshot snapshot(heap.target(), options);
+    Question live, dead, tree;
+    live.live = dead.dead = tree.tree = true;
+    Asked stat(snapshot, "stat"), alive(snapshot, "stat", live), gone(snapshot, "stat", dead),
+        owners(snapshot, "retained"), trees(snapshot, "retained", tree);
+    EXPECT_EQ(stat.total("count"), 16u); // no Free among them
+    EXPECT_EQ(alive.total("count") + gone.total("count"), stat.total("count"));
+    EXPECT_EQ(alive.total("bytes") + gone.total("bytes"), stat.total("bytes"));
+    EXPECT_EQ(gone.total("count"), 1u);
+    EXPECT_EQ(owners.sum("objects"), stat.total("count"));
+    EXPECT_EQ(owners.sum("retained"), stat.total("aligned_bytes"));
+    for (u64 i = 0; i < owners.rows.size(); ++i)
+      if (owners.text(i, "owner") == "(unreachable)") {
+        EXPECT_EQ(owners.at(i, "objects"), 1u);
+      }
+    u64 top = 0;
+    for (u64 i = 0; i < trees.rows.size(); ++i)
+      top += trees.at(i, "depth") == 0 ? trees.at(i, "retained") : 0;
+    EXPECT_EQ(top, stat.total("aligned_bytes") - gone.total("aligned_bytes"));
+    // What an instance below another one retains counts with that one only.
+    Asked types(snapshot, "retained", {}, 1);
+    for (u64 i = 0; i < types.rows.size(); ++i)
+      EXPECT_LE(types.at(i, "objects"), stat.total("count"));
+  }
+}
+
+TEST(Verbs, WrongSubjects) {
+  HeapBuilder heap({});
+  make_held(heap);
+  Snapshot snapshot(heap.target(), {});
+  auto error_of = [&](const char *verb, const char *subject) -> std::string {
+    Question question;
+    question.subject = subject;
+    try {
+      ask(snapshot, verb, question);
+    } catch (const Error &e) {
+      return e.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(error_of("show", "Shop.Link"), "'Shop.Link' is not an address such as 0x7f00c0de1234; dnheap objects "
+                                           "--type lists those of a type");
+  EXPECT_EQ(error_of("show", "0x10"),
+            "0x10 is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+  EXPECT_EQ(error_of("path", "No.Such"), "no type on this heap is called 'No.Such' or matches it; dnheap stat --type "
+                                         "'(?i)…' looks for names whatever their case");
+  EXPECT_EQ(error_of("path", "("), "no type is called '(', nor is it a regular expression: missing ): (");
+  EXPECT_EQ(error_of("path", "00007f00`400001c0"), "none"); // as debuggers write it
 }
 
 TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {

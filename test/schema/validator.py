@@ -9,6 +9,7 @@ TYPES = {
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
@@ -70,8 +71,12 @@ class Validator:
             yield f"{where}: {value[:60]} does not match {says}"
 
     def check_minimum(self, value, says, name, where):
-        if TYPES["integer"](value) and value < says:
+        if TYPES["number"](value) and value < says:
             yield f"{where}: {value} is less than {says}"
+
+    def check_maximum(self, value, says, name, where):
+        if TYPES["number"](value) and value > says:
+            yield f"{where}: {value} is more than {says}"
 
     def check_required(self, value, says, name, where):
         if isinstance(value, dict):

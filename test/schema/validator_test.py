@@ -37,6 +37,11 @@ class ValidatorTest(unittest.TestCase):
     def problems(self, value, name="main.json"):
         return validator.Validator(self.folder.name).problems(value, name)
 
+    def test_numbers(self):
+        self.write("main.json", {"type": "number", "minimum": 0, "maximum": 1})
+        for value, problems in ((0, 0), (0.5, 0), (1, 0), (1.5, 1), (-0.5, 1), (True, 1), ("1", 1)):
+            self.assertEqual(len(self.problems(value)), problems, value)
+
     def test_accepts(self):
         for value in ({"kind": "a"}, {"kind": "a", "at": "0x1f", "size": None, "list": [], "more": ""},
                       {"kind": "a", "size": 0, "list": ["x", 1, False, 1]}):
@@ -55,7 +60,7 @@ class ValidatorTest(unittest.TestCase):
             self.assertTrue(found and where in found[0], (value, found))
 
     def test_knows_what_it_does_not_know(self):
-        self.write("main.json", {"maximum": 3})
+        self.write("main.json", {"multipleOf": 3})
         with self.assertRaises(ValueError):
             self.problems(1)
 
