@@ -33,6 +33,26 @@ public:
     all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
   }
 
+  // What lies in frozen segments and no root reaches: the GC never collects those.
+  Retained frozen_alone() {
+    Retained out;
+    const ObjectIndex &index = snapshot_.index();
+    for (const ObjectRange &range : snapshot_.heap().ranges()) {
+      if (range.generation != GCSegmentGeneration::frozen)
+        continue;
+      ObjectId last = index.last_at_or_before(range.end() - 1);
+      for (u32 i = last == no_object ? 0 : static_cast<u32>(last) + 1; i-- > 0;) {
+        if (index.address(ObjectId{i}) < range.address)
+          break;
+        if (tree_.place(ObjectId{i}))
+          continue;
+        ++out.objects;
+        out.bytes += graph_.sizes().of(ObjectId{i});
+      }
+    }
+    return out;
+  }
+
   const DominatorTree &tree() const { return tree_; }
   const RootOwners &owners() const { return owners_; }
   Snapshot &snapshot() { return snapshot_; }
@@ -93,8 +113,13 @@ report::Table owners_table(Holding &holding) {
       lines.push_back({retained, name_of(owners[i].kind), owners[i].name, owners[i].conservative});
   if (Retained shared = holding.tree().shared(); shared.objects)
     lines.push_back({shared, "shared", "(shared)", false});
-  if (Retained lost = holding.tree().unreachable(); lost.objects)
+  const Retained frozen = holding.frozen_alone();
+  Retained lost = holding.tree().unreachable();
+  lost = {lost.objects - frozen.objects, lost.bytes - frozen.bytes};
+  if (lost.objects)
     lines.push_back({lost, "unreachable", "(unreachable)", false});
+  if (frozen.objects)
+    lines.push_back({frozen, "frozen", "(frozen)", false});
   std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) {
     return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
   });
@@ -107,7 +132,9 @@ report::Table owners_table(Holding &holding) {
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, "total"};
   if (holding.tree().shared().objects)
     table.notes.push_back("(shared): held by several owners, so no single one would free it");
-  if (holding.tree().unreachable().objects)
+  if (frozen.objects)
+    table.notes.push_back("(frozen): in segments that are never collected, and nothing else is seen to hold it");
+  if (lost.objects)
     table.notes.push_back("(unreachable): nothing holds it any more; the next collection of its generation frees it");
   return table;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace dnheap {
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr u64 max_finalizer_roots = 1 << 28;
 constexpr u64 max_holder_elements = 1 << 24;
+constexpr u64 max_spine_handles = 4096, max_spine_elements = 1 << 20;
 constexpr const char *unnamed_element = "<runtime>"; // the runtime keeps objects of its own between statics
 
 class RootCollection {
@@ -87,6 +89,7 @@ public:
       if (s.holder)
         to_.holders.push_back(s.holder);
     }
+    add_spines();
     std::sort(to_.slots.begin(), to_.slots.end(),
               [](const NamedSlot &a, const NamedSlot &b) { return a.slot < b.slot; });
     std::sort(to_.holders.begin(), to_.holders.end());
@@ -115,6 +118,42 @@ private:
       to_.problems.push_back("the queue of objects to be finalized is partly not in this dump");
   }
 
+  // NativeAOT keeps the objects that hold statics alive by an array of them (the spine), below a handle: a reader wants
+  // to see the statics in its place. It is told by what its elements are.
+  void add_spines() {
+    for (const Root &root : to_.roots)
+      if (root.kind == RootKind::static_field)
+        held_.insert(root.object);
+    std::vector<Address> handles;
+    for (const Root &root : to_.roots)
+      if (root.kind == RootKind::handle && handles.size() < max_spine_handles)
+        handles.push_back(root.object);
+    for (u64 i = 0; i < handles.size() && !held_.empty(); ++i)
+      add_spine(handles[i], true);
+  }
+  void add_spine(Address array, bool look_below) {
+    const u64 length = reference_array_length(array);
+    u64 elements = 0, held = 0;
+    for (u64 i = 0; i < std::min(length, max_spine_elements); ++i)
+      if (Address element = memory_.try_pointer(array + (2 + i) * p_).value_or(0)) {
+        ++elements;
+        held += held_.contains(element);
+      }
+    if (held && 2 * held >= elements)
+      to_.holders.push_back(array);
+    else if (look_below)
+      for (u64 i = 0; i < std::min<u64>(length, 4); ++i)
+        add_spine(memory_.try_pointer(array + (2 + i) * p_).value_or(0), false);
+  }
+  // 0: no array of references.
+  u64 reference_array_length(Address array) const {
+    std::optional<u64> type = array ? memory_.try_pointer(array) : std::nullopt;
+    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(*type & ~(p_ - 1)) : std::nullopt;
+    if (!layout || layout->component_size != p_ || !layout->contains_gc_pointers)
+      return 0;
+    return memory_.try_load<u32>(array + p_).value_or(0);
+  }
+
   // A holder's references are left out of the graph, so what no field names has to be a root as well.
   void add_other_elements() {
     u32 name = 0;
@@ -130,7 +169,7 @@ private:
         std::optional<u64> object = memory_.try_pointer(slot);
         if (!object)
           break;
-        if (*object == 0 || to_.find_slot(slot))
+        if (*object == 0 || to_.find_slot(slot) || held_.contains(*object))
           continue;
         if (!name) {
           name = static_cast<u32>(to_.names.size());
@@ -152,6 +191,7 @@ private:
   RootSet &to_;
   std::vector<ThreadData> threads_;
   std::unordered_map<Address, u32> numbers_; // Thread → index from 1
+  std::unordered_set<Address> held_;         // by static fields
 };
 
 template <class Step> void attempt(RootSet &to, const char *what, Step step) {
