@@ -26,7 +26,10 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
 // are among these, the file is known by time stamp and size.
 FileFit fit_managed_file(const Target &target, const Module &module, const MappedFilePtr &file);
 
-// What both compare: bytes of a file with what the dump holds at the same place.
+// Of a module whose loader's record the container has (Module::pe), native or managed: by time stamp, size and GUID.
+FileFit fit_pe_file(const Target &target, const Module &module, const MappedFilePtr &file);
+
+// What they compare: bytes of a file with what the dump holds at the same place.
 struct Agreement {
   u64 compared = 0, equal = 0;
   bool whole() const { return compared == equal; }

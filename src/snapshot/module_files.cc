@@ -19,7 +19,11 @@ constexpr u64 max_libraries = 64; // each costs memory for what the file's reloc
 constexpr u64 max_assemblies = 65536;
 
 bool is_runtime_library(std::string_view name) {
-  return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
+  for (const char *known :
+       {"libcoreclr.so", "libclrgc.so", "libclrgcexp.so", "coreclr.dll", "clrgc.dll", "clrgcexp.dll"})
+    if (name == known)
+      return true;
+  return false;
 }
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
 
@@ -73,7 +77,7 @@ public:
         folder.is_root = true;
         out.push_back(below);
       } else if (!folder.is_root) { // a whole file system is not searched
-        auto [from, to] = by_name(folder).equal_range(path.substr(path.find_last_of('/') + 1));
+        auto [from, to] = by_name(folder).equal_range(path.substr(path.find_last_of("/\\") + 1));
         for (; from != to; ++from)
           out.push_back(from->second);
       }
@@ -109,7 +113,12 @@ public:
     u64 libraries = 0, assemblies = 0;
     const std::set<Address> native_aot = native_aot_modules(target_);
     for (Module &module : target_.modules) {
-      if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
+      if (module.pe) {
+        bool library = is_runtime_library(module.file_name());
+        if ((library || (is_assembly(module.file_name()) && lacks_metadata(target_, module))) &&
+            ++assemblies <= max_assemblies)
+          find_file(module, fit_pe_file);
+      } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
           find_file(module, fit_native_file);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {

@@ -37,7 +37,7 @@ struct Module {
   // Part of its bytes come from a file that nothing in the dump names beyond doubt: whoever reads them has to check
   // them against what the process says of the module.
   bool inferred = false;
-  std::optional<PeIdentity> pe; // where the container has it
+  std::optional<PeIdentity> pe = {}; // where the container has it
   Address end() const { return extents.empty() ? base : extents.back().end; }
   // "libcoreclr.so" of "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
   std::string_view file_name() const;

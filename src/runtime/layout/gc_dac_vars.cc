@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 namespace {
@@ -180,9 +182,18 @@ Address find_table(const Derivation &derivation) {
     }
   if (confirmed.size() == 1)
     return confirmed[0];
+  // Other linkers put g_gcDacGlobals elsewhere.
+  if (confirmed.empty())
+    derivation.scan_data([&](Address, u64 word) {
+      if (std::find(with_signature.begin(), with_signature.end(), word) != with_signature.end() &&
+          std::find(confirmed.begin(), confirmed.end(), word) == confirmed.end())
+        confirmed.push_back(word);
+    });
+  if (confirmed.size() == 1)
+    return confirmed[0];
   std::string what = "GcDacVars, the GC's table for debuggers, was not found in " + derivation.module.path + ": " +
                      std::to_string(with_signature.size()) + " places have its signature, " +
-                     std::to_string(confirmed.size()) + " of them a pointer to it behind them";
+                     std::to_string(confirmed.size()) + " of them a pointer to it";
   if (derivation.data().empty())
     what = "the variables of " + derivation.module.path + ", by which the heap is found, are not in this dump";
   throw Error(what);
