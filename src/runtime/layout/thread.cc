@@ -59,6 +59,12 @@ private:
     add(-4, 8);
     add(-64, -4);
     add(8, 192);
+    // Without the table (heap dumps of Windows leave constants out) any variable may be meant.
+    if (out.empty())
+      d_.scan_data([&](Address variable, u64 word) {
+        if (word % d_.pointer_size == 0 && d_.memory.find(word))
+          out.push_back(variable);
+      });
     return out;
   }
 
@@ -186,6 +192,13 @@ private:
       return Context::none;
     return Context::set;
   }
+  // Nothing was put yet into what the context at that place may hand out: other pairs of variables lie in gen0 too.
+  bool is_clear(Address at) const {
+    constexpr u64 largest_quantum = 256 << 10;
+    Address pointer = d_.word(at).value_or(0), limit = d_.word(at + d_.pointer_size).value_or(0);
+    Bytes free = limit - pointer <= largest_quantum ? d_.memory.view(pointer, limit - pointer) : Bytes();
+    return !free.empty() && std::all_of(free.begin(), free.end(), [](std::byte b) { return b == std::byte{}; });
+  }
   // Each thread has a context at that place, and at least one a filled one.
   bool all_contexts(const std::function<std::optional<Address>(Address thread)> &place, bool &any) const {
     any = false;
@@ -278,7 +291,8 @@ private:
     i64 inner = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext").value_or(0);
     std::set<Address> found;
     for (Address variable : variables())
-      if (context_at(variable + static_cast<u64>(inner)) == Context::set)
+      if (context_at(variable + static_cast<u64>(inner)) == Context::set &&
+          is_clear(variable + static_cast<u64>(inner)))
         found.insert(variable);
     if (found.size() == 1)
       d_.descriptor.set_number("GlobalAllocContext", *found.begin(), true, Origin::discovered);
