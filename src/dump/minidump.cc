@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace dnheap {
 
@@ -17,10 +18,12 @@ enum Stream : u32 {
   thread_list = 3,
   module_list = 4,
   memory_list = 5,
+  exception = 6,
   system_info = 7,
   memory64_list = 9,
   misc_info = 15,
   memory_info_list = 16,
+  thread_info_list = 17,
 };
 
 // Where the CONTEXT of a machine keeps what a Thread holds.
@@ -54,6 +57,7 @@ public:
     read_process();
     read_modules();
     read_threads();
+    read_exception();
     read_memory();
     if (absent_streams_)
       target_.notes.push_back(fmt::format("truncated: {} of {} streams end beyond the file, which ends at byte {}",
@@ -170,6 +174,9 @@ private:
       PeIdentity identity;
       identity.size_of_image = at<u32>(row, 8);
       identity.time_date_stamp = at<u32>(row, 16);
+      constexpr u32 version_signature = 0xfeef04bd; // of a VS_FIXEDFILEINFO
+      if (at<u32>(row, 24) == version_signature)
+        identity.file_version = {at<u16>(row, 34), at<u16>(row, 32), at<u16>(row, 38), at<u16>(row, 36)};
       Bytes record = located(row, 76);
       constexpr u32 rsds = 0x53445352;
       if (record.size() >= code_view_size && at<u32>(record, 0) == rsds) {
@@ -191,7 +198,46 @@ private:
     return bytes.empty() ? 0 : load_pointer(bytes.data(), format_);
   }
 
+  void read_context(Bytes context, Thread &thread) const {
+    u64 end = context_->registers + u64{context_->count} * context_->pointer_size;
+    if (context.size() < end || context.size() < context_->instruction_pointer + 8u)
+      return;
+    thread.instruction_pointer = word(context, context_->instruction_pointer);
+    thread.stack_pointer = word(context, context_->stack_pointer);
+    for (u64 r = 0; r < context_->count; ++r)
+      thread.registers.push_back(word(context, context_->registers + r * context_->pointer_size));
+  }
+
+  // Threads of which the writer says that it could not read their contexts.
+  std::set<u64> threads_without_context() const {
+    constexpr u32 invalid_context = 0x10;
+    std::set<u64> out;
+    Bytes list = stream(thread_info_list);
+    if (list.size() < 12)
+      return out;
+    u64 header = at<u32>(list, 0), entry = at<u32>(list, 4);
+    if (header < 12 || header > list.size() || entry < 8)
+      return out;
+    u64 count = std::min<u64>(at<u32>(list, 8), (list.size() - header) / entry);
+    for (u64 i = 0; i < count; ++i)
+      if (Bytes row = list.subspan(header + i * entry, 8); at<u32>(row, 4) & invalid_context)
+        out.insert(at<u32>(row, 0));
+    return out;
+  }
+
+  // {thread, alignment, EXCEPTION_RECORD64, place of the context}. Counts for a thread that has no context of its own:
+  // one that has went on to write the dump, and its stack is deeper now.
+  void read_exception() {
+    Bytes record = stream(exception);
+    if (record.size() < 168)
+      return;
+    for (Thread &thread : target_.threads)
+      if (thread.id == at<u32>(record, 0) && thread.registers.empty())
+        read_context(located(record, 160), thread);
+  }
+
   void read_threads() {
+    const std::set<u64> invalid = threads_without_context();
     u64 count = 0;
     Bytes list = rows(thread_list, thread_size, most_threads, count, "threads");
     for (u64 i = 0; i < count; ++i) {
@@ -199,14 +245,8 @@ private:
       Thread thread;
       thread.id = at<u32>(row, 0);
       add_range(at<u64>(row, 24), at<u32>(row, 32), at<u32>(row, 36)); // its stack
-      Bytes context = located(row, 40);
-      u64 end = context_->registers + u64{context_->count} * context_->pointer_size;
-      if (context.size() >= end && context.size() > context_->instruction_pointer + 8u) {
-        thread.instruction_pointer = word(context, context_->instruction_pointer);
-        thread.stack_pointer = word(context, context_->stack_pointer);
-        for (u64 r = 0; r < context_->count; ++r)
-          thread.registers.push_back(word(context, context_->registers + r * context_->pointer_size));
-      }
+      if (!invalid.contains(thread.id))
+        read_context(located(row, 40), thread);
       target_.threads.push_back(std::move(thread));
     }
   }

@@ -18,13 +18,6 @@ constexpr u64 max_files = 200000; // looked at below one folder
 constexpr u64 max_libraries = 64; // each costs memory for what the file's relocations change
 constexpr u64 max_assemblies = 65536;
 
-bool is_runtime_library(std::string_view name) {
-  for (const char *known :
-       {"libcoreclr.so", "libclrgc.so", "libclrgcexp.so", "coreclr.dll", "clrgc.dll", "clrgcexp.dll"})
-    if (name == known)
-      return true;
-  return false;
-}
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
 
 // By their base: what has NativeAOT's debug header; where nothing shows what the process ran on, the program itself, as
@@ -55,10 +48,42 @@ bool lacks_native_constants(const Target &target, const Module &module) {
 
 bool lacks_metadata(const Target &target, const Module &module) {
   for (bool mapped : {true, false})
-    if (std::optional<PeImage> image = PeImage::at(target.memory, module.base, mapped))
+    if (std::optional<PeImage> image = PeImage::at(target.memory, module.base, mapped)) {
+      if (module.pe && !image->is_managed())
+        return false;
       if (std::optional<PeBlock> root = image->metadata())
         return target.memory.known_bytes(root->address, root->address + root->size) < root->size;
+    }
   return true;
+}
+
+// Windows libraries that hold no metadata, whatever the dump lacks of them: those of the system, those that come with
+// the runtime (Microsoft.NETCore.App/native), C and C++ runtimes, and the program that starts a .dll of its own name.
+// `names`: of all modules, in lower case.
+bool is_native_windows_file(const Module &module, const std::set<std::string> &names) {
+  const std::string path = lower_case(module.path), name(lower_case(module.file_name()));
+  for (const char *folder : {":\\windows\\system32\\", ":\\windows\\syswow64\\", ":\\windows\\winsxs\\"})
+    if (path.find(folder) != path.npos)
+      return true;
+  for (const char *prefix :
+       {"hostfxr", "hostpolicy", "clrjit", "clretwrc", "mscordaccore", "mscordbi", "mscorrc", "msquic", "ucrtbase",
+        "vcruntime", "msvcp", "api-ms-win-", "microsoft.diasymreader.native"})
+    if (name.starts_with(prefix))
+      return true;
+  if (name.ends_with(".native.dll"))
+    return true;
+  return name.ends_with(".exe") && names.contains(name.substr(0, name.size() - 3) + "dll");
+}
+
+// "Z:\\app\\coreclr.dll" as paths below the root of its file system, as far as one is told: app/coreclr.dll,
+// z/app/coreclr.dll.
+std::vector<std::string> as_host_paths(std::string path) {
+  if (path.starts_with('/'))
+    return {path.substr(1)};
+  std::replace(path.begin(), path.end(), '\\', '/');
+  if (path.size() > 3 && path[1] == ':' && path[2] == '/')
+    return {path.substr(3), lower_case(path.substr(0, 1)) + path.substr(2)};
+  return {path};
 }
 
 // The folders that the user named.
@@ -69,20 +94,26 @@ public:
       folders_.push_back({path, false, {}, false});
   }
 
-  // Files that may be the one at `path` in the process, the likeliest first.
-  std::vector<std::string> candidates(const std::string &path) {
+  // Files that may be the one at `path` in the process, the likeliest first. Windows does not tell cases apart.
+  std::vector<std::string> candidates(const std::string &path, bool windows) {
     std::vector<std::string> out;
+    const std::string name = path.substr(path.find_last_of(windows ? "/\\" : "/") + 1);
     for (Folder &folder : folders_) {
-      if (std::string below = folder.path + (path.starts_with('/') ? "" : "/") + path; is_file(below)) {
-        folder.is_root = true;
-        out.push_back(below);
-      } else if (!folder.is_root) { // a whole file system is not searched
-        auto [from, to] = by_name(folder).equal_range(path.substr(path.find_last_of("/\\") + 1));
+      bool below = false;
+      for (const std::string &inside : windows ? as_host_paths(path) : std::vector{path})
+        if (std::string at = folder.path + (inside.starts_with('/') ? "" : "/") + inside; !below && is_file(at)) {
+          folder.is_root = below = true;
+          out.push_back(at);
+        }
+      if (!below && !folder.is_root) { // a whole file system is not searched
+        auto [from, to] = by_name(folder).equal_range(lower_case(name));
         for (; from != to; ++from)
-          out.push_back(from->second);
+          if (windows || from->second.ends_with("/" + name))
+            out.push_back(from->second);
       }
     }
-    out.push_back(path);
+    if (!windows)
+      out.push_back(path);
     return out;
   }
 
@@ -90,14 +121,14 @@ private:
   struct Folder {
     std::string path;
     bool is_root;
-    std::multimap<std::string, std::string> by_name; // file name → path, in the order of files_below()
+    std::multimap<std::string, std::string> by_name; // file name in lower case → path, in the order of files_below()
     bool listed;
   };
 
   const std::multimap<std::string, std::string> &by_name(Folder &folder) {
     if (!folder.listed)
       for (const std::string &file : files_below(folder.path, max_files))
-        folder.by_name.emplace(file.substr(file.find_last_of('/') + 1), file);
+        folder.by_name.emplace(lower_case(file.substr(file.find_last_of('/') + 1)), file);
     folder.listed = true;
     return folder.by_name;
   }
@@ -112,10 +143,15 @@ public:
   void run() {
     u64 libraries = 0, assemblies = 0;
     const std::set<Address> native_aot = native_aot_modules(target_);
+    std::set<std::string> names;
+    for (const Module &module : target_.modules)
+      if (module.pe)
+        names.insert(lower_case(module.file_name()));
     for (Module &module : target_.modules) {
       if (module.pe) {
         bool library = is_runtime_library(module.file_name());
-        if ((library || (is_assembly(module.file_name()) && lacks_metadata(target_, module))) &&
+        if ((library || (is_assembly(lower_case(module.file_name())) && !is_native_windows_file(module, names) &&
+                         lacks_metadata(target_, module))) &&
             ++assemblies <= max_assemblies)
           find_file(module, fit_pe_file);
       } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
@@ -134,7 +170,7 @@ private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
   void find_file(Module &module, Fit *fit) {
-    std::vector<std::string> candidates = folders_.candidates(module.path);
+    std::vector<std::string> candidates = folders_.candidates(module.path, module.pe.has_value());
     bool examined = false;
     for (const std::string &path : candidates) {
       MappedFilePtr file = map(path);
@@ -143,7 +179,8 @@ private:
       examined = true;
       FileFit found = fit(target_, module, file);
       if (found.fits) {
-        lay(module, path, found);
+        if (!found.needless)
+          lay(module, path, found);
         return;
       }
       target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", found.reason});

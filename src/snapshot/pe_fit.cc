@@ -47,6 +47,10 @@ FileFit fit_pe_file(const Target &target, const Module &module, const MappedFile
     out.reason = "its .pdb's GUID " + hex_guid(view->guid) + " is not the process's " + hex_guid(*wanted.guid);
     return out;
   }
+  out.fits = true;
+  out.needless = !image.is_managed() && !is_runtime_library(module.file_name());
+  if (out.needless)
+    return out;
   out.storage = {mapped};
   PeFile::Layout layout = file->layout(module.base, out.storage);
   std::vector<Range> descriptor = descriptor_parts(*file, layout, target.format(), module.base);
@@ -54,7 +58,6 @@ FileFit fit_pe_file(const Target &target, const Module &module, const MappedFile
   out.initial = std::move(layout.initial);
   out.parts.insert(out.parts.end(), descriptor.begin(), descriptor.end());
   out.identity = wanted.guid && view ? "time stamp, size and GUID" : "time stamp and size";
-  out.fits = true;
   return out;
 }
 

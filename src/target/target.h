@@ -26,7 +26,8 @@ struct Extent {
 // What tells a Windows image from another of the same name, as the process's loader recorded it.
 struct PeIdentity {
   u32 time_date_stamp = 0, size_of_image = 0;
-  std::optional<std::array<u8, 16>> guid; // of its CodeView record: which .pdb belongs to it
+  std::optional<std::array<u8, 16>> guid = {};         // of its CodeView record: which .pdb belongs to it
+  std::optional<std::array<u16, 4>> file_version = {}; // 10.0.1426.52326
 };
 
 // A file that was mapped into the process: native library, program, managed assembly, data.
@@ -68,7 +69,8 @@ struct Provenance {
 struct Target {
   std::string path;      // what the user named
   std::string container; // "elf-core", "minidump", "macho-core", "process"
-  std::string dump_kind; // what the container says of itself, or empty
+  std::string
+      dump_kind; // what the container says of itself, or empty: who wrote an ELF core, of what kind a minidump is
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
   u64 pid = 0;         // 0 = unknown
