@@ -280,8 +280,9 @@ private:
     read_memory64();
     if (ranges_.empty())
       throw Error(
-          cut_ ? fmt::format("this minidump is cut off before any memory: the file ends at byte {}", file_.size())
-               : std::string("this minidump holds no memory"));
+          cut_ || absent_streams_
+              ? fmt::format("this minidump is cut off before any memory: the file ends at byte {}", file_.size())
+              : std::string("this minidump holds no memory"));
     read_reserved();
     if (cut_) {
       target_.notes.push_back(fmt::format("truncated: {} pieces of memory end beyond the file ({} missing)",
