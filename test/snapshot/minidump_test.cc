@@ -5,6 +5,7 @@
 #include "support/random_heap.h"
 #include "support/run.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
@@ -37,6 +38,50 @@ TEST(MinidumpSnapshot, IsWalkedLikeTheProcess) {
       EXPECT_TRUE(snapshot->tally().walk.gaps.empty());
       EXPECT_EQ(snapshot->target().pid, 4001u);
     }
+}
+
+// Wherever the file ends: what is there is walked, what is not is a gap with its reason; or one line says so.
+TEST(MinidumpSnapshot, CutOff) {
+  std::mt19937_64 random(11);
+  TemporaryFolder folder;
+  for (MinidumpWriter::List list : {MinidumpWriter::List::memory64, MinidumpWriter::List::memory}) {
+    HeapBuilder heap({.net = Net::net10});
+    add_random_heap(heap, 20000, random);
+    MinidumpWriter writer = minidump_writer(heap);
+    writer.list = list;
+    // The heap last, as most of it is in real ones.
+    std::stable_partition(writer.pieces.begin(), writer.pieces.end(), [&](const MinidumpWriter::Piece &piece) {
+      return piece.address < heap.segments.front().block.address();
+    });
+    const std::string whole = as_string(writer.write());
+    u64 partial = 0, errors = 0;
+    for (u64 step = 1; step < 60; ++step) {
+      const u64 size = whole.size() - whole.size() * step / 60 - step % 7;
+      SCOPED_TRACE(size);
+      std::string path = folder.write("a.dmp", whole.substr(0, size));
+      try {
+        auto snapshot = Snapshot::open(path);
+        const HeapTally &tally = snapshot->tally();
+        const Heap &of = snapshot->heap();
+        u64 missing = 0;
+        for (std::span<const Gap> gaps : {std::span(of.gaps()), std::span<const Gap>(tally.walk.gaps)})
+          for (const Gap &gap : gaps)
+            missing += gap.end - gap.start;
+        EXPECT_EQ(tally.walk.bytes + of.context_bytes() + missing, of.segment_bytes());
+        for (const Gap &gap : of.gaps())
+          EXPECT_EQ(gap.reason, "cut off: the file ends at byte " + std::to_string(size));
+        partial += !of.gaps().empty();
+      } catch (const Error &e) {
+        ++errors;
+        std::string text = e.what();
+        EXPECT_TRUE(text.starts_with(path + ": ")) << text;
+        EXPECT_EQ(text.find('\n'), text.npos) << text;
+        EXPECT_TRUE(text.find("cut off") != text.npos || text.find("truncated: ") != text.npos) << text;
+      }
+    }
+    EXPECT_GT(partial, 10u);
+    EXPECT_GT(errors, 1u);
+  }
 }
 
 TEST(MinidumpSnapshot, WithoutTheLoadersMemory) {

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-// Steps along lists of threads, in all: tens of candidates may each lead through a list of any length.
+// Steps along lists of threads, in all: any number of candidates may each lead through a list of any length.
 constexpr u64 max_steps = 1 << 24;
 
 class ThreadDerivation {
@@ -36,6 +36,8 @@ private:
   std::vector<Address> chain(Address store, i64 first) {
     const u64 limit = 2 * os_ids_.size();
     std::vector<Address> nodes;
+    if (++steps_ > max_steps)
+      return nodes;
     std::set<Address> seen;
     for (std::optional<u64> at = d_.word(store + static_cast<u64>(first)); at && *at; at = d_.word(*at)) {
       if (++steps_ > max_steps || *at % d_.pointer_size || nodes.size() >= limit || !seen.insert(*at).second ||
@@ -153,17 +155,19 @@ private:
   // Where in a Thread the link lies: some variables of the table (the finalizer thread) point at a Thread itself.
   // Others happen to point shortly before one: then it must begin like one.
   void find_threads() {
-    std::map<i64, unsigned> votes;
+    std::vector<Address> sorted = nodes_;
+    std::sort(sorted.begin(), sorted.end());
+    std::set<i64> votes;
     for (Address variable : variables()) {
       Address thread = d_.word(variable).value_or(0);
-      for (Address node : nodes_)
-        if (thread > 0x10000 && node > thread && node - thread < 128 * d_.pointer_size && thread % d_.pointer_size == 0)
-          ++votes[static_cast<i64>(node - thread)];
+      if (thread < 0x10000 || thread % d_.pointer_size)
+        continue;
+      auto node = std::upper_bound(sorted.begin(), sorted.end(), thread);
+      for (; node != sorted.end() && *node - thread < 128 * d_.pointer_size; ++node)
+        votes.insert(static_cast<i64>(*node - thread));
     }
     auto voted = [&](i64 x) { return votes.contains(x); };
-    std::vector<i64> found;
-    for (auto [distance, count] : votes)
-      found.push_back(distance);
+    std::vector<i64> found(votes.begin(), votes.end());
     std::optional<i64> id_at = id_distance(nodes_);
     if (id_at)
       find_stacks(*id_at);
