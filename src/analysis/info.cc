@@ -22,7 +22,8 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
       rows.push_back({fact, value});
   };
   add("file", target.path);
-  add("container", target.container + (target.dump_kind.empty() ? "" : ", written by " + target.dump_kind));
+  const char *kind = target.container == "minidump" ? ", of kind " : ", written by ";
+  add("container", target.container + (target.dump_kind.empty() ? "" : kind + target.dump_kind));
   add("process", target.pid ? std::to_string(target.pid) : "");
   add("program", target.program);
   add("system", std::string(name_of(target.os)) + " " + name_of(target.architecture));

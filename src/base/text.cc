@@ -28,6 +28,14 @@ std::string bytes_text(u64 bytes) {
   return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char &c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::string count_text(u64 count) {
   std::string digits = std::to_string(count);
   for (i64 at = static_cast<i64>(digits.size()) - 3; at > 0; at -= 3)

@@ -11,6 +11,7 @@ std::string hex(u64 value);                      // 0x7fb27a49c050: lower case, 
 std::string hex_bytes(const u8 *data, u64 size); // a1b2c3
 std::string bytes_text(u64 bytes);               // 861.0 MiB, 12 B
 std::string count_text(u64 count);               // 46,077,786
+std::string lower_case(std::string_view text);   // of ASCII letters
 
 // One line that is safe to print: control characters of a hostile dump become '?', longer than `limit` is cut with "…".
 std::string printable(std::string_view text, u64 limit = 1024);

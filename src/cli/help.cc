@@ -52,10 +52,10 @@ bool is_common(const Option &option) { return *option.needs == 0; }
 } // namespace
 
 std::string general_help(std::span<const Verb> verbs) {
-  std::string out = "dnheap " DNHEAP_VERSION ": what is in the managed heap of a .NET process, from its core dump\n\n"
+  std::string out = "dnheap " DNHEAP_VERSION ": what is in the managed heap of a .NET process, from its dump\n\n"
                     "usage: dnheap VERB TARGET [options]\n";
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
-  out += "TARGET is a core dump, plain or compressed (.zst, .gz).\n\nverbs:\n";
+  out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz).\n\nverbs:\n";
   for (const Verb &verb : verbs)
     out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
   out += "'dnheap VERB --help' tells more about a verb.\n\n"

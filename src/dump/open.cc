@@ -4,6 +4,7 @@
 #include "base/mapping_faults.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
+#include "dump/minidump.h"
 #include "image/elf_format.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ struct Opener {
 };
 constexpr Opener openers[] = {
     {"elf-core", open_elf_core},
+    {"minidump", open_minidump},
 };
 
 struct Magic {
@@ -31,7 +33,6 @@ constexpr Magic magics[] = {
      "ELF",
      "an ELF program or library, not a core"},
     {"MZ", "a Windows program (PE)"},
-    {"MDMP", "a Windows minidump, which this version cannot open"},
     {"\xfe\xed\xfa\xce", "a Mach-O file"},
     {"\xfe\xed\xfa\xcf", "a Mach-O file"},
     {"\xce\xfa\xed\xfe", "a Mach-O file"},
@@ -82,7 +83,8 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
         target->notes.insert(target->notes.begin(), note);
       return target;
     }
-  throw Error("not a dump: " + looks_like(file->bytes()) + "; dnheap opens ELF cores (plain, .zst, .gz)");
+  throw Error("not a dump: " + looks_like(file->bytes()) +
+              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz)");
 }
 
 } // namespace

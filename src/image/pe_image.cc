@@ -75,6 +75,8 @@ bool PeImage::read_headers() {
   exports_ = directory(0);
   debug_ = directory(6);
   cli_header_ = directory(14);
+  relocations_ = directory(5);
+  imports_ = directory(12);
 
   for (u16 i = 0; i < *section_count; ++i) {
     Address at = optional_header + *optional_size + u64{i} * 40;

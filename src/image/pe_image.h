@@ -29,6 +29,10 @@ public:
     std::string path;
   };
 
+  struct Place { // within the image
+    u32 rva = 0, size = 0;
+  };
+
   static std::optional<PeImage> from_file(Bytes file);
   static std::optional<PeImage> at(const Memory &memory, Address base, bool mapped);
 
@@ -53,6 +57,12 @@ public:
   // RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
   std::optional<u32> find_export(std::string_view name) const;
   std::optional<CodeView> code_view() const;
+  // Where the words are listed that depend on the image's address.
+  std::optional<PeBlock> base_relocations() const { return find(relocations_.rva, relocations_.size); }
+  // The table that the loader fills with the addresses of imported functions; nullopt when there is none.
+  std::optional<Place> import_addresses() const {
+    return imports_.size ? std::optional(Place{imports_.rva, imports_.size}) : std::nullopt;
+  }
 
 private:
   struct Directory {
@@ -72,7 +82,7 @@ private:
   u16 machine_ = 0;
   u32 time_date_stamp_ = 0, size_of_image_ = 0, size_of_headers_ = 0;
   u64 image_base_ = 0;
-  Directory exports_, debug_, cli_header_;
+  Directory exports_, debug_, cli_header_, relocations_, imports_;
   std::vector<Section> sections_;
 };
 

@@ -60,6 +60,7 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
     : Runtime(target, module, find_version(target.memory, module), complete_descriptor(target, module, tables)),
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
+  require_types();
   types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
   field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
   fields_ = std::make_unique<Fields1>(target, descriptor(), *types_, loader_, *field_descs_);

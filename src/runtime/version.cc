@@ -3,6 +3,7 @@
 #include "image/elf_image.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -10,9 +11,14 @@ namespace dnheap {
 
 namespace {
 
-// The file version's third number is patch × 100 + a build's number: 10.0.1426.52326 is 10.0.14.
+// The file version's third number is patch × 100 + a build's number: 10.0.1426.52326 is 10.0.14. Before 5.0 it was
+// another one, and that does not tell.
+template <class Numbers> std::string product_version(const Numbers &part) {
+  return part[0] < 5 ? ""
+                     : std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2] / 100);
+}
 std::string product_version(std::string_view file_version) {
-  unsigned part[3] = {};
+  std::array<unsigned, 3> part{};
   for (unsigned &number : part) {
     auto [end, error] = std::from_chars(file_version.data(), file_version.data() + file_version.size(), number);
     if (error != std::errc())
@@ -21,7 +27,7 @@ std::string product_version(std::string_view file_version) {
     if (!file_version.empty())
       file_version.remove_prefix(1);
   }
-  return std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2] / 100);
+  return product_version<std::array<unsigned, 3>>(part);
 }
 
 std::string version_in(Bytes bytes) {
@@ -43,6 +49,9 @@ std::string find_version(const Memory &memory, const Module &module) {
           if (std::string found = version_in(range.bytes.subspan(from - range.address, to - from)); !found.empty())
             return found;
       }
+  if (module.pe && module.pe->file_version)
+    if (std::string found = product_version(*module.pe->file_version); !found.empty())
+      return found;
   // …/Microsoft.NETCore.App/10.0.14/libcoreclr.so
   std::string_view path = module.path;
   std::size_t end = path.find_last_of("/\\");

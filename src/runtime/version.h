@@ -6,7 +6,8 @@
 
 namespace dnheap {
 
-// From the version text in the module's data ("@(#)Version 10.0.1426.52326 …"), else from the folder that the module
+// From the version text in the module's data ("@(#)Version 10.0.1426.52326 …"), else from what the container says of
+// the file (PeIdentity), else from the folder that the module
 // was loaded from (…/10.0.14/libcoreclr.so); empty when neither tells.
 std::string find_version(const Memory &memory, const Module &module);
 

@@ -8,8 +8,9 @@ namespace dnheap {
 
 struct FileFit {
   bool fits = false;
-  std::string identity; // if it fits: what it was told by; see Provenance
-  std::string reason;   // if it does not
+  bool needless = false; // it fits, but holds nothing that anybody asks for
+  std::string identity;  // if it fits: what it was told by; see Provenance
+  std::string reason;    // if it does not
   // Constants only, placed where the module lies; in front of one another where they overlap.
   std::vector<Range> parts;
   // What the module's writable memory held at first: see Target::initial.
@@ -26,7 +27,13 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
 // are among these, the file is known by time stamp and size.
 FileFit fit_managed_file(const Target &target, const Module &module, const MappedFilePtr &file);
 
-// What both compare: bytes of a file with what the dump holds at the same place.
+// The runtime's own libraries, of both systems, by their file names.
+bool is_runtime_library(std::string_view file_name);
+
+// Of a module whose loader's record the container has (Module::pe), native or managed: by time stamp, size and GUID.
+FileFit fit_pe_file(const Target &target, const Module &module, const MappedFilePtr &file);
+
+// What they compare: bytes of a file with what the dump holds at the same place.
 struct Agreement {
   u64 compared = 0, equal = 0;
   bool whole() const { return compared == equal; }

@@ -18,9 +18,6 @@ namespace {
 constexpr u64 max_libraries = 64; // each costs memory for what the file's relocations change
 constexpr u64 max_assemblies = 65536;
 
-bool is_runtime_library(std::string_view name) {
-  return name == "libcoreclr.so" || name == "libclrgc.so" || name == "libclrgcexp.so";
-}
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
 
 // By their base: what has NativeAOT's debug header or exports a descriptor; where nothing shows what the process ran
@@ -55,10 +52,31 @@ bool lacks_native_constants(const Target &target, const Module &module) {
 
 bool lacks_metadata(const Target &target, const Module &module) {
   for (bool mapped : {true, false})
-    if (std::optional<PeImage> image = PeImage::at(target.memory, module.base, mapped))
+    if (std::optional<PeImage> image = PeImage::at(target.memory, module.base, mapped)) {
+      if (module.pe && !image->is_managed())
+        return false;
       if (std::optional<PeBlock> root = image->metadata())
         return target.memory.known_bytes(root->address, root->address + root->size) < root->size;
+    }
   return true;
+}
+
+// Windows libraries that hold no metadata, whatever the dump lacks of them: those of the system, those that come with
+// the runtime (Microsoft.NETCore.App/native), C and C++ runtimes, and the program that starts a .dll of its own name.
+// `names`: of all modules, in lower case.
+bool is_native_windows_file(const Module &module, const std::set<std::string> &names) {
+  const std::string path = lower_case(module.path), name(lower_case(module.file_name()));
+  for (const char *folder : {":\\windows\\system32\\", ":\\windows\\syswow64\\", ":\\windows\\winsxs\\"})
+    if (path.find(folder) != path.npos)
+      return true;
+  for (const char *prefix :
+       {"hostfxr", "hostpolicy", "clrjit", "clretwrc", "mscordaccore", "mscordbi", "mscorrc", "msquic", "ucrtbase",
+        "vcruntime", "msvcp", "api-ms-win-", "microsoft.diasymreader.native"})
+    if (name.starts_with(prefix))
+      return true;
+  if (name.ends_with(".native.dll"))
+    return true;
+  return name.ends_with(".exe") && names.contains(name.substr(0, name.size() - 3) + "dll");
 }
 
 class Layer {
@@ -68,8 +86,18 @@ public:
   void run() {
     u64 libraries = 0, assemblies = 0;
     const std::set<Address> native_aot = native_aot_modules(target_);
+    std::set<std::string> names;
+    for (const Module &module : target_.modules)
+      if (module.pe)
+        names.insert(lower_case(module.file_name()));
     for (Module &module : target_.modules) {
-      if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
+      if (module.pe) {
+        bool library = is_runtime_library(module.file_name());
+        if ((library || (is_assembly(lower_case(module.file_name())) && !is_native_windows_file(module, names) &&
+                         lacks_metadata(target_, module))) &&
+            ++assemblies <= max_assemblies)
+          find_file(module, fit_pe_file);
+      } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
           find_file(module, fit_native_file);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {
@@ -85,7 +113,7 @@ private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
   void find_file(Module &module, Fit *fit) {
-    std::vector<std::string> candidates = folders_.candidates(module.path);
+    std::vector<std::string> candidates = folders_.candidates(module.path, module.pe.has_value());
     bool examined = false;
     for (const std::string &path : candidates) {
       MappedFilePtr file = map(path);
@@ -94,7 +122,8 @@ private:
       examined = true;
       FileFit found = fit(target_, module, file);
       if (found.fits) {
-        lay(module, path, found);
+        if (!found.needless)
+          lay(module, path, found);
         return;
       }
       target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", found.reason});

@@ -15,14 +15,14 @@ public:
   }
 
   // Files that may be the one at `path` in the process, the likeliest first; the path itself, on this host, is the
-  // last.
-  std::vector<std::string> candidates(const std::string &path);
+  // last. `windows`: a path of Windows, which does not tell cases apart, and which this host does not have.
+  std::vector<std::string> candidates(const std::string &path, bool windows = false);
 
 private:
   struct Folder {
     std::string path;
     bool is_root;
-    std::multimap<std::string, std::string> by_name; // file name → path, in the order of files_below()
+    std::multimap<std::string, std::string> by_name; // file name in lower case → path, in the order of files_below()
     bool listed;
   };
 

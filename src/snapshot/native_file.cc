@@ -8,6 +8,14 @@
 
 namespace dnheap {
 
+bool is_runtime_library(std::string_view name) {
+  for (const char *known :
+       {"libcoreclr.so", "libclrgc.so", "libclrgcexp.so", "coreclr.dll", "clrgc.dll", "clrgcexp.dll"})
+    if (name == known)
+      return true;
+  return false;
+}
+
 namespace {
 
 constexpr u64 compare_limit = 1 << 20;

@@ -3,6 +3,7 @@
 #pragma once
 #include "target/memory.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,6 +23,13 @@ struct Extent {
   u64 file_offset = 0;
 };
 
+// What tells a Windows image from another of the same name, as the process's loader recorded it.
+struct PeIdentity {
+  u32 time_date_stamp = 0, size_of_image = 0;
+  std::optional<std::array<u8, 16>> guid = {};         // of its CodeView record: which .pdb belongs to it
+  std::optional<std::array<u16, 4>> file_version = {}; // 10.0.1426.52326
+};
+
 // A file that was mapped into the process: native library, program, managed assembly, data.
 struct Module {
   std::string path;            // as the target named it
@@ -30,6 +38,7 @@ struct Module {
   // Part of its bytes come from a file that nothing in the dump names beyond doubt: whoever reads them has to check
   // them against what the process says of the module.
   bool inferred = false;
+  std::optional<PeIdentity> pe = {}; // where the container has it
   Address end() const { return extents.empty() ? base : extents.back().end; }
   // "libcoreclr.so" of "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
   std::string_view file_name() const;
@@ -60,7 +69,8 @@ struct Provenance {
 struct Target {
   std::string path;      // what the user named
   std::string container; // "elf-core", "minidump", "macho-core", "process"
-  std::string dump_kind; // what the container says of itself, or empty
+  std::string
+      dump_kind; // what the container says of itself, or empty: who wrote an ELF core, of what kind a minidump is
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
   u64 pid = 0;         // 0 = unknown

@@ -93,14 +93,14 @@ std::vector<std::byte> join(std::vector<std::byte> a, const std::vector<std::byt
   return a;
 }
 
-constexpr std::string_view closing = "; dnheap opens ELF cores (plain, .zst, .gz)";
+constexpr std::string_view closing = "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz)";
 
 TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   auto expected = [](const char *what) { return "not a dump: " + std::string(what) + std::string(closing); };
   EXPECT_EQ(complaint(""), expected("the file is empty"));
   EXPECT_EQ(complaint("hello\nworld\n"), expected("text"));
   EXPECT_EQ(complaint("MZ\x90\x01\x02"), expected("a Windows program (PE)"));
-  EXPECT_EQ(complaint("MDMP\x93\xa7"), expected("a Windows minidump, which this version cannot open"));
+  EXPECT_EQ(complaint("MDMP\x93\xa7"), "this minidump is cut off inside its header: the file ends at byte 6");
   EXPECT_EQ(complaint("\xcf\xfa\xed\xfe\x07"), expected("a Mach-O file"));
   EXPECT_EQ(complaint("\x12\x34\x56\x78\x9a"), expected("unknown contents (first bytes 12 34 56 78)"));
   EXPECT_EQ(complaint(std::string(600, '\0') + "core"),

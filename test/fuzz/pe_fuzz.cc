@@ -1,5 +1,5 @@
 // Any bytes as a PE file, and as an image in memory.
-#include "image/pe_image.h"
+#include "image/pe_file.h"
 #include "runtime/ecma_metadata_1.h"
 
 using namespace dnheap;
@@ -23,6 +23,10 @@ void read_all(const std::optional<PeImage> &image) {
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   Bytes bytes = std::as_bytes(std::span(data, size));
   read_all(PeImage::from_file(bytes));
+  if (std::optional<PeFile> file = PeFile::parse(bytes)) {
+    std::vector<std::shared_ptr<const void>> storage;
+    (void)file->layout(0x10000, storage);
+  }
   for (ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
     Memory memory({8, order}, {{0x10000, bytes}});
     read_all(PeImage::at(memory, 0x10000, true));

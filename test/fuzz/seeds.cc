@@ -4,7 +4,9 @@
 #include "dump/elf_core.h"
 #include "dump/open.h"
 #include "runtime/core_clr.h"
+#include "support/minidump_writer.h"
 #include "support/opened.h"
+#include "support/pe_writer.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -77,6 +79,21 @@ void add_synthetic(Seeds &seeds) {
   }
 }
 
+void add_windows(Seeds &seeds) {
+  for (u16 processor : {0, 5, 9, 12})
+    for (MinidumpWriter::List list : {MinidumpWriter::List::memory64, MinidumpWriter::List::memory}) {
+      MinidumpWriter dump{.processor = processor, .pid = 1, .list = list, .aligned_rows = processor == 5};
+      dump.pieces = {{0x10000, std::vector<std::byte>(64)}, {0x10020, std::vector<std::byte>(64)}};
+      dump.modules = {{"Z:\\app\\coreclr.dll", 0x10000, 0x1000, 1, std::array<u8, 16>{}, {{10, 0, 1426, 1}}}};
+      dump.threads = {{.id = 1, .context = std::vector<std::byte>(1232), .dump_flags = 0x10}};
+      dump.regions = {{0x20000, 0x1000, 0x2000}};
+      dump.exception = {1, std::vector<std::byte>(1232)};
+      seeds.add("minidump_fuzz", dump.write());
+    }
+  for (bool wide : {true, false})
+    seeds.add("pe_fuzz", PeWriter{.wide = wide}.write());
+}
+
 // Changes to a sound process have no format: some of each length.
 void add_patches(Seeds &seeds) {
   std::mt19937_64 random(1);
@@ -97,6 +114,7 @@ int main(int argc, char **argv) {
   try {
     Seeds seeds(argv[1]);
     add_synthetic(seeds);
+    add_windows(seeds);
     add_patches(seeds);
     for (int i = 2; i < argc; ++i)
       seeds.add_target(*open_dump(argv[i]));

@@ -1,5 +1,5 @@
 #include "image/pe_image.h"
-#include "support/elf_writer.h"
+#include "support/pe_writer.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -7,98 +7,7 @@
 namespace dnheap {
 namespace {
 
-// A managed PE file: .text (RVA 0x2000, in the file at 0x400) with CLI header, metadata, exports and debug directory,
-// .data (RVA 0x4000) larger in memory than in the file.
-struct PeWriter {
-  static constexpr u32 text_rva = 0x2000, text_offset = 0x400, text_size = 0x400, data_rva = 0x4000,
-                       data_offset = 0x800, data_size = 0x200, image_size = 0x6000;
-  static constexpr u32 cli = text_rva, metadata = text_rva + 0x80, exports = text_rva + 0x100, debug = text_rva + 0x200,
-                       code_view = text_rva + 0x240;
-
-  bool wide = true;
-  u32 cli_size = 72;
-
-  std::vector<std::byte> write() const {
-    test::FormatWriter out({8, ByteOrder::little});
-    out.fill_to(data_offset + data_size);
-    auto put = [&](u64 at, u64 value, u64 size = 4) { out.put_at(at, value, size); };
-    auto put_text = [&](u64 at, std::string_view text) {
-      for (char c : text)
-        put(at++, static_cast<u8>(c), 1);
-    };
-    put_text(0, "MZ");
-    put(60, 0x80);
-    put_text(0x80, "PE");
-    put(0x84, 0x8664, 2);
-    put(0x86, 2, 2);
-    put(0x88, 0x5eadbeef);
-    u64 optional = 0x98, directories = optional + (wide ? 112 : 96);
-    put(0x94, (wide ? 112 : 96) + 16 * 8, 2);
-    put(optional, wide ? 0x20b : 0x10b, 2);
-    if (wide)
-      put(optional + 24, 0x180000000, 8);
-    else
-      put(optional + 28, 0x400000);
-    put(optional + 56, image_size);
-    put(optional + 60, 0x400);
-    put(directories - 4, 16);
-    auto directory = [&](u64 index, u32 rva, u32 size) {
-      put(directories + index * 8, rva);
-      put(directories + index * 8 + 4, size);
-    };
-    directory(0, exports, 0x100);
-    directory(6, debug, 56);
-    directory(14, cli, cli_size);
-    u64 sections = directories + 16 * 8;
-    auto section = [&](u64 index, const char *name, u32 rva, u32 virtual_size, u32 offset, u32 size) {
-      u64 at = sections + index * 40;
-      put_text(at, name);
-      put(at + 8, virtual_size);
-      put(at + 12, rva);
-      put(at + 16, size);
-      put(at + 20, offset);
-    };
-    section(0, ".text", text_rva, text_size, text_offset, text_size);
-    section(1, ".data", data_rva, 0x1000, data_offset, data_size);
-
-    auto at = [](u32 rva) { return rva - text_rva + text_offset; };
-    put(at(cli), cli_size);
-    put(at(cli) + 8, metadata);
-    put(at(cli) + 12, 0x60);
-    put_text(at(metadata), "BSJB");
-    put(at(exports) + 20, 2);
-    put(at(exports) + 24, 2);
-    put(at(exports) + 28, exports + 40); // functions
-    put(at(exports) + 32, exports + 48); // names
-    put(at(exports) + 36, exports + 56); // indices
-    put(at(exports) + 40, exports + 0x80);
-    put(at(exports) + 44, data_rva + 0x10);
-    put(at(exports) + 48, exports + 60);
-    put(at(exports) + 52, exports + 70);
-    put(at(exports) + 56, 0, 2);
-    put(at(exports) + 58, 1, 2);
-    put_text(at(exports) + 60, "Forwarded");
-    put_text(at(exports) + 70, "Descriptor");
-    put_text(at(exports) + 0x80, "other.dll.Function");
-    put(at(debug) + 12, 16); // "reproducible", no data
-    put(at(debug) + 28 + 12, 2);
-    put(at(debug) + 28 + 20, code_view);
-    put(at(debug) + 28 + 24, at(code_view));
-    put_text(at(code_view), "RSDS");
-    for (u64 i = 0; i < 16; ++i)
-      put(at(code_view) + 4 + i, i + 1, 1);
-    put(at(code_view) + 20, 7);
-    put_text(at(code_view) + 24, "zoo.pdb");
-    return out.bytes();
-  }
-
-  // The same as the Windows loader or the runtime would map it.
-  static std::vector<Range> mapped(Bytes file, Address base) {
-    return {{base, file.first(0x400)},
-            {base + text_rva, file.subspan(text_offset, text_size)},
-            {base + data_rva, file.subspan(data_offset, data_size)}};
-  }
-};
+using test::PeWriter;
 
 constexpr Address base = 0x10000000;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Damages a core, over and over, and sorts what dnheap makes of it.
+"""Damages a core or a Windows minidump, over and over, and sorts what dnheap makes of it.
 
     damage.py DNHEAP CORE [--count N] [--seed S] [--cuts] [--memory MIB] [--check] [--verbose]
 
@@ -47,6 +47,13 @@ class Core:
             self.data = subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
         else:
             self.data = open(path, "rb").read()
+        self.loads, self.notes, self.files = [], [], []
+        self.read_minidump() if self.data.startswith(b"MDMP") else self.read_elf()
+        self.loads.sort()
+        self.by_offset = sorted((at, length, address) for address, at, length in self.loads)
+        self.read_answers(path, dnheap)
+
+    def read_elf(self):
         self.header_end = 64
         offset, = struct.unpack_from("<Q", self.data, 32)
         size, count = struct.unpack_from("<HH", self.data, 54)
@@ -54,7 +61,6 @@ class Core:
             count, = struct.unpack_from("<I", self.data, struct.unpack_from("<Q", self.data, 40)[0] + 44)
         self.program_headers = (offset, offset + size * count)
         self.program_header_size = size
-        self.loads, self.notes, self.files = [], [], []
         for i in range(count):
             kind, _, at, address, _, length, _, _ = struct.unpack_from("<IIQQQQQQ", self.data, offset + i * size)
             if kind == 1 and length:
@@ -62,9 +68,33 @@ class Core:
             elif kind == 4:
                 self.notes.append((at, at + length))
                 self.read_files(at, at + length)
-        self.loads.sort()
-        self.by_offset = sorted((at, length, address) for address, at, length in self.loads)
-        self.read_answers(path, dnheap)
+
+    def read_minidump(self):
+        """The directory in place of program headers, streams in place of notes."""
+        module_list, memory_list, memory64_list = 4, 5, 9
+        self.header_end = 32
+        count, offset = struct.unpack_from("<II", self.data, 8)
+        self.program_headers, self.program_header_size = (offset, offset + 12 * count), 12
+        for i in range(count):
+            kind, length, at = struct.unpack_from("<III", self.data, offset + 12 * i)
+            if not length:
+                continue
+            self.notes.append((at, at + length))
+            if kind == module_list:
+                for row in range(at + 4, at + length - 107, 108):
+                    base, size, _, _, name = struct.unpack_from("<QIIII", self.data, row)
+                    end = name + 4 + struct.unpack_from("<I", self.data, name)[0]
+                    path = self.data[name + 4:end].decode("utf-16-le", errors="replace")
+                    self.files.append((base, base + size, path.split("\\")[-1]))
+            elif kind == memory_list:
+                for address, size, place in struct.iter_unpack("<QII", self.data[at + 4:at + length]):
+                    self.loads.append((address, place, size))
+            elif kind == memory64_list:
+                place, = struct.unpack_from("<Q", self.data, at + 8)
+                for address, size in struct.iter_unpack("<QQ", self.data[at + 16:at + length]):
+                    self.loads.append((address, place, size))
+                    place += size
+        self.files.sort()
 
     def read_files(self, at, end):
         while at + 12 <= end:
@@ -114,7 +144,7 @@ class Core:
                 out[kind].append((at, at + stop - start))
 
         for start, stop, name in self.files:
-            if name in ("libcoreclr.so", "libclrgc.so", "libclrgcexp.so"):
+            if name in ("libcoreclr.so", "libclrgc.so", "libclrgcexp.so", "coreclr.dll", "clrgc.dll", "clrgcexp.dll"):
                 for address, at, length in self.loads:
                     if start <= address < stop:
                         out["runtime"].append((at, at + length))
@@ -140,11 +170,11 @@ class Core:
     def place(self, at):
         """What the byte at that offset of the file belongs to, in words."""
         if at < self.header_end:
-            return f"ELF header +{at}"
+            return f"header +{at}"
         if self.program_headers[0] <= at < self.program_headers[1]:
             return f"program header +{(at - self.program_headers[0]) % self.program_header_size}"
         if any(start <= at < stop for start, stop in self.notes):
-            return "notes"
+            return "notes or streams"
         i = bisect.bisect_right(self.by_offset, (at, 1 << 64, 0)) - 1
         if i < 0 or at >= self.by_offset[i][0] + self.by_offset[i][1]:
             return "nothing"

@@ -100,6 +100,19 @@ def restore():
     return packs
 
 
+def windows_packs():
+    """The folder of the runtime packs for Windows, by version; downloaded at the first call. For what dumps leave out."""
+    packs = packages() / "microsoft.netcore.app.runtime.win-x64"
+    if not all((packs / version / ".nupkg.metadata").exists() for version in VERSIONS.values()):
+        with lock():
+            properties = [f"-p:Net{major}={version}" for major, version in VERSIONS.items()]
+            done = run_sdk("restore", HERE / "packages" / "windows.csproj", *properties, intermediate="obj-windows")
+            if done.returncode != 0:
+                errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]
+                raise Missing(f"NuGet cannot restore the .NET runtimes for Windows: {errors[0].strip()}")
+    return packs
+
+
 def link(source, target):
     if target.exists():
         return

@@ -103,6 +103,61 @@ TEST(Thread1, ListThatCannotBeFound) {
   }
 }
 
+// A variable that happens to point shortly before a Thread, and one that points shortly before the ThreadStore.
+TEST(Thread1, OtherVariablesPointShortlyBeforeThem) {
+  for (Format format : all_formats)
+    for (Net net : {Net::net8, Net::net9, Net::net10})
+      for (bool frames : {true, false}) {
+        SCOPED_TRACE(name_of(shape_of(format, net)) + (frames ? "" : ", threads without Frames"));
+        HeapBuilder heap(shape_of(format, net, false));
+        heap.threads.push_back({.os_id = 4003});
+        heap.threads.push_back({.os_id = 4004, .in_target = false});
+        SegmentWriter &young = heap.segment(G::gen0);
+        heap.threads[0].context = young.context(80);
+        young.object(heap.object_type);
+        const u64 p = heap.p;
+        const Address stacks = heap.native.reserve(0x1000);
+        Address store = *heap.target()->memory.try_pointer(heap.variables.at("ThreadStore"));
+        heap.poke(heap.variables.at("Suspension"), heap.threads[2].address - 6 * p, p);
+        heap.poke(heap.variables.at("ThreadStore"), store - 5 * p, p);
+        heap.poke(heap.variables.at("AppDomain"), store, p);
+        for (u64 i = 0; frames && i < 3; ++i)
+          heap.poke(heap.threads[i].address + 2 * p, i == 1 ? ~u64{0} : stacks + 0x20 + 8 * i, p);
+        std::unique_ptr<Target> target = heap.target();
+        for (Thread &thread : target->threads)
+          thread.stack_pointer = stacks + 0x10;
+        CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats());
+        const ContractDescriptor &found = runtime.descriptor();
+        EXPECT_EQ(found.number("ThreadStore"), heap.variables.at("AppDomain"));
+        EXPECT_EQ(found.offset("ThreadStore", "FirstThreadLink"), static_cast<i64>(heap.layout.store_first * p));
+        std::optional<i64> link = found.try_offset("Thread", "LinkNext");
+        if (frames) {
+          EXPECT_EQ(link, static_cast<i64>(heap.layout.link * p));
+          EXPECT_EQ(Heap(runtime).context_count(), 1u);
+        } else {
+          EXPECT_FALSE(link) << "nothing is guessed";
+        }
+      }
+}
+
+// Two words of every Thread that could be a context, but lie where the GC has not come to yet.
+TEST(Thread1, ContextsLieWhereTheWalkGoes) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap(shape_of(format, Net::net10, false));
+    SegmentWriter &young = heap.segment(G::gen0);
+    heap.threads[0].context = young.context(80);
+    young.object(heap.object_type);
+    heap.target();
+    Address behind = heap.threads[0].address + 100 * heap.p;
+    heap.poke(behind, young.end() + 0x40, heap.p);
+    heap.poke(behind + heap.p, young.end() + 0x80, heap.p);
+    Opened opened(heap);
+    EXPECT_EQ(opened.heap.context_count(), 1u);
+    EXPECT_TRUE(opened.heap.problems().empty());
+  }
+}
+
 // Memory in which every word leads to the next one: whatever is taken for the list's head is the head of a long list.
 TEST(Thread1, ListsWithoutEnd) {
   HeapBuilder heap(shape_of({}, Net::net8));

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 namespace {
@@ -162,8 +164,13 @@ private:
   const Address address_;
 };
 
-Address find_table(const Derivation &derivation) {
-  std::vector<Address> with_signature, confirmed;
+struct FoundTable {
+  Address table = 0, pointer = 0; // g_gcDacGlobals, which points at it
+};
+
+FoundTable find_table(const Derivation &derivation) {
+  std::vector<Address> with_signature;
+  std::vector<FoundTable> confirmed;
   for (const Range &range : derivation.data())
     for (Address at = align_up(range.address, derivation.pointer_size); at + 320 <= range.end();
          at += derivation.pointer_size) {
@@ -175,14 +182,22 @@ Address find_table(const Derivation &derivation) {
       if (!table.has_signature())
         continue;
       with_signature.push_back(at);
-      if (table.self_pointer())
-        confirmed.push_back(at);
+      if (Address pointer = table.self_pointer())
+        confirmed.push_back({at, pointer});
     }
+  if (confirmed.size() == 1)
+    return confirmed[0];
+  // Other linkers put g_gcDacGlobals elsewhere.
+  if (confirmed.empty())
+    derivation.scan_data([&](Address at, u64 word) {
+      if (std::find(with_signature.begin(), with_signature.end(), word) != with_signature.end())
+        confirmed.push_back({word, at});
+    });
   if (confirmed.size() == 1)
     return confirmed[0];
   std::string what = "GcDacVars, the GC's table for debuggers, was not found in " + derivation.module.path + ": " +
                      std::to_string(with_signature.size()) + " places have its signature, " +
-                     std::to_string(confirmed.size()) + " of them a pointer to it behind them";
+                     std::to_string(confirmed.size()) + " of them a pointer to it";
   if (derivation.data().empty())
     what = "the variables of " + derivation.module.path + ", by which the heap is found, are not in this dump";
   throw Error(what);
@@ -264,9 +279,10 @@ void derive_gc_at(Derivation &d, Address address, Address end) {
 }
 
 Address derive_gc(Derivation &d) {
-  Address address = find_table(d), pointer = Table(d.memory, address).self_pointer();
-  derive_gc_at(d, address, pointer);
-  return pointer;
+  FoundTable found = find_table(d);
+  bool adjacent = Table(d.memory, found.table).self_pointer() == found.pointer;
+  derive_gc_at(d, found.table, adjacent ? found.pointer : 0);
+  return found.pointer;
 }
 
 } // namespace dnheap

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-// Steps along lists of threads, in all: tens of candidates may each lead through a list of any length.
+// Steps along lists of threads, in all: any number of candidates may each lead through a list of any length.
 constexpr u64 max_steps = 1 << 24;
 
 class ThreadDerivation {
@@ -36,6 +36,8 @@ private:
   std::vector<Address> chain(Address store, i64 first) {
     const u64 limit = 2 * os_ids_.size();
     std::vector<Address> nodes;
+    if (++steps_ > max_steps)
+      return nodes;
     std::set<Address> seen;
     for (std::optional<u64> at = d_.word(store + static_cast<u64>(first)); at && *at; at = d_.word(*at)) {
       if (++steps_ > max_steps || *at % d_.pointer_size || nodes.size() >= limit || !seen.insert(*at).second ||
@@ -59,6 +61,12 @@ private:
     add(-4, 8);
     add(-64, -4);
     add(8, 192);
+    // Without the table (heap dumps of Windows leave constants out) any variable may be meant.
+    if (out.empty())
+      d_.scan_data([&](Address variable, u64 word) {
+        if (word % d_.pointer_size == 0 && d_.memory.find(word))
+          out.push_back(variable);
+      });
     return out;
   }
 
@@ -120,7 +128,8 @@ private:
           published && is_thread_store(store, *published) ? std::vector{*published} : first_of(store);
       if (first.empty())
         continue;
-      store_ = store;
+      if (!published && first.size() == 1)
+        take_nearest(candidates, variable, store, first[0]);
       if (!d_.descriptor.try_number("ThreadStore"))
         d_.descriptor.set_number("ThreadStore", variable, true, Origin::discovered);
       bool chosen = d_.choose(
@@ -138,31 +147,80 @@ private:
     return false;
   }
 
+  // Other variables may point shortly before the store that the list's head is in: nothing is nearer than the store.
+  void take_nearest(const std::vector<Address> &candidates, Address &variable, Address &store, i64 &first) const {
+    const Address head = store + static_cast<u64>(first);
+    for (Address candidate : candidates)
+      if (Address at = d_.word(candidate).value_or(0); at > store && at < head && at % d_.pointer_size == 0) {
+        variable = candidate;
+        store = at;
+        first = static_cast<i64>(head - at);
+      }
+  }
+
   // Where in a Thread the link lies: some variables of the table (the finalizer thread) point at a Thread itself.
+  // Others happen to point shortly before one: then it must begin like one.
   void find_threads() {
-    std::map<i64, unsigned> votes;
+    std::vector<Address> sorted = nodes_;
+    std::sort(sorted.begin(), sorted.end());
+    std::set<i64> votes;
     for (Address variable : variables()) {
       Address thread = d_.word(variable).value_or(0);
-      for (Address node : nodes_)
-        if (thread > 0x10000 && node > thread && node - thread < 128 * d_.pointer_size && thread % d_.pointer_size == 0)
-          ++votes[static_cast<i64>(node - thread)];
+      if (thread < 0x10000 || thread % d_.pointer_size)
+        continue;
+      auto node = std::upper_bound(sorted.begin(), sorted.end(), thread);
+      for (; node != sorted.end() && *node - thread < 128 * d_.pointer_size; ++node)
+        votes.insert(static_cast<i64>(*node - thread));
     }
     auto voted = [&](i64 x) { return votes.contains(x); };
-    std::vector<i64> found;
-    for (auto [distance, count] : votes)
-      found.push_back(distance);
+    std::vector<i64> found(votes.begin(), votes.end());
+    std::optional<i64> id_at = id_distance(nodes_);
+    if (id_at)
+      find_stacks(*id_at);
+    if (found.size() > 1 && std::any_of(found.begin(), found.end(), [&](i64 x) { return begins_with_frame(x); }))
+      std::erase_if(found, [&](i64 x) { return !begins_with_frame(x); });
     if (!d_.choose(
             "Thread", "LinkNext", [&] { return found; },
             [&](i64 x) { return votes.empty() ? x > 0 && x % p_ == 0 : voted(x); },
             "the distance from a Thread that the runtime names to its link in the thread list"))
       return;
     link_ = d_.descriptor.offset("Thread", "LinkNext");
-    if (std::optional<i64> distance = id_distance(nodes_))
+    if (id_at)
       d_.choose(
-          "Thread", "OSId", [&] { return std::vector{link_ + *distance}; },
-          [&](i64 x) { return x == link_ + *distance; }, "ids of the target's threads");
+          "Thread", "OSId", [&] { return std::vector{link_ + *id_at}; }, [&](i64 x) { return x == link_ + *id_at; },
+          "ids of the target's threads");
     for (Address node : nodes_)
       threads_.push_back(node - static_cast<u64>(link_));
+  }
+
+  // A Thread begins with its state and, one or two words on, the address of its topmost Frame (vm/threads.h, m_pFrame):
+  // on the thread's own stack, or all ones when it has none. Of the distances those that fit every thread.
+  bool begins_with_frame(i64 distance) const {
+    const u64 none = d_.pointer_size == 4 ? ~u32{0} : ~u64{0};
+    for (i64 place : {p_, 2 * p_}) {
+      u64 on_stack = 0, elsewhere = 0;
+      for (auto [node, stack] : stacks_) {
+        std::optional<u64> frame = d_.word(node + static_cast<u64>(place - distance));
+        if (frame && *frame - stack.first < stack.second)
+          ++on_stack;
+        else if (frame != none)
+          ++elsewhere;
+      }
+      if (on_stack && !elsewhere)
+        return true;
+    }
+    return false;
+  }
+  // Of each node whose thread lives: where its stack begins, and how much of it is known.
+  void find_stacks(i64 id_at) {
+    constexpr u64 largest_stack = 64 << 20;
+    std::map<u64, Address> node_of;
+    for (Address node : nodes_)
+      node_of[d_.word(node + static_cast<u64>(id_at)).value_or(0)] = node;
+    for (const Thread &thread : d_.target.threads)
+      if (auto node = node_of.find(thread.id); node != node_of.end())
+        if (u64 known = d_.memory.view_up_to(thread.stack_pointer, largest_stack).size())
+          stacks_.emplace_back(node->second, std::pair{thread.stack_pointer, known});
   }
 
   // What gen0 occupies: allocation contexts lie inside.
@@ -172,7 +230,7 @@ private:
     for (Address heap : gc.get_gc_heaps())
       for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
         if (s.generation == GCSegmentGeneration::gen0)
-          gen0_.emplace_back(s.start, s.committed_end.value_or(s.end));
+          gen0_.emplace_back(s.start, s.end);
     std::sort(gen0_.begin(), gen0_.end());
   }
 
@@ -191,6 +249,13 @@ private:
     if (strict_ && *pointer < *limit && d_.word(*pointer).value_or(0) != 0)
       return Context::none;
     return Context::set;
+  }
+  // Nothing was put yet into what the context at that place may hand out: other pairs of variables lie in gen0 too.
+  bool is_clear(Address at) const {
+    constexpr u64 largest_quantum = 256 << 10;
+    Address pointer = d_.word(at).value_or(0), limit = d_.word(at + d_.pointer_size).value_or(0);
+    Bytes free = limit - pointer <= largest_quantum ? d_.memory.view(pointer, limit - pointer) : Bytes();
+    return !free.empty() && std::all_of(free.begin(), free.end(), [](std::byte b) { return b == std::byte{}; });
   }
   // Each thread has a context at that place, and at least one a filled one.
   bool all_contexts(const std::function<std::optional<Address>(Address thread)> &place, bool &any) const {
@@ -284,7 +349,8 @@ private:
     i64 inner = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext").value_or(0);
     std::set<Address> found;
     for (Address variable : variables())
-      if (context_at(variable + static_cast<u64>(inner)) == Context::set)
+      if (context_at(variable + static_cast<u64>(inner)) == Context::set &&
+          is_clear(variable + static_cast<u64>(inner)))
         found.insert(variable);
     if (found.size() == 1)
       d_.descriptor.set_number("GlobalAllocContext", *found.begin(), true, Origin::discovered);
@@ -293,12 +359,12 @@ private:
   Derivation &d_;
   const i64 p_;
   const DacTable table_;
-  Address store_ = 0;
   i64 count_ = 0, link_ = 0;
   bool strict_ = true;
   std::set<u64> os_ids_;
   u64 steps_ = 0;
   std::vector<Address> nodes_, threads_;
+  std::vector<std::pair<Address, std::pair<Address, u64>>> stacks_; // node → from the stack pointer on, known bytes
   std::vector<std::pair<Address, Address>> gen0_;
 };
 

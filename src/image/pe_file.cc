@@ -1,0 +1,119 @@
+#include "image/pe_file.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+// Sections in the host's memory while base relocations are applied to them.
+class Relocation {
+public:
+  explicit Relocation(u64 delta) : delta_(delta) {}
+
+  struct Copy {
+    u32 rva;
+    std::vector<std::byte> bytes;
+  };
+  // Ascending by rva.
+  std::vector<Copy> copies;
+
+  // Blocks of {page, size of the block}, then 16 bits each: 4 of the type, 12 of the place in the page.
+  void apply(Bytes blocks) {
+    constexpr u64 header = 8;
+    while (blocks.size() >= header) {
+      u32 page = load<u32>(blocks.data(), ByteOrder::little), size = load<u32>(blocks.data() + 4, ByteOrder::little);
+      if (size < header || size > blocks.size())
+        return;
+      for (u64 at = header; at + 2 <= size; at += 2) {
+        u16 entry = load<u16>(blocks.data() + at, ByteOrder::little);
+        apply_one(entry >> 12, u64{page} + (entry & 0xfff));
+      }
+      blocks = blocks.subspan(size);
+    }
+  }
+
+private:
+  enum : unsigned { highlow = 3, dir64 = 10 };
+
+  void apply_one(unsigned type, u64 rva) {
+    u64 size = type == dir64 ? 8 : type == highlow ? 4 : 0;
+    auto after =
+        std::upper_bound(copies.begin(), copies.end(), rva, [](u64 r, const Copy &copy) { return r < copy.rva; });
+    if (size == 0 || after == copies.begin())
+      return;
+    Copy &copy = *std::prev(after);
+    u64 at = rva - copy.rva;
+    if (at >= copy.bytes.size() || copy.bytes.size() - at < size)
+      return;
+    u64 value = 0;
+    std::memcpy(&value, copy.bytes.data() + at, size); // PE files are little-endian, and so are the hosts that run this
+    if (!is_native(ByteOrder::little))
+      value = swap_bytes(value) >> 8 * (8 - size);
+    value += delta_;
+    for (u64 i = 0; i < size; ++i)
+      copy.bytes[at + i] = static_cast<std::byte>(value >> 8 * i);
+  }
+
+  const u64 delta_;
+};
+
+// `range` without [start, end).
+void add_without(std::vector<Range> &out, Range range, Address start, Address end) {
+  if (start >= range.end() || end <= range.address) {
+    out.push_back(range);
+    return;
+  }
+  if (start > range.address)
+    out.push_back({range.address, range.bytes.first(start - range.address)});
+  if (end < range.end())
+    out.push_back({end, range.bytes.subspan(end - range.address)});
+}
+
+} // namespace
+
+std::optional<PeFile> PeFile::parse(Bytes file) {
+  std::optional<PeImage> image = PeImage::from_file(file);
+  return image ? std::optional(PeFile(file, std::move(*image))) : std::nullopt;
+}
+
+PeFile::Layout PeFile::layout(Address base, std::vector<std::shared_ptr<const void>> &storage) const {
+  auto relocation = std::make_shared<Relocation>(base - image_.image_base());
+  u64 copied = 0;
+  std::vector<const PeImage::Section *> sections;
+  for (const PeImage::Section &section : image_.sections()) {
+    u64 size = section.virtual_size ? std::min(section.file_size, section.virtual_size) : section.file_size;
+    Bytes bytes = slice(file_, section.file_offset, size);
+    copied += bytes.size();
+    if (bytes.empty() || copied > file_.size()) // sections that share bytes could fill any memory
+      continue;
+    sections.push_back(&section);
+    relocation->copies.push_back({section.rva, {bytes.begin(), bytes.end()}});
+  }
+  std::vector<u64> order(sections.size());
+  for (u64 i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::sort(order.begin(), order.end(), [&](u64 a, u64 b) { return sections[a]->rva < sections[b]->rva; });
+  std::vector<Relocation::Copy> copies;
+  for (u64 i : order)
+    copies.push_back(std::move(relocation->copies[i]));
+  relocation->copies = std::move(copies);
+  if (std::optional<PeBlock> blocks = image_.base_relocations())
+    relocation->apply(image_.view(*blocks));
+
+  Layout out;
+  out.constants.push_back({base, slice(file_, 0, std::min<u64>(image_.size_of_headers(), file_.size()))});
+  std::optional<PeImage::Place> imports = image_.import_addresses();
+  for (u64 i = 0; i < order.size(); ++i) {
+    Range range{base + relocation->copies[i].rva, relocation->copies[i].bytes};
+    if (sections[order[i]]->writable)
+      out.initial.push_back(range);
+    else
+      add_without(out.constants, range, imports ? base + imports->rva : 0,
+                  imports ? base + imports->rva + imports->size : 0);
+  }
+  storage.push_back(std::move(relocation));
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,64 @@
+#include "base/text.h"
+#include "contract/parse.h"
+#include "image/pe_file.h"
+#include "snapshot/file_fit.h"
+
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+// The contract descriptor of a laid-out file: constant, though it may lie among variables.
+std::vector<Range> descriptor_parts(const PeFile &file, const PeFile::Layout &layout, Format format, Address base) {
+  std::vector<Range> out;
+  std::optional<u32> rva = file.image().find_export("DotNetRuntimeContractDescriptor");
+  if (!rva)
+    return out;
+  Memory memory(format, layout.constants);
+  memory.lay_under(layout.initial);
+  for (const DescriptorExtent &extent : descriptor_extents(memory, base + *rva))
+    if (Bytes bytes = memory.view(extent.start, extent.size); !bytes.empty())
+      out.push_back({extent.start, bytes});
+  return out;
+}
+
+std::string hex_guid(const std::array<u8, 16> &guid) { return hex_bytes(guid.data(), guid.size()); }
+
+} // namespace
+
+FileFit fit_pe_file(const Target &target, const Module &module, const MappedFilePtr &mapped) {
+  FileFit out;
+  std::optional<PeFile> file = PeFile::parse(mapped->bytes());
+  if (!file) {
+    out.reason = "not a Windows image (PE)";
+    return out;
+  }
+  const PeImage &image = file->image();
+  const PeIdentity &wanted = *module.pe;
+  if (image.time_date_stamp() != wanted.time_date_stamp || image.size_of_image() != wanted.size_of_image) {
+    out.reason =
+        fmt::format("time stamp {:08x} and size {:#x} are not the process's {:08x} and {:#x}", image.time_date_stamp(),
+                    image.size_of_image(), wanted.time_date_stamp, wanted.size_of_image);
+    return out;
+  }
+  std::optional<PeImage::CodeView> view = image.code_view();
+  if (wanted.guid && view && view->guid != *wanted.guid) {
+    out.reason = "its .pdb's GUID " + hex_guid(view->guid) + " is not the process's " + hex_guid(*wanted.guid);
+    return out;
+  }
+  out.fits = true;
+  out.needless = !image.is_managed() && !is_runtime_library(module.file_name());
+  if (out.needless)
+    return out;
+  out.storage = {mapped};
+  PeFile::Layout layout = file->layout(module.base, out.storage);
+  std::vector<Range> descriptor = descriptor_parts(*file, layout, target.format(), module.base);
+  out.parts = std::move(layout.constants);
+  out.initial = std::move(layout.initial);
+  out.parts.insert(out.parts.end(), descriptor.begin(), descriptor.end());
+  out.identity = wanted.guid && view ? "time stamp, size and GUID" : "time stamp and size";
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Compares what dnheap says of real Windows minidumps with what ClrMD and Microsoft's DAC said of them. Exactly.
+
+    windows.py DNHEAP [--only NAME]
+
+The dumps lie in $DNHEAP_CORPUS/windows: NAME.dmp.zst, the witness's answer in NAME.oracle.txt, the programs' own assembly
+in modules-8, -9 and -10. The framework's files come from NuGet (test/real/runtimes.py). Each dump is asked with and
+without these files. Without the folder nothing is tested, and the exit code is 77; without NuGet the comparisons that
+need its files are left out, and said to be.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
+import runtimes
+
+SKIPPED = 77
+WITH_ORACLE = ("net10-wks-ms-full", "net8-wks-ms-full", "net10-wks-dac-ms-heap", "net8-wks-dac-ms-heap",
+               "net10-srv-dac-ms-heap", "net8-srv-ms-heap", "net10-wks-seg-ms-heap")
+WITHOUT_ORACLE = "net9-wks-heap"
+# What is missing, and what to do.
+NEGATIVE = {
+    "net10-wks-defaults-ms-heap": ("MethodTables", "take a full dump (dotnet-dump collect --type Full"),
+    "net10-crash-failfast-mini": ("of a kind without heap", "take a full one (dotnet-dump collect --type Full"),
+}
+KINDS = {"WeakShort": "weak_short", "WeakLong": "weak_long", "Strong": "strong", "Pinned": "pinned",
+         "Dependent": "dependent", "RefCounted": "ref_counted", "AsyncPinned": "async_pinned",
+         "SizedRef": "sized_ref", "WeakWinRT": "weak_native_com"}
+GENERATIONS = {"Frozen": "frozen", "Pinned": "poh", "Large": "loh", "Generation0": "gen0", "Generation1": "gen1",
+               "Generation2": "gen2"}
+
+
+def skip(why):
+    print(f"SKIPPED: Windows minidumps were NOT compared: {why}")
+    sys.exit(SKIPPED)
+
+
+class Oracle:
+    def __init__(self, text):
+        self.types = {}       # MethodTable → (name, count, bytes)
+        self.segments = []    # (heap, generation or "Ephemeral", start, end, objects)
+        self.total = {}
+        self.kinds = {}       # of handles → count
+        self.handles = []     # (handle, kind, object, secondary)
+        for line in text.splitlines():
+            words = line.split("\t")
+            if words[0] == "type":
+                name = words[3].replace("<*>", "[*]")  # a vector with a lower bound, not an instantiation
+                self.types[int(words[4], 16)] = (name, int(words[1]), int(words[2]))
+            elif words[0] == "seg":
+                self.segments.append((int(words[1]), words[2], int(words[3], 16), int(words[4], 16),
+                                      int(words[-1].split("=")[1])))
+            elif words[0] == "total":
+                self.total = {key: int(value) for key, value in (word.split("=") for word in words[1:])}
+            elif words[0] == "handles":
+                self.kinds[KINDS[words[1]]] = int(words[2])
+            elif words[0] == "handle":
+                self.handles.append((int(words[1], 16), KINDS[words[2]], int(words[3], 16),
+                                     int(words[5].split("=")[1], 16)))
+
+
+class Dump:
+    def __init__(self, dnheap, path, folders=()):
+        self.dnheap, self.path = dnheap, str(path)
+        self.options = [option for folder in folders for option in ("--modules", str(folder))]
+
+    def run(self, verb):
+        command = [self.dnheap, verb, self.path, "--format", "json", "--top", "0", *self.options]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def ask(self, verb):
+        done = self.run(verb)
+        if done.returncode:
+            raise SystemExit(f"{verb} {self.path} {self.options}: exit code {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+
+def complete(answer, version):
+    found, target = answer["completeness"], answer["target"]
+    problems = [] if found["complete"] and not found["gaps"] and not found["bad_objects"] else [f"incomplete: {found}"]
+    told = (target["container"], target["os"], target["runtime"], target["version"])
+    if told != ("minidump", "windows", "coreclr", version):
+        problems.append(f"it is called {told}")
+    return problems
+
+
+def types(stat, oracle, named):
+    """Without the modules' files arrays and instantiations have names made of row numbers: only their numbers count."""
+    rows = {int(row["method_table"], 16): (row["type"], row["count"], row["bytes"]) for row in stat["tables"]["types"]}
+    problems = []
+    for method_table in sorted(rows.keys() | oracle.types.keys()):
+        ours, theirs = rows.get(method_table), oracle.types.get(method_table)
+        if ours is None or theirs is None or ours[1:] != theirs[1:] or (named and ours[0] != theirs[0]):
+            problems.append(f"type {method_table:#x}: {ours} instead of {theirs}")
+    objects = sum(row[1] for row in rows.values())
+    size = sum(row[2] for row in rows.values())
+    if (objects, size) != (oracle.total["objects"], oracle.total["bytes"]):
+        problems.append(f"{objects} objects, {size} bytes instead of {oracle.total}")
+    return problems
+
+
+def segments(answer, oracle):
+    """ClrMD tells an ephemeral segment without regions as one: dnheap's three parts add up to it."""
+    ours = [(row["heap"], row["generation"], int(row["start"], 16), int(row["end"], 16),
+             row["objects"] + row["free_objects"]) for row in answer["tables"]["segments"]]
+    wanted = []
+    for heap, kind, start, end, objects in oracle.segments:
+        if kind == "Ephemeral":
+            parts = [row for row in ours if row[0] == heap and start <= row[2] and row[3] <= end]
+            ours = [row for row in ours if row not in parts]
+            if (not parts or min(row[2] for row in parts) != start or max(row[3] for row in parts) != end
+                    or sum(row[4] for row in parts) != objects):
+                return [f"the ephemeral segment {start:#x}-{end:#x} with {objects} objects is {parts}"]
+        else:
+            wanted.append((heap, GENERATIONS[kind], start, end, objects))
+    # Frozen segments belong to no heap.
+    plain = lambda rows: collections.Counter(row if row[1] != "frozen" else (0, *row[1:]) for row in rows)
+    return [f"segments: {list((plain(ours) - plain(wanted)))} instead of {list((plain(wanted) - plain(ours)))}"] \
+        if plain(ours) != plain(wanted) else []
+
+
+def handles(answer, oracle):
+    kinds = {row["kind"]: row["handles"] for row in answer["tables"]["kinds"] if row["handles"]}
+    problems = [f"handles: {kinds} instead of {oracle.kinds}"] if kinds != oracle.kinds else []
+    ours = {(int(row["handle"], 16), row["kind"], int(row["object"], 16), int(row["secondary"] or "0", 16))
+            for row in answer["tables"]["handles"]}
+    different = ours ^ set(oracle.handles)
+    return problems + ([f"{len(different)} handles differ: {sorted(different)[:4]}"] if different else [])
+
+
+def references(dump, oracle):
+    """Where the program has a verb that counts them."""
+    done = dump.run("verify")
+    if done.returncode == 2:
+        return []
+    found = json.loads(done.stdout) if done.returncode == 0 else {}
+    counts = [row["references"] for row in found.get("tables", {}).get("verify", []) if "references" in row]
+    return [] if not counts or counts[0] == oracle.total["refs"] else \
+        [f"{counts[0]} references instead of {oracle.total['refs']}"]
+
+
+def compare(dump, oracle, version, named):
+    stat, handle_table = dump.ask("stat"), dump.ask("handles")
+    problems = complete(stat, version) + types(stat, oracle, named) + segments(dump.ask("segments"), oracle)
+    problems += handles(handle_table, oracle)
+    return problems + (references(dump, oracle) if named else [])
+
+
+def closes(dump, version, named):
+    stat = dump.ask("stat")
+    problems = complete(stat, version)
+    objects = sum(row["count"] for row in stat["tables"]["types"])
+    if objects != stat["completeness"]["objects"] or objects < 1000:
+        problems.append(f"the types have {objects} objects, the heap {stat['completeness']['objects']}")
+    nameless = [row["type"] for row in stat["tables"]["types"] if "!0x" in row["type"] or "<unknown" in row["type"]]
+    if named and nameless:
+        problems.append(f"types without a name: {nameless[:5]}")
+    return problems
+
+
+def refused(dump, parts):
+    problems = []
+    for verb in ("stat", "info", "segments"):
+        done = dump.run(verb)
+        text = done.stderr.strip()
+        if done.returncode != 3 or done.stdout or "\n" in text or not all(part in text for part in parts):
+            problems.append(f"{verb}: exit code {done.returncode}, '{text}' where {parts} was to be said")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dnheap")
+    parser.add_argument("--only")
+    args = parser.parse_args()
+    if "DNHEAP_CORPUS" not in os.environ:
+        skip("DNHEAP_CORPUS does not name their folder")
+    folder = pathlib.Path(os.environ["DNHEAP_CORPUS"]) / "windows"
+    if not folder.is_dir():
+        skip(f"there is no {folder}")
+    if not shutil.which("zstd"):
+        skip("zstd is not installed")
+    packs = None
+    try:
+        packs = runtimes.windows_packs()
+    except runtimes.Missing as missing:
+        print(f"NOT compared with modules: {missing}")
+    results = {}
+    with tempfile.TemporaryDirectory() as work:
+        for name in (*WITH_ORACLE, WITHOUT_ORACLE, *NEGATIVE):
+            if args.only and name != args.only:
+                continue
+            path = pathlib.Path(work) / "dump"
+            with open(path, "wb") as out:
+                subprocess.run(["zstd", "-dqc", folder / f"{name}.dmp.zst"], stdout=out, check=True)
+            major = int(name[3:name.index("-")])
+            given = [("", [])]
+            if packs:
+                given.append((", with modules", [packs / runtimes.VERSIONS[major], folder / f"modules-{major}"]))
+            for how, folders in given:
+                dump = Dump(args.dnheap, path, folders)
+                if name in NEGATIVE:
+                    found = refused(dump, NEGATIVE[name])
+                elif name == WITHOUT_ORACLE:
+                    found = closes(dump, runtimes.VERSIONS[major], bool(folders))
+                else:
+                    oracle = Oracle((folder / f"{name}.oracle.txt").read_text())
+                    # A dump of everything holds the assemblies, too.
+                    named = bool(folders) or name.endswith("-full")
+                    found = compare(dump, oracle, runtimes.VERSIONS[major], named)
+                results[name + how] = found
+    for name, problems in results.items():
+        print(f"{name}: {'agrees' if not problems else ''}")
+        for problem in problems:
+            print(f"    {problem}")
+    sys.exit(any(results.values()))
+
+
+main()

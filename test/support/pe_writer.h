@@ -1,0 +1,31 @@
+// Writes a small PE file for tests: .text (RVA 0x2000, in the file at 0x400) with CLI header, metadata, exports, debug
+// directory, base relocations and a word that they change; .data (RVA 0x4000), larger in memory than in the file.
+#pragma once
+#include "support/elf_writer.h"
+#include "target/memory.h"
+
+namespace dnheap::test {
+
+struct PeWriter {
+  static constexpr u32 text_rva = 0x2000, text_offset = 0x400, text_size = 0x400, data_rva = 0x4000,
+                       data_offset = 0x800, data_size = 0x200, image_size = 0x6000;
+  static constexpr u32 cli = text_rva, metadata = text_rva + 0x80, exports = text_rva + 0x100, debug = text_rva + 0x200,
+                       code_view = text_rva + 0x240, relocations = text_rva + 0x280, imports = text_rva + 0x300,
+                       constant_pointer = text_rva + 0x380, variable_pointer = data_rva + 0x20;
+
+  bool wide = true;
+  u32 cli_size = 72; // 0: not managed
+  u32 time_date_stamp = 0x5eadbeef;
+  u64 image_base() const { return wide ? 0x180000000 : 0x400000; }
+
+  // Both pointers lead to `metadata`. The .pdb's GUID has the bytes 1 to 16.
+  std::vector<std::byte> write() const;
+  // The same as the Windows loader or the runtime would map it.
+  static std::vector<Range> mapped(Bytes file, Address base) {
+    return {{base, file.first(0x400)},
+            {base + text_rva, file.subspan(text_offset, text_size)},
+            {base + data_rva, file.subspan(data_offset, data_size)}};
+  }
+};
+
+} // namespace dnheap::test
