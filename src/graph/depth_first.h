@@ -23,7 +23,7 @@ struct RootsByOwner {
 
   RootsByOwner(const Owners &owners, u64 object_count);
   std::span<const ObjectId> of(u32 owner) const {
-    return {&objects[0] + first[owner], first[owner + 1] - first[owner]};
+    return std::span(objects).subspan(first[owner], first[owner + 1] - first[owner]);
   }
 };
 
