@@ -229,17 +229,38 @@ def own_handles(answer, truth):
     return problems + [f"handles of kind {kind} that the program did not make" for kind in sorted(unexpected)]
 
 
+# The stages of `stat --live` that ClrMD's roots stand for too: handles and due finalizers.
+WITNESSED = re.compile(r"handle:.*|finalizer")
+ADDED = ("thread_static", "stack_conservative")
+
+
 def references(verify, live, witness):
     """All references, by number and hash of (source, target), and what handles and due finalizers keep alive, as ClrMD has them.
 
-    ClrMD 4.2 does not say that objects of collectible types keep their LoaderAllocator alive; the witness adds it.
+    ClrMD 4.2 does not say that objects of collectible types keep their LoaderAllocator alive; the witness adds it. Statics
+    add nothing: the runtime keeps them in arrays and boxes that handles hold. What thread statics and stacks hold beyond, the
+    witness does not look for: added(live) tells how much it is.
     """
     totals = verify["tables"]["totals"][0]
     found = {"count": totals["references"], "hash": totals["edges"], "problems": totals["problems"]}
     problems = different({**witness["references"], "problems": 0}, found, "references")
+    stages = live["tables"]["stages"]
+    witnessed = [row for row in stages if WITNESSED.fullmatch(row["kind"])]
+    found = {name: sum(row[name] for row in witnessed) for name in ("objects", "bytes")}
+    problems += different(witness["reachable_with_collectible"], found, "live objects")
+    problems += [f"{row['kind']} roots reach {row['objects']} objects that handles and finalizers do not" for row in stages
+                 if row not in witnessed and row["kind"] not in ADDED and row["objects"]]
     rows = live["tables"]["types"]
-    found = {"objects": sum(row["count"] for row in rows), "bytes": sum(row["bytes"] for row in rows)}
-    return problems + different(witness["reachable_with_collectible"], found, "live objects")
+    problems += [f"{name} of all stages together are {sum(row[name] for row in stages)}, of all types {sum(row[column] for row in rows)}"
+                 for name, column in (("objects", "count"), ("bytes", "bytes"))
+                 if sum(row[name] for row in stages) != sum(row[column] for row in rows)]
+    return problems
+
+
+def added(live):
+    """How much thread statics and stacks keep alive beyond what the witness finds, in words."""
+    return ", ".join(f"{row['objects']} objects ({row['bytes']} bytes) by {row['kind']} only"
+                     for row in live["tables"]["stages"] if row["kind"] in ADDED)
 
 
 def own_roots(answer, truth):

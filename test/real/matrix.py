@@ -273,7 +273,9 @@ def check(dnheap, combination, dump, truth, judge, names=None):
             handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
             problems += compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
             problems += compare.gc_memory(gc, account)
-            problems += compare.references(answer(dnheap, "verify", dump), answer(dnheap, "stat", dump, "--live"), account)
+            live = answer(dnheap, "stat", dump, "--live")
+            print(f"{dump.name}: alive are {compare.added(live)}")
+            problems += compare.references(answer(dnheap, "verify", dump), live, account)
             problems += as_published(dnheap, combination, dump, [*answers, handles, gc])
     if combination.dump == "kernel" and answers:
         problems += without_file_pages(dnheap, dump, answers[0])

@@ -13,7 +13,7 @@ def build():
     output = runtimes.cache() / "witness"
     assembly = output / "witness.dll"
     with runtimes.lock():
-        if runtimes.outdated(assembly, [SOURCES]):
+        if runtimes.outdated(assembly, [SOURCES, SOURCES / "stub"]):
             runtimes.restore()
             clrmd = (runtimes.packages() / "microsoft.diagnostics.runtime" / runtimes.CLRMD_VERSION / "lib" / "net10.0" /
                      "Microsoft.Diagnostics.Runtime.dll")
