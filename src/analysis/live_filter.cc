@@ -35,6 +35,7 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
     bytes += stage.bytes;
   }
   table.row_count = rows.size();
+  table.whole = true;
   table.rows = report::rows_of(std::move(rows));
   table.total = report::Row{"total", objects, bytes};
   answer.tables.push_back(std::move(table));

@@ -73,7 +73,9 @@ std::string ObjectView::field(ObjectId object, const Reference &reference, Indic
   // Statics of collectible types lie in arrays: the field says more than the element.
   const RootSet &roots = snapshot_.roots();
   if (const NamedSlot *slot = roots.find_slot(at + *reference.offset))
-    return "[static " + roots.names[slot->name] + "]";
+    return slot->thread ? "[thread_static " + roots.names[slot->name] +
+                              (indices == Indices::told ? " of " + roots.threads[slot->thread - 1].text() : "") + "]"
+                        : "[static " + roots.names[slot->name] + "]";
   return indices == Indices::told ? fields_.exact_reference(at, method_table(object), *reference.offset)
                                   : fields_.text(fields_.reference(method_table(object), *reference.offset));
 }

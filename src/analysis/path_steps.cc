@@ -66,7 +66,7 @@ std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, Address 
     facts.push_back({"object", hex(found->object)});
     facts.push_back({"name", found->name ? Cell(roots.name(*found)) : Cell()});
     const RootThread *thread = roots.thread(*found);
-    facts.push_back({"thread", thread ? Cell(thread->text()) : Cell()});
+    facts.push_back({"thread", thread && thread->os_id && *thread->os_id ? Cell(*thread->os_id) : Cell()});
   }
   return facts;
 }
@@ -96,7 +96,7 @@ PathSteps path_steps(Snapshot &snapshot, ObjectView &view, const OwnedPath &path
       step.field = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::told);
     out.steps.push_back(std::move(step));
   }
-  out.signature = signature(out.owner, fields.fields());
+  out.signature = signature(owner.source, fields.fields());
   return out;
 }
 

@@ -103,30 +103,30 @@ report::Table owners_table(Holding &holding) {
   const u64 whole = holding.all().bytes;
   struct Line {
     Retained retained;
-    std::string kind, name;
+    std::string kind, name, source;
     bool conservative;
   };
   std::vector<Line> lines;
   const std::vector<RootOwners::Owner> &owners = holding.owners().owners;
   for (u32 i = 0; i < owners.size(); ++i)
     if (Retained retained = holding.tree().retained(holding.tree().place(OwnerId{i})); retained.objects)
-      lines.push_back({retained, name_of(owners[i].kind), owners[i].name, owners[i].conservative});
+      lines.push_back({retained, name_of(owners[i].kind), owners[i].name, owners[i].source, owners[i].conservative});
   if (Retained shared = holding.tree().shared(); shared.objects)
-    lines.push_back({shared, "shared", "(shared)", false});
+    lines.push_back({shared, "shared", "(shared)", "(shared)", false});
   const Retained frozen = holding.frozen_alone();
   Retained lost = holding.tree().unreachable();
   lost = {lost.objects - frozen.objects, lost.bytes - frozen.bytes};
   if (lost.objects)
-    lines.push_back({lost, "unreachable", "(unreachable)", false});
+    lines.push_back({lost, "unreachable", "(unreachable)", "(unreachable)", false});
   if (frozen.objects)
-    lines.push_back({frozen, "frozen", "(frozen)", false});
+    lines.push_back({frozen, "frozen", "(frozen)", "(frozen)", false});
   std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) {
     return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
   });
   std::vector<report::Row> rows;
   for (const Line &line : lines)
     rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
-                    line.conservative, signature(line.name, {}), line.name});
+                    line.conservative, signature(line.source, {}), line.name});
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, "total"};

@@ -9,7 +9,8 @@
 
 namespace dnheap {
 
-// xxh64 over "owner|field|field|…", in 16 hexadecimal digits. Fields with their indices as [*], repeats folded.
+// xxh64 over "owner|field|field|…", the owner without its thread (RootOwners::Owner::source), in 16 hexadecimal digits.
+// Fields with their indices as [*], repeats folded.
 std::string signature(std::string_view owner, std::span<const std::string> fields);
 
 // Whole in data, its first six digits in text.

@@ -151,7 +151,7 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::string &name) {
         fields.push_back(names.text(label));
       }
     }
-    to.signature = signature(to.owner_text, fields);
+    to.signature = signature(owners.owners[path.owner].source, fields);
   }
   add_retained(snapshot, instances, folded, out.paths);
   return out;

@@ -28,11 +28,11 @@ struct LiveObjects {
   std::vector<LiveStage> stages; // one per RootStage
 };
 
-// `share_from`: how many objects a thread must have found before it shares them with idle ones; tests make it small.
-// Throws Interrupted.
 // The roots of a process, by kind. Those that may be chance come last.
 std::vector<RootStage> root_stages(const RootSet &roots);
 
+// `share_from`: how many objects a thread must have found before it shares them with idle ones; tests make it small.
+// Throws Interrupted.
 LiveObjects mark_live(const ObjectIndex &index, const References &references, std::span<const RootStage> stages,
                       unsigned threads, const Watch &watch, u64 share_from = 1024);
 

@@ -266,11 +266,12 @@ RootOwners group_roots(const RootSet &roots, const std::function<u64(Address)> &
     auto [it, added] =
         known.try_emplace({root.kind, root.handle, root.name, root.thread, type}, static_cast<u32>(out.owners.size()));
     if (added) {
-      RootOwners::Owner owner{root.kind, root.is_conservative(), kind_text(root), root.thread};
+      RootOwners::Owner owner{root.kind, root.is_conservative(), kind_text(root), root.thread, ""};
       if (root.name)
         owner.name += " " + roots.name(root);
       if (root.kind == RootKind::handle)
         owner.name += " " + type_name(type);
+      owner.source = owner.name;
       if (const RootThread *thread = roots.thread(root))
         owner.name += " of " + thread->text();
       out.owners.push_back(std::move(owner));

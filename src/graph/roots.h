@@ -89,8 +89,9 @@ struct RootOwners {
   struct Owner {
     RootKind kind = RootKind::handle;
     bool conservative = false;
-    std::string name; // "static Shop.Cache._items", "handle:pinned System.Byte[]", "stack of thread 4711"
-    u32 thread = 0;   // as in Root
+    std::string name;   // "static Shop.Cache._items", "handle:pinned System.Byte[]", "stack of thread 4711"
+    u32 thread = 0;     // as in Root
+    std::string source; // the same without the thread, whose number is another one in the next run
   };
   std::vector<Owner> owners; // those that are conservative come last
   std::vector<u32> owner_of; // by index of the root

@@ -262,6 +262,8 @@ TEST(Roots, Owners) {
   EXPECT_EQ(counts["handle:pinned System.String"], 2u);
   EXPECT_EQ(counts["static Shop.Cache._items"], 1u);
   EXPECT_EQ(counts["thread_static Shop.Cache._mine of thread 4002"], 1u);
+  for (const RootOwners::Owner &owner : owners.owners) // what threads are called differs from run to run
+    EXPECT_EQ(owner.source, owner.name.substr(0, owner.name.rfind(" of thread ")));
   for (u64 i = 1; i < owners.owners.size(); ++i)
     EXPECT_LE(owners.owners[i - 1].conservative, owners.owners[i].conservative);
 }
@@ -287,6 +289,28 @@ TEST(Roots, DamagedAssemblyList) {
       EXPECT_FALSE(found.set.roots.empty());
     }
   });
+}
+
+TEST(Roots, TenThousandStaticFieldsOfOneType) {
+  constexpr u32 count = 10000;
+  HeapBuilder heap({});
+  Address cache = heap.type("Shop.Cache", 1);
+  std::vector<FieldShape> list;
+  for (u32 i = 0; i < count; ++i)
+    list.push_back({heap.app().metadata.field("f" + std::to_string(i), field_signature(element(ElementType::Object))),
+                    ElementType::Class, static_cast<u32>(i * heap.p), true});
+  heap.fields(cache, list);
+  SegmentWriter &old = heap.segment(G::gen2);
+  Address holder = old.object(heap.object_array_type, count);
+  heap.statics(cache, holder + 2 * heap.p);
+  for (u32 i = 0; i < count; ++i)
+    old.store(holder + (2 + i) * heap.p, old.object(heap.object_type), heap.p);
+  heap.gc.handles = {{.type = HandleType::strong, .object = holder}};
+  Found found(heap);
+  std::vector<Root> roots = found.of(RootKind::static_field);
+  ASSERT_EQ(roots.size(), count);
+  for (u32 i = 0; i < count; ++i) // by slot
+    ASSERT_EQ(found.set.name(roots[i]), "Shop.Cache.f" + std::to_string(i));
 }
 
 } // namespace

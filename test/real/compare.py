@@ -268,8 +268,8 @@ def own_roots(answer, truth):
     rows = answer["tables"]["roots"]
     problems = []
     for held in truth["held"]:
-        if not held["direct"]:
-            # What lies between is for `path`; but the root must be there.
+        if held["steps"]:
+            # What lies between is own_path()'s; but the root must be there.
             if held["name"] and not any(row["kind"] == held["kind"] and (row["name"] or "").startswith(held["name"]) for row in rows):
                 problems.append(f"{held['way']}: no root {held['kind']} {held['name']}")
             continue
@@ -288,6 +288,30 @@ def own_roots(answer, truth):
     problems += [f"roots of kind {kind}" for kind in sorted(weak)]
     found = answer["completeness"]
     return problems + ([] if found["complete"] else [f"roots: the answer is incomplete: {found['notes']}"])
+
+
+def own_path(answer, held):
+    """`path` leads from the root that the program says to the object, over the fields that it says."""
+    paths = answer["tables"]["paths"]
+    if len(paths) != 1:
+        return [f"{held['way']}: {len(paths)} paths: {answer['completeness']['notes']}"]
+    root, steps = paths[0]["root"], paths[0]["steps"]
+    fields = re.sub(r"\[\d+\]", "[*]", re.sub(r" of thread \d+\]", "]", "".join(step["field"] for step in steps)))
+    expected = {"kind": held["kind"], "name": held["name"], "thread": held["thread"], "steps": held["steps"],
+                "object": held["address"], "conservative": held["kind"] == "stack_conservative"}
+    found = {"kind": root["kind"], "name": root["name"] or "", "thread": root["thread"] or 0, "steps": fields,
+             "object": steps[-1]["address"], "conservative": root["conservative"]}
+    return different(expected, found, f"the path to what is held by {held['way']}")
+
+
+def own_retained(answer, truth, owners):
+    """Each owner that `path` told has a row in `retained`, with the bytes of what it holds at least; exactly where the program
+    knows them. `owners`: for each of the program's objects the owner's name and the object's size."""
+    rows = {row["owner"]: row["retained"] for row in answer["tables"]["owners"]}
+    problems = [f"{held['way']}: {owner} would free {rows.get(owner)} bytes, but it holds an object of {size}"
+                for held, (owner, size) in zip(truth["held"], owners) if rows.get(owner, 0) < size]
+    return problems + [f"static {name} would free {rows.get('static ' + name)} bytes, not {size}"
+                       for name, size in truth["retained"].items() if rows.get("static " + name) != size]
 
 
 # What ClrMD calls the kinds of roots that it lists.

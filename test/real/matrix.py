@@ -119,14 +119,27 @@ def with_handles(dnheap, combination):
 
 
 def with_holders(dnheap, combination):
-    """A program that holds an object in every way there is: the roots must have each, by name."""
+    """A program that holds an object in every way there is: roots, paths and what would be freed must tell each, by name."""
     with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
         with start(combination, "holders") as target:
             dump = target.dump(combination.dump, pathlib.Path(folder) / "holders.core")
         roots, handles = answer(dnheap, "roots", dump), answer(dnheap, "handles", dump)
         account = witness.survey(dump, combination.major, statics=combination.dump == "full")
+        problems = paths_and_retained(dnheap, dump, target.truth)
     print(", ".join(f"{row['roots']} {row['kind']}" for row in roots["tables"]["kinds"]))
-    return compare.own_roots(roots, target.truth) + compare.roots(roots, handles, account, combination.major)
+    problems += compare.own_roots(roots, target.truth)
+    return problems + compare.roots(roots, handles, account, combination.major)
+
+
+def paths_and_retained(dnheap, dump, truth):
+    """Why each of the program's objects is alive, and how much who holds it would free."""
+    problems, owners = [], []
+    for held in truth["held"]:
+        path = answer(dnheap, "path", dump, held["address"])
+        problems += compare.own_path(path, held)
+        size = answer(dnheap, "show", dump, held["address"])["tables"]["object"][0]["aligned_bytes"]
+        owners.append((next((one["root"]["owner"] for one in path["tables"]["paths"]), None), size))
+    return problems + compare.own_retained(answer(dnheap, "retained", dump), truth, owners)
 
 
 def with_fields(dnheap, combination):

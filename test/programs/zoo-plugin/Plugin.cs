@@ -8,6 +8,7 @@ namespace Plugged
     {
         public string Name;
         public Part Next;
+        public object Anything;
         public static Part Shared = new Part { Name = "shared part" };
         [ThreadStatic] public static Part PerThread;
     }
