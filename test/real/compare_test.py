@@ -118,6 +118,30 @@ class Comparison(unittest.TestCase):
         self.assertNotEqual(self.problems(right_stat(), right_segments(), truth=truth), [])
 
 
+class PathTest(unittest.TestCase):
+    HELD = {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "steps": "._list[*].value"}
+
+    def answer(self, **change):
+        root = {"kind": "static", "name": "P.Captured", "thread": None, "conservative": False}
+        steps = [{"field": "", "address": "0x10"}, {"field": "._list", "address": "0x20"},
+                 {"field": "[17].value", "address": "0x500"}]
+        return {"completeness": {"notes": []}, "tables": {"paths": [{"root": {**root, **change}, "steps": steps}]}}
+
+    def test_right_answer(self):
+        self.assertEqual(compare.own_path(self.answer(), self.HELD), [])
+
+    def test_every_value_counts(self):
+        for change in ({"kind": "handle:strong"}, {"name": None}, {"thread": 7}, {"conservative": True}):
+            self.assertTrue(compare.own_path(self.answer(**change), self.HELD), change)
+        for step, key, value in ((1, "field", "._other"), (2, "address", "0x508")):
+            wrong = self.answer()
+            wrong["tables"]["paths"][0]["steps"][step][key] = value
+            self.assertTrue(compare.own_path(wrong, self.HELD), key)
+        wrong = self.answer()
+        wrong["tables"]["paths"] *= 2
+        self.assertTrue(compare.own_path(wrong, self.HELD))
+
+
 class FieldsTest(unittest.TestCase):
     """A type with an inline array and fields that overlap."""
     def mine(self):
@@ -156,11 +180,11 @@ class FieldsTest(unittest.TestCase):
             wrong["types"][0]["fields"][0][key] = value
             self.assertTrue(compare.fields(wrong, self.theirs()), key)
 class RootsTest(unittest.TestCase):
-    HELD = [{"way": "static", "address": "0x100", "kind": "static", "name": "P.One", "thread": 0, "direct": True},
-            {"way": "thread static", "address": "0x200", "kind": "thread_static", "name": "P.Mine", "thread": 7, "direct": True},
-            {"way": "local", "address": "0x300", "kind": "stack_conservative", "name": "", "thread": 7, "direct": True},
-            {"way": "handle", "address": "0x400", "kind": "handle:strong", "name": "", "thread": 0, "direct": True},
-            {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "direct": False}]
+    HELD = [{"way": "static", "address": "0x100", "kind": "static", "name": "P.One", "thread": 0, "steps": ""},
+            {"way": "thread static", "address": "0x200", "kind": "thread_static", "name": "P.Mine", "thread": 7, "steps": ""},
+            {"way": "local", "address": "0x300", "kind": "stack_conservative", "name": "", "thread": 7, "steps": ""},
+            {"way": "handle", "address": "0x400", "kind": "handle:strong", "name": "", "thread": 0, "steps": ""},
+            {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "steps": "._target.value"}]
     TRUTH = {"held": HELD, "finalizable": 1}
     HANDLES = {"tables": {"handles": [{"handle": "0x40", "kind": "strong", "table": 0},
                                       {"handle": "0x48", "kind": "weak_interior_pointer", "table": 0}]}}
@@ -199,6 +223,30 @@ class RootsTest(unittest.TestCase):
             wrong = self.answer()
             wrong["tables"]["roots"].append({**wrong["tables"]["roots"][0], "kind": kind, "address": "0x60", "name": "P.Two"})
             self.assertTrue(compare.own_roots(wrong, self.TRUTH), kind)
+
+
+class PathTest(unittest.TestCase):
+    HELD = {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "steps": "._list[*].value"}
+
+    def answer(self, **change):
+        root = {"kind": "static", "name": "P.Captured", "thread": None, "conservative": False}
+        steps = [{"field": "", "address": "0x10"}, {"field": "._list", "address": "0x20"},
+                 {"field": "[17].value", "address": "0x500"}]
+        return {"completeness": {"notes": []}, "tables": {"paths": [{"root": {**root, **change}, "steps": steps}]}}
+
+    def test_right_answer(self):
+        self.assertEqual(compare.own_path(self.answer(), self.HELD), [])
+
+    def test_every_value_counts(self):
+        for change in ({"kind": "handle:strong"}, {"name": None}, {"thread": 7}, {"conservative": True}):
+            self.assertTrue(compare.own_path(self.answer(**change), self.HELD), change)
+        for step, key, value in ((1, "field", "._other"), (2, "address", "0x508")):
+            wrong = self.answer()
+            wrong["tables"]["paths"][0]["steps"][step][key] = value
+            self.assertTrue(compare.own_path(wrong, self.HELD), key)
+        wrong = self.answer()
+        wrong["tables"]["paths"] *= 2
+        self.assertTrue(compare.own_path(wrong, self.HELD))
 
 
 class FieldsTest(unittest.TestCase):
