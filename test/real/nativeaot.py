@@ -98,6 +98,8 @@ def check(dnheap, major, heaps, kind, dump, truth):
             problems += take_lost_names(stat, truth)
         problems += compare.truth_counts(stat, truth) + bytes_by_type(stat, truth) + names(stat, truth)
         problems += handles(matrix.ask(dnheap, "handles", dump), truth)
+        if kind == "gcore":
+            problems += static_path(dnheap, dump, truth)
         problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
     return [f"{dump.name}: {problem}" for problem in problems]
 
@@ -195,6 +197,15 @@ def handles(done, truth):
     return [f"the program made {count} {kind} handles to {name}, dnheap found {found.get((kind, name), 0)}"
             for kind, types in truth["handles"].items() for name, count in types.items()
             if found.get((kind, name), 0) != count]
+
+
+def static_path(dnheap, dump, truth):
+    """The path to what a static field of the program's holds begins at the static fields of that class."""
+    rows = matrix.answer(dnheap, "objects", dump, "--type-exact", truth["static"])["tables"]["objects"]
+    paths = [path for row in rows for path in matrix.answer(dnheap, "path", dump, row["address"])["tables"]["paths"]]
+    found = [(path["root"]["kind"], path["root"]["name"]) for path in paths]
+    return [] if len(found) == 1 and found[0][0] == "static" and "Aot_Roots" in (found[0][1] or "") else [
+        f"the paths to {truth['static']} begin at {found}, not at the static fields of Aot.Roots"]
 
 
 def names(stat, truth):

@@ -3,16 +3,20 @@
 // witness fields DUMP DAC OUT.json [--lockfree]   names of fields and references (Fields.cs); full dumps only, too
 // witness stat DUMP DAC [--lockfree]           the table of types, as fast as ClrMD goes: the peer of the benchmarks
 // witness refs|live|verify DUMP DAC [--lockfree]   all references; what is reachable; what VerifyHeap() finds: likewise
+// witness path|closure DUMP DAC ADDRESS [--lockfree]   one path from a root, by ClrMD's GCRoot; what can be reached from it
 using System;
+using System.Globalization;
 using System.Linq;
 using Microsoft.Diagnostics.Runtime;
 
 bool lockFree = args.Contains("--lockfree");
 string[] words = args.Where(word => !word.StartsWith("--")).ToArray();
-if (words is not (["all" or "fields", _, _, _] or ["stat" or "refs" or "live" or "verify", _, _]))
+if (words is not (["all" or "fields", _, _, _] or ["stat" or "refs" or "live" or "verify", _, _] or
+    ["path" or "closure", _, _, _]))
 {
     Console.Error.WriteLine("usage: witness all|fields DUMP DAC OUT.json [--lockfree] [--statics] | " +
-                            "witness stat|refs|live|verify DUMP DAC [--lockfree]");
+                            "witness stat|refs|live|verify DUMP DAC [--lockfree] | " +
+                            "witness path|closure DUMP DAC ADDRESS [--lockfree]");
     return 2;
 }
 
@@ -31,6 +35,11 @@ else if (words[0] == "refs")
     Console.WriteLine(References.Survey(runtime.Heap));
 else if (words[0] == "live")
     Console.WriteLine(References.Reachable(runtime.Heap, collectible: true));
+else if (words[0] is "path" or "closure")
+{
+    ulong address = ulong.Parse(words[3].AsSpan(2), NumberStyles.HexNumber);
+    Console.WriteLine(words[0] == "path" ? References.Path(runtime.Heap, address) : References.Closure(runtime.Heap, address));
+}
 else if (words[0] == "verify")
     Console.WriteLine(runtime.Heap.VerifyHeap().Count());
 else

@@ -49,6 +49,40 @@ static class References
         return (seen.Count, bytes);
     }
 
+    // The first one that ClrMD finds.
+    public static string Path(ClrHeap heap, ulong address)
+    {
+        foreach ((ClrRoot root, GCRoot.ChainLink? link) in new GCRoot(heap, [address]).EnumerateRootPaths())
+        {
+            int steps = 0;
+            for (GCRoot.ChainLink? at = link; at != null; at = at.Next)
+                steps++;
+            return $"{root.RootKind} {steps}";
+        }
+        return "none";
+    }
+
+    // What SOS objsize counts.
+    public static (long Objects, ulong Bytes) Closure(ClrHeap heap, ulong address)
+    {
+        var todo = new Stack<ulong>([address]);
+        var seen = new HashSet<ulong>();
+        long objects = 0;
+        ulong bytes = 0;
+        while (todo.TryPop(out ulong next))
+        {
+            if (!seen.Add(next))
+                continue;
+            ClrObject obj = heap.GetObject(next);
+            objects++;
+            bytes += obj.Size;
+            foreach (ClrObject target in obj.EnumerateReferences())
+                if (!seen.Contains(target.Address))
+                    todo.Push(target.Address);
+        }
+        return (objects, bytes);
+    }
+
     public static void Write(Utf8JsonWriter json, ClrHeap heap)
     {
         (long count, ulong hash) = Survey(heap);
