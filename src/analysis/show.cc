@@ -34,31 +34,25 @@ struct Holding {
 // What would be freed with it: as `retained` counts, conservative roots matter only to what no precise one reaches.
 Holding holding_of(Snapshot &snapshot, ObjectId object) {
   const ObjectGraph &graph = snapshot.graph();
-  Owners owners = snapshot.owned_roots();
-  Holding out;
+  const Owners &owners = snapshot.owned_roots();
   for (bool all : {false, true}) {
-    Owners some = owners;
-    std::vector<OwnedRoot> roots;
+    std::vector<ObjectId> starts;
     for (const OwnedRoot &root : owners.roots)
       if (all || static_cast<u32>(root.owner) < owners.precise)
-        roots.push_back(root);
-    some.roots = roots;
-    Reach reach(graph.edges(), snapshot.threads(), snapshot.watch());
-    std::vector<ObjectId> starts;
-    for (const OwnedRoot &root : roots)
-      starts.push_back(root.object);
-    reach.from(starts);
-    if (!reach.met().test(object))
+        starts.push_back(root.object);
+    Reach with(graph.edges(), snapshot.threads(), snapshot.watch());
+    with.from(starts);
+    if (!with.met().test(object))
       continue;
-    out.reached = true;
-    out.precisely = !all;
-    out.retained =
-        RetainedBySets(graph.edges(), graph.sizes(), some, snapshot.threads(), snapshot.watch()).of([&](ObjectId id) {
-          return id == object;
-        });
-    break;
+    // Taken as met, it leads nowhere: what is not reached any more hangs on it.
+    ObjectBits out_of_the_way(graph.objects());
+    out_of_the_way.set(object);
+    Reach without(graph.edges(), std::move(out_of_the_way), snapshot.threads(), snapshot.watch());
+    without.from(starts);
+    const Retained before = with.total(graph.sizes()), after = without.total(graph.sizes());
+    return {true, !all, {before.objects - after.objects + 1, before.bytes - after.bytes + graph.sizes().of(object)}};
   }
-  return out;
+  return {};
 }
 
 // The facts about the object, as a table of two columns for people and as one row for programs.
