@@ -4,6 +4,7 @@
 #include "runtime/gc_nf16.h"
 #include "runtime/runtime.h"
 #include "runtime/type_system_nf16.h"
+#include "runtime/unnamed_fields.h"
 
 namespace dnheap {
 
@@ -17,6 +18,7 @@ public:
 
   const char *kind() const override { return "corert"; }
   TypeSystem &types() const override { return types_; }
+  Fields &fields() const override { return fields_; }
   std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const override;
   std::vector<AllocationContext> allocation_contexts(std::vector<std::string> &problems) const override;
   u64 min_object_size() const override;
@@ -34,6 +36,7 @@ private:
   Nf16Header header_;
   GcNf16 gc_;
   mutable TypeSystemNf16 types_; // caches
+  mutable UnnamedFields fields_{types_, memory().format().pointer_size};
 };
 
 } // namespace dnheap

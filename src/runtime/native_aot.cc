@@ -96,6 +96,7 @@ NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, Descript
       thread_(memory(), descriptor()) {
   require_heap();
   types_ = std::make_unique<RuntimeTypeSystemN1>(target, *found.module, descriptor());
+  fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
 }
 
 std::vector<StaticRoot> NativeAot::static_roots(std::vector<std::string> &problems) const {

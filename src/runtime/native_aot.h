@@ -7,6 +7,7 @@
 #include "runtime/runtime.h"
 #include "runtime/runtime_type_system_n1.h"
 #include "runtime/thread_n1.h"
+#include "runtime/unnamed_fields.h"
 
 #include <memory>
 
@@ -33,6 +34,7 @@ public:
 
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
+  Fields &fields() const override { return *fields_; }
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
@@ -54,6 +56,7 @@ private:
 
   ThreadN1 thread_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;
+  std::unique_ptr<UnnamedFields> fields_;
 };
 
 } // namespace dnheap

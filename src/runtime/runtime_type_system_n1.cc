@@ -310,11 +310,11 @@ const std::string &RuntimeTypeSystemN1::name(Address mt) {
 std::string RuntimeTypeSystemN1::statics_name(Address cell) {
   std::optional<std::string_view> symbol = symbols_.statics_at(cell);
   if (!symbol)
-    return "statics at " + place(cell);
+    return place(cell);
   std::optional<Address> type = symbols_.find_type(*symbol);
   if (!type)
     type = symbols_.find_type("Boxed_" + std::string(*symbol));
-  return "statics of " + (type ? name(*type) : std::string(*symbol));
+  return (type ? name(*type) : std::string(*symbol)) + ".*";
 }
 
 std::vector<std::string> RuntimeTypeSystemN1::problems() const {

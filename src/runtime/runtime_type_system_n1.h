@@ -30,7 +30,7 @@ public:
 
   // Of the program's debug file, where there is one; before the first name.
   void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
-  // Whose static fields that cell leads to: "statics of Shop.Cache", else "statics at shop!0x1a2b0".
+  // Whose static fields that cell leads to: "Shop.Cache.*", else "shop!0x1a2b0".
   std::string statics_name(Address cell);
   const ReadyToRun &ready_to_run() const { return ready_to_run_; }
   // "shop!0x1a2b0"; an address outside of the module as it is.

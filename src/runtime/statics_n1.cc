@@ -88,7 +88,7 @@ void StaticsN1::add_threads(std::vector<StaticRoot> &to, std::vector<std::string
     // {object, next one, TypeManager}: one per module that was compiled for itself.
     for (; node && seen.insert(node).second && seen.size() <= most_modules;
          node = memory.try_pointer(node + p).value_or(0))
-      add(node, "inlined thread statics", thread);
+      add(node, "(inlined)", thread);
     wrong += node != 0;
   }
   if (wrong)

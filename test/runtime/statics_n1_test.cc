@@ -51,7 +51,7 @@ TEST(StaticsN1, AllOfThemInEveryShape) {
     auto place = [&](Address at) {
       char text[32];
       std::snprintf(text, sizeof text, "shop!0x%llx", static_cast<unsigned long long>(at - made.shop.heap.base()));
-      return std::string("statics at ") + text;
+      return std::string(text);
     };
     const u64 p = made.shop.heap.p;
     const Address zero = made.shop.heap.variables.at("thread 0"), two = made.shop.heap.variables.at("thread 2");
@@ -59,8 +59,8 @@ TEST(StaticsN1, AllOfThemInEveryShape) {
     is(roots[1], made.second, made.node, 0, place(made.second));
     is(roots[2], zero + 18 * p, made.array, zero, "thread statics");
     is(roots[3], two + 18 * p, made.node, two, "thread statics");
-    is(roots[4], roots[4].slot, made.base, two, "inlined thread statics");
-    is(roots[5], roots[5].slot, made.node, two, "inlined thread statics");
+    is(roots[4], roots[4].slot, made.base, two, "(inlined)");
+    is(roots[5], roots[5].slot, made.node, two, "(inlined)");
   }
 }
 

@@ -1,0 +1,27 @@
+// UnnamedFields: for kinds of runtimes that say where references lie, but not what they are called: elements of arrays
+// by their index, everything else by its offset: "[17]", "[*].0x8", ".0x18". From one thread at a time.
+#pragma once
+#include "runtime/fields.h"
+#include "runtime/type_system.h"
+
+namespace dnheap {
+
+class UnnamedFields : public Fields {
+public:
+  // `types` must outlive it.
+  UnnamedFields(const TypeSystem &types, u64 pointer_size) : Fields(pointer_size), types_(types) {}
+
+  std::optional<ElementShape> elements(Address method_table) override;
+  ReferenceName reference(Address method_table, u64 offset) override;
+  std::string exact_reference(Address object, Address method_table, u64 offset) override;
+
+private:
+  // Of an array the place of its elements, by type; of everything else size 0.
+  const ElementShape &shape(Address method_table);
+  std::string within(const ElementShape &shape, u64 offset) const;
+
+  const TypeSystem &types_;
+  std::unordered_map<Address, ElementShape> shapes_;
+};
+
+} // namespace dnheap
