@@ -266,7 +266,8 @@ RootOwners group_roots(const RootSet &roots, const std::function<u64(Address)> &
     auto [it, added] =
         known.try_emplace({root.kind, root.handle, root.name, root.thread, type}, static_cast<u32>(out.owners.size()));
     if (added) {
-      RootOwners::Owner owner{root.kind, root.is_conservative(), kind_text(root), root.thread, ""};
+      std::string kind = root.is_conservative() ? "a word on the stack" : kind_text(root);
+      RootOwners::Owner owner{root.kind, root.is_conservative(), std::move(kind), root.thread, ""};
       if (root.name)
         owner.name += " " + roots.name(root);
       if (root.kind == RootKind::handle)
