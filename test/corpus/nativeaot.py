@@ -131,7 +131,7 @@ def graph(core, name):
         problems.append(f"the path to {held['address']}: {paths}")
     owners = core.ask("retained")["tables"]["owners"]
     total = sum(row["retained"] for row in owners)
-    alive = sum(row["retained"] for row in owners if row["kind"] != "unreachable")
+    alive = sum(row["retained"] for row in owners if row["kind"] not in ("unreachable", "frozen"))
     expected = sum(row["bytes"] + 7 & ~7 for row in live)
     problems += [f"the owners hold {alive} bytes of {total}, not {expected}"] if alive != expected else []
     return problems
