@@ -8,8 +8,8 @@
 namespace dnheap {
 
 ObjectView::ObjectView(Snapshot &snapshot)
-    : snapshot_(snapshot), index_(snapshot.index()), graph_(snapshot.graph()), references_(snapshot.references()),
-      reader_(references_), fields_(snapshot.runtime().fields()) {}
+    : snapshot_(snapshot), index_(snapshot.index()), references_(snapshot.references()), reader_(references_),
+      fields_(snapshot.runtime().fields()) {}
 
 ObjectId ObjectView::at(Address address, std::string &note) {
   if (ObjectId object = index_.find(address); object != no_object)
@@ -26,8 +26,9 @@ ObjectId ObjectView::at(Address address, std::string &note) {
                              "walked; dnheap objects --range lists the objects around it");
 }
 
-Address ObjectView::method_table(ObjectId object) const {
-  return references_.types()[graph_.type(object)].method_table;
+Address ObjectView::method_table(ObjectId object) {
+  OpenedObject opened;
+  return reader_.open(address(object), opened) ? opened.type->method_table : 0;
 }
 
 const std::string &ObjectView::type_name(ObjectId object) {
@@ -39,13 +40,21 @@ u64 ObjectView::size(ObjectId object) {
   return reader_.open(address(object), opened) ? opened.size : 0;
 }
 
-u64 ObjectView::aligned_size(ObjectId object) { return graph_.sizes().of(object); }
-
-const char *ObjectView::generation(ObjectId object) const {
+const ObjectRange *ObjectView::range(ObjectId object) const {
   std::span<const ObjectRange> ranges = snapshot_.heap().ranges();
   auto after = std::upper_bound(ranges.begin(), ranges.end(), address(object),
                                 [](Address a, const ObjectRange &range) { return a < range.address; });
-  return after == ranges.begin() ? "" : name_of(std::prev(after)->generation);
+  return after == ranges.begin() ? nullptr : &*std::prev(after);
+}
+
+u64 ObjectView::aligned_size(ObjectId object) {
+  const ObjectRange *in = range(object);
+  return in ? align_up(size(object), in->alignment) : 0;
+}
+
+const char *ObjectView::generation(ObjectId object) const {
+  const ObjectRange *in = range(object);
+  return in ? name_of(in->generation) : "";
 }
 
 void ObjectView::for_each_reference(ObjectId object, const std::function<bool(const Reference &)> &visit) {

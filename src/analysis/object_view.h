@@ -2,7 +2,7 @@
 // verbs that show single objects and paths; the hot loops have columns instead. One thread.
 #pragma once
 #include "analysis/verb.h"
-#include "graph/object_graph.h"
+#include "graph/object_index.h"
 #include "graph/references.h"
 #include "graph/roots.h"
 #include "runtime/fields.h"
@@ -21,7 +21,7 @@ public:
   ObjectId at(Address address, std::string &note);
 
   Address address(ObjectId object) const { return index_.address(object); }
-  Address method_table(ObjectId object) const;
+  Address method_table(ObjectId object); // 0: it cannot be read
   const std::string &type_name(ObjectId object);
   u64 size(ObjectId object);         // as ClrMD and SOS report it
   u64 aligned_size(ObjectId object); // what it takes in the heap
@@ -44,9 +44,10 @@ public:
   std::string delegate_text(ObjectId object);
 
 private:
+  const ObjectRange *range(ObjectId object) const;
+
   Snapshot &snapshot_;
   const ObjectIndex &index_;
-  const ObjectGraph &graph_;
   const References &references_;
   ReferenceReader reader_;
   Fields &fields_;

@@ -8,6 +8,7 @@
 #include "analysis/type_paths.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "graph/object_graph.h"
 #include "graph/shortest_paths.h"
 
 #include <algorithm>

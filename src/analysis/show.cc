@@ -6,7 +6,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "graph/find_referrers.h"
-#include "graph/reach.h"
+#include "graph/live.h"
 #include "report/encoding.h"
 #include "runtime/string_object.h"
 
@@ -28,40 +28,49 @@ constexpr u64 longest_text = 200; // of a string's contents, in UTF-16 code unit
 struct Holding {
   bool reached = false;   // by any root
   bool precisely = false; // by a precise one
-  Retained retained;
+  LiveStage retained = {};
 };
 
-// What would be freed with it: as `retained` counts, conservative roots matter only to what no precise one reaches.
-Holding holding_of(Snapshot &snapshot, ObjectId object) {
-  const ObjectGraph &graph = snapshot.graph();
-  const Owners &owners = snapshot.owned_roots();
-  for (bool all : {false, true}) {
-    std::vector<ObjectId> starts;
-    for (const OwnedRoot &root : owners.roots)
-      if (all || static_cast<u32>(root.owner) < owners.precise)
-        starts.push_back(root.object);
-    Reach with(graph.edges(), snapshot.threads(), snapshot.watch());
-    with.from(starts);
-    if (!with.met().test(object))
+// What would be freed with it: what is found by way of it alone, once all else was found. As in `retained`,
+// conservative roots matter only to what no precise one reaches.
+Holding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers) {
+  Timer timer(snapshot.watch(), "mark");
+  LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
+  marking.hold_back(object);
+  for (bool conservative : {false, true}) {
+    RootStage roots;
+    bool reached = false;
+    for (const Root &root : snapshot.roots().roots)
+      if (root.is_conservative() == conservative) {
+        roots.objects.push_back(root.object);
+        reached |= root.object == object;
+      }
+    marking.mark(roots);
+    for (ObjectId referrer : referrers) {
+      Address address = snapshot.index().address(referrer);
+      reached |= address != object && marking.found(address);
+    }
+    if (!reached)
       continue;
-    // Taken as met, it leads nowhere: what is not reached any more hangs on it.
-    ObjectBits out_of_the_way(graph.objects());
-    out_of_the_way.set(object);
-    Reach without(graph.edges(), std::move(out_of_the_way), snapshot.threads(), snapshot.watch());
-    without.from(starts);
-    const Retained before = with.total(graph.sizes()), after = without.total(graph.sizes());
-    return {true, !all, {before.objects - after.objects + 1, before.bytes - after.bytes + graph.sizes().of(object)}};
+    marking.let_through(object);
+    return {true, !conservative, marking.mark({"", {object}})};
   }
   return {};
 }
 
+LiveStage closure_of(Snapshot &snapshot, Address object) {
+  Timer timer(snapshot.watch(), "closure");
+  return LiveMarking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch())
+      .mark({"", {object}});
+}
+
 // The facts about the object, as a table of two columns for people and as one row for programs.
-void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question,
-                       report::Answer &answer) {
-  const Holding holding = holding_of(snapshot, object);
-  std::optional<Retained> whole;
+void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
+                       const Question &question, report::Answer &answer) {
+  const Holding holding = holding_of(snapshot, view.address(object), referrers);
+  std::optional<LiveStage> whole;
   if (question.closure)
-    whole = closure(snapshot.graph().edges(), snapshot.graph().sizes(), object, snapshot.threads(), snapshot.watch());
+    whole = closure_of(snapshot, view.address(object));
   std::optional<ElementShape> elements = snapshot.runtime().fields().elements(view.method_table(object));
   std::optional<u32> length;
   if (elements)
@@ -82,15 +91,15 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   data.rows = report::rows_of(
       {{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
         view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
-        holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.bytes),
-        if_reached(holding.retained.objects), whole ? Cell(whole->bytes) : Cell(),
-        whole ? Cell(whole->objects) : Cell()}});
+        holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(),
+        if_reached(holding.retained.aligned_bytes), if_reached(holding.retained.objects),
+        whole ? Cell(whole->aligned_bytes) : Cell(), whole ? Cell(whole->objects) : Cell()}});
   data.row_count = 1;
 
   std::vector<report::Row> rows;
   auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
-  auto sum = [&](const Retained &r) {
-    return bytes_text(r.bytes) + " in " + count_text(r.objects) + (r.objects == 1 ? " object" : " objects");
+  auto sum = [&](const LiveStage &r) {
+    return bytes_text(r.aligned_bytes) + " in " + count_text(r.objects) + (r.objects == 1 ? " object" : " objects");
   };
   fact("object", hex(view.address(object)));
   fact("type", view.type_name(object));
@@ -223,7 +232,8 @@ report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId ob
   return table;
 }
 
-report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
+report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId object,
+                              const std::vector<ObjectId> &sources, u64 top) {
   report::Table table;
   table.name = "referrers";
   table.title = "Referred to by";
@@ -235,8 +245,6 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
     if (roots.roots[i].object == view.address(object))
       rows.push_back(
           {roots.roots[i].slot ? Cell(roots.roots[i].slot) : Cell(), owners.owners[owners.owner_of[i]].name, "(root)"});
-  std::vector<ObjectId> sources =
-      find_referrers(snapshot.graph().edges(), object, snapshot.threads(), snapshot.watch());
   u64 count = rows.size() + sources.size();
   for (ObjectId source : sources) {
     if ((top && rows.size() > top) || rows.size() >= most_referrers)
@@ -262,11 +270,17 @@ report::Answer answer_show(Snapshot &snapshot, const Question &question) {
   ObjectId object = view.at(address, note);
   if (!note.empty())
     answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
-  add_object_tables(snapshot, view, object, question, answer);
+  std::vector<ObjectId> referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object),
+                                                   snapshot.threads(), snapshot.watch());
+  const std::vector<Address> &holders = snapshot.roots().holders; // their elements are roots by themselves
+  std::erase_if(referrers, [&](ObjectId referrer) {
+    return std::binary_search(holders.begin(), holders.end(), view.address(referrer));
+  });
+  add_object_tables(snapshot, view, object, referrers, question, answer);
   if (!snapshot.runtime().fields().elements(view.method_table(object)))
     answer.tables.push_back(fields_table(snapshot, view, object, question));
   answer.tables.push_back(references_table(snapshot, view, object, question.top));
-  answer.tables.push_back(referrers_table(snapshot, view, object, question.top));
+  answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(view.address(object));

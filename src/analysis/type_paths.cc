@@ -3,6 +3,7 @@
 #include "analysis/object_view.h"
 #include "analysis/signature.h"
 #include "graph/object_bits.h"
+#include "graph/object_graph.h"
 #include "graph/reach.h"
 #include "graph/shortest_paths.h"
 

@@ -2,27 +2,30 @@
 
 #include "base/parallel.h"
 
-#include <algorithm>
-
 namespace dnheap {
 
-std::vector<ObjectId> find_referrers(const Edges &edges, ObjectId object, unsigned threads, const Watch &watch) {
-  constexpr u64 chunk = 1 << 20;
-  const std::span<const ObjectId> targets = edges.targets;
-  std::vector<std::vector<ObjectId>> parts((targets.size() + chunk - 1) / chunk);
-  parallel_for(parts.size(), threads, [&](u64 part, unsigned) {
+std::vector<ObjectId> find_referrers(const ObjectIndex &index, const References &references, Address object,
+                                     unsigned threads, const Watch &watch) {
+  Timer timer(watch, "referrers");
+  const u64 blocks = index.places().blocks();
+  std::vector<std::vector<ObjectId>> parts(blocks);
+  std::vector<ReferenceReader> readers(std::max(threads, 1u), ReferenceReader(references));
+  parallel_for(blocks, threads, [&](u64 block, unsigned worker) {
     watch.check();
-    const u64 end = std::min<u64>((part + 1) * chunk, targets.size());
-    for (u64 i = part * chunk; i < end; ++i)
-      if (targets[i] == object) {
-        auto after = std::upper_bound(edges.first.begin(), edges.first.end(), i);
-        parts[part].push_back(ObjectId(static_cast<u32>(after - edges.first.begin() - 1)));
-      }
+    ReferenceReader &reader = readers[worker];
+    index.for_each(block, [&](ObjectId id, Address address) {
+      OpenedObject opened;
+      if (!reader.open(address, opened))
+        return;
+      bool refers = false;
+      reader.for_each(opened, [&](Address target) { refers |= target == object; });
+      if (refers)
+        parts[block].push_back(id);
+    });
   });
   std::vector<ObjectId> out;
   for (const std::vector<ObjectId> &part : parts)
     out.insert(out.end(), part.begin(), part.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -63,7 +63,7 @@ public:
 
   std::vector<Address> stack; // found, not yet read
   std::vector<Slices> slices;
-  u64 objects = 0, bytes = 0; // read in this stage
+  u64 objects = 0, bytes = 0, aligned_bytes = 0; // read in this stage
 
 private:
   struct Asked {
@@ -104,6 +104,7 @@ private:
       return;
     ++objects;
     bytes += object.size;
+    aligned_bytes += align_up(object.size, references_.format().pointer_size);
     u64 count = object.type->references.slices(object.size);
     if (count == 1) {
       reader_.for_each(object, [&](Address target) { visit(target); });
@@ -188,29 +189,61 @@ void mark_stage(Markers &markers, const RootStage &stage, u64 share_from, const 
 
 } // namespace
 
+struct LiveMarking::Threads {
+  Markers markers;
+};
+
+LiveMarking::LiveMarking(const ObjectIndex &index, const References &references, unsigned threads, const Watch &watch,
+                         u64 share_from)
+    : index_(index), watch_(watch), share_from_(share_from), unmarked_(index.starts().shared_places()),
+      threads_(std::make_unique<Threads>()) {
+  threads = std::max(threads, 1u);
+  const LargeArray<u64> &starts = index.starts().words();
+  std::copy(starts.begin(), starts.end(), unmarked_.words().begin());
+  for (unsigned i = 0; i < threads; ++i)
+    threads_->markers.push_back(std::make_unique<Marker>(index, references, unmarked_.words(), threads > 1));
+}
+
+LiveMarking::~LiveMarking() = default;
+
+LiveStage LiveMarking::mark(const RootStage &stage) {
+  mark_stage(threads_->markers, stage, share_from_, watch_);
+  LiveStage out;
+  out.name = stage.name;
+  for (const auto &marker : threads_->markers) {
+    out.objects += std::exchange(marker->objects, 0);
+    out.bytes += std::exchange(marker->bytes, 0);
+    out.aligned_bytes += std::exchange(marker->aligned_bytes, 0);
+  }
+  return out;
+}
+
+void LiveMarking::hold_back(Address object) {
+  if (u64 place = index_.places().find(object); index_.is_object(object))
+    unmarked_.words()[place / 64] &= ~(u64{1} << (place % 64));
+}
+
+void LiveMarking::let_through(Address object) {
+  if (u64 place = index_.places().find(object); index_.is_object(object))
+    unmarked_.words()[place / 64] |= u64{1} << (place % 64);
+}
+
+HeapBits LiveMarking::take() {
+  LargeArray<u64> &words = unmarked_.words();
+  const LargeArray<u64> &starts = index_.starts().words();
+  for (u64 i = 0; i < words.size(); ++i)
+    words[i] = starts[i] & ~words[i];
+  return std::move(unmarked_);
+}
+
 LiveObjects mark_live(const ObjectIndex &index, const References &references, std::span<const RootStage> stages,
                       unsigned threads, const Watch &watch, u64 share_from) {
   Timer timer(watch, "mark");
-  threads = std::max(threads, 1u);
-  LiveObjects out{HeapBits(index.starts().shared_places()), {}};
-  LargeArray<u64> &unmarked = out.objects.words();
-  const LargeArray<u64> &starts = index.starts().words();
-  std::copy(starts.begin(), starts.end(), unmarked.begin());
-  Markers markers;
-  for (unsigned i = 0; i < threads; ++i)
-    markers.push_back(std::make_unique<Marker>(index, references, unmarked, threads > 1));
-  for (const RootStage &stage : stages) {
-    mark_stage(markers, stage, share_from, watch);
-    LiveStage &result = out.stages.emplace_back();
-    result.name = stage.name;
-    for (const auto &marker : markers) {
-      result.objects += std::exchange(marker->objects, 0);
-      result.bytes += std::exchange(marker->bytes, 0);
-    }
-  }
-  for (u64 i = 0; i < unmarked.size(); ++i)
-    unmarked[i] = starts[i] & ~unmarked[i];
-  return out;
+  LiveMarking marking(index, references, threads, watch, share_from);
+  std::vector<LiveStage> marked;
+  for (const RootStage &stage : stages)
+    marked.push_back(marking.mark(stage));
+  return {marking.take(), std::move(marked)};
 }
 
 std::vector<RootStage> root_stages(const RootSet &roots) {

@@ -21,6 +21,8 @@ struct LiveStage {
   std::string name;
   u64 objects = 0; // that no earlier stage reached
   u64 bytes = 0;   // as ClrMD and SOS report sizes
+  // What they take in the heap. On 32 bit of large objects up to 4 bytes less, as those lie further apart.
+  u64 aligned_bytes = 0;
 };
 
 struct LiveObjects {
@@ -30,6 +32,32 @@ struct LiveObjects {
 
 // The roots of a process, by kind. Those that may be chance come last.
 std::vector<RootStage> root_stages(const RootSet &roots);
+
+// The same step by step, for questions about one object.
+class LiveMarking {
+public:
+  // As mark_live().
+  LiveMarking(const ObjectIndex &index, const References &references, unsigned threads, const Watch &watch,
+              u64 share_from = 1024);
+  ~LiveMarking();
+  LiveMarking(const LiveMarking &) = delete;
+
+  // From now on it is not found, and nothing is found by way of it; until it is let through. Before the first mark().
+  void hold_back(Address object);
+  void let_through(Address object);
+  LiveStage mark(const RootStage &stage);
+  bool found(Address object) const { return index_.is_object(object) && !unmarked_.test(object); }
+  // What was found; ends the marking.
+  HeapBits take();
+
+private:
+  struct Threads;
+  const ObjectIndex &index_;
+  const Watch watch_;
+  const u64 share_from_;
+  HeapBits unmarked_;
+  std::unique_ptr<Threads> threads_;
+};
 
 // `share_from`: how many objects a thread must have found before it shares them with idle ones; tests make it small.
 // Throws Interrupted.

@@ -298,9 +298,10 @@ const RootOwners &Snapshot::owners() {
       const RootSet &from = roots();
       const ObjectIndex &objects = index();
       // Types by their MethodTable; what is no object has none.
+      ReferenceReader reader(references());
       auto type_of = [&](Address object) -> u64 {
-        ObjectId id = objects.find(object);
-        return id == no_object ? 0 : references().types()[graph().type(id)].method_table;
+        OpenedObject opened;
+        return objects.is_object(object) && reader.open(object, opened) ? opened.type->method_table : 0;
       };
       auto type_name = [&](u64 type) { return type ? runtime().types().name(type) : std::string("(no object)"); };
       built_->owners = std::make_unique<RootOwners>(group_roots(from, type_of, type_name));
