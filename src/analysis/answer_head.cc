@@ -116,6 +116,11 @@ report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *co
   return answer;
 }
 
+report::Answer begin_indexed_answer(Snapshot &snapshot, const Question &question, const char *command) {
+  snapshot.index();
+  return begin_answer(snapshot, question, command);
+}
+
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
   for (const std::string &problem : snapshot.runtime().types().problems())
     answer.completeness->notes.push_back("type names: " + problem);

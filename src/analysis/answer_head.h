@@ -8,6 +8,9 @@ namespace dnheap {
 // An answer with command, target facts, completeness (from the walk of all objects) and headline filled in.
 report::Answer begin_answer(Snapshot &snapshot, const Question &question, const char *command);
 
+// The same for verbs that need objects by their number: one walk gives Snapshot::index() and what the head says.
+report::Answer begin_indexed_answer(Snapshot &snapshot, const Question &question, const char *command);
+
 // The target's facts alone, for verbs that read no heap. `runtime` may be null.
 std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime);
 // "core.dmp: .NET 10.0.14 on linux x64, workstation GC with regions"

@@ -80,7 +80,7 @@ report::Table steps_table(const PathSteps &path, const std::string &title) {
 }
 
 report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address) {
-  report::Answer answer = begin_answer(snapshot, question, "path");
+  report::Answer answer = begin_indexed_answer(snapshot, question, "path");
   ObjectView view(snapshot);
   std::string note;
   const ObjectId object = view.at(address, note);
@@ -114,7 +114,7 @@ std::string field_text(const TypePath::Step &step) {
 }
 
 report::Answer answer_type(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, question, "path");
+  report::Answer answer = begin_indexed_answer(snapshot, question, "path");
   TypePaths paths = find_type_paths(snapshot, question.subject);
   report::Table table;
   table.name = "paths";
@@ -155,7 +155,6 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question) {
 } // namespace
 
 report::Answer answer_path(Snapshot &snapshot, const Question &question) {
-  snapshot.index(); // one walk gives this and what the headline needs
   std::optional<Address> address = find_address(question.subject);
   report::Answer answer = address ? answer_object(snapshot, question, *address) : answer_type(snapshot, question);
   add_root_notes(snapshot, answer);

@@ -339,8 +339,7 @@ report::Table tree_table(Holding &holding, u64 depth) {
 } // namespace
 
 report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
-  snapshot.index(); // one walk gives this and what the headline needs
-  report::Answer answer = begin_answer(snapshot, question, "retained");
+  report::Answer answer = begin_indexed_answer(snapshot, question, "retained");
   Holding holding(snapshot, question);
   if (question.tree) {
     answer.tables.push_back(tree_table(holding, question.depth));

@@ -139,8 +139,7 @@ report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types,
 } // namespace
 
 report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
-  snapshot.index(); // one walk gives this and the counts of the head
-  report::Answer answer = begin_answer(snapshot, question, "roots");
+  report::Answer answer = begin_indexed_answer(snapshot, question, "roots");
   const Runtime &runtime = snapshot.runtime();
   const ObjectIndex &index = snapshot.index();
   auto found = std::make_shared<Found>();

@@ -64,6 +64,14 @@ LiveStage closure_of(Snapshot &snapshot, Address object) {
       .mark({"", {object}});
 }
 
+// A string's contents in quotes; nullopt: not in the dump.
+std::optional<std::string> quoted_string(Snapshot &snapshot, Address object) {
+  std::optional<StringText> text = string_text(snapshot.runtime(), object, longest_text);
+  if (!text)
+    return std::nullopt;
+  return "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
+}
+
 // The facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
                        const Question &question, report::Answer &answer) {
@@ -111,8 +119,8 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (!calls.empty())
     fact("calls", calls);
   if (question.values && view.type_name(object) == "System.String")
-    if (std::optional<StringText> text = string_text(snapshot.runtime(), view.address(object), longest_text))
-      fact("text", "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\""));
+    if (std::optional<std::string> text = quoted_string(snapshot, view.address(object)))
+      fact("text", *text);
   fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
                                    : std::string("nothing holds it any more: it is garbage"));
   if (holding.reached && !holding.precisely)
@@ -195,8 +203,7 @@ report::Table fields_table(Snapshot &snapshot, ObjectView &view, ObjectId object
       std::optional<u64> target = memory.try_pointer(at);
       reference = target && *target ? Cell(*target) : Cell();
       if (question.values && target && *target && field.type_name == "System.String")
-        if (std::optional<StringText> text = string_text(snapshot.runtime(), *target, longest_text))
-          value = "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
+        value = quoted_string(snapshot, *target);
     } else if (question.values) {
       value = primitive_text(snapshot, field.type, at);
     }
@@ -263,8 +270,7 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
 
 report::Answer answer_show(Snapshot &snapshot, const Question &question) {
   const Address address = address_of_subject(question);
-  snapshot.index(); // one walk gives this and what the headline needs
-  report::Answer answer = begin_answer(snapshot, question, "show");
+  report::Answer answer = begin_indexed_answer(snapshot, question, "show");
   ObjectView view(snapshot);
   std::string note;
   ObjectId object = view.at(address, note);

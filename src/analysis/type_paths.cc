@@ -24,14 +24,14 @@ struct Called {
 Called types_called(Snapshot &snapshot, const std::string &name) {
   const HeapTypes &types = snapshot.references().types();
   Called out{std::vector<bool>(types.size())};
-  auto name_of = [&](u32 i) -> const std::string & {
-    return snapshot.runtime().types().name(types[TypeId{i}].method_table);
+  auto mark = [&](auto passes) {
+    bool any = false;
+    for (u32 i = 0; i < types.size(); ++i)
+      if (passes(snapshot.runtime().types().name(types[TypeId{i}].method_table)))
+        any = out.types[i] = true;
+    return any;
   };
-  bool any = false;
-  for (u32 i = 0; i < types.size(); ++i)
-    if (name_of(i) == name)
-      any = out.types[i] = true;
-  if (any)
+  if (mark([&](const std::string &type) { return type == name; }))
     return out;
   out.by_regex = true;
   RE2::Options quiet;
@@ -39,10 +39,7 @@ Called types_called(Snapshot &snapshot, const std::string &name) {
   RE2 expression(name, quiet);
   if (!expression.ok())
     throw UsageError("no type is called '" + name + "', nor is it a regular expression: " + expression.error());
-  for (u32 i = 0; i < types.size(); ++i)
-    if (RE2::PartialMatch(name_of(i), expression))
-      any = out.types[i] = true;
-  if (!any)
+  if (!mark([&](const std::string &type) { return RE2::PartialMatch(type, expression); }))
     throw UsageError("no type on this heap is called '" + name +
                      "' or matches it; dnheap stat --type '(?i)…' looks for names whatever their case");
   return out;

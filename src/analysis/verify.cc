@@ -66,8 +66,7 @@ report::Table totals_table(const ReferenceCheck &check, u64 problems) {
 } // namespace
 
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
-  snapshot.index(); // the walk behind it gives the counts of the answer's head as well
-  report::Answer answer = begin_answer(snapshot, question, "verify");
+  report::Answer answer = begin_indexed_answer(snapshot, question, "verify");
   ReferenceCheck check = check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(),
                                           snapshot.threads(), snapshot.watch(), most_problems);
   add_root_notes(snapshot, answer);

@@ -67,13 +67,6 @@ Retained Reach::total(const ObjectSizes &sizes) const {
   return sum;
 }
 
-Retained closure(const Edges &edges, const ObjectSizes &sizes, ObjectId object, unsigned threads, const Watch &watch) {
-  Timer timer(watch, "closure");
-  Reach reach(edges, threads, watch);
-  reach.from({&object, 1});
-  return reach.total(sizes);
-}
-
 RetainedBySets::RetainedBySets(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
                                const Watch &watch)
     : edges_(edges), sizes_(sizes), threads_(threads), watch_(watch),

@@ -31,9 +31,6 @@ private:
   ObjectBits met_; // claimed by many threads at once
 };
 
-// What an object leads to, itself included: what SOS calls objsize.
-Retained closure(const Edges &edges, const ObjectSizes &sizes, ObjectId object, unsigned threads, const Watch &watch);
-
 // What would be freed if all objects of a set went: exactly, by looking at what can still be reached without them.
 // Roots of all owners count alike.
 class RetainedBySets {

@@ -32,30 +32,6 @@ private:
   std::size_t budget_ = max_text;
 };
 
-const char *primitive_name(ElementType kind) {
-  switch (kind) {
-  case ElementType::Void: return "System.Void";
-  case ElementType::Boolean: return "System.Boolean";
-  case ElementType::Char: return "System.Char";
-  case ElementType::I1: return "System.SByte";
-  case ElementType::U1: return "System.Byte";
-  case ElementType::I2: return "System.Int16";
-  case ElementType::U2: return "System.UInt16";
-  case ElementType::I4: return "System.Int32";
-  case ElementType::U4: return "System.UInt32";
-  case ElementType::I8: return "System.Int64";
-  case ElementType::U8: return "System.UInt64";
-  case ElementType::R4: return "System.Single";
-  case ElementType::R8: return "System.Double";
-  case ElementType::String: return "System.String";
-  case ElementType::TypedByRef: return "System.TypedReference";
-  case ElementType::I: return "System.IntPtr";
-  case ElementType::U: return "System.UIntPtr";
-  case ElementType::Object: return "System.Object";
-  default: return "?";
-  }
-}
-
 std::string Writer::text(const SignatureType &type, unsigned depth) {
   if (depth > max_depth || budget_ == 0)
     return "...";
@@ -75,7 +51,10 @@ std::string Writer::text(const SignatureType &type, unsigned depth) {
   case ElementType::MVar: return parameter(token(Table::MethodDef, owner_.method_rid), "!!", type.number);
   case ElementType::FnPtr:
     return function_pointer_type_name(text(children[0], depth + 1), texts(children.subspan(1), depth));
-  default: return charged(primitive_name(type.kind));
+  default: {
+    const char *name = core_type_name(type.kind);
+    return charged(name ? name : "?");
+  }
   }
 }
 

@@ -49,6 +49,9 @@ enum class ElementType : u8 {
   Pinned = 0x45,
 };
 
+// What the type of that kind is called in the runtime's core library: "System.Int32"; null: the kind is no one type.
+const char *core_type_name(ElementType kind);
+
 struct SignatureType {
   ElementType kind;
   Token token = 0;    // of Class and ValueType: TypeDef, TypeRef or TypeSpec

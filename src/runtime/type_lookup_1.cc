@@ -13,30 +13,6 @@ constexpr unsigned max_depth = 32;
 constexpr u32 max_nodes = 1 << 16;  // of one LookupMap
 constexpr u64 max_names = 64 << 20; // characters
 
-// What the runtime's own types are called in CoreLib; null: no type of its own.
-const char *core_name(ElementType kind) {
-  switch (kind) {
-  case ElementType::Boolean: return "System.Boolean";
-  case ElementType::Char: return "System.Char";
-  case ElementType::I1: return "System.SByte";
-  case ElementType::U1: return "System.Byte";
-  case ElementType::I2: return "System.Int16";
-  case ElementType::U2: return "System.UInt16";
-  case ElementType::I4: return "System.Int32";
-  case ElementType::U4: return "System.UInt32";
-  case ElementType::I8: return "System.Int64";
-  case ElementType::U8: return "System.UInt64";
-  case ElementType::R4: return "System.Single";
-  case ElementType::R8: return "System.Double";
-  case ElementType::I: return "System.IntPtr";
-  case ElementType::U: return "System.UIntPtr";
-  case ElementType::String: return "System.String";
-  case ElementType::Object: return "System.Object";
-  case ElementType::TypedByRef: return "System.TypedReference";
-  default: return nullptr;
-  }
-}
-
 bool is_reference(const SignatureType &type) {
   switch (type.kind) {
   case ElementType::Class:
@@ -71,7 +47,7 @@ Address TypeLookup1::find(const SignatureType &type, Address module, std::span<c
   case ElementType::Var: return type.number < arguments.size() ? arguments[type.number] : 0;
   default: break;
   }
-  const char *name = core_name(type.kind);
+  const char *name = type.kind == ElementType::Void ? nullptr : core_type_name(type.kind);
   return name ? named(name, "System.Private.CoreLib") : 0;
 }
 

@@ -1,8 +1,18 @@
 #include "snapshot/file_fit.h"
 
+#include "contract/parse.h"
+
 #include <algorithm>
 
 namespace dnheap {
+
+std::vector<Range> descriptor_parts(const Memory &file, Address descriptor) {
+  std::vector<Range> out;
+  for (const DescriptorExtent &extent : descriptor_extents(file, descriptor))
+    if (Bytes bytes = file.view(extent.start, extent.size); !bytes.empty())
+      out.push_back({extent.start, bytes});
+  return out;
+}
 
 Agreement compare_known(const Memory &memory, std::span<const Range> parts, u64 limit) {
   Agreement out;

@@ -33,6 +33,10 @@ bool is_runtime_library(std::string_view file_name);
 // Of a module whose loader's record the container has (Module::pe), native or managed: by time stamp, size and GUID.
 FileFit fit_pe_file(const Target &target, const Module &module, const MappedFilePtr &file);
 
+// What of a laid-out file its contract descriptor, at that address, takes up: constant, though it may lie among
+// variables.
+std::vector<Range> descriptor_parts(const Memory &file, Address descriptor);
+
 // What they compare: bytes of a file with what the dump holds at the same place.
 struct Agreement {
   u64 compared = 0, equal = 0;

@@ -1,5 +1,4 @@
 #include "base/text.h"
-#include "contract/parse.h"
 #include "image/elf_file.h"
 #include "image/elf_image.h"
 #include "snapshot/file_fit.h"
@@ -26,16 +25,6 @@ bool writable(const ElfImage &image, const Range &range) {
   return std::any_of(image.segments().begin(), image.segments().end(), [&](const ElfImage::Segment &s) {
     return s.writable && range.address < s.address + s.size && s.address < range.end();
   });
-}
-
-// The contract descriptor of a laid-out file: constant, though it lies among variables.
-std::vector<Range> descriptor_parts(const Memory &file, const ElfImage &image) {
-  std::vector<Range> out;
-  if (std::optional<Address> descriptor = image.find_symbol("DotNetRuntimeContractDescriptor"))
-    for (const DescriptorExtent &extent : descriptor_extents(file, *descriptor))
-      if (Bytes bytes = file.view(extent.start, extent.size); !bytes.empty())
-        out.push_back({extent.start, bytes});
-  return out;
 }
 
 // Each piece of the file that the target mapped lies where the file's segments have their place. The empty text, or why
@@ -90,8 +79,10 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
     if (out.reason.empty() && !compare_known(target.memory, out.parts, compare_limit).whole())
       out.reason = "its bytes are not those that the dump holds";
   }
-  std::vector<Range> descriptor = descriptor_parts(memory, *image);
-  out.parts.insert(out.parts.end(), descriptor.begin(), descriptor.end());
+  if (std::optional<Address> descriptor = image->find_symbol("DotNetRuntimeContractDescriptor")) {
+    std::vector<Range> parts = descriptor_parts(memory, *descriptor);
+    out.parts.insert(out.parts.end(), parts.begin(), parts.end());
+  }
   out.fits = out.reason.empty();
   return out;
 }

@@ -1,5 +1,4 @@
 #include "base/text.h"
-#include "contract/parse.h"
 #include "image/pe_file.h"
 #include "snapshot/file_fit.h"
 
@@ -8,20 +7,6 @@
 namespace dnheap {
 
 namespace {
-
-// The contract descriptor of a laid-out file: constant, though it may lie among variables.
-std::vector<Range> descriptor_parts(const PeFile &file, const PeFile::Layout &layout, Format format, Address base) {
-  std::vector<Range> out;
-  std::optional<u32> rva = file.image().find_export("DotNetRuntimeContractDescriptor");
-  if (!rva)
-    return out;
-  Memory memory(format, layout.constants);
-  memory.lay_under(layout.initial);
-  for (const DescriptorExtent &extent : descriptor_extents(memory, base + *rva))
-    if (Bytes bytes = memory.view(extent.start, extent.size); !bytes.empty())
-      out.push_back({extent.start, bytes});
-  return out;
-}
 
 std::string hex_guid(const std::array<u8, 16> &guid) { return hex_bytes(guid.data(), guid.size()); }
 
@@ -53,7 +38,12 @@ FileFit fit_pe_file(const Target &target, const Module &module, const MappedFile
     return out;
   out.storage = {mapped};
   PeFile::Layout layout = file->layout(module.base, out.storage);
-  std::vector<Range> descriptor = descriptor_parts(*file, layout, target.format(), module.base);
+  std::vector<Range> descriptor;
+  if (std::optional<u32> rva = image.find_export("DotNetRuntimeContractDescriptor")) {
+    Memory memory(target.format(), layout.constants);
+    memory.lay_under(layout.initial);
+    descriptor = descriptor_parts(memory, module.base + *rva);
+  }
   out.parts = std::move(layout.constants);
   out.initial = std::move(layout.initial);
   out.parts.insert(out.parts.end(), descriptor.begin(), descriptor.end());

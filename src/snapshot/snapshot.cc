@@ -316,8 +316,7 @@ const Owners &Snapshot::owned_roots() {
       const RootSet &from = roots();
       std::vector<OwnedRoot> owned;
       for (u64 i = 0; i < from.roots.size(); ++i) {
-        const Root &root = from.roots[i];
-        ObjectId object = root.interior ? index().last_at_or_before(root.object) : index().find(root.object);
+        ObjectId object = index().find(from.roots[i].object);
         if (object != no_object)
           owned.push_back({object, OwnerId(of.owner_of[i])});
       }

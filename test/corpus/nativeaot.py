@@ -10,21 +10,15 @@ these programs, whose executable lies where it ran, and the text that it printed
 """
 import argparse
 import json
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+import corpus
+
 PROGRAMS = ("net8-wks", "net9-wks", "net9-svr")
-
-
-def skip(why):
-    print(f"SKIPPED: NativeAOT cores were NOT compared: {why}")
-    sys.exit(SKIPPED)
 
 
 def spelled(name):
@@ -172,13 +166,7 @@ def main():
     parser.add_argument("dnheap")
     parser.add_argument("--withheap", nargs=2, action="append", default=[], metavar=("CORE", "TRUTH"))
     args = parser.parse_args()
-    if "DNHEAP_CORPUS" not in os.environ:
-        skip("DNHEAP_CORPUS does not name their folder")
-    folder = pathlib.Path(os.environ["DNHEAP_CORPUS"]) / "nativeaot"
-    if not folder.is_dir():
-        skip(f"there is no {folder}")
-    if not shutil.which("zstd"):
-        skip("zstd is not installed")
+    folder = corpus.folder("nativeaot", "NativeAOT cores")
     results = {}
     with tempfile.TemporaryDirectory() as work:
         def unpack(name, to):

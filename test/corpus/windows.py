@@ -11,17 +11,15 @@ need its files are left out, and said to be.
 import argparse
 import collections
 import json
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
+import corpus
 import runtimes
 
-SKIPPED = 77
 WITH_ORACLE = ("net10-wks-ms-full", "net8-wks-ms-full", "net10-wks-dac-ms-heap", "net8-wks-dac-ms-heap",
                "net10-srv-dac-ms-heap", "net8-srv-ms-heap", "net10-wks-seg-ms-heap")
 WITHOUT_ORACLE = "net9-wks-heap"
@@ -35,11 +33,6 @@ KINDS = {"WeakShort": "weak_short", "WeakLong": "weak_long", "Strong": "strong",
          "SizedRef": "sized_ref", "WeakWinRT": "weak_native_com"}
 GENERATIONS = {"Frozen": "frozen", "Pinned": "poh", "Large": "loh", "Generation0": "gen0", "Generation1": "gen1",
                "Generation2": "gen2"}
-
-
-def skip(why):
-    print(f"SKIPPED: Windows minidumps were NOT compared: {why}")
-    sys.exit(SKIPPED)
 
 
 class Oracle:
@@ -180,13 +173,7 @@ def main():
     parser.add_argument("dnheap")
     parser.add_argument("--only")
     args = parser.parse_args()
-    if "DNHEAP_CORPUS" not in os.environ:
-        skip("DNHEAP_CORPUS does not name their folder")
-    folder = pathlib.Path(os.environ["DNHEAP_CORPUS"]) / "windows"
-    if not folder.is_dir():
-        skip(f"there is no {folder}")
-    if not shutil.which("zstd"):
-        skip("zstd is not installed")
+    folder = corpus.folder("windows", "Windows minidumps")
     packs = None
     try:
         packs = runtimes.windows_packs()

@@ -1,4 +1,5 @@
 #include "dump/elf_core.h"
+#include "support/damage.h"
 #include "support/elf_writer.h"
 
 #include <algorithm>
@@ -29,25 +30,12 @@ ElfCoreWriter small_core(Format format) {
   return out;
 }
 
-// The opener as open_dump() calls it; a failure's text instead of the exception.
-struct Opened {
-  std::unique_ptr<Target> target;
-  std::string error;
-
-  explicit Opened(Bytes file) {
-    try {
-      target = open_elf_core(file, nullptr);
-    } catch (const Error &thrown) {
-      error = thrown.what();
-    }
-  }
-  const Target *operator->() const { return target.get(); }
+// As open_dump() calls it.
+struct Opened : test::OpenedFile {
+  explicit Opened(Bytes file) : OpenedFile(open_elf_core, file) {}
 };
 
-bool has_note(const Target &target, std::string_view part) {
-  return std::any_of(target.notes.begin(), target.notes.end(),
-                     [&](const std::string &note) { return note.find(part) != note.npos; });
-}
+using test::has_note;
 
 TEST(ElfCore, ReadsMemoryAndNotes) {
   for (Format format : test::all_formats)

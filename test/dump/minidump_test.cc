@@ -1,4 +1,5 @@
 #include "dump/minidump.h"
+#include "support/damage.h"
 #include "support/minidump_writer.h"
 
 #include <algorithm>
@@ -27,25 +28,12 @@ MinidumpWriter small_dump() {
   return out;
 }
 
-// The opener as open_dump() calls it; a failure's text instead of the exception.
-struct Opened {
-  std::unique_ptr<Target> target;
-  std::string error;
-
-  explicit Opened(Bytes file) {
-    try {
-      target = open_minidump(file, nullptr);
-    } catch (const Error &thrown) {
-      error = thrown.what();
-    }
-  }
-  const Target *operator->() const { return target.get(); }
+// As open_dump() calls it.
+struct Opened : test::OpenedFile {
+  explicit Opened(Bytes file) : OpenedFile(open_minidump, file) {}
 };
 
-bool has_note(const Target &target, std::string_view part) {
-  return std::any_of(target.notes.begin(), target.notes.end(),
-                     [&](const std::string &note) { return note.find(part) != note.npos; });
-}
+using test::has_note;
 
 TEST(Minidump, ReadsMemoryModulesAndThreads) {
   for (MinidumpWriter::List list : {MinidumpWriter::List::memory64, MinidumpWriter::List::memory})
@@ -339,11 +327,7 @@ TEST(Minidump, RandomDamageDoesNoHarm) {
     writer.exception = {7, test::context_bytes(1232, 8, {})};
     const std::vector<std::byte> good = writer.write();
     for (int round = 0; round < 5000; ++round) {
-      std::vector<std::byte> file = good;
-      for (u64 hits = 1 + random() % 6; hits; --hits)
-        file[random() % file.size()] = static_cast<std::byte>(random() % 3 ? random() : 0xff);
-      if (random() % 4 == 0)
-        file.resize(random() % file.size());
+      const std::vector<std::byte> file = test::damaged(good, random);
       Opened dump(file);
       for (const Range &range : dump.target ? dump->memory.ranges() : std::span<const Range>())
         EXPECT_TRUE(range.bytes.data() >= file.data() &&

@@ -46,6 +46,13 @@ Retained total(const Graph &graph, const std::vector<bool> &bits) {
   return out;
 }
 
+// What an object leads to, itself included.
+Retained closure(const Edges &edges, const ObjectSizes &sizes, ObjectId object, unsigned threads, const Watch &watch) {
+  Reach reach(edges, threads, watch);
+  reach.from({&object, 1});
+  return reach.total(sizes);
+}
+
 TEST(Reach, ClosureAsBySearch) {
   for (u64 seed = 0; seed < 1000; ++seed) {
     Graph graph = random_graph(seed, 60);

@@ -1,4 +1,5 @@
 #include "image/pe_file.h"
+#include "support/damage.h"
 #include "support/pe_writer.h"
 
 #include <algorithm>
@@ -75,11 +76,7 @@ TEST(PeFile, RandomDamageDoesNoHarm) {
   for (bool wide : {true, false}) {
     const std::vector<std::byte> good = PeWriter{.wide = wide}.write();
     for (int round = 0; round < 5000; ++round) {
-      std::vector<std::byte> bytes = good;
-      for (u64 hits = 1 + random() % 6; hits; --hits)
-        bytes[random() % bytes.size()] = static_cast<std::byte>(random() % 3 ? random() : 0xff);
-      if (random() % 4 == 0)
-        bytes.resize(random() % bytes.size());
+      const std::vector<std::byte> bytes = test::damaged(good, random);
       std::optional<PeFile> file = PeFile::parse(bytes);
       std::vector<std::shared_ptr<const void>> storage;
       if (!file)

@@ -1,4 +1,5 @@
 #include "image/pe_image.h"
+#include "support/damage.h"
 #include "support/pe_writer.h"
 
 #include <gtest/gtest.h>
@@ -89,11 +90,7 @@ TEST(PeImage, RandomDamageDoesNoHarm) {
   std::mt19937 random(11);
   const std::vector<std::byte> good = PeWriter{}.write();
   for (int round = 0; round < 5000; ++round) {
-    std::vector<std::byte> file = good;
-    for (u64 hits = 1 + random() % 6; hits; --hits)
-      file[random() % file.size()] = static_cast<std::byte>(random() % 3 ? random() : 0xff);
-    if (random() % 4 == 0)
-      file.resize(random() % file.size());
+    const std::vector<std::byte> file = test::damaged(good, random);
     Memory memory({8, ByteOrder::little}, {{base, file}});
     for (std::optional<PeImage> image :
          {PeImage::from_file(file), PeImage::at(memory, base, true), PeImage::at(memory, base, false)})

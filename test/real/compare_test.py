@@ -118,67 +118,6 @@ class Comparison(unittest.TestCase):
         self.assertNotEqual(self.problems(right_stat(), right_segments(), truth=truth), [])
 
 
-class PathTest(unittest.TestCase):
-    HELD = {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "steps": "._list[*].value"}
-
-    def answer(self, **change):
-        root = {"kind": "static", "name": "P.Captured", "thread": None, "conservative": False}
-        steps = [{"field": "", "address": "0x10"}, {"field": "._list", "address": "0x20"},
-                 {"field": "[17].value", "address": "0x500"}]
-        return {"completeness": {"notes": []}, "tables": {"paths": [{"root": {**root, **change}, "steps": steps}]}}
-
-    def test_right_answer(self):
-        self.assertEqual(compare.own_path(self.answer(), self.HELD), [])
-
-    def test_every_value_counts(self):
-        for change in ({"kind": "handle:strong"}, {"name": None}, {"thread": 7}, {"conservative": True}):
-            self.assertTrue(compare.own_path(self.answer(**change), self.HELD), change)
-        for step, key, value in ((1, "field", "._other"), (2, "address", "0x508")):
-            wrong = self.answer()
-            wrong["tables"]["paths"][0]["steps"][step][key] = value
-            self.assertTrue(compare.own_path(wrong, self.HELD), key)
-        wrong = self.answer()
-        wrong["tables"]["paths"] *= 2
-        self.assertTrue(compare.own_path(wrong, self.HELD))
-
-
-class FieldsTest(unittest.TestCase):
-    """A type with an inline array and fields that overlap."""
-    def mine(self):
-        fields = [{"name": "_one", "token": "0x4000001", "offset": 0}]
-        return {"types": [{"method_table": "0x10", "type": "A", "fields": fields, "statics": [], "slots": ["._one"],
-                           "delegates": ["A.F", "libc.so+0x10"]}],
-                "references": [{"method_table": "0x10", "offset": 8, "name": "._one", "count": 3},
-                               {"method_table": "0x10", "offset": 16, "name": "._many._e[2].Value", "count": 1},
-                               {"method_table": "0x10", "offset": 24, "name": "._a|._b", "count": 1}],
-                "elements": 5, "slots": 9, "unnamed": 0, "problems": []}
-
-    def theirs(self):
-        out = self.mine()
-        names = ("._one", "._many._e.Number", "._b")
-        out["references"] = [{**row, "offset": row["offset"] - 8, "name": name} for row, name in zip(out["references"], names)]
-        return out
-
-    def test_agreement(self):
-        self.assertEqual(compare.fields(self.mine(), self.theirs()), [])
-        truth = {"references": {"A": ["._one"]}, "delegates": {"A": ["A.F", "libc.so"]}}
-        self.assertEqual(compare.own_fields(self.mine(), truth), [])
-        for wrong in ({"references": {"A": ["._two"]}, "delegates": {}}, {"references": {"B": []}, "delegates": {}},
-                      {"references": {}, "delegates": {"A": ["A.F"]}}, {"references": {}, "delegates": {"A": ["A.G", "libc.so"]}}):
-            self.assertTrue(compare.own_fields(self.mine(), wrong), wrong)
-
-    def test_every_value_counts(self):
-        for change in ({"unnamed": 1}, {"elements": 4}, {"problems": ["one"]}, {"types": []}, {"references": []}):
-            self.assertTrue(compare.fields({**self.mine(), **change}, self.theirs()), change)
-        for row in range(3):
-            for key, value in (("name", "._x"), ("count", 9), ("offset", 32)):
-                wrong = self.mine()
-                wrong["references"][row][key] = value
-                self.assertTrue(compare.fields(wrong, self.theirs()), (row, key))
-        for key, value in (("name", "_x"), ("token", "0x4000002"), ("offset", 8)):
-            wrong = self.mine()
-            wrong["types"][0]["fields"][0][key] = value
-            self.assertTrue(compare.fields(wrong, self.theirs()), key)
 class RootsTest(unittest.TestCase):
     HELD = [{"way": "static", "address": "0x100", "kind": "static", "name": "P.One", "thread": 0, "steps": ""},
             {"way": "thread static", "address": "0x200", "kind": "thread_static", "name": "P.Mine", "thread": 7, "steps": ""},

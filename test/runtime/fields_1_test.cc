@@ -57,12 +57,10 @@ public:
 };
 
 template <class Visit> void for_each_layout(Visit visit) {
-  for (Format format : all_formats)
-    for (Net net : {Net::net8, Net::net9, Net::net10, Net::net11}) {
-      HeapShape shape{.format = format, .net = net, .published = net != Net::net8};
-      SCOPED_TRACE(name_of(shape));
-      visit(shape);
-    }
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    visit(shape);
+  }
 }
 
 TEST(Fields1, OwnAndInherited) {

@@ -3,6 +3,7 @@
 #include "analysis/verb.h"
 #include "heap/object_cursor.h"
 #include "snapshot/snapshot.h"
+#include "support/gaps.h"
 #include "support/opened.h"
 #include "support/random_heap.h"
 
@@ -33,13 +34,6 @@ void damage(HeapBuilder &heap, std::mt19937_64 &random) {
     else
       heap.poke(at & ~(heap.p - 1), values[random() % std::size(values)], heap.p);
   }
-}
-
-u64 sum_of(std::span<const Gap> gaps) {
-  u64 sum = 0;
-  for (const Gap &gap : gaps)
-    sum += gap.end - gap.start;
-  return sum;
 }
 
 // True: there was an answer.

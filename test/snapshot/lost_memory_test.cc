@@ -6,6 +6,7 @@
 #include "report/write.h"
 #include "snapshot/snapshot.h"
 #include "support/core_file.h"
+#include "support/gaps.h"
 #include "support/random_heap.h"
 #include "support/run.h"
 
@@ -41,13 +42,6 @@ std::string error_of(std::function<void()> call) {
     return e.what();
   }
   return "";
-}
-
-u64 sum_of(std::span<const Gap> gaps) {
-  u64 sum = 0;
-  for (const Gap &gap : gaps)
-    sum += gap.end - gap.start;
-  return sum;
 }
 
 bool same(const HeapTally &a, const HeapTally &b) {

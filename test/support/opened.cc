@@ -32,4 +32,12 @@ std::string name_of(const HeapShape &shape) {
          (shape.published ? "" : " withheld");
 }
 
+std::vector<HeapShape> type_layouts() {
+  std::vector<HeapShape> out;
+  for (Format format : all_formats)
+    for (Net net : {Net::net8, Net::net9, Net::net10, Net::net11})
+      out.push_back({.format = format, .net = net, .published = net != Net::net8});
+  return out;
+}
+
 } // namespace dnheap::test

@@ -21,5 +21,7 @@ struct Opened {
 // Every format with every version, server and workstation, regions and segments, published and withheld descriptor.
 std::vector<HeapShape> all_shapes();
 std::string name_of(const HeapShape &shape);
+// Every format with every version, as it publishes itself: what is read of types does not depend on the rest.
+std::vector<HeapShape> type_layouts();
 
 } // namespace dnheap::test

@@ -5,6 +5,7 @@
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
 #include "runtime/layout/handle_table.h"
+#include "runtime/layout/object.h"
 #include "runtime/layout/thread_statics.h"
 
 namespace dnheap {
@@ -56,24 +57,6 @@ u64 require(const std::optional<u64> &value, const char *name, const Module &mod
   if (!value)
     throw Error(std::string("the debug header of ") + module.path + " does not say " + name);
   return *value;
-}
-
-// Compiled code relies on these, as under CoreCLR.
-void add_object(ContractDescriptor &to, i64 p) {
-  struct Known {
-    const char *type, *field;
-    i64 offset;
-  };
-  for (const Known &k : {Known{"Object", "m_pMethTab", 0},
-                         {"Array", "m_NumComponents", p},
-                         {"String", "m_StringLength", p},
-                         {"String", "m_FirstChar", p + 4}})
-    if (to.try_offset(k.type, k.field).value_or(k.offset) != k.offset)
-      throw Error(std::string("this runtime publishes ") + k.type + "." + k.field + " at offset " +
-                  std::to_string(to.offset(k.type, k.field)) + "; this program can only walk heaps in which it is at " +
-                  std::to_string(k.offset));
-    else if (!to.find_field(k.type, k.field))
-      to.set_field(k.type, k.field, k.offset, Origin::discovered);
 }
 
 void add_field(ContractDescriptor &to, const char *type, const char *field, i64 offset) {
@@ -160,7 +143,7 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
     derive_gc_structures(derivation);
     derive_handle_table(derivation);
   }
-  add_object(out, target.format().pointer_size);
+  derive_object(out, target.format().pointer_size);
   add_method_table(out, header && !has_descriptor && header->place.major <= 3);
   derive_thread_statics(derivation);
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
