@@ -4,6 +4,7 @@
 #include "dump/elf_core.h"
 #include "dump/open.h"
 #include "runtime/core_clr.h"
+#include "support/bundle_writer.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
@@ -92,6 +93,11 @@ void add_windows(Seeds &seeds) {
     }
   for (bool wide : {true, false})
     seeds.add("pe_fuzz", PeWriter{.wide = wide}.write());
+  for (u32 version : {1u, 2u, 6u}) {
+    BundleWriter bundle{.program = std::vector<std::byte>(64), .version = version};
+    bundle.files = {{.path = "a.dll", .bytes = PeWriter().write()}, {.path = "b.json", .bytes = {std::byte{'{'}}}};
+    seeds.add("bundle_fuzz", bundle.write());
+  }
 }
 
 // Changes to a sound process have no format: some of each length.
