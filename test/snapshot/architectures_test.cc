@@ -145,6 +145,39 @@ TEST(Architectures, ElfCores) {
     }
 }
 
+// Where memory allocators put tags into the top byte of pointers, as bionic does and glibc on request. The heap and the
+// runtime's types are not theirs. Cores hold the tags of memory in segments of a kind of their own.
+TEST(Architectures, TaggedPointers) {
+  TemporaryFolder folder;
+  for (Net net : every_net) {
+    SCOPED_TRACE(static_cast<int>(net));
+    Process process({8, little}, net);
+    HeapBuilder &heap = process.heap;
+    Address store = 0;
+    {
+      std::unique_ptr<Target> target = heap.target();
+      store = *target->memory.try_pointer(heap.variables.at("ThreadStore"));
+    }
+    heap.poke(heap.variables.at("ThreadStore"), store | u64{0xb4} << 56, 8);
+    ElfCoreWriter writer = core_of(process, machines[1]);
+    auto snapshot = Snapshot::open(folder.write("core", as_string(writer.write())));
+    expect_all(process, *snapshot);
+    writer.machine = machines[0].number; // elsewhere such a pointer leads nowhere
+    for (ElfCoreWriter::Thread &thread : writer.threads)
+      thread.registers.resize(machines[0].registers);
+    std::vector<std::string> problems;
+    std::size_t threads = 0;
+    try {
+      auto other = Snapshot::open(folder.write("other", as_string(writer.write())));
+      threads = other->runtime().threads(problems).size();
+    } catch (const Error &error) {
+      problems.push_back(error.what());
+    }
+    EXPECT_EQ(threads, 0u);
+    EXPECT_FALSE(problems.empty());
+  }
+}
+
 struct Context {
   u16 processor;
   Architecture architecture;
