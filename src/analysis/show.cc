@@ -1,6 +1,7 @@
 // `show`: what is this object? Its type, size and fields, what it refers to, who refers to it, and what would be freed
 // with it.
 #include "analysis/answer_head.h"
+#include "analysis/compiled_names.h"
 #include "analysis/object_view.h"
 #include "analysis/subject.h"
 #include "analysis/verbs.h"
@@ -133,6 +134,8 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   text.whole = true;
   text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
   text.rows = report::rows_of(std::move(rows));
+  explain_compiled_names(view.type_name(object), text.notes);
+  explain_compiled_names(calls, text.notes);
   answer.tables.push_back(std::move(data));
   answer.tables.push_back(std::move(text));
 }
@@ -210,6 +213,7 @@ report::Table fields_table(Snapshot &snapshot, ObjectView &view, ObjectId object
     rows.push_back({field.offset, field.name, field.type_name.empty() ? Cell() : Cell(field.type_name), reference,
                     value,
                     field.declaring_type ? Cell(snapshot.runtime().types().name(field.declaring_type)) : Cell()});
+    explain_compiled_names(field.name, table.notes);
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
