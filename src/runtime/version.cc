@@ -46,7 +46,8 @@ std::string find_version(const Memory &memory, const Module &module) {
         Address from = std::max(segment.address, range.address),
                 to = std::min(segment.address + segment.size, range.end());
         if (segment.writable && from < to)
-          if (std::string found = version_in(range.bytes.subspan(from - range.address, to - from)); !found.empty())
+          if (std::string found = version_in(memory.fetched(range.bytes.subspan(from - range.address, to - from)));
+              !found.empty())
             return found;
       }
   if (module.pe && module.pe->file_version)

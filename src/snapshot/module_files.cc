@@ -81,7 +81,8 @@ bool is_native_windows_file(const Module &module, const std::set<std::string> &n
 
 class Layer {
 public:
-  Layer(Target &target, const std::vector<std::string> &folders) : target_(target), folders_(folders) {}
+  Layer(Target &target, const std::vector<std::string> &folders)
+      : target_(target), folders_(folders, target.file_root) {}
 
   void run() {
     u64 libraries = 0, assemblies = 0;

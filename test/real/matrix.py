@@ -19,6 +19,7 @@ import time
 import combinations
 import compare
 import descriptor11
+import live
 import runtimes
 import targets
 import thin
@@ -73,6 +74,8 @@ def run(dnheap, combination):
         return while_allocating(dnheap, combination)
     if combination.mode in ("handles", "oom") or combination.mode.startswith("cpus"):
         return with_handles(dnheap, combination)
+    if combination.mode.startswith("live"):
+        return live_process(dnheap, combination)
     if combination.mode == "holders":
         return with_holders(dnheap, combination)
     if combination.mode == "fields":
@@ -97,6 +100,18 @@ def at_rest(dnheap, combination, program, arguments=()):
                 names = type_names(target, pathlib.Path(folder) / f"{program}-names.core")
             dump = target.dump(combination.dump, pathlib.Path(folder) / f"{program}.core")
         return check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+
+
+def live_process(dnheap, combination):
+    """No dump: the process itself."""
+    if combination.mode == "live-busy":
+        with start(combination, "worker") as target:
+            return live.under_load(dnheap, target)
+    problems = []
+    for program, arguments in (("zoo", []), ("graph", ["600000"])):
+        with start(combination, program, arguments) as target:
+            problems += live.at_rest(dnheap, target)
+    return problems
 
 
 def with_handles(dnheap, combination):
