@@ -2,6 +2,9 @@
 #include "analysis/answer_head.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "graph/graph_check.h"
+#include "graph/live.h"
+#include "graph/object_graph.h"
 #include "graph/reference_check.h"
 #include "graph/roots.h"
 
@@ -131,6 +134,44 @@ report::Table totals_table(const ReferenceCheck &check, u64 problems) {
   return table;
 }
 
+// References that the graph has to have: not those of arrays in which static fields lie, each of which is a root.
+u64 expected_edges(Snapshot &snapshot, const ReferenceCheck &check) {
+  u64 count = check.references + check.hidden - check.bad;
+  ReferenceReader reader(snapshot.references());
+  for (Address holder : snapshot.roots().holders) {
+    OpenedObject object;
+    if (snapshot.index().is_object(holder) && reader.open(holder, object))
+      reader.for_each(object, [&](Address target) { count -= snapshot.index().is_object(target); });
+  }
+  return count;
+}
+
+report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, u64 &problems) {
+  report::Table table;
+  table.name = "invariants";
+  table.title = "dnheap's own graph";
+  table.columns = {{"invariant", "What must hold", Kind::text},
+                   {"checked", "Checked", Kind::count},
+                   {"violations", "Violations", Kind::count},
+                   {"first", "First", Kind::address}};
+  const ObjectGraph &graph = snapshot.graph();
+  GraphParts parts{snapshot.index(),
+                   graph.edges(),
+                   graph.sizes(),
+                   snapshot.owned_roots(),
+                   snapshot.dominators(),
+                   snapshot.live().objects,
+                   expected_edges(snapshot, check)};
+  std::vector<report::Row> rows;
+  for (const Invariant &of : check_graph(parts, snapshot.threads(), snapshot.watch())) {
+    rows.push_back({of.name, of.checked, of.violations, of.first ? Cell(of.first) : Cell()});
+    problems += of.violations;
+  }
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  return table;
+}
+
 } // namespace
 
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
@@ -144,9 +185,13 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
     answer.completeness->notes.push_back("not checked: " + what);
   u64 problems =
       check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
+  std::vector<report::Table> more;
+  if (question.all)
+    more.push_back(invariants_table(snapshot, check, problems));
   answer.headline += problems ? "; " + count_text(problems) + " PROBLEMS"
                               : "; sound: all " + count_text(check.references) + " references lead to objects";
   answer.tables = {problems_table(snapshot, check, *answer.completeness), totals_table(check, problems)};
+  answer.tables.insert(answer.tables.end(), more.begin(), more.end());
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;

@@ -83,7 +83,7 @@ private:
         if (found.there > found.not_there)
           linked.insert(*variable);
         // Few may be in use, and of these some damaged.
-        if (!caches(i).empty())
+        if (found.there && !caches(i).empty())
           counted[found.there].insert(*variable);
       }
     const std::set<Address> &found = linked.empty() && !counted.empty() ? counted.rbegin()->second : linked;
