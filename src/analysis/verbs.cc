@@ -66,11 +66,13 @@ constexpr Verb all_verbs[] = {
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
     {"verify", "is the heap sound?",
-     "Looks at every object and every reference. Problems are places without a sound object, references that lead to "
-     "no "
-     "object, and types whose references are not described soundly. A dump taken while the program ran on may have "
-     "some.",
-     "", "", "problems totals", answer_verify},
+     "Looks at every object, the word in front of it (its sync block, who holds its lock) and every reference. "
+     "Problems "
+     "are places without a sound object, references that lead to no object, headers that name a sync block that is not "
+     "the object's, and types whose references are not described soundly. A dump taken while the program ran on may "
+     "have some. --all also builds the graph of all references and its dominators, and checks that they agree with "
+     "each other.",
+     "all", "", "problems totals invariants", answer_verify},
     {"contract", "which data contract did the target publish?",
      "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
      "discovered "

@@ -96,7 +96,7 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.live = true; }},
     {"dead", 0, nullptr, "live", "only objects that nothing keeps alive",
      [](Options &o, std::string_view) { o.question.dead = true; }},
-    {"all", 0, nullptr, "all", "one path for each root that reaches the object, not just the shortest",
+    {"all", 0, nullptr, "all", "path: one for each root that reaches the object, not just the shortest; verify: the graph, too",
      [](Options &o, std::string_view) { o.question.all = true; }},
     {"closure", 0, nullptr, "closure", "also all that the object reaches, whoever else holds it",
      [](Options &o, std::string_view) { o.question.closure = true; }},

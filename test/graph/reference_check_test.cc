@@ -16,7 +16,9 @@ u64 mix(u64 a, u64 b) {
 }
 
 ReferenceCheck check(const Indexed &in, unsigned threads, u64 most) {
-  return check_references(in.opened.heap, in.opened.runtime, *in.index, *in.references, threads, {}, most);
+  return check_references(
+      in.opened.heap, in.opened.runtime, *in.index, *in.references, HeaderCheck(in.opened.runtime),
+      [](Address) { return true; }, threads, {}, most);
 }
 
 TEST(ReferenceCheck, FindsWhatTheTestWrote) {
@@ -39,6 +41,7 @@ TEST(ReferenceCheck, FindsWhatTheTestWrote) {
         EXPECT_EQ(found.edges, edges);
         EXPECT_EQ(found.hidden, 0u);
         EXPECT_EQ(found.unreadable, 0u);
+        EXPECT_EQ(found.bad_headers, 0u);
         EXPECT_EQ(found.bad, made.bad.size());
         EXPECT_TRUE(found.undescribed.empty());
         std::map<Address, Address> bad;
@@ -47,6 +50,7 @@ TEST(ReferenceCheck, FindsWhatTheTestWrote) {
           bool is_free = std::find(made.free.begin(), made.free.end(), b.target) != made.free.end();
           EXPECT_EQ(b.problem == ReferenceProblem::free_space, is_free);
           EXPECT_EQ(b.problem == ReferenceProblem::outside, b.target == made.heap.object_type);
+          EXPECT_EQ(b.problem == ReferenceProblem::unaligned, b.target % 4 != 0);
         }
         EXPECT_EQ(bad, made.bad);
       }

@@ -57,7 +57,7 @@ def command_lines(dnheap, verb, dump):
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
-            "retained": [[], ["--tree"]]}.get(verb, [[]])
+            "retained": [[], ["--tree"]], "verify": [[], ["--all"]]}.get(verb, [[]])
 
 
 def first(dnheap, dump, kind):
