@@ -203,7 +203,7 @@ void advise_on_shared_memory(Target &target) {
       }
   if (size && known == 0 && target.advice.empty())
     target.advice = "the core lacks shared memory, in which the runtime keeps its types: write 0x33 into "
-                    "/proc/PID/coredump_filter before the next core is taken, or use createdump";
+                    "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
 } // namespace

@@ -136,12 +136,11 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     std::string needed;
     for (const Provenance &p : target_->provenance)
       if (p.outcome != Provenance::Outcome::used && needed.empty())
-        needed = "; if " + p.module + " is a NativeAOT program, its file is needed: " + p.reason;
-    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, and for the debug "
-                "headers of NativeAOT and CoreRT, in " +
+        needed = "; if " + p.module + " is a NativeAOT or single-file program, its file is needed: " + p.reason;
+    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, single-file "
+                "programs, and for the debug headers of NativeAOT and CoreRT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
-                (target_->modules.empty() ? ": the dump lists none" : "") +
-                "; single-file programs cannot be read yet" + needed);
+                (target_->modules.empty() ? ": the dump lists none" : "") + needed);
   }
   auto open = [&](const FoundRuntime &of) {
     std::unique_ptr<Runtime> out = of.open();
