@@ -26,7 +26,7 @@ constexpr Verb all_verbs[] = {
      "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and what would be "
      "freed with it. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values shows "
      "the contents of strings and fields.",
-     "closure values", "", "object fields references referrers", answer_show, "ADDR"},
+     "closure values", "", "object fields elements references referrers", answer_show, "ADDR"},
     {"path", "why is it alive?",
      "Of an object: the shortest way from something that keeps it alive, each step by its field; --all shows the "
      "nearest way from each root that reaches it. Of a type: the ways of all its instances, those that are alike as "
