@@ -15,7 +15,6 @@ enum : u16 {
   at_producer = 0x25,
   at_data_member_location = 0x38,
   at_declaration = 0x3c,
-  at_encoding = 0x3e,
   at_specification = 0x47,
   at_type = 0x49,
 };
@@ -333,7 +332,6 @@ private:
     case at_type: out.type = value.reference; break;
     case at_specification: out.specification = value.reference; break;
     case at_byte_size: out.byte_size = value.number; break;
-    case at_encoding: out.encoding = value.number; break;
     case at_data_member_location: out.data_member_location = value.number; break;
     case at_declaration: out.is_declaration = value.number.value_or(0) != 0; break;
     case at_location: out.location = value.block; break;

@@ -40,7 +40,7 @@ struct DwarfEntry {
   u32 depth = 0;         // 0: the unit itself
   std::string_view name; // empty: has none, or it is told by an index (DW_FORM_strx)
   std::optional<u64> type, specification;
-  std::optional<u64> byte_size, encoding, data_member_location; // the latter where it is a constant
+  std::optional<u64> byte_size, data_member_location; // the latter where it is a constant
   bool is_declaration = false;
   bool is_name_inline = false; // the name lies in .debug_info itself
   Bytes location;              // an expression

@@ -14,7 +14,6 @@ constexpr u64 most_kept = 1 << 23;                  // types, and fields
 constexpr unsigned most_depth = 16;                 // of structs in structs
 constexpr u64 largest_section = u64{1} << 32;       // a Reference tells a place in it
 constexpr u32 several = ~u32{0};
-enum : u64 { boolean = 2, floating = 4, is_signed = 5, signed_char = 6, unsigned_char = 8, utf = 0x10 };
 
 // [address] or [address][+ offset]: in a block of static fields; with dereferences in an object that a cell leads to.
 struct Place {
@@ -97,7 +96,6 @@ private:
                entry.tag,
                entry.is_declaration,
                static_cast<u8>(std::min<u64>(entry.byte_size.value_or(0), 255)),
-               static_cast<u8>(std::min<u64>(entry.encoding.value_or(0), 255)),
                entry.name};
     switch (entry.tag) {
     case dwarf::tag_class_type:
@@ -265,33 +263,23 @@ const DebugTypes::Class *DebugTypes::class_at(Reference reference) const {
 }
 
 DebugTypes::Type DebugTypes::primitive(const Entry &entry) const {
-  auto of_size = [&](ElementType one, ElementType two, ElementType four, ElementType eight) {
-    switch (entry.size) {
-    case 1: return one;
-    case 2: return two;
-    case 4: return four;
-    case 8: return eight;
-    default: return ElementType::Void;
-    }
+  struct Primitive {
+    std::string_view name; // the compiler's
+    ElementType type;
+    std::string_view runtime_name;
   };
-  constexpr ElementType none = ElementType::Void;
-  Type out{none, entry.name, entry.size, nullptr};
-  switch (entry.encoding) {
-  case boolean: out.type = of_size(ElementType::Boolean, none, none, none); break;
-  case utf: out.type = of_size(none, ElementType::Char, none, none); break;
-  case floating: out.type = of_size(none, none, ElementType::R4, ElementType::R8); break;
-  case is_signed:
-  case signed_char:
-    out.type = of_size(ElementType::I1, ElementType::I2, ElementType::I4, ElementType::I8);
-    if (entry.name == "nint")
-      out.type = ElementType::I;
-    break;
-  default:
-    out.type = of_size(ElementType::U1, ElementType::U2, ElementType::U4, ElementType::U8);
-    if (entry.name == "nuint")
-      out.type = ElementType::U;
-  }
-  return out;
+  static constexpr Primitive all[] = {
+      {"bool", ElementType::Boolean, "System.Boolean"}, {"char16_t", ElementType::Char, "System.Char"},
+      {"sbyte", ElementType::I1, "System.SByte"},       {"byte", ElementType::U1, "System.Byte"},
+      {"short", ElementType::I2, "System.Int16"},       {"ushort", ElementType::U2, "System.UInt16"},
+      {"int", ElementType::I4, "System.Int32"},         {"uint", ElementType::U4, "System.UInt32"},
+      {"long", ElementType::I8, "System.Int64"},        {"ulong", ElementType::U8, "System.UInt64"},
+      {"nint", ElementType::I, "System.IntPtr"},        {"nuint", ElementType::U, "System.UIntPtr"},
+      {"float", ElementType::R4, "System.Single"},      {"double", ElementType::R8, "System.Double"}};
+  for (const Primitive &p : all)
+    if (p.name == entry.name)
+      return {p.type, p.runtime_name, entry.size, nullptr};
+  return {ElementType::Void, entry.name, entry.size, nullptr};
 }
 
 DebugTypes::Type DebugTypes::type(Reference reference) const {

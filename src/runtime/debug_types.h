@@ -36,7 +36,7 @@ public:
   };
   struct Type {
     ElementType type = ElementType::Void; // as InstanceField has it; Void: not known
-    std::string_view name;                // mangled; of a reference, what it leads to
+    std::string_view name;                // mangled, of primitive types the runtime's; of a reference, what it leads to
     std::optional<u64> size;              // of a field of this type
     const Class *struct_type = nullptr;   // of ValueType; null: not known
   };
@@ -62,7 +62,7 @@ private:
     Reference target = 0; // the type meant; of a class that is described its index
     u16 tag = 0;
     bool is_declaration = false;
-    u8 size = 0, encoding = 0;
+    u8 size = 0;
     std::string_view name;
   };
 

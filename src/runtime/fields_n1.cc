@@ -80,25 +80,39 @@ std::vector<InstanceField> FieldsN1::read_fields(Address mt) {
   if (!layout || types_->element_of(mt) || kept_ > max_kept)
     return out;
   std::vector<const DebugTypes::Class *> classes = classes_of(mt);
-  for (auto c = classes.rbegin(); c != classes.rend(); ++c)
+  for (auto c = classes.rbegin(); c != classes.rend(); ++c) {
+    InstanceField from;
+    from.declaring_type = types_->symbols().find_type((*c)->name).value_or(c == std::prev(classes.rend()) ? mt : 0);
     for (const DebugTypes::Field &field : (*c)->fields) {
       const u64 offset = field.offset + ((*c)->is_struct ? p_ : 0);
-      if (offset == 0 || offset + p_ >= layout->base_size + u64{layout->component_size} || out.size() >= max_visited)
-        continue; // the MethodTable pointer, or outside of the object
-      const DebugTypes::Type type = debug().type(field.type);
-      InstanceField to;
-      to.name = printable(field.name, max_name);
-      to.type = type.type;
-      to.type_name = printable(types_->unmangled(type.name), 8192);
-      to.offset = offset;
-      to.size = type.size;
-      if (type.struct_type)
-        to.method_table = types_->symbols().find_type(std::string(boxed) + std::string(type.name)).value_or(0);
-      to.declaring_type = types_->symbols().find_type((*c)->name).value_or(c == std::prev(classes.rend()) ? mt : 0);
-      kept_ += sizeof to + to.name.size() + to.type_name.size();
-      out.push_back(std::move(to));
+      if (offset && offset + p_ < layout->base_size + u64{layout->component_size}) // offset 0: its MethodTable
+        add_field(field, offset, from, out, 0);
     }
+  }
   return out;
+}
+
+// A struct that has no MethodTable, as nobody boxes it, cannot be asked about: then its fields follow it.
+void FieldsN1::add_field(const DebugTypes::Field &field, u64 place, InstanceField from, std::vector<InstanceField> &to,
+                         unsigned depth) {
+  if (to.size() >= max_visited || depth > max_depth || kept_ > max_kept)
+    return;
+  const DebugTypes::Type type = debug().type(field.type);
+  from.name += printable(field.name, max_name);
+  from.type = type.type;
+  from.type_name = printable(types_->unmangled(type.name), 8192);
+  from.offset = place;
+  from.size = type.size;
+  from.method_table = 0;
+  if (type.struct_type)
+    from.method_table = types_->symbols().find_type(std::string(boxed) + std::string(type.name)).value_or(0);
+  kept_ += sizeof from + from.name.size() + from.type_name.size();
+  to.push_back(from);
+  if (!type.struct_type || from.method_table)
+    return;
+  from.name += ".";
+  for (const DebugTypes::Field &inner : type.struct_type->fields)
+    add_field(inner, place + inner.offset, from, to, depth + 1);
 }
 
 std::optional<ElementShape> FieldsN1::elements(Address mt) {

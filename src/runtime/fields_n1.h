@@ -38,6 +38,9 @@ private:
   const DebugTypes &debug();
   TypeNames build_names(Address method_table) override;
   std::vector<InstanceField> read_fields(Address method_table);
+  // `place`: of the field, from the object's first byte.
+  void add_field(const DebugTypes::Field &field, u64 place, InstanceField from, std::vector<InstanceField> &to,
+                 unsigned depth);
   // The type's class, then its parents'; where it has none, its parents' all the same.
   std::vector<const DebugTypes::Class *> classes_of(Address method_table);
   const DebugTypes::Class *class_of(Address method_table);

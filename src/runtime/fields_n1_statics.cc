@@ -101,10 +101,14 @@ ReferenceLayout FieldsN1::thread_static_fields(Address mt) {
     const u64 next = i + 1 < types.size() ? types[i + 1].first : end;
     auto first = std::lower_bound(slots.begin(), slots.end(), types[i].first),
          last = std::lower_bound(slots.begin(), slots.end(), next);
-    if (std::optional<ReferenceLayout> own = lay_out_threads(types[i].second, types[i].first, next, {first, last})) {
-      std::move(own->references.begin(), own->references.end(), std::back_inserter(out.references));
-      std::move(own->runs.begin(), own->runs.end(), std::back_inserter(out.runs));
+    std::optional<ReferenceLayout> own = lay_out_threads(types[i].second, types[i].first, next, {first, last});
+    if (!own) { // whose they are is known all the same
+      own.emplace();
+      for (; first != last; ++first)
+        own->references.push_back({*first, {types_->unmangled(types[i].second) + ".*", {}}});
     }
+    std::move(own->references.begin(), own->references.end(), std::back_inserter(out.references));
+    std::move(own->runs.begin(), own->runs.end(), std::back_inserter(out.runs));
   }
   out.seal();
   return out;
