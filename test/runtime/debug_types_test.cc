@@ -196,9 +196,10 @@ TEST(DebugTypes, Damaged) {
         changed[i] = static_cast<std::byte>(random());
       DebugTypes types(changed, bias, 8, nullptr);
       for (const char *name : {"Object", "Loop", "Cache"})
-        if (const DebugTypes::Class *found = types.find(name))
+        if (const DebugTypes::Class *found = types.find(name)) {
           for (const DebugTypes::Field &field : found->fields)
             EXPECT_LE(types.type(field.type).name.size(), changed.size());
+        }
       EXPECT_LE(types.statics_at(0x800 + bias).size(), 2u);
     }
 }
