@@ -144,7 +144,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   }
   auto open = [&](const FoundRuntime &of) {
     std::unique_ptr<Runtime> out = of.open();
-    add_symbols(*target_, *out, options_.module_folders);
+    add_debug_file(*target_, *out, options_.module_folders);
     return out;
   };
   if (options_.runtime) {
