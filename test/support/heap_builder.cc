@@ -367,6 +367,8 @@ std::vector<std::byte> HeapBuilder::library_file() const {
   if (descriptor_ && shape.exported)
     library.symbols.push_back({"DotNetRuntimeContractDescriptor", descriptor_ - module_base_});
   library.symbols.push_back({"coreclr_initialize", ElfLibraryWriter::read_only_at});
+  if (shape.single_file)
+    library.symbols.push_back({"DotNetRuntimeInfo", ElfLibraryWriter::read_only_at});
   for (Address at : relocated_) {
     u64 value = load_pointer(data.bytes().data() + (at - data.address()), shape.format);
     library.relocations.push_back({at - module_base_, value - module_base_});
@@ -405,7 +407,7 @@ std::unique_ptr<Target> HeapBuilder::target() {
   out->architecture = p == 8 ? Architecture::x64 : Architecture::x86;
   out->pid = 4001;
   out->memory = Memory(shape.format, ranges);
-  Module runtime{"/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
+  Module runtime{shape.single_file ? "/app/shop" : "/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
   out->modules = {runtime};
   for (const ModuleWriter &m : modules)
     if (m.has_image) {
