@@ -83,10 +83,11 @@ HeapBuilder::HeapBuilder(const HeapShape &s)
   data.append(version_text(s.net));
   // All of the runtime's variables, in some order; what is said of them follows in build().
   for (const char *name :
-       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore",  "Finalizer",
-        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",      "c_gc_state",
-        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",      "build_variant",
-        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "gc_descriptor"})
+       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore",   "Finalizer",
+        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",       "c_gc_state",
+        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",       "build_variant",
+        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "gc_descriptor", "SyncTable",
+        "SyncBlockCache", "Dispenser"})
     variable(name);
   variable("generation_table", 5 * 33);
   variable("GlobalAllocContext", 8);
