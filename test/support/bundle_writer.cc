@@ -29,7 +29,8 @@ std::vector<std::byte> BundleWriter::write() const {
   FormatWriter out({8, ByteOrder::little});
   out.append(program);
   out.put(0, 8);
-  for (u32 word : {0xb902128b, 0x3820616a, 0x02937b72, 0x32a0d714, 0xe6b9f513, 0x1833aeef, 0xce2d3bee, 0xae6ab324})
+  for (u32 word :
+       {0xb902128bu, 0x3820616au, 0x02937b72u, 0x32a0d714u, 0xe6b9f513u, 0x1833aeefu, 0xce2d3beeu, 0xae6ab324u})
     out.word(word);
   for (u64 i = 0; i < files.size(); ++i) {
     out.fill_to(offset_of(i));
