@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "dump/elf_core_notes.h"
+#include "dump/machine.h"
 #include "image/elf_format.h"
 
 #include <algorithm>
@@ -10,24 +11,6 @@
 namespace dnheap {
 
 namespace {
-
-struct Machine {
-  u16 number;
-  Architecture architecture;
-};
-constexpr Machine machines[] = {
-    {elf::machine_x64, Architecture::x64},       {elf::machine_x86, Architecture::x86},
-    {elf::machine_arm64, Architecture::arm64},   {elf::machine_arm, Architecture::arm},
-    {elf::machine_riscv, Architecture::riscv64}, {elf::machine_loongarch, Architecture::loongarch64},
-    {elf::machine_s390, Architecture::s390x},    {elf::machine_ppc64, Architecture::ppc64},
-};
-
-Architecture architecture_of(u16 number) {
-  for (const Machine &machine : machines)
-    if (machine.number == number)
-      return machine.architecture;
-  return Architecture::unknown;
-}
 
 [[noreturn]] void fail_cut_off(const char *where, Bytes file) {
   throw Error(fmt::format("this ELF core is cut off inside its {}: the file ends at byte {}", where, file.size()));

@@ -97,7 +97,8 @@ std::set<const Module *> programs_with_bundles(const Target &target) {
 
 class Layer {
 public:
-  Layer(Target &target, const std::vector<std::string> &folders) : target_(target), folders_(folders) {}
+  Layer(Target &target, const std::vector<std::string> &folders)
+      : target_(target), folders_(folders, target.file_root) {}
 
   void run() {
     u64 libraries = 0, assemblies = 0;
