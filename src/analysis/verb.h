@@ -3,6 +3,7 @@
 // and Interrupted; it is called once, from one thread.
 #pragma once
 #include "base/integers.h"
+#include "base/watch.h"
 #include "report/answer.h"
 
 #include <optional>
@@ -48,6 +49,8 @@ struct Verb {
   // What stands behind the target on the command line, as the help calls it: "ADDR", "ADDR|TYPE"; null: nothing.
   const char *subject = nullptr;
   const char *by = ""; // words that --by takes
+  // Of a verb that takes no target, instead of `answer`. May throw as that does.
+  report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
 };
 
 // The verb's answer. Asks again when part of the dump was lost meanwhile, so that nothing in it rests on bytes that

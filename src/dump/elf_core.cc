@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "dump/elf_core_notes.h"
+#include "dump/machine.h"
 #include "image/elf_format.h"
 
 #include <algorithm>
@@ -10,24 +11,6 @@
 namespace dnheap {
 
 namespace {
-
-struct Machine {
-  u16 number;
-  Architecture architecture;
-};
-constexpr Machine machines[] = {
-    {elf::machine_x64, Architecture::x64},       {elf::machine_x86, Architecture::x86},
-    {elf::machine_arm64, Architecture::arm64},   {elf::machine_arm, Architecture::arm},
-    {elf::machine_riscv, Architecture::riscv64}, {elf::machine_loongarch, Architecture::loongarch64},
-    {elf::machine_s390, Architecture::s390x},    {elf::machine_ppc64, Architecture::ppc64},
-};
-
-Architecture architecture_of(u16 number) {
-  for (const Machine &machine : machines)
-    if (machine.number == number)
-      return machine.architecture;
-  return Architecture::unknown;
-}
 
 [[noreturn]] void fail_cut_off(const char *where, Bytes file) {
   throw Error(fmt::format("this ELF core is cut off inside its {}: the file ends at byte {}", where, file.size()));
@@ -186,6 +169,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));
+  if (target.architecture == Architecture::arm64)
+    target.memory.ignore_top_byte();
   if (u64 lost = given - target.memory.size())
     target.notes.push_back(
         fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
@@ -220,7 +205,7 @@ void advise_on_shared_memory(Target &target) {
       }
   if (size && known == 0 && target.advice.empty())
     target.advice = "the core lacks shared memory, in which the runtime keeps its types: write 0x33 into "
-                    "/proc/PID/coredump_filter before the next core is taken, or use createdump";
+                    "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "dump/elf_core_notes.h"
 
+#include "dump/machine.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -12,20 +14,6 @@ constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the ker
 constexpr u64 most_auxv = 1024;
 
 enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
-
-// Where NT_PRSTATUS keeps the general registers of a machine (word size included), and which of them are which.
-struct RegisterLayout {
-  u16 machine;
-  u8 pointer_size;
-  u8 offset, count;
-  u8 instruction_pointer, stack_pointer;
-};
-constexpr RegisterLayout register_layouts[] = {
-    {elf::machine_x64, 8, 112, 27, 16, 19}, {elf::machine_arm64, 8, 112, 34, 32, 31},
-    {elf::machine_x86, 4, 72, 17, 12, 15},  {elf::machine_arm, 4, 72, 18, 15, 13},
-    {elf::machine_riscv, 8, 112, 32, 0, 2}, {elf::machine_loongarch, 8, 112, 45, 33, 3},
-    {elf::machine_s390, 8, 112, 27, 1, 17}, {elf::machine_ppc64, 8, 112, 48, 32, 1},
-};
 
 class NoteReader {
 public:
@@ -65,17 +53,9 @@ private:
       return;
     Thread thread;
     thread.id = *id;
-    for (const RegisterLayout &layout : register_layouts) {
-      if (layout.machine != machine_ || layout.pointer_size != format_.pointer_size)
-        continue;
-      for (u64 i = 0; i < layout.count; ++i)
-        if (std::optional<u64> value = word(status, layout.offset + i * format_.pointer_size))
-          thread.registers.push_back(*value);
-      if (thread.registers.size() == layout.count) {
-        thread.instruction_pointer = thread.registers[layout.instruction_pointer];
-        thread.stack_pointer = thread.registers[layout.stack_pointer];
-      }
-    }
+    constexpr u64 registers_wide = 112, registers_narrow = 72; // struct elf_prstatus
+    u64 at = wide() ? registers_wide : registers_narrow;
+    read_registers(thread, status.subspan(std::min<u64>(at, status.size())), machine_, format_);
     target_.threads.push_back(std::move(thread));
   }
 

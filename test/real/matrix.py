@@ -20,6 +20,7 @@ import combinations
 import compare
 import corrupted
 import descriptor11
+import live
 import runtimes
 import targets
 import thin
@@ -74,6 +75,8 @@ def run(dnheap, combination):
         return while_allocating(dnheap, combination)
     if combination.mode in ("handles", "oom") or combination.mode.startswith("cpus"):
         return with_handles(dnheap, combination)
+    if combination.mode.startswith("live"):
+        return live_process(dnheap, combination)
     if combination.mode == "holders":
         return with_holders(dnheap, combination)
     if combination.mode == "fields":
@@ -109,6 +112,18 @@ def after_corruption(dnheap, combination, dump):
     found = corrupted.differences(done, lost, answer(dnheap, "verify", dump), witness.corrupted(dump, combination.major))
     print(f"{dump.name}: {len(done)} objects corrupted")
     return [f"corrupted: {problem}" for problem in found]
+
+
+def live_process(dnheap, combination):
+    """No dump: the process itself."""
+    if combination.mode == "live-busy":
+        with start(combination, "worker") as target:
+            return live.under_load(dnheap, target)
+    problems = []
+    for program, arguments in (("zoo", []), ("graph", ["600000"])):
+        with start(combination, program, arguments) as target:
+            problems += live.at_rest(dnheap, target)
+    return problems
 
 
 def with_handles(dnheap, combination):

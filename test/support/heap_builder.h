@@ -33,8 +33,9 @@ struct HeapShape {
   bool server = false;
   u32 heaps = 1; // of server GC
   bool regions = true;
-  bool published = true; // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
-  bool exported = true;  // false: only its magic tells where it lies
+  bool published = true;    // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
+  bool exported = true;     // false: only its magic tells where it lies
+  bool single_file = false; // the runtime's module is the program itself
 };
 
 // Where a version keeps what the tests are about, in pointer-sized words.

@@ -1,0 +1,13 @@
+// What differs between processors, by their number in ELF headers: what they are called, and where Linux keeps a
+// thread's general registers, in NT_PRSTATUS of a core and for whoever traces a process.
+#pragma once
+#include "target/target.h"
+
+namespace dnheap {
+
+Architecture architecture_of(u16 machine);
+
+// Leaves the thread as it is when the machine is not known; what `set` is too short for is left out.
+void read_registers(Thread &thread, Bytes set, u16 machine, Format format);
+
+} // namespace dnheap
