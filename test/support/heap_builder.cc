@@ -387,7 +387,8 @@ std::vector<HeapBuilder::Piece> HeapBuilder::pieces() const {
     if (m.has_image)
       out.push_back({m.image, assembly_file(m)});
   for (const SegmentWriter &s : segments)
-    out.push_back({s.block.address(), s.block.bytes()});
+    if (s.backing.empty())
+      out.push_back({s.block.address(), s.block.bytes()});
   for (const Block &block : handle_segments)
     out.push_back({block.address(), block.bytes()});
   return out;
@@ -401,6 +402,8 @@ std::unique_ptr<Target> HeapBuilder::target() {
   std::vector<Range> ranges;
   for (const Piece &piece : pieces())
     edits_.apply({piece.address, piece.bytes}, shape.format, ranges, out->storage);
+  for (const SegmentWriter &s : segments)
+    ranges.push_back({s.block.address(), s.backing});
   out->path = "synthetic.core";
   out->container = "elf-core";
   out->os = OperatingSystem::linux_os;
