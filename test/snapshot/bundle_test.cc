@@ -38,7 +38,7 @@ public:
           module.extents[0].file_offset = align_down(mapped.offset_of(i), 4096);
         }
     if (odd_page)
-      target->modules.push_back({"/app/shop", odd_page, {{odd_page, odd_page + 4096, mapped.offset_of(0)}}});
+      target->modules.push_back({"/app/shop", odd_page, {{odd_page, odd_page + 4096, mapped.offset_of(0) + 4096}}});
     SnapshotOptions options;
     options.module_folders = folders;
     return Snapshot(std::move(target), options);
@@ -87,7 +87,7 @@ TEST(Bundled, AnOddPageIsNoReason) {
 TEST(Bundled, OtherFilesAreRejectedWithTheReason) {
   SingleFile dump({.net = Net::net10, .single_file = true});
   TemporaryFolder folder;
-  dump.bundle.files[0].bytes.resize(dump.bundle.files[0].bytes.size() + 9000); // the other lies elsewhere, too
+  dump.bundle.files.insert(dump.bundle.files.begin(), {.path = "more.json", .bytes = std::vector<std::byte>(9000)});
   folder.write("shop", dump.file());
   Snapshot other = dump.open({folder.path()});
   EXPECT_EQ(of_bundle(other).outcome, Outcome::rejected);
