@@ -169,6 +169,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));
+  if (target.architecture == Architecture::arm64)
+    target.memory.ignore_top_byte();
   if (u64 lost = given - target.memory.size())
     target.notes.push_back(
         fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));

@@ -1,5 +1,6 @@
 #include "runtime/core_clr.h"
 
+#include "base/text.h"
 #include "contract/find.h"
 #include "image/elf_image.h"
 #include "image/pe_image.h"
@@ -76,9 +77,26 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
   require_types();
-  types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+  try {
+    types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+  } catch (const Error &e) {
+    require_started(e);
+    throw;
+  }
   field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
   fields_ = std::make_unique<Fields1>(target, descriptor(), *types_, loader_, *field_descs_);
+}
+
+// A runtime that has started keeps more than this for itself alone.
+void CoreClr::require_started(const Error &error) const {
+  constexpr u64 least = 64 << 10;
+  std::vector<std::string> problems;
+  u64 size = 0;
+  for (const GCHeapSegment &s : heap_segments(problems))
+    size += s.is_sound() ? s.end - s.start : least;
+  if (size < least && problems.empty())
+    throw Error("the runtime had only begun to start: of objects its heap holds " + bytes_text(size) + ", and " +
+                error.what());
 }
 
 std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems) const {

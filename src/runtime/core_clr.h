@@ -37,6 +37,8 @@ public:
   const FieldDesc1 &field_descs() const { return *field_descs_; }
 
 private:
+  void require_started(const Error &error) const;
+
   Thread1 thread_;
   mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap

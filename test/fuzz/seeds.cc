@@ -4,6 +4,7 @@
 #include "dump/elf_core.h"
 #include "dump/open.h"
 #include "runtime/core_clr.h"
+#include "support/bundle_writer.h"
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"
 #include "support/minidump_writer.h"
@@ -94,6 +95,11 @@ void add_windows(Seeds &seeds) {
     }
   for (bool wide : {true, false})
     seeds.add("pe_fuzz", PeWriter{.wide = wide}.write());
+  for (u32 version : {1u, 2u, 6u}) {
+    BundleWriter bundle{.program = std::vector<std::byte>(64), .version = version};
+    bundle.files = {{.path = "a.dll", .bytes = PeWriter().write()}, {.path = "b.json", .bytes = {std::byte{'{'}}}};
+    seeds.add("bundle_fuzz", bundle.write());
+  }
 }
 
 void add_debug_files(Seeds &seeds) {

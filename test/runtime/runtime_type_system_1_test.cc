@@ -1,6 +1,7 @@
 // Type names and object layouts of MethodTables and TypeDescs, in the layouts of 8 to 11.
 #include "support/opened.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
@@ -156,6 +157,30 @@ TEST(RuntimeTypeSystem1, NamesThatContainThemselves) {
   EXPECT_LT(t.name(endless).size(), 10000u);
   ASSERT_EQ(t.problems().size(), 1u);
   EXPECT_NE(t.problems()[0].find("nested deeper than 32"), std::string::npos) << t.problems()[0];
+}
+
+// Sixty generic types in one another, and sixty of which each doubles the one within: names stay short.
+TEST(RuntimeTypeSystem1, NamesOfDeepGenericTypes) {
+  for_each_layout([](const HeapShape &shape) {
+    Types t(shape);
+    u32 list = t.define("Shop", "List`1", {"T"}), pair = t.define("Shop", "Pair`2", {"K", "V"});
+    Address lists = t.heap.string_type, pairs = t.heap.string_type, thirty = 0;
+    for (int i = 0; i < 60; ++i) {
+      lists = t.instance(list, {lists});
+      pairs = t.instance(pair, {pairs, pairs});
+      if (i == 29)
+        thirty = lists;
+    }
+    std::string wanted = "System.String";
+    for (int i = 0; i < 30; ++i)
+      wanted = "Shop.List<" + wanted + ">";
+    EXPECT_EQ(t.name(thirty), wanted);
+    for (Address type : {lists, pairs}) {
+      EXPECT_EQ(t.name(type).find("Shop."), 0u);
+      EXPECT_LE(t.name(type).size(), 8192u + std::strlen("…")); // cut off
+    }
+    EXPECT_FALSE(t.problems().empty());
+  });
 }
 
 // Whatever a name does not deserve to be believed for is said.

@@ -16,6 +16,7 @@ struct ChildProcess::Shared {
   std::atomic<u64> work[64];
   std::atomic<u64> signals, started;
   std::atomic<u64> pattern;
+  std::atomic<bool> prepared;
 };
 
 namespace {
@@ -31,14 +32,7 @@ void work_on(std::atomic<u64> &counter) {
 } // namespace
 
 ChildProcess::ChildProcess(unsigned threads, Kind kind) : threads_(threads) {
-  void *at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED)
-    throw std::runtime_error("no shared memory");
-  shared_ = new (at) Shared();
-  pid_t pid = ::fork();
-  if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama would let only the parent look at us
+  if (fork_child()) {
     handled = &shared_->signals;
     ::signal(SIGRTMIN, [](int) { ++*handled; });
     auto *pages =
@@ -60,9 +54,36 @@ ChildProcess::ChildProcess(unsigned threads, Kind kind) : threads_(threads) {
         std::thread([] { ::usleep(50); }).join();
     work_on(shared_->work[0]);
   }
-  pid_ = static_cast<u64>(pid);
   while (shared_->started < threads + 1)
     ::usleep(100);
+}
+
+ChildProcess::ChildProcess(const std::function<bool()> &prepare, const std::function<void()> &repeat) {
+  if (fork_child()) {
+    shared_->prepared = prepare();
+    ++shared_->started;
+    if (!shared_->prepared)
+      ::_exit(1);
+    for (;; ++shared_->work[0]) {
+      repeat();
+      ::usleep(100); // leaves the processors to others
+    }
+  }
+  while (shared_->started < 1)
+    ::usleep(100);
+}
+
+bool ChildProcess::fork_child() {
+  void *at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    throw std::runtime_error("no shared memory");
+  shared_ = new (at) Shared();
+  pid_ = static_cast<u64>(::fork());
+  if (pid_ != 0)
+    return false;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama would let only the parent look at us
+  return true;
 }
 
 ChildProcess::~ChildProcess() {
@@ -78,6 +99,7 @@ u64 ChildProcess::work() const {
   return sum;
 }
 
+bool ChildProcess::is_prepared() const { return shared_->prepared; }
 u64 ChildProcess::signals() const { return shared_->signals; }
 
 bool ChildProcess::goes_on() const {

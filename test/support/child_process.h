@@ -4,6 +4,7 @@
 #include "base/integers.h"
 
 #include <cstddef>
+#include <functional>
 
 namespace dnheap {
 
@@ -14,11 +15,14 @@ public:
 
   // `threads` beside the main one.
   explicit ChildProcess(unsigned threads, Kind kind = counts);
+  // One thread, which calls `repeat` again and again, once `prepare` has returned true.
+  ChildProcess(const std::function<bool()> &prepare, const std::function<void()> &repeat);
   ~ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
   ChildProcess &operator=(const ChildProcess &) = delete;
 
   u64 pid() const { return pid_; }
+  bool is_prepared() const;
   u64 work() const;     // counted by all threads
   u64 signals() const;  // that were handled
   bool goes_on() const; // does every thread work? Waits for that a few seconds.
@@ -30,9 +34,10 @@ public:
 
 private:
   struct Shared;
-  Shared *shared_;
+  bool fork_child(); // true: in the child
+  Shared *shared_ = nullptr;
   u64 pid_ = 0;
-  unsigned threads_;
+  unsigned threads_ = 0; // beside the main one
 };
 
 } // namespace dnheap

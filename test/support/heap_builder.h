@@ -33,8 +33,9 @@ struct HeapShape {
   bool server = false;
   u32 heaps = 1; // of server GC
   bool regions = true;
-  bool published = true; // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
-  bool exported = true;  // false: only its magic tells where it lies
+  bool published = true;    // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
+  bool exported = true;     // false: only its magic tells where it lies
+  bool single_file = false; // the runtime's module is the program itself
 };
 
 // Where a version keeps what the tests are about, in pointer-sized words.
@@ -94,11 +95,12 @@ public:
   // Segments without regions: the younger generation begins here.
   void begin_gen1() { gen1 = block.end(); }
   void begin_gen0() { gen0 = block.end(); }
-  Address end() const { return block.end(); }
+  Address end() const { return backing.empty() ? block.end() : block.address() + backing.size(); }
 
   GCSegmentGeneration generation;
   u32 heap = 0;
   Block block;
+  Bytes backing;                                    // in place of `block`: more than a test should hold
   Address start = 0;                                // the first object
   bool is_ephemeral = false;                        // of a heap without regions
   Address gen1 = 0, gen0 = 0;                       // where these begin in it

@@ -122,7 +122,8 @@ void HeapBuilder::write_segments() {
       Address committed = align_up(s.end(), 4096), flags = s.generation == GCSegmentGeneration::frozen ? 1 : 0;
       // Of the segment that is being allocated from, `allocated` is out of date.
       Address allocated = s.allocated.value_or(young ? s.start : s.end());
-      u64 words[] = {allocated, committed, s.block.address() + (64 << 20), s.end(), s.start, flags, 0, 0, 0};
+      Address reserved = std::max(s.block.address() + (64 << 20), committed);
+      u64 words[] = {allocated, committed, reserved, s.end(), s.start, flags, 0, 0, 0};
       for (u64 i = 0; i < std::size(words); ++i)
         native.pointer(s.structure + i * p, words[i]);
     }
@@ -160,7 +161,7 @@ void HeapBuilder::write_heaps() {
   data.word(variables.at("invalid_count"), structures_invalid);
   if (!segments.empty()) {
     set("lowest", segments.front().block.address());
-    set("highest", segments.back().block.address() + (64 << 20));
+    set("highest", std::max(segments.back().block.address() + (64 << 20), segments.back().end()));
   }
   auto structure_of = [](const SegmentWriter *s) { return s ? s->structure : 0; };
   if (!shape.server) {
