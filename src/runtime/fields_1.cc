@@ -50,13 +50,6 @@ Fields1::Fields1(const Target &target, const ContractDescriptor &descriptor, Run
     padding_ = static_cast<u64>(*padding);
 }
 
-const std::vector<InstanceField> &Fields1::instance_fields(Address mt) {
-  auto it = fields_.find(mt);
-  if (it == fields_.end())
-    it = fields_.emplace(mt, read_fields(mt)).first;
-  return it->second;
-}
-
 std::vector<InstanceField> Fields1::read_fields(Address mt) {
   std::vector<Address> chain;
   for (Address at = mt; at && chain.size() < max_parents; at = types_->parent_of(at))

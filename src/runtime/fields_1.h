@@ -15,7 +15,6 @@ public:
   Fields1(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
           const FieldDesc1 &field_descs);
 
-  const std::vector<InstanceField> &instance_fields(Address method_table) override;
   std::optional<ElementShape> elements(Address method_table) override;
   std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override;
   std::vector<std::string> problems() const override;
@@ -33,7 +32,7 @@ private:
   void flatten(Address method_table, const Flattening &into, u64 &budget);
   u64 inline_array_length(Address method_table); // 0: none
   u64 find_inline_array_length(Address method_table);
-  std::vector<InstanceField> read_fields(Address method_table);
+  std::vector<InstanceField> read_fields(Address method_table) override;
   void describe(InstanceField &field, const FieldDesc &desc, Address module);
   std::optional<u64> struct_size(Address method_table) const;
   std::optional<u64> size_of(const InstanceField &field) const;
@@ -44,7 +43,6 @@ private:
   TypeLookup1 lookup_;
   Delegates1 delegates_;
   std::optional<u64> padding_; // EEClass.BaseSizePadding
-  std::unordered_map<Address, std::vector<InstanceField>> fields_;
   std::unordered_map<Address, u64> inline_lengths_;
   u64 kept_ = 0; // characters in all of these
   std::map<std::string, u64> problems_;

@@ -67,13 +67,6 @@ std::vector<const DebugTypes::Class *> FieldsN1::classes_of(Address mt) {
   return out;
 }
 
-const std::vector<InstanceField> &FieldsN1::instance_fields(Address mt) {
-  auto it = fields_.find(mt);
-  if (it == fields_.end())
-    it = fields_.emplace(mt, read_fields(mt)).first;
-  return it->second;
-}
-
 std::vector<InstanceField> FieldsN1::read_fields(Address mt) {
   std::vector<InstanceField> out;
   std::optional<ObjectLayout> layout = types_->object_layout(mt);

@@ -17,7 +17,6 @@ public:
   FieldsN1(const Memory &memory, RuntimeTypeSystemN1 &types, Bytes debug_file, u64 bias,
            std::shared_ptr<const void> storage);
 
-  const std::vector<InstanceField> &instance_fields(Address method_table) override;
   std::optional<ElementShape> elements(Address method_table) override;
   std::vector<std::string> problems() const override;
 
@@ -37,7 +36,7 @@ private:
 
   const DebugTypes &debug();
   TypeNames build_names(Address method_table) override;
-  std::vector<InstanceField> read_fields(Address method_table);
+  std::vector<InstanceField> read_fields(Address method_table) override;
   // `place`: of the field, from the object's first byte.
   void add_field(const DebugTypes::Field &field, u64 place, InstanceField from, std::vector<InstanceField> &to,
                  unsigned depth);
@@ -55,7 +54,6 @@ private:
   u64 bias_;
   std::shared_ptr<const void> storage_;
   std::optional<DebugTypes> debug_;
-  std::unordered_map<Address, std::vector<InstanceField>> fields_;
   u64 kept_ = 0; // characters of all paths, and bytes of all fields
   std::map<std::string, u64> problems_;
 };

@@ -22,6 +22,13 @@ ReferenceLayout::Reference *NamedFields::locate(TypeNames &names, u64 offset, st
   return names.layout.find(inside % names.array->size, elements);
 }
 
+const std::vector<InstanceField> &NamedFields::instance_fields(Address mt) {
+  auto it = fields_.find(mt);
+  if (it == fields_.end())
+    it = fields_.emplace(mt, read_fields(mt)).first;
+  return it->second;
+}
+
 ReferenceName NamedFields::reference(Address mt, u64 offset) {
   if (mt != last_ || !last_names_) {
     last_names_ = &names_of(mt);

@@ -14,6 +14,7 @@ public:
   // `memory` must outlive it.
   NamedFields(const Memory &memory, u64 pointer_size) : Fields(pointer_size), memory_(&memory) {}
 
+  const std::vector<InstanceField> &instance_fields(Address method_table) override;
   ReferenceName reference(Address method_table, u64 offset) override;
   std::string exact_reference(Address object, Address method_table, u64 offset) override;
 
@@ -23,7 +24,8 @@ protected:
     std::optional<ElementShape> array;
   };
 
-  // Asked once per type; sealed.
+  // Each is asked once per type; the layout sealed.
+  virtual std::vector<InstanceField> read_fields(Address method_table) = 0;
   virtual TypeNames build_names(Address method_table) = 0;
 
   const Memory *memory_;
@@ -35,6 +37,7 @@ private:
   std::string unnamed(const TypeNames &names, u64 offset) const;
   std::string array_index(Address object, const ElementShape &shape, u64 element) const;
 
+  std::unordered_map<Address, std::vector<InstanceField>> fields_; // a list stays where it is while others come
   std::unordered_map<Address, std::unique_ptr<TypeNames>> names_;
   Address last_ = 0; // the type that reference() was asked about last
   TypeNames *last_names_ = nullptr;

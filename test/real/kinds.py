@@ -248,14 +248,7 @@ def main():
     if not (options.dnheap and options.one):
         parser.error("say --list, or DNHEAP and --one KIND")
     kind, major = options.one.split(":")
-    try:
-        problems = run(options.dnheap.resolve(), kind, int(major))
-    except runtimes.Missing as reason:
-        print(f"SKIPPED: NO REAL DUMPS WERE TESTED: {reason}", file=sys.stderr)
-        return matrix.SKIPPED
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
+    return matrix.exit_code(run, options.dnheap.resolve(), kind, int(major))
 
 
 if __name__ == "__main__":

@@ -48,8 +48,13 @@ def main():
         return 0
     if not (options.dnheap and options.one):
         parser.error("say --list and --pairwise or --all, or DNHEAP and --one COMBINATION")
+    return exit_code(run, options.dnheap.resolve(), options.one)
+
+
+def exit_code(run, *arguments):
+    """Prints the problems that run(*arguments) finds."""
     try:
-        problems = run(options.dnheap.resolve(), options.one)
+        problems = run(*arguments)
     except runtimes.Missing as reason:
         print(f"SKIPPED: NO REAL DUMPS WERE TESTED: {reason}", file=sys.stderr)
         return SKIPPED

@@ -272,14 +272,7 @@ def main():
     if not (options.dnheap and options.one):
         parser.error("say --list, or DNHEAP and --one COMBINATION")
     _, major, heaps = options.one.split(":")
-    try:
-        problems = run(options.dnheap.resolve(), int(major), heaps)
-    except runtimes.Missing as reason:
-        print(f"SKIPPED: NO REAL DUMPS WERE TESTED: {reason}", file=sys.stderr)
-        return matrix.SKIPPED
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
+    return matrix.exit_code(run, options.dnheap.resolve(), int(major), heaps)
 
 
 if __name__ == "__main__":
