@@ -52,7 +52,7 @@ public:
   Reader(DebugTypes &to, u64 bias, ByteOrder order) : to_(to), bias_(bias), order_(order) {}
 
   void take(const DwarfEntry &entry) {
-    if (to_.entries_.size() + to_.fields_.size() + statics_.size() >= most_kept)
+    if (to_.entries_.size() + to_.fields_.size() + statics_.size() + variables_.size() >= most_kept)
       return;
     if (entry.depth == 1)
       take_type(entry);

@@ -64,7 +64,7 @@ std::optional<ReferenceLayout> FieldsN1::lay_out_threads(std::string_view type, 
       const DebugTypes::Type field_type = debug().type(field.type);
       const u64 alignment = std::max<u64>(alignment_of(debug(), field_type, 0, budget), 1);
       field.offset = at = (at + alignment - 1) / alignment * alignment;
-      at += field_type.size.value_or(end);
+      at += std::min(field_type.size.value_or(end), end);
     }
     if (at > end || end - at >= p_)
       continue;
@@ -99,6 +99,8 @@ ReferenceLayout FieldsN1::thread_static_fields(Address mt) {
   std::sort(types.begin(), types.end());
   for (u64 i = 0; i < types.size(); ++i) {
     const u64 next = i + 1 < types.size() ? types[i + 1].first : end;
+    if (next == types[i].first) // two cannot begin there
+      continue;
     auto first = std::lower_bound(slots.begin(), slots.end(), types[i].first),
          last = std::lower_bound(slots.begin(), slots.end(), next);
     std::optional<ReferenceLayout> own = lay_out_threads(types[i].second, types[i].first, next, {first, last});

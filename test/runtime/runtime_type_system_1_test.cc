@@ -183,6 +183,32 @@ TEST(RuntimeTypeSystem1, NamesOfDeepGenericTypes) {
   });
 }
 
+// Of collectible types, by way of the module that loaded the type: handle → the managed LoaderAllocator.
+TEST(RuntimeTypeSystem1, LoaderAllocatorOfCollectibleTypes) {
+  for_each_layout([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    const u64 p = heap.p;
+    Address allocator = heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
+    u32 collectible = shape.net == Net::net8 ? 0x10000000 : 0x00200000;
+    Address type = heap.method_table({.flags = collectible}), plain = heap.method_table({});
+    const i64 at = 0x800;
+    heap.native.pointer(heap.app().module + at, heap.native.words({0, 0, heap.native.words({allocator})}));
+    for (Address mt : {type, plain})
+      if (shape.net != Net::net8)
+        heap.native.pointer(mt + 16 + 2 * p, heap.native.words({0, heap.app().module, 0, 0}));
+    Opened opened(heap);
+    ContractDescriptor descriptor = opened.runtime.descriptor();
+    descriptor.set_field("Module", "LoaderAllocator", at, Origin::published);
+    descriptor.set_field("LoaderAllocator", "ObjectHandle", static_cast<i64>(2 * p), Origin::published);
+    descriptor.set_field("MethodTableAuxiliaryData", "LoaderModule", static_cast<i64>(p), Origin::published);
+    RuntimeTypeSystem1 types(opened.runtime.memory(), descriptor, opened.runtime.loader());
+    EXPECT_EQ(types.loader_allocator_object(type), allocator);
+    EXPECT_EQ(types.loader_allocator_object(plain), 0u);
+    descriptor.types["LoaderAllocator"].fields.erase("ObjectHandle");
+    EXPECT_EQ(types.loader_allocator_object(type), 0u);
+  });
+}
+
 // Whatever a name does not deserve to be believed for is said.
 TEST(RuntimeTypeSystem1, NamesThatDisagreeWithWhatElseIsKnown) {
   auto problems_of = [](auto prepare) {
