@@ -47,6 +47,7 @@ PUBLISHED = {
 PARTS = {"published": ["published", "zoo", "common"], "web": ["web", "published", "common"]}
 NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301")
 
+RESTS = 5
 EARLY_CORES = 9
 EARLY_STEP = 50  # mappings of memory between one and the next
 
@@ -119,10 +120,8 @@ def run(dnheap, kind, major):
     problems = []
     with tempfile.TemporaryDirectory(prefix="dnheap-kinds-") as folder, Process(kind, major) as target:
         folder = pathlib.Path(folder)
-        full = target.dump("full", folder / "full.core")
-        account = witness.survey(full, major)
-        for dump in ("full", "heap", "gcore"):
-            path = full if dump == "full" else target.dump(dump, folder / f"{dump}.core")
+        dumps, account = dumps_at_rest(target, folder)
+        for dump, path in dumps.items():
             if (kind, major, dump) in LOADER_LEFT_OUT:
                 problems += refused(dnheap, path, "--full")
             else:
@@ -131,6 +130,20 @@ def run(dnheap, kind, major):
                 problems += elsewhere(dnheap, path, command(kind, major)[0], folder)
             path.unlink()
     return problems
+
+
+def dumps_at_rest(target, folder):
+    """One dump of each kind by kind, between two full ones of which the witness says the same; and what it says. Threads of
+    the runtime's own wake up now and then, and allocate."""
+    for _ in range(RESTS):
+        dumps = {kind: target.dump(kind, folder / f"{kind}.core") for kind in ("full", "heap", "gcore")}
+        after = target.dump("full", folder / "after.core")
+        account, later = (witness.survey(dump, target.major) for dump in (dumps["full"], after))
+        after.unlink()
+        if account["totals"] == later["totals"]:
+            return dumps, account
+        time.sleep(2)
+    raise RuntimeError(f"the process allocated each time while dumps were taken of it, {RESTS} times")
 
 
 # This createdump does not see that a program has a runtime inside, and leaves out the memory that .NET 8 maps twice.
