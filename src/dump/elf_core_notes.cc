@@ -1,5 +1,7 @@
 #include "dump/elf_core_notes.h"
 
+#include "dump/extracted.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -11,15 +13,6 @@ constexpr u64 most_notes = 65536;
 constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the kernel allows unless told otherwise
 constexpr u64 most_auxv = 1024;
 
-enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
-
-// Where NT_PRSTATUS keeps the general registers of a machine (word size included), and which of them are which.
-struct RegisterLayout {
-  u16 machine;
-  u8 pointer_size;
-  u8 offset, count;
-  u8 instruction_pointer, stack_pointer;
-};
 constexpr RegisterLayout register_layouts[] = {
     {elf::machine_x64, 8, 112, 27, 16, 19}, {elf::machine_arm64, 8, 112, 34, 32, 31},
     {elf::machine_x86, 4, 72, 17, 12, 15},  {elf::machine_arm, 4, 72, 18, 15, 13},
@@ -33,6 +26,8 @@ public:
       : format_(header.format), machine_(header.machine), target_(target) {}
 
   void read(const ElfNote &note) {
+    if (note.owner == extracted::owner)
+      return read_own(note);
     if (note.owner != "CORE")
       return;
     if (order_.size() < 2)
@@ -45,11 +40,11 @@ public:
     }
   }
 
-  std::vector<MappedExtent> finish() {
+  CoreNotes finish() {
     target_.dump_kind = writer();
     if (too_many_files_)
       target_.notes.push_back(fmt::format("only the first {} mapped files were read", most_files));
-    return std::move(files_);
+    return {std::move(files_), description_, std::move(initial_)};
   }
 
 private:
@@ -59,21 +54,27 @@ private:
     return at.empty() ? std::nullopt : std::optional(load_pointer(at.data(), format_));
   }
 
+  void read_own(const ElfNote &note) {
+    if (note.type == extracted::note_description)
+      description_ = note.content;
+    else if (std::optional<u64> address = load_at<u64>(note.content, 0, format_.byte_order);
+             address && note.type == extracted::note_initial)
+      initial_.push_back({*address, note.content.subspan(sizeof *address)});
+  }
+
   void read_thread(Bytes status) {
     std::optional<u32> id = load_at<u32>(status, wide() ? 32 : 24, format_.byte_order);
     if (!id)
       return;
     Thread thread;
     thread.id = *id;
-    for (const RegisterLayout &layout : register_layouts) {
-      if (layout.machine != machine_ || layout.pointer_size != format_.pointer_size)
-        continue;
-      for (u64 i = 0; i < layout.count; ++i)
-        if (std::optional<u64> value = word(status, layout.offset + i * format_.pointer_size))
+    if (const RegisterLayout *layout = register_layout(machine_, format_.pointer_size)) {
+      for (u64 i = 0; i < layout->count; ++i)
+        if (std::optional<u64> value = word(status, layout->offset + i * format_.pointer_size))
           thread.registers.push_back(*value);
-      if (thread.registers.size() == layout.count) {
-        thread.instruction_pointer = thread.registers[layout.instruction_pointer];
-        thread.stack_pointer = thread.registers[layout.stack_pointer];
+      if (thread.registers.size() == layout->count) {
+        thread.instruction_pointer = thread.registers[layout->instruction_pointer];
+        thread.stack_pointer = thread.registers[layout->stack_pointer];
       }
     }
     target_.threads.push_back(std::move(thread));
@@ -139,6 +140,8 @@ private:
   const u16 machine_;
   Target &target_;
   std::vector<MappedExtent> files_;
+  Bytes description_;
+  std::vector<Range> initial_;
   std::vector<u32> order_; // types of the first two notes
   u64 offset_unit_ = 0;
   bool too_many_files_ = false;
@@ -146,8 +149,15 @@ private:
 
 } // namespace
 
-std::vector<MappedExtent> read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
-                                          Target &target) {
+const RegisterLayout *register_layout(u16 machine, u8 pointer_size) {
+  for (const RegisterLayout &layout : register_layouts)
+    if (layout.machine == machine && layout.pointer_size == pointer_size)
+      return &layout;
+  return nullptr;
+}
+
+CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
+                          Target &target) {
   NoteReader reader(header, target);
   u64 left = most_notes;
   bool cut = false;

@@ -9,7 +9,7 @@ ObjectBytes::ObjectBytes(const Heap &heap, const Memory &memory) {
     Bytes bytes = range.bytes;
     if (bytes.empty()) {
       std::vector<std::byte> copy(range.size);
-      if (!memory.read(range.address, copy))
+      if (!memory.peek(range.address, copy))
         continue;
       bytes = gathered_.emplace_back(std::move(copy));
     }

@@ -75,7 +75,7 @@ Bytes bytes_of(const ObjectRange &range, const Memory &memory, std::vector<std::
   if (!range.bytes.empty())
     return range.bytes;
   buffer.resize(range.size);
-  return memory.read(range.address, buffer) ? Bytes(buffer) : Bytes();
+  return memory.peek(range.address, buffer) ? Bytes(buffer) : Bytes();
 }
 
 std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable &types, Format format) {

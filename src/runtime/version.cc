@@ -46,8 +46,10 @@ std::string find_version(const Memory &memory, const Module &module) {
         Address from = std::max(segment.address, range.address),
                 to = std::min(segment.address + segment.size, range.end());
         if (segment.writable && from < to)
-          if (std::string found = version_in(range.bytes.subspan(from - range.address, to - from)); !found.empty())
+          if (std::string found = version_in(range.bytes.subspan(from - range.address, to - from)); !found.empty()) {
+            memory.note_read(from, to - from);
             return found;
+          }
       }
   if (module.pe && module.pe->file_version)
     if (std::string found = product_version(*module.pe->file_version); !found.empty())

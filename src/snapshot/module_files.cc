@@ -106,7 +106,10 @@ public:
     }
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));
-    target_.initial = Memory(target_.format(), std::move(initial_));
+    if (target_.initial.ranges().empty())
+      target_.initial = Memory(target_.format(), std::move(initial_));
+    else
+      target_.initial.lay_under(std::move(initial_));
   }
 
 private:

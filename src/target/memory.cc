@@ -66,7 +66,7 @@ Memory::Memory(Format format, std::vector<Range> ranges) : format_(format) {
 void Memory::lay_under(std::vector<Range> ranges) {
   std::vector<Range> all = std::move(ranges_);
   all.insert(all.end(), ranges.begin(), ranges.end());
-  *this = Memory(format_, std::move(all));
+  ranges_ = std::move(Memory(format_, std::move(all)).ranges_);
 }
 
 std::vector<LostRange> Memory::take_out(std::span<const LostBytes> lost) {
@@ -109,7 +109,7 @@ u64 Memory::known_bytes(Address start, Address end) const {
   return sum;
 }
 
-const Range *Memory::find(Address address) const {
+const Range *Memory::locate(Address address) const {
   if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
     return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
@@ -120,17 +120,17 @@ const Range *Memory::find(Address address) const {
   return address - it->address < it->bytes.size() ? &*it : nullptr;
 }
 
-Bytes Memory::view_up_to(Address address, u64 limit) const {
-  const Range *range = find(address);
+Bytes Memory::peek_up_to(Address address, u64 limit) const {
+  const Range *range = locate(address);
   if (!range)
     return {};
   Bytes rest = range->bytes.subspan(address - range->address);
   return rest.first(std::min<u64>(rest.size(), limit));
 }
 
-bool Memory::read(Address address, std::span<std::byte> out) const {
+bool Memory::peek(Address address, std::span<std::byte> out) const {
   while (!out.empty()) {
-    Bytes part = view_up_to(address, out.size());
+    Bytes part = peek_up_to(address, out.size());
     if (part.empty())
       return false;
     std::memcpy(out.data(), part.data(), part.size());
@@ -143,11 +143,12 @@ bool Memory::read(Address address, std::span<std::byte> out) const {
 std::optional<std::string> Memory::try_text(Address address, u64 limit) const {
   std::string out;
   while (out.size() < limit) {
-    Bytes part = view_up_to(address + out.size(), limit - out.size());
+    Bytes part = peek_up_to(address + out.size(), limit - out.size());
     if (part.empty())
       return std::nullopt;
     std::string_view text = as_text(part);
     std::size_t end = text.find('\0');
+    note_read(address + out.size(), end == text.npos ? text.size() : end + 1);
     out += text.substr(0, end);
     if (end != text.npos)
       return out;
