@@ -25,7 +25,8 @@ void merge(std::vector<std::pair<Address, Address>> &stretches) {
 
 ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
     : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
-      p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), cursor_(heap_, snapshot.runtime()) {
+      p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), types_(snapshot.runtime().types(), heap_),
+      cursor_(heap_, snapshot.runtime()) {
   std::vector<std::string> ignored; // `roots` has said it
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge(stacks_);
@@ -90,8 +91,10 @@ void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
   else
     std::copy(whole_.begin(), whole_.end(), out.begin());
   fill_objects();
-  if (no_values_)
+  if (no_values_) {
+    keep_types_in_gaps();
     keep_pointers_on_stacks();
+  }
   keep_what_was_read();
 }
 
@@ -171,6 +174,21 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
   u64 last = (std::min(end_, object.address + object.size) - object.address) / slice_size + 2;
   for (u64 slice = first - std::min(first, u64{2}); slice < std::min(slices, last + 1); ++slice)
     shape.references.for_each_slot_of_slice(object.bytes, object.size, slice, memory_.format(), visit);
+}
+
+// Behind an unsound object the walk looks for a chain of sound ones, and goes on at its end: what the chain is made of
+// belongs to no object, but has to be found again.
+void ExtractedBytes::keep_types_in_gaps() {
+  constexpr u64 count_size = 4;
+  const std::vector<Gap> &gaps = snapshot_.tally().walk.gaps;
+  auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap &g) { return g.end <= start_ - p_; });
+  for (; gap != gaps.end() && gap->start < end_; ++gap)
+    for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_); at += p_) {
+      std::byte word[8];
+      if (memory_.peek(at, {word, p_}))
+        if (Address type = load_pointer(word, memory_.format()) & ~(p_ - 1); type && types_.find(type))
+          keep(at, p_ + count_size);
+    }
 }
 
 void ExtractedBytes::keep_pointers_on_stacks() {

@@ -39,6 +39,7 @@ private:
   void fill_objects();
   void keep_object(const Object &object, const Shape &shape);
   void keep_references(const Object &object, const Shape &shape);
+  void keep_types_in_gaps();
   void keep_pointers_on_stacks();
   void keep_what_was_read();
   void keep(Address address, u64 size);
@@ -54,6 +55,7 @@ private:
   std::vector<CoreSegment> segments_;
   u64 heap_bytes_ = 0, stack_bytes_ = 0;
 
+  TypeTable types_;
   ObjectCursor cursor_;
   const Object *object_ = nullptr; // the one that the walk is at
   bool is_at_end_ = false;
