@@ -39,15 +39,24 @@ bool is_about_objects(const Verb &verb) {
   return verb.subject;
 }
 
+// What cannot be told of the dump cannot be told of the core.
+template <class Ask> void if_it_can_be_told(Ask ask) {
+  try {
+    ask();
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &) {
+  }
+}
+
 void ask_all_verbs(Snapshot &snapshot, const Question &question) {
   Question all;
   all.verbose = true;
   all.target = question.target;
   for (const Verb &verb : verbs())
     if (!verb.makes_file && !is_about_objects(verb))
-      read_rows(ask(verb, snapshot, all));
-  snapshot.owners();
-  snapshot.references();
+      if_it_can_be_told([&] { read_rows(ask(verb, snapshot, all)); });
+  if_it_can_be_told([&] { snapshot.owners(); });
 }
 
 // What delegates call is told of each by itself.
@@ -110,7 +119,7 @@ void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen) {
 void ask_about_types(Snapshot &snapshot) {
   const std::map<Address, Specimen> specimens = collect_specimens(snapshot);
   for (const auto &[mt, specimen] : specimens)
-    ask_about_type(snapshot, mt, specimen);
+    if_it_can_be_told([&] { ask_about_type(snapshot, mt, specimen); });
 }
 
 report::Table table_of(const ExtractedCore &core) {
@@ -120,17 +129,20 @@ report::Table table_of(const ExtractedCore &core) {
   table.columns = {{"part", "Part", Kind::text}, {"bytes", "Bytes", Kind::bytes}};
   std::vector<report::Row> rows = {{"heap", core.heap_bytes},
                                    {"stacks", core.stack_bytes},
-                                   {"types, names, and what the runtime says of itself", core.other_bytes},
-                                   {"memory together", core.memory_bytes},
+                                   {"types", core.other_bytes},
+                                   {"memory", core.memory_bytes},
                                    {"file", core.file_bytes}};
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
+  table.notes.push_back("types: with their names, handles, statics, and what the runtime says of itself");
   return table;
 }
 
 } // namespace
 
 report::Answer answer_extract(Snapshot &snapshot, const Question &question) {
+  if (!snapshot.reads() || question.output.empty())
+    throw UsageError("extract needs a file to write, and a Snapshot that records what is read");
   ask_all_verbs(snapshot, question);
   ask_about_types(snapshot);
   report::Answer answer = begin_answer(snapshot, question, "extract");
