@@ -1,5 +1,7 @@
 #include "dump/extracted.h"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace dnheap::extracted {
@@ -9,6 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr unsigned version = 1;
+constexpr u64 largest = 64 << 20; // as JSON
 
 constexpr Architecture architectures[] = {Architecture::unknown, Architecture::x64,   Architecture::x86,
                                           Architecture::arm64,   Architecture::arm,   Architecture::riscv64,
@@ -22,6 +25,20 @@ template <class T, std::size_t n> T named(const T (&all)[n], const std::string &
     if (name == name_of(value))
       return value;
   return T::unknown;
+}
+
+// The library would convert anything.
+template <std::unsigned_integral T = u64> T number(const Json &json) {
+  if (!json.is_number_unsigned() || json.get<u64>() > std::numeric_limits<T>::max())
+    throw Error("a number is none, or too large");
+  return static_cast<T>(json.get<u64>());
+}
+
+template <std::unsigned_integral T, std::size_t n> std::array<T, n> numbers(const Json &json) {
+  std::array<T, n> out;
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = number<T>(json.at(i));
+  return out;
 }
 
 Json module_json(const Module &module) {
@@ -43,21 +60,35 @@ Json module_json(const Module &module) {
 Module module_of(const Json &json) {
   Module out;
   out.path = json.at("path");
-  out.base = json.at("base");
+  out.base = number(json.at("base"));
   out.inferred = json.value("inferred", false);
   for (const Json &extent : json.at("extents"))
-    out.extents.push_back({extent.at(0), extent.at(1), extent.at(2)});
+    out.extents.push_back({number(extent.at(0)), number(extent.at(1)), number(extent.at(2))});
   if (json.contains("pe")) {
     const Json &pe = json["pe"];
-    out.pe = PeIdentity{pe.at("time_date_stamp"), pe.at("size_of_image"), std::nullopt, std::nullopt};
+    out.pe = PeIdentity{number<u32>(pe.at("time_date_stamp")), number<u32>(pe.at("size_of_image")), std::nullopt,
+                        std::nullopt};
     if (pe.contains("guid"))
-      out.pe->guid = pe["guid"].get<std::array<u8, 16>>();
+      out.pe->guid = numbers<u8, 16>(pe["guid"]);
     if (pe.contains("file_version"))
-      out.pe->file_version = pe["file_version"].get<std::array<u16, 4>>();
+      out.pe->file_version = numbers<u16, 4>(pe["file_version"]);
   }
-  for (const Extent &extent : out.extents)
-    if (extent.start >= extent.end || extent.start < out.base)
+  Address at = out.base;
+  for (const Extent &extent : out.extents) {
+    if (extent.start >= extent.end || extent.start < at)
       throw Error("a module's extents are not sound");
+    at = extent.start;
+  }
+  return out;
+}
+
+Thread thread_of(const Json &json) {
+  Thread out;
+  out.id = number(json.at("id"));
+  out.instruction_pointer = number(json.at("instruction_pointer"));
+  out.stack_pointer = number(json.at("stack_pointer"));
+  for (const Json &value : json.at("registers"))
+    out.registers.push_back(number(value));
   return out;
 }
 
@@ -75,14 +106,14 @@ Provenance provenance_of(const Json &json) {
 }
 
 void fill(const Json &json, Target &target) {
-  if (json.at("version") != version)
+  if (number(json.at("version")) != version)
     throw Error("it is of another version of dnheap");
   target.extraction = Extraction{json.at("from"), json.at("values_blanked")};
   target.container = json.at("container");
   target.dump_kind = json.at("dump_kind");
   target.os = named(systems, json.at("os"));
   target.architecture = named(architectures, json.at("architecture"));
-  target.pid = json.at("pid");
+  target.pid = number(json.at("pid"));
   target.program = json.at("program");
   target.is_doubtful = json.at("doubtful");
   target.advice = json.at("advice");
@@ -90,12 +121,11 @@ void fill(const Json &json, Target &target) {
   for (const Json &module : json.at("modules"))
     target.modules.push_back(module_of(module));
   for (const Json &thread : json.at("threads"))
-    target.threads.push_back({thread.at("id"), thread.at("instruction_pointer"), thread.at("stack_pointer"),
-                              thread.at("registers").get<std::vector<u64>>()});
+    target.threads.push_back(thread_of(thread));
   for (const Json &entry : json.at("auxv"))
-    target.auxv[entry.at(0)] = entry.at(1);
+    target.auxv[number(entry.at(0))] = number(entry.at(1));
   for (const Json &range : json.at("absent"))
-    target.absent.push_back({range.at(0), range.at(1), range.at(2)});
+    target.absent.push_back({number(range.at(0)), number(range.at(1)), range.at(2)});
   for (const Json &row : json.at("provenance"))
     target.provenance.push_back(provenance_of(row));
   auto sorted = [](const auto &list, auto key) {
@@ -143,11 +173,16 @@ std::string description(const Target &target) {
                                  {"outcome", outcomes[static_cast<u8>(p.outcome)]},
                                  {"identity", p.identity},
                                  {"reason", p.reason}});
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace); // paths need not be UTF-8
+  std::string text = out.dump(-1, ' ', false, Json::error_handler_t::replace); // paths need not be UTF-8
+  if (text.size() > largest)
+    throw Error("the target has too many modules or threads to be described in a core");
+  return text;
 }
 
 void apply(Bytes description, Target &target) {
   Target out;
+  if (description.size() > largest)
+    throw Error("it is too large");
   try {
     fill(Json::parse(as_text(description)), out);
   } catch (const Json::exception &e) {
