@@ -54,8 +54,8 @@ void ask_all_verbs(Snapshot &snapshot, const Question &question) {
   all.verbose = true;
   all.target = question.target;
   for (const Verb &verb : verbs())
-    if (!verb.makes_file && !is_about_objects(verb))
-      if_it_can_be_told([&] { read_rows(ask(verb, snapshot, all)); });
+    if (verb.answer && !verb.makes_file && !is_about_objects(verb))
+      if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
   if_it_can_be_told([&] { snapshot.owners(); });
 }
 

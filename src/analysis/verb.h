@@ -3,6 +3,7 @@
 // and Interrupted; it is called once, from one thread.
 #pragma once
 #include "base/integers.h"
+#include "base/watch.h"
 #include "report/answer.h"
 
 #include <optional>
@@ -50,6 +51,8 @@ struct Verb {
   // What stands behind the target on the command line, as the help calls it: "ADDR", "ADDR|TYPE"; null: nothing.
   const char *subject = nullptr;
   const char *by = ""; // words that --by takes
+  // Of a verb that takes no target, instead of `answer`. May throw as that does.
+  report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
   // -o, which must be given, names the file that the verb makes; its answer goes to standard output. Such a verb is
   // asked of a Snapshot that records what is read.
   bool makes_file = false;

@@ -1,6 +1,10 @@
 #include "analysis/verbs.h"
 
+#include "report/stored_rows.h"
 #include "snapshot/snapshot.h"
+
+#include <cmath>
+#include <fmt/format.h>
 
 namespace dnheap {
 
@@ -26,7 +30,7 @@ constexpr Verb all_verbs[] = {
      "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and what would be "
      "freed with it. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values shows "
      "the contents of strings and fields.",
-     "closure values", "", "object fields references referrers", answer_show, "ADDR"},
+     "closure values", "", "object fields elements references referrers", answer_show, "ADDR"},
     {"path", "why is it alive?",
      "Of an object: the shortest way from something that keeps it alive, each step by its field; --all shows the "
      "nearest way from each root that reaches it. Of a type: the ways of all its instances, those that are alike as "
@@ -62,11 +66,13 @@ constexpr Verb all_verbs[] = {
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
     {"verify", "is the heap sound?",
-     "Looks at every object and every reference. Problems are places without a sound object, references that lead to "
-     "no "
-     "object, and types whose references are not described soundly. A dump taken while the program ran on may have "
-     "some.",
-     "", "", "problems totals", answer_verify},
+     "Looks at every object, the word in front of it (its sync block, who holds its lock) and every reference. "
+     "Problems "
+     "are places without a sound object, references that lead to no object, headers that name a sync block that is not "
+     "the object's, and types whose references are not described soundly. A dump taken while the program ran on may "
+     "have some. --all also builds the graph of all references and its dominators, and checks that they agree with "
+     "each other.",
+     "all", "", "problems totals invariants", answer_verify},
     {"contract", "which data contract did the target publish?",
      "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
      "discovered "
@@ -82,8 +88,23 @@ constexpr Verb all_verbs[] = {
      "and in registers but pointers, environment variables and the command line; outside heap and stacks all that "
      "dnheap did not read. What remains: names of types, fields, methods and files, addresses, sizes, lengths, and "
      "constants that are part of assemblies' metadata.",
-     "no-values", "", "extracted", answer_extract, nullptr, "", true},
+     "no-values", "", "extracted", answer_extract, nullptr, "", nullptr, true},
+    {"ps", "which .NET processes run here?",
+     "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which kind and "
+     "version, which GC, and how much memory it takes. Stops none of them.",
+     "", "pid memory", "processes", nullptr, nullptr, "", answer_ps},
 };
+
+// Rows are still to be pulled, by a writer that may wait for whoever reads the output: not with a process that waits.
+void let_process_go(Snapshot &snapshot, const Question &question, report::Answer &answer) {
+  if (snapshot.is_pausing())
+    report::store_rows(answer, question.top, snapshot.options().temp_dir, snapshot.watch());
+  snapshot.release_process();
+  if (std::optional<double> seconds = snapshot.pause_seconds()) {
+    answer.headline += fmt::format(", paused {:.0f} ms", std::ceil(*seconds * 1000));
+    answer.target.push_back({"paused_ms", *seconds * 1000});
+  }
+}
 
 } // namespace
 
@@ -94,8 +115,10 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     try {
       report::Answer answer = verb.answer(snapshot, question);
       snapshot.forget_lost_memory();
-      if (snapshot.times_rebuilt() == before)
+      if (snapshot.times_rebuilt() == before) {
+        let_process_go(snapshot, question, answer);
         return answer;
+      }
     } catch (const Interrupted &) {
       throw;
     } catch (const UsageError &) {

@@ -17,5 +17,6 @@ report::Answer answer_roots(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
+report::Answer answer_ps(const Question &question, const Watch &watch);
 
 } // namespace dnheap

@@ -40,22 +40,34 @@ private:
 class TemporaryFile {
 public:
   // In `folder`, or if that is empty in $TMPDIR, /var/tmp, /tmp, the current folder: the first that can be written to.
-  // Throws Error naming every folder tried.
-  explicit TemporaryFile(const std::string &folder);
+  // Throws Error naming every folder tried. `what` will be written, for errors.
+  explicit TemporaryFile(const std::string &folder, const char *what = "the decompressed dump");
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
 
+  // In memory instead: for little, where no folder can be written to.
+  static TemporaryFile in_memory(const char *what);
+  TemporaryFile(TemporaryFile &&other) noexcept;
+
   // Appends; throws Error when the disk is full.
   void write(Bytes bytes);
+  // Writes inside the file's size. Several threads may write different places.
+  void write_at(u64 offset, Bytes bytes) const;
+  // Makes it longer; what was not written takes no room.
+  void grow(u64 size);
   u64 size() const { return size_; }
   const std::string &folder() const { return folder_; }
   // Maps what was written so far.
   std::shared_ptr<const MappedFile> map() const;
 
 private:
+  explicit TemporaryFile(const char *what) : what_(what) {}
+  [[noreturn]] void fail_to_write(u64 at) const;
+
   int file_ = -1;
   u64 size_ = 0;
+  const char *what_;
   std::string folder_;
 };
 
@@ -104,6 +116,7 @@ int write_all(std::FILE *stream, std::string_view bytes);
 bool limit_memory(u64 bytes);
 u64 peak_memory(); // most memory this process ever held, mapped files included; 0 = unknown
 
+u64 page_size();
 unsigned processor_count();                // processors this process may run on, at least 1
 bool is_terminal(int descriptor);          // 1 = standard output, 2 = standard error
 unsigned terminal_width(int descriptor);   // columns; 0 when not a terminal

@@ -80,7 +80,7 @@ void MappedFile::will_read(Bytes bytes) {
   ::madvise(reinterpret_cast<void *>(start), end - start, MADV_SEQUENTIAL);
 }
 
-TemporaryFile::TemporaryFile(const std::string &folder) {
+TemporaryFile::TemporaryFile(const std::string &folder, const char *what) : what_(what) {
   std::vector<std::string> folders;
   if (!folder.empty())
     folders = {folder};
@@ -110,9 +110,26 @@ TemporaryFile::TemporaryFile(const std::string &folder) {
   throw Error("no folder for a temporary file can be written to: tried " + tried + "; give one with --temp-dir DIR");
 }
 
+TemporaryFile TemporaryFile::in_memory(const char *what) {
+  TemporaryFile out(what);
+#ifdef __linux__
+  out.file_ = ::memfd_create("dnheap", MFD_CLOEXEC);
+#else
+  errno = ENOSYS;
+#endif
+  if (out.file_ < 0)
+    throw Error(std::string("no temporary file can be made in memory: ") + std::strerror(errno));
+  out.folder_ = "memory";
+  return out;
+}
+
 TemporaryFile::~TemporaryFile() {
   if (file_ >= 0)
     ::close(file_);
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile &&other) noexcept
+    : file_(std::exchange(other.file_, -1)), size_(other.size_), what_(other.what_), folder_(std::move(other.folder_)) {
 }
 
 void TemporaryFile::write(Bytes bytes) {
@@ -121,12 +138,33 @@ void TemporaryFile::write(Bytes bytes) {
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
-      throw Error("cannot write the decompressed dump to a temporary file in " + folder_ + " after " +
-                  std::to_string(size_) + " bytes: " + std::strerror(errno) +
-                  "; give another folder with --temp-dir DIR");
+      fail_to_write(size_);
     size_ += static_cast<u64>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
+}
+
+void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
+  while (!bytes.empty()) {
+    ssize_t n = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      fail_to_write(offset);
+    offset += static_cast<u64>(n);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void TemporaryFile::grow(u64 size) {
+  if (::ftruncate(file_, static_cast<off_t>(size)) != 0)
+    fail_to_write(size);
+  size_ = size;
+}
+
+void TemporaryFile::fail_to_write(u64 at) const {
+  throw Error("cannot write " + std::string(what_) + " to a temporary file in " + folder_ + " after " +
+              std::to_string(at) + " bytes: " + std::strerror(errno) + "; give another folder with --temp-dir DIR");
 }
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
@@ -293,6 +331,8 @@ u64 peak_memory() {
   return static_cast<u64>(usage.ru_maxrss) * 1024;
 #endif
 }
+
+u64 page_size() { return static_cast<u64>(::sysconf(_SC_PAGESIZE)); }
 
 unsigned processor_count() {
 #ifdef __linux__

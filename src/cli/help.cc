@@ -52,10 +52,12 @@ bool is_common(const Option &option) { return *option.needs == 0; }
 } // namespace
 
 std::string general_help(std::span<const Verb> verbs) {
-  std::string out = "dnheap " DNHEAP_VERSION ": what is in the managed heap of a .NET process, from its dump\n\n"
-                    "usage: dnheap VERB TARGET [options]\n";
+  std::string out =
+      "dnheap " DNHEAP_VERSION ": what is in the managed heap of a .NET process, live or from its dump\n\n"
+      "usage: dnheap VERB TARGET [options]\n";
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
-  out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz).\n\nverbs:\n";
+  out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz); or, with -p PID,\n"
+         "a process that runs here.\n\nverbs:\n";
   for (const Verb &verb : verbs)
     out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
   out += "'dnheap VERB --help' tells more about a verb.\n\n"
@@ -68,13 +70,15 @@ std::string general_help(std::span<const Verb> verbs) {
          "examples:\n"
          "  dnheap core.1234                                which types fill the heap\n"
          "  dnheap stat core.1234.zst --type '^Shop\\.' --top 50\n"
+         "  dnheap stat -p 1234                             the same of a process that runs here\n"
          "  dnheap objects core.1234 --gen loh --min 1M --format csv -o large.csv\n";
   return out;
 }
 
 std::string verb_help(const Verb &verb) {
-  std::string out = fmt::format("dnheap {}: {}\n\nusage: dnheap {} TARGET{} [options]\n\n", verb.name, verb.question,
-                                verb.name, verb.subject ? fmt::format(" {}", verb.subject) : "");
+  std::string out =
+      fmt::format("dnheap {}: {}\n\nusage: dnheap {}{}{} [options]\n\n", verb.name, verb.question, verb.name,
+                  verb.answer_alone ? "" : " TARGET", verb.subject ? fmt::format(" {}", verb.subject) : "");
   for (std::string_view rest = verb.details; !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     out += wrapped(rest.substr(0, end), 0) + "\n";

@@ -34,6 +34,8 @@ SnapshotOptions snapshot_options(const Options &options, const Watch &watch) {
   out.threads = options.threads ? options.threads : processor_count();
   out.runtime = options.runtime;
   out.record_reads = options.verb->makes_file;
+  out.pause = options.pause;
+  out.max_memory = options.max_memory;
   out.watch = watch;
   return out;
 }
@@ -65,15 +67,7 @@ void print_times(const std::vector<PassTime> &times) {
   report::write_text(answer, {}, sink);
 }
 
-void refuse_live_process(const Options &options) {
-  if (options.process)
-    throw Error("live processes cannot be read yet: take a dump of process " + std::to_string(*options.process) +
-                " (createdump --withheap " + std::to_string(*options.process) + "), then dnheap " + options.verb->name +
-                " FILE");
-}
-
 int answer_question(const Options &options) {
-  refuse_live_process(options);
   if (options.max_memory && !limit_memory(options.max_memory))
     throw Error("--max-memory is not supported on this system");
   Output output(options.output, options.target);
@@ -82,8 +76,15 @@ int answer_question(const Options &options) {
   Watch watch{&progress, options.perf ? &times : nullptr};
   ProgressLine line(progress, options.progress && is_terminal(2));
 
-  std::unique_ptr<Snapshot> snapshot = Snapshot::open(options.target, snapshot_options(options, watch));
-  report::Answer answer = ask(*options.verb, *snapshot, options.question);
+  std::unique_ptr<Snapshot> snapshot;
+  report::Answer answer;
+  if (options.verb->answer_alone) {
+    answer = options.verb->answer_alone(options.question, watch);
+  } else {
+    const SnapshotOptions how = snapshot_options(options, watch);
+    snapshot = options.process ? Snapshot::attach(*options.process, how) : Snapshot::open(options.target, how);
+    answer = ask(*options.verb, *snapshot, options.question);
+  }
 
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen

@@ -96,7 +96,8 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.live = true; }},
     {"dead", 0, nullptr, "live", "only objects that nothing keeps alive",
      [](Options &o, std::string_view) { o.question.dead = true; }},
-    {"all", 0, nullptr, "all", "one path for each root that reaches the object, not just the shortest",
+    {"all", 0, nullptr, "all",
+     "path: one for each root that reaches the object, not just the shortest; verify: the graph, too",
      [](Options &o, std::string_view) { o.question.all = true; }},
     {"closure", 0, nullptr, "closure", "also all that the object reaches, whoever else holds it",
      [](Options &o, std::string_view) { o.question.closure = true; }},
@@ -125,8 +126,10 @@ const Option table[] = {
      [](Options &o, std::string_view v) {
        o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));
      }},
-    {"pid", 'p', "PID", "", "a live process instead of a file (not supported yet)",
+    {"pid", 'p', "PID", "", "a process that runs here, instead of a file; it stands still meanwhile",
      [](Options &o, std::string_view v) { o.process = number("--pid", v); }},
+    {"no-pause", 0, nullptr, "", "with --pid: let the process run on; what it changes meanwhile may come out wrong",
+     [](Options &o, std::string_view) { o.pause = false; }},
     {"threads", 0, "N", "", "threads to use (default: one per processor)", set_threads},
     {"max-memory", 0, "SIZE", "", "give up rather than use more memory than this",
      [](Options &o, std::string_view v) { o.max_memory = size("--max-memory", v); }},
@@ -292,6 +295,11 @@ private:
   }
 
   void find_target() {
+    if (options_.verb->answer_alone) {
+      if (!words_.empty() || options_.process)
+        throw UsageError("usage: dnheap " + std::string(options_.verb->name) + " [options]: it takes no target");
+      return;
+    }
     const char *subject = options_.verb->subject;
     std::string usage = "usage: dnheap " + std::string(options_.verb->name) + " TARGET" +
                         (subject ? " " + std::string(subject) : "") + " [options]";
@@ -309,6 +317,10 @@ private:
       throw UsageError("which object? " + usage);
     if (subject)
       options_.question.subject = words_[0];
+    if (options_.process)
+      options_.target = "--pid=" + std::to_string(*options_.process);
+    else if (!options_.pause)
+      throw UsageError("--no-pause is for live processes: --pid PID");
   }
 
   void take_output_as_file() {

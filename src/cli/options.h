@@ -28,6 +28,7 @@ struct Options {
   std::optional<u32> runtime;
   u64 max_memory = 0; // 0 = no limit
   std::optional<u64> process;
+  bool pause = true; // of a live process
   bool perf = false, progress = true, strict = false;
 };
 

@@ -63,7 +63,10 @@ std::optional<FoundDescriptor> find_descriptor(const Target &target, const Modul
   unsigned magics = 0;
   for (const Range &range : memory.ranges()) {
     Address from = std::max(range.address, module.base), to = std::min(range.end(), end);
-    for (Address at = align_up(from, 8); from < to && at + 8 <= to; at += 8)
+    if (from >= to)
+      continue;
+    to = from + memory.fetched(range.bytes.subspan(from - range.address, to - from)).size();
+    for (Address at = align_up(from, 8); at + 8 <= to; at += 8)
       if (load<u64>(range.bytes.data() + (at - range.address), memory.format().byte_order) == descriptor_magic &&
           ++magics <= most_magics && is_main_descriptor(memory, at))
         return FoundDescriptor{at, "scan of " + file + " for its magic"};

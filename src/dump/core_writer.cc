@@ -1,8 +1,8 @@
 #include "dump/core_writer.h"
 
-#include "dump/elf_core.h"
 #include "dump/elf_core_notes.h"
 #include "dump/extracted.h"
+#include "dump/machine.h"
 #include "image/elf_format.h"
 
 #include <algorithm>
@@ -127,10 +127,10 @@ private:
 
   void linux_notes() {
     note_of("CORE", note_prpsinfo, [&] { put_program(); });
-    if (const RegisterLayout *layout = register_layout(machine_, format_.pointer_size))
-      for (const Thread &thread : target_.threads)
-        if (thread.registers.size() == layout->count)
-          note_of("CORE", note_prstatus, [&] { put_thread(thread, *layout); });
+    const std::optional<u64> registers = register_count(machine_, format_);
+    for (const Thread &thread : target_.threads)
+      if (thread.registers.size() == registers)
+        note_of("CORE", note_prstatus, [&] { put_thread(thread); });
     note_of("CORE", note_auxv, [&] {
       for (auto [type, value] : target_.auxv)
         word(type), word(value);
@@ -152,10 +152,10 @@ private:
     fill_to(name_at + name_size + arguments_size);
   }
 
-  void put_thread(const Thread &thread, const RegisterLayout &layout) {
+  void put_thread(const Thread &thread) {
     fill_to(format_.pointer_size == 8 ? 32 : 24);
     put(thread.id, 4);
-    fill_to(layout.offset);
+    fill_to(registers_in_status(format_));
     for (u64 value : thread.registers)
       word(value);
     word(0);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "dump/elf_core_notes.h"
 #include "dump/extracted.h"
+#include "dump/machine.h"
 #include "image/elf_format.h"
 
 #include <algorithm>
@@ -11,24 +12,6 @@
 namespace dnheap {
 
 namespace {
-
-struct Machine {
-  u16 number;
-  Architecture architecture;
-};
-constexpr Machine machines[] = {
-    {elf::machine_x64, Architecture::x64},       {elf::machine_x86, Architecture::x86},
-    {elf::machine_arm64, Architecture::arm64},   {elf::machine_arm, Architecture::arm},
-    {elf::machine_riscv, Architecture::riscv64}, {elf::machine_loongarch, Architecture::loongarch64},
-    {elf::machine_s390, Architecture::s390x},    {elf::machine_ppc64, Architecture::ppc64},
-};
-
-Architecture architecture_of(u16 number) {
-  for (const Machine &machine : machines)
-    if (machine.number == number)
-      return machine.architecture;
-  return Architecture::unknown;
-}
 
 [[noreturn]] void fail_cut_off(const char *where, Bytes file) {
   throw Error(fmt::format("this ELF core is cut off inside its {}: the file ends at byte {}", where, file.size()));
@@ -187,6 +170,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));
+  if (target.architecture == Architecture::arm64)
+    target.memory.ignore_top_byte();
   if (u64 lost = given - target.memory.size())
     target.notes.push_back(
         fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
@@ -221,7 +206,7 @@ void advise_on_shared_memory(Target &target) {
       }
   if (size && known == 0 && target.advice.empty())
     target.advice = "the core lacks shared memory, in which the runtime keeps its types: write 0x33 into "
-                    "/proc/PID/coredump_filter before the next core is taken, or use createdump";
+                    "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
 // What was read so far is of the core itself: of all but its memory the dump that it was extracted from has the say.
@@ -250,13 +235,6 @@ bool read_description(CoreNotes &notes, Target &target) {
 }
 
 } // namespace
-
-u16 machine_number(Architecture architecture) {
-  for (const Machine &machine : machines)
-    if (machine.architecture == architecture)
-      return machine.number;
-  return 0;
-}
 
 std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> storage) {
   if (!has_elf_magic(file))

@@ -8,7 +8,4 @@ namespace dnheap {
 // Null when `file` is not an ELF core; throws Error when it is one that cannot be read. `storage` keeps `file` alive.
 std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> storage);
 
-// 0: has none.
-u16 machine_number(Architecture architecture);
-
 } // namespace dnheap

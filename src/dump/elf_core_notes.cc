@@ -1,6 +1,7 @@
 #include "dump/elf_core_notes.h"
 
 #include "dump/extracted.h"
+#include "dump/machine.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,13 +13,6 @@ namespace {
 constexpr u64 most_notes = 65536;
 constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the kernel allows unless told otherwise
 constexpr u64 most_auxv = 1024;
-
-constexpr RegisterLayout register_layouts[] = {
-    {elf::machine_x64, 8, 112, 27, 16, 19}, {elf::machine_arm64, 8, 112, 34, 32, 31},
-    {elf::machine_x86, 4, 72, 17, 12, 15},  {elf::machine_arm, 4, 72, 18, 15, 13},
-    {elf::machine_riscv, 8, 112, 32, 0, 2}, {elf::machine_loongarch, 8, 112, 45, 33, 3},
-    {elf::machine_s390, 8, 112, 27, 1, 17}, {elf::machine_ppc64, 8, 112, 48, 32, 1},
-};
 
 class NoteReader {
 public:
@@ -68,15 +62,8 @@ private:
       return;
     Thread thread;
     thread.id = *id;
-    if (const RegisterLayout *layout = register_layout(machine_, format_.pointer_size)) {
-      for (u64 i = 0; i < layout->count; ++i)
-        if (std::optional<u64> value = word(status, layout->offset + i * format_.pointer_size))
-          thread.registers.push_back(*value);
-      if (thread.registers.size() == layout->count) {
-        thread.instruction_pointer = thread.registers[layout->instruction_pointer];
-        thread.stack_pointer = thread.registers[layout->stack_pointer];
-      }
-    }
+    u64 at = registers_in_status(format_);
+    read_registers(thread, status.subspan(std::min<u64>(at, status.size())), machine_, format_);
     target_.threads.push_back(std::move(thread));
   }
 
@@ -148,13 +135,6 @@ private:
 };
 
 } // namespace
-
-const RegisterLayout *register_layout(u16 machine, u8 pointer_size) {
-  for (const RegisterLayout &layout : register_layouts)
-    if (layout.machine == machine && layout.pointer_size == pointer_size)
-      return &layout;
-  return nullptr;
-}
 
 CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
                           Target &target) {

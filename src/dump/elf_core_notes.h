@@ -9,15 +9,8 @@ namespace dnheap {
 
 enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
 
-// Where NT_PRSTATUS keeps the general registers of a machine (word size included), and which of them are which.
-struct RegisterLayout {
-  u16 machine;
-  u8 pointer_size;
-  u8 offset, count;
-  u8 instruction_pointer, stack_pointer;
-};
-// Null: not known.
-const RegisterLayout *register_layout(u16 machine, u8 pointer_size);
+// Where NT_PRSTATUS (struct elf_prstatus) keeps the general registers.
+constexpr u64 registers_in_status(Format format) { return format.pointer_size == 8 ? 112 : 72; }
 
 struct CoreNotes {
   std::vector<MappedExtent> files; // that were mapped

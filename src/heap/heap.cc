@@ -156,7 +156,7 @@ void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
     ObjectRange range = like;
     range.address = start;
     range.starts_with_object = !follows_gap;
-    range.bytes = memory_->peek_up_to(start, end - start);
+    range.bytes = memory_->place(start, end - start);
     Address until = range.address + range.bytes.size();
     for (++piece; until < end && piece != memory.end() && piece->address == until; ++piece) {
       until = std::min(end, piece->end());

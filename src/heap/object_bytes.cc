@@ -4,16 +4,27 @@
 
 namespace dnheap {
 
+namespace {
+constexpr u64 smallest_page = 4096;
+}
+
 ObjectBytes::ObjectBytes(const Heap &heap, const Memory &memory) {
   for (const ObjectRange &range : heap.ranges()) {
-    Bytes bytes = range.bytes;
-    if (bytes.empty()) {
+    if (range.bytes.empty()) {
       std::vector<std::byte> copy(range.size);
-      if (!memory.peek(range.address, copy))
-        continue;
-      bytes = gathered_.emplace_back(std::move(copy));
+      if (memory.peek(range.address, copy)) {
+        Bytes bytes = gathered_.emplace_back(std::move(copy));
+        stretches_.push_back({range.address, range.end(), bytes.data()});
+      }
+      continue;
     }
-    stretches_.push_back({range.address, range.address + bytes.size(), bytes.data()});
+    for (Bytes rest = range.bytes; !rest.empty();) { // of a live process single pages may be missing
+      const Bytes here = memory.fetched(rest);
+      const Address address = range.end() - rest.size();
+      if (!here.empty())
+        stretches_.push_back({address, address + here.size(), here.data()});
+      rest = rest.subspan(std::min<u64>(here.size() + smallest_page, rest.size()));
+    }
   }
   stretches_.push_back({~Address{0}, ~Address{0}, nullptr});
   if (stretches_.size() == 1)

@@ -26,17 +26,19 @@ bool ObjectCursor::fill() {
     if (range_ >= heap_.ranges().size())
       return false;
     const ObjectRange &range = heap_.ranges()[range_];
-    bytes_ = bytes_of(range, memory_, buffer_);
-    at_ = first_object(range, bytes_, types_, format).value_or(range.size);
-    if (bytes_.size() < range.size)
-      at_ = range.size;
+    bytes_.emplace(range, memory_, buffer_);
+    at_ = range.size;
+    if (bytes_->are_known())
+      at_ = bytes_->first_object(types_, format).value_or(range.size);
   }
   const ObjectRange &range = heap_.ranges()[range_];
-  u64 until = std::min(at_ + stretch, range.size);
-  at_ = walk_objects(bytes_, range.address, at_, until, range.alignment, types_, format,
-                     [&](const Object &object) { batch_.push_back(object); });
-  if (at_ < until)
-    at_ = next_object(range, bytes_, at_, types_, format).value_or(range.size);
+  if (at_ < range.size) {
+    bool bad = false;
+    at_ = walk_block(range, bytes_->block(at_, 2 * stretch), at_, std::min(at_ + stretch, range.size), types_, format,
+                     bad, [&](const Object &object) { batch_.push_back(object); });
+    if (bad)
+      at_ = bytes_->next_object(at_, types_, format).value_or(range.size);
+  }
   check_memory();
   return true;
 }

@@ -29,8 +29,8 @@ private:
   u64 at_ = 0;       // offset in it of what comes after batch_
   bool started_ = false;
   u64 losses_ = 0;                // that are known not to matter
-  std::vector<std::byte> buffer_; // for ranges in several pieces
-  Bytes bytes_;
+  std::vector<std::byte> buffer_; // for ranges that do not lie here in one piece
+  std::optional<RangeBytes> bytes_;
 };
 
 } // namespace dnheap

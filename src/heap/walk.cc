@@ -55,7 +55,7 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
         known = *length;
         break;
       }
-      u64 next = walk_objects(bytes, 0, position, position + 1, alignment, types, format, [](const Object &) {});
+      u64 next = walk_objects(bytes, 0, position, position + 1, until, alignment, types, format, [](const Object &) {});
       if (next == position)
         break;
       positions[seen++] = position;
@@ -71,21 +71,54 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
   return std::nullopt;
 }
 
-Bytes bytes_of(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer) {
-  if (!range.bytes.empty())
-    return range.bytes;
-  buffer.resize(range.size);
-  return memory.peek(range.address, buffer) ? Bytes(buffer) : Bytes();
+RangeBytes::RangeBytes(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer)
+    : range_(range), memory_(memory), buffer_(buffer), whole_(range.bytes) {
+  if (!whole_.empty()) {
+    streams_ = !memory.is_here(whole_);
+    return;
+  }
+  buffer_.resize(range.size);
+  if (memory.peek(range.address, buffer_))
+    whole_ = Bytes(buffer_).first(range.size);
 }
 
-std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable &types, Format format) {
-  if (range.starts_with_object)
-    return 0;
-  return guess_object_start(bytes, 0, range.size, range.alignment, types, format);
+RangeBytes::Block RangeBytes::block(u64 at, u64 size) {
+  if (!streams_)
+    return {whole_, 0};
+  size = std::min(size, range_.size - at);
+  if (buffer_.size() < size)
+    buffer_.resize(size);
+  return {Bytes(buffer_).first(memory_.copy(whole_.subspan(at, size), buffer_.data())), at};
 }
 
-std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 bad, TypeTable &types, Format format) {
-  return guess_object_start(bytes, bad + range.alignment, range.size, range.alignment, types, format, 32);
+std::optional<u64> RangeBytes::guess(u64 from, u64 window, TypeTable &types, Format format) {
+  if (!streams_)
+    return guess_object_start(whole_, from, window, range_.alignment, types, format);
+  const Block at = block(from, 2 * window);
+  std::optional<u64> found = guess_object_start(at.bytes, 0, window, range_.alignment, types, format);
+  return found ? std::optional(at.start + *found) : std::nullopt;
+}
+
+// To the end of the range. In what streams a block is searched at a time, and each overlaps the next, so that a chain
+// of objects that leaves one lies in the next.
+std::optional<u64> RangeBytes::search(u64 from, TypeTable &types, Format format, unsigned chain) {
+  if (!streams_)
+    return guess_object_start(whole_, from, range_.size, range_.alignment, types, format, chain);
+  constexpr u64 searched = 8 << 20, overlap = 2 << 20;
+  for (u64 at = align_up(from, range_.alignment); at < range_.size; at += searched) {
+    const Block in = block(at, searched + overlap);
+    if (std::optional<u64> found = guess_object_start(in.bytes, 0, searched, range_.alignment, types, format, chain))
+      return at + *found;
+  }
+  return std::nullopt;
+}
+
+std::optional<u64> RangeBytes::first_object(TypeTable &types, Format format) {
+  return range_.starts_with_object ? std::optional<u64>(0) : search(0, types, format, 64);
+}
+
+std::optional<u64> RangeBytes::next_object(u64 bad, TypeTable &types, Format format) {
+  return search(bad + range_.alignment, types, format, 32);
 }
 
 std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
@@ -103,10 +136,9 @@ std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
   return chunks;
 }
 
-std::optional<u64> HeapWalk::start_of(const ObjectRange &range, Bytes bytes, u64 begin, TypeTable &types) const {
+std::optional<u64> HeapWalk::start_of(RangeBytes &bytes, u64 begin, TypeTable &types) const {
   constexpr u64 window = 64 << 10;
-  return begin == 0 ? first_object(range, bytes, types, format_)
-                    : guess_object_start(bytes, begin, window, range.alignment, types, format_);
+  return begin == 0 ? bytes.first_object(types, format_) : bytes.guess(begin, window, types, format_);
 }
 
 WalkResult HeapWalk::gather(std::vector<ChunkResult> &results) {

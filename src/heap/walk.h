@@ -21,17 +21,21 @@ struct Object {
   Address address = 0;
   u32 type = 0; // id in the walking thread's TypeTable
   u64 size = 0;
-  u64 aligned_size = 0;             // what it takes in the heap
-  const std::byte *bytes = nullptr; // from its MethodTable on: all but its header
+  u64 aligned_size = 0; // what it takes in the heap
+  // From its MethodTable on: all but its header. Of a live process only MethodTable and component count are there.
+  const std::byte *bytes = nullptr;
 };
+
+// Why a Gap is one: the walk came there, and stopped.
+inline constexpr std::string_view no_sound_object = "no sound object here";
 
 inline u64 smallest_object(Format format) { return 3 * u64{format.pointer_size}; }
 
 // Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
-// offset reached: < until means "not sound here". Reads only `bytes`.
+// offset reached: < until means "not sound here". Reads only `bytes`, but objects may reach up to `limit`.
 template <class Visit>
-u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment, TypeTable &types, const Format format,
-                 Visit &&visit) {
+u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64 alignment, TypeTable &types,
+                 const Format format, Visit &&visit) {
   const u64 smallest = smallest_object(format);
   // The low bits of the MethodTable pointer are used by the GC while it marks.
   const u64 mark_bits = format.pointer_size - 1;
@@ -45,7 +49,7 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment,
     // The empty string's size, 22, is less than the smallest object: like ClrMD and SOS, say what it takes.
     u64 size = std::max(type->base_size + type->component_size * components, smallest);
     u64 aligned = align_up(size, alignment);
-    if (aligned > bytes.size() - at)
+    if (aligned > limit - at)
       break;
     visit(Object{address + at, type->id, size, aligned, p + at});
     at += aligned;
@@ -58,12 +62,52 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 alignment,
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain = 64);
 
-// A range's bytes; gathered into `buffer` if they lie in several pieces. Empty when that fails.
-Bytes bytes_of(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);
-// Offset of the range's first object: 0, or behind missing memory a guess.
-std::optional<u64> first_object(const ObjectRange &range, Bytes bytes, TypeTable &types, Format format);
-// Where to go on after the unsound object at `bad`.
-std::optional<u64> next_object(const ObjectRange &range, Bytes bytes, u64 bad, TypeTable &types, Format format);
+// A range's bytes: whole where they lie here in one piece; gathered if they lie in several; of a live process a block
+// of a few MiB at a time, so that no more of the heap is ever held. For one thread; `buffer` is its own.
+class RangeBytes {
+public:
+  RangeBytes(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);
+
+  // False: lies in several pieces that cannot be gathered.
+  bool are_known() const { return !whole_.empty(); }
+  struct Block {
+    Bytes bytes;
+    u64 start = 0; // offset in the range
+    u64 end() const { return start + bytes.size(); }
+  };
+  // From `at` on, or from before it; empty when nothing can be read there. Valid until the next call.
+  Block block(u64 at, u64 size = block_size);
+  // Offset of the range's first object: 0, or behind missing memory a guess.
+  std::optional<u64> first_object(TypeTable &types, Format format);
+  // A start of an object at `from` or shortly after.
+  std::optional<u64> guess(u64 from, u64 window, TypeTable &types, Format format);
+  // Where to go on after the unsound object at `bad`.
+  std::optional<u64> next_object(u64 bad, TypeTable &types, Format format);
+
+private:
+  static constexpr u64 block_size = 1 << 20; // of a live process: stays in the processor's cache
+  std::optional<u64> search(u64 from, TypeTable &types, Format format, unsigned chain);
+
+  const ObjectRange &range_;
+  const Memory &memory_;
+  std::vector<std::byte> &buffer_;
+  Bytes whole_;
+  bool streams_ = false;
+};
+
+// Walks from `at` to `until` inside a block, or as far as the block goes; returns the offset reached in the range.
+// `bad`: the object there is not sound, or cannot be read.
+template <class Visit>
+u64 walk_block(const ObjectRange &range, const RangeBytes::Block &block, u64 at, u64 until, TypeTable &types,
+               const Format format, bool &bad, Visit &&visit) {
+  const u64 stop = block.start + walk_objects(block.bytes, range.address + block.start, at - block.start,
+                                              std::min(until, block.end()) - block.start, range.size - block.start,
+                                              range.alignment, types, format, std::forward<Visit>(visit));
+  const bool runs_out = block.end() < range.size && stop + smallest_object(format) > block.end() && stop > at;
+  bad = stop < until && stop < block.end() && !runs_out;
+  bad |= stop == at && at < until; // nothing there, not even the beginning of an object
+  return stop;
+}
 
 struct WalkResult {
   u64 objects = 0, bytes = 0; // walked, Free included; bytes aligned
@@ -122,30 +166,30 @@ private:
   std::vector<Chunk> cut_ranges(bool cut) const;
   static WalkResult gather(std::vector<ChunkResult> &results);
   // Where the walk of the chunk that begins at `begin` starts; nullopt: it has no recognisable start.
-  std::optional<u64> start_of(const ObjectRange &range, Bytes bytes, u64 begin, TypeTable &types) const;
+  std::optional<u64> start_of(RangeBytes &bytes, u64 begin, TypeTable &types) const;
 
   // False: the walk stepped over the next chunk's start.
   template <class Visitor>
   bool walk_chunk(const Chunk &chunk, Visitor &visitor, std::vector<std::byte> &buffer, ChunkResult &result) const {
     const ObjectRange &range = *chunk.range;
     result.range = &range;
-    Bytes bytes = bytes_of(range, memory_, buffer);
-    if (bytes.size() < range.size) {
+    RangeBytes bytes(range, memory_, buffer);
+    if (!bytes.are_known()) {
       result.gaps.push_back({range.address, range.end(), "not in this dump"});
       return true;
     }
     TypeTable &types = visitor.types();
-    std::optional<u64> start = start_of(range, bytes, chunk.begin, types);
+    std::optional<u64> start = start_of(bytes, chunk.begin, types);
     if (!start && chunk.begin > 0)
       return true; // the chunk before walks on through this one
     u64 end = range.size;
     for (u64 next = chunk.end; next < range.size; next += chunk_size_)
-      if (std::optional<u64> found = start_of(range, bytes, next, types)) {
+      if (std::optional<u64> found = start_of(bytes, next, types)) {
         end = *found;
         break;
       }
     u64 at = start.value_or(end);
-    auto gap = [&](u64 from, u64 to, const char *reason) {
+    auto gap = [&](u64 from, u64 to, std::string_view reason) {
       result.gaps.push_back({range.address + from, range.address + to, reason});
     };
     if (chunk.begin == 0 && at > 0)
@@ -154,12 +198,12 @@ private:
     u64 objects = 0, walked = 0, told = 0;
     while (at < end) {
       watch_.check(); // a chunk may be a whole segment
-      u64 until = std::min(at + chunk_size_, end);
-      u64 stop =
-          walk_objects(bytes, range.address, at, until, range.alignment, types, format_, [&](const Object &object) {
-            ++objects;
-            visitor(object);
-          });
+      const u64 until = std::min(at + chunk_size_, end);
+      bool bad = false;
+      const u64 stop = walk_block(range, bytes.block(at), at, until, types, format_, bad, [&](const Object &object) {
+        ++objects;
+        visitor(object);
+      });
       walked += stop - at;
       if (Progress *p = watch_.progress) {
         p->done += stop - at;
@@ -167,11 +211,11 @@ private:
         told = objects;
       }
       at = stop;
-      if (at >= until)
+      if (!bad)
         continue;
       ++result.bad_objects;
-      u64 next = next_object(range, bytes, at, types, format_).value_or(range.size);
-      gap(at, next, "no sound object here");
+      u64 next = bytes.next_object(at, types, format_).value_or(range.size);
+      gap(at, next, no_sound_object);
       at = next;
     }
     result.objects = objects;

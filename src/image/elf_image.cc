@@ -101,7 +101,7 @@ std::vector<Range> ElfImage::writable_bytes(const Memory &memory) const {
     for (; range != ranges.end() && range->address < segment_end && out.size() < most_pieces; ++range) {
       Address from = std::max(segment.address, range->address), to = std::min(segment_end, range->end());
       if (from < to)
-        out.push_back({from, range->bytes.subspan(from - range->address, to - from)});
+        out.push_back({from, memory.fetched(range->bytes.subspan(from - range->address, to - from))});
     }
   }
   return out;

@@ -56,7 +56,7 @@ std::vector<Address> scan(const Memory &memory, const Module &module) {
     Address from = std::max(range.address, module.base), to = std::min(range.end(), end);
     if (from >= to)
       continue;
-    Bytes bytes = range.bytes.subspan(from - range.address, to - from);
+    Bytes bytes = memory.fetched(range.bytes.subspan(from - range.address, to - from));
     for (u64 at = align_up(from, step) - from; at < bytes.size() && bytes.size() - at >= 4; at += step)
       if (load<u32>(bytes.data() + at, ByteOrder::big) == 0x6e663136)
         if (std::optional<Nf16Start> start = read_nf16_start(memory, from + at))

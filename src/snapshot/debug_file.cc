@@ -29,7 +29,7 @@ std::string program_file(const Target &target, const Module &module) {
   for (const Provenance &p : target.provenance)
     if (p.module == module.path && p.outcome == Provenance::Outcome::used)
       return p.file;
-  return module.path;
+  return target.file_root + module.path;
 }
 
 } // namespace
@@ -46,7 +46,7 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   if (std::string name = linked_name(program); !name.empty())
     names.insert(names.begin(), name);
   std::vector<std::string> paths;
-  ModuleFolders search(folders);
+  ModuleFolders search(folders, target.file_root);
   for (const std::string &name : names) {
     paths.push_back(folder_of(program) + name);
     for (std::string &path : search.candidates(folder_of(module.path) + name))
@@ -80,13 +80,13 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   return nullptr;
 }
 
-void add_symbols(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
+void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
   NativeAot *aot = dynamic_cast<NativeAot *>(&runtime);
   std::optional<ElfImage> image = aot ? ElfImage::at(target.memory, runtime.module().base) : std::nullopt;
   if (!image)
     return;
   if (std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders))
-    aot->use_symbols(NativeSymbols(file->bytes(), image->bias(), file));
+    aot->use_debug_file(file->bytes(), image->bias(), file);
 }
 
 } // namespace dnheap

@@ -25,6 +25,7 @@ Agreement compare_known(const Memory &memory, std::span<const Range> parts, u64 
     for (; at != ranges.end() && at->address < part.end() && out.compared < limit; ++at) {
       Address start = std::max(at->address, part.address);
       u64 size = std::min({at->end(), part.end(), start + (limit - out.compared)}) - start;
+      size = memory.fetched(at->bytes.subspan(start - at->address, size)).size();
       const std::byte *mine = at->bytes.data() + (start - at->address),
                       *theirs = part.bytes.data() + (start - part.address);
       out.compared += size;

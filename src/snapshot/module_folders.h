@@ -9,9 +9,12 @@ namespace dnheap {
 
 class ModuleFolders {
 public:
-  explicit ModuleFolders(const std::vector<std::string> &paths) {
+  // `root`: what a live process sees as "/", if known.
+  explicit ModuleFolders(const std::vector<std::string> &paths, const std::string &root = "") {
     for (const std::string &path : paths)
       folders_.push_back({path, false, {}, false});
+    if (!root.empty())
+      folders_.push_back({root, true, {}, false});
   }
 
   // Files that may be the one at `path` in the process, the likeliest first; the path itself, on this host, is the

@@ -2,6 +2,9 @@
 
 #include "base/host.h"
 #include "base/mapping_faults.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "dump/linux_process.h"
 #include "dump/open.h"
 #include "graph/dominator_tree.h"
 #include "graph/live.h"
@@ -12,6 +15,7 @@
 #include "snapshot/module_files.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace dnheap {
@@ -22,6 +26,15 @@ namespace {
 constexpr int most_tries = 4;
 // Of one process: no real one has more than two or three.
 constexpr std::size_t most_runtimes = 64;
+
+// The host of .NET looks for the runtime and loads it.
+std::string host_alone(const Target &target) {
+  for (const Module &module : target.modules)
+    for (const char *name : {"libhostfxr.so", "libhostpolicy.so", "hostfxr.dll", "hostpolicy.dll"})
+      if (module.file_name() == name)
+        return "; " + std::string(name) + " is there: the dump was taken before the process had loaded a runtime";
+  return "";
+}
 
 } // namespace
 
@@ -70,6 +83,54 @@ std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const Snapshot
   }
 }
 
+std::unique_ptr<Snapshot> Snapshot::attach(u64 pid, const SnapshotOptions &options) {
+  constexpr int most_attempts = 10;
+  constexpr auto longest_wait = std::chrono::seconds(5);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int attempt = 1;; ++attempt) {
+    auto process =
+        std::make_unique<LinuxProcess>(pid, LinuxProcessOptions{options.pause, options.temp_dir, options.watch});
+    auto out = std::make_unique<Snapshot>(process->take_target(), options);
+    out->process_ = std::move(process);
+    std::vector<std::string> problems;
+    if (!options.pause || out->runtime().gc_structures_valid(problems) != false)
+      return out;
+    if (attempt == most_attempts || std::chrono::steady_clock::now() - begin > longest_wait) {
+      out->add_note("the GC was changing the heap whenever the process was stopped, " + std::to_string(attempt) +
+                    " times");
+      return out;
+    }
+    out.reset(); // the process goes on
+    options.watch.check();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 * attempt));
+  }
+}
+
+bool Snapshot::is_pausing() const { return process_ && process_->is_pausing(); }
+
+void Snapshot::release_process() {
+  if (process_)
+    process_->release();
+}
+
+std::optional<double> Snapshot::pause_seconds() const { return process_ ? process_->pause_seconds() : std::nullopt; }
+
+// For questions that look at objects in any order. Never more than there is room for: the process, and whatever shares
+// its container, must not pay for it.
+void Snapshot::copy_process() {
+  if (!process_ || process_->is_copied())
+    return;
+  const u64 size = process_->memory()->size();
+  const std::optional<u64> left = memory_left();
+  const bool limited = options_.max_memory && options_.max_memory < left.value_or(~u64{0});
+  const u64 room = limited ? options_.max_memory : left.value_or(~u64{0});
+  if (size > room)
+    throw Error(explain("this question needs a copy of the process, of " + bytes_text(size) + ", but only " +
+                        bytes_text(room) + (limited ? " are allowed (--max-memory)" : " of memory are left here") +
+                        ": stat, segments and objects need none; or write a dump, and ask that on another machine"));
+  process_->copy(options_.threads, options_.watch);
+}
+
 Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options)
     : target_(std::move(target)), options_(options), built_(std::make_unique<Built>()) {
   if (options_.threads == 0)
@@ -93,16 +154,15 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     std::string needed;
     for (const Provenance &p : target_->provenance)
       if (p.outcome != Provenance::Outcome::used && needed.empty())
-        needed = "; if " + p.module + " is a NativeAOT program, its file is needed: " + p.reason;
-    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, and for the debug "
-                "headers of NativeAOT and CoreRT, in " +
+        needed = "; if " + p.module + " is a NativeAOT or single-file program, its file is needed: " + p.reason;
+    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, single-file "
+                "programs, and for the debug headers of NativeAOT and CoreRT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
-                (target_->modules.empty() ? ": the dump lists none" : "") +
-                "; single-file programs cannot be read yet" + needed);
+                (target_->modules.empty() ? ": the dump lists none" : "") + host_alone(*target_) + needed);
   }
   auto open = [&](const FoundRuntime &of) {
     std::unique_ptr<Runtime> out = of.open();
-    add_symbols(*target_, *out, options_.module_folders);
+    add_debug_file(*target_, *out, options_.module_folders);
     return out;
   };
   if (options_.runtime) {
@@ -240,6 +300,7 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
 const ObjectIndex &Snapshot::index() {
   if (!built_->index)
     build_on_sound_memory([&] {
+      copy_process();
       const Heap &of = heap();
       HeapBits starts(std::make_shared<HeapPlaces>(of, runtime().memory().format()));
       HeapTally counts = tally_heap(of, runtime(), options_.threads, options_.watch, {}, &starts);

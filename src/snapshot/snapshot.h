@@ -13,6 +13,7 @@
 
 namespace dnheap {
 
+class LinuxProcess;
 class ObjectIndex;
 class References;
 class ObjectGraph;
@@ -26,6 +27,8 @@ struct SnapshotOptions {
   std::vector<std::string> module_folders; // where to look for module files, besides the paths that the target names
   std::string temp_dir;                    // for decompressing; empty: see TemporaryFile
   unsigned threads = 0;                    // 0 = as many as there are processors
+  bool pause = true;                       // of a live process: stop its threads while it is read
+  u64 max_memory = 0;                      // that the copy of a live process may take; 0 = no limit
   std::optional<u32> runtime;              // which runtime, counted from 1, when a process has several
   bool record_reads = false;               // for extract_core(): see snapshot/extract.h
   Watch watch;
@@ -35,12 +38,24 @@ class Snapshot {
 public:
   // Opens a dump. Cheap: maps the file and reads its headers; decompresses it if need be.
   static std::unique_ptr<Snapshot> open(const std::string &path, const SnapshotOptions &options = {});
+  // Looks into a process that runs on this machine (Linux). It stands still from here on until release_process(), or
+  // until the Snapshot goes away; as soon as the graph is asked for, all its memory is copied and it goes on. Should
+  // the GC be at work, the process is let go and stopped again, for a few seconds at most. From then on use the
+  // Snapshot from this thread only.
+  static std::unique_ptr<Snapshot> attach(u64 pid, const SnapshotOptions &options = {});
   // For targets that were made otherwise (tests).
   Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options);
   ~Snapshot();
 
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
+  const SnapshotOptions &options() const { return options_; }
+  // Does a process wait for us?
+  bool is_pausing() const;
+  // Lets it go on. What was not read of it until then is unknown from now on.
+  void release_process();
+  // How long it stood still; nullopt for dumps, and without a pause.
+  std::optional<double> pause_seconds() const;
   // Takes out of the target's memory what was lost of its files since it was mapped (base/mapping_faults.h). True: it
   // was something new, and runtime(), heap() and tally() will be built again. Those of before stay valid as long as the
   // Snapshot, but rest on bytes that were not there. Each of the three does this itself when it builds something;
@@ -89,8 +104,10 @@ private:
   std::unique_ptr<Runtime> choose_runtime();
   std::string explain(const std::string &error) const;
   void add_note(const std::string &note);
+  void copy_process();
 
   std::unique_ptr<ReadRecord> reads_, initial_reads_; // outlive the target
+  std::unique_ptr<LinuxProcess> process_; // null: a dump
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;

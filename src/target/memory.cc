@@ -66,7 +66,8 @@ Memory::Memory(Format format, std::vector<Range> ranges) : format_(format) {
 void Memory::lay_under(std::vector<Range> ranges) {
   std::vector<Range> all = std::move(ranges_);
   all.insert(all.end(), ranges.begin(), ranges.end());
-  ranges_ = std::move(Memory(format_, std::move(all)).ranges_);
+  Memory flat(format_, std::move(all));
+  ranges_ = std::move(flat.ranges_);
 }
 
 std::vector<LostRange> Memory::take_out(std::span<const LostBytes> lost) {
@@ -110,6 +111,7 @@ u64 Memory::known_bytes(Address start, Address end) const {
 }
 
 const Range *Memory::locate(Address address) const {
+  address &= address_bits_;
   if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
     return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
@@ -120,30 +122,43 @@ const Range *Memory::locate(Address address) const {
   return address - it->address < it->bytes.size() ? &*it : nullptr;
 }
 
-Bytes Memory::peek_up_to(Address address, u64 limit) const {
+Bytes Memory::place(Address address, u64 limit) const {
   const Range *range = locate(address);
   if (!range)
     return {};
-  Bytes rest = range->bytes.subspan(address - range->address);
+  Bytes rest = range->bytes.subspan((address & address_bits_) - range->address);
   return rest.first(std::min<u64>(rest.size(), limit));
 }
 
+Bytes Memory::peek_up_to(Address address, u64 limit) const { return fetched(place(address, limit)); }
+
+u64 Memory::copy(Bytes bytes, std::byte *out) const {
+  if (on_demand_)
+    return on_demand_->copy(bytes, out);
+  std::memcpy(out, bytes.data(), bytes.size());
+  return bytes.size();
+}
+
 bool Memory::peek(Address address, std::span<std::byte> out) const {
+  constexpr u64 much = 256 << 10; // more is not worth keeping
   while (!out.empty()) {
-    Bytes part = peek_up_to(address, out.size());
-    if (part.empty())
+    Bytes part = place(address, out.size());
+    u64 size = part.size() > much ? copy(part, out.data()) : fetched(part).size();
+    if (size == 0)
       return false;
-    std::memcpy(out.data(), part.data(), part.size());
-    out = out.subspan(part.size());
-    address += part.size();
+    if (part.size() <= much)
+      std::memcpy(out.data(), part.data(), size);
+    out = out.subspan(size);
+    address += size;
   }
   return true;
 }
 
 std::optional<std::string> Memory::try_text(Address address, u64 limit) const {
+  constexpr u64 piece = 4096; // most texts are short
   std::string out;
   while (out.size() < limit) {
-    Bytes part = peek_up_to(address + out.size(), limit - out.size());
+    Bytes part = peek_up_to(address + out.size(), std::min(limit - out.size(), piece));
     if (part.empty())
       return std::nullopt;
     std::string_view text = as_text(part);

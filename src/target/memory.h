@@ -2,17 +2,34 @@
 // the host (usually inside a mapped file; nothing is copied). What is not known has no bytes: it never reads as zero.
 // A look-up is a binary search over the ranges. All const functions may be called from any number of threads.
 // Reads can be recorded: then whoever scans ranges() by itself says with note_read() what its answer rests on.
+//
+// Of a live process the ranges point at places of the host that fill when they are first asked for (BytesOnDemand). The
+// functions below see to that; who takes bytes from ranges() or place() asks fetched() before looking at them.
 #pragma once
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/mapping_faults.h"
 #include "target/read_record.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace dnheap {
+
+// Where bytes come from that are copied when they are needed. Any thread.
+class BytesOnDemand {
+public:
+  virtual ~BytesOnDemand() = default;
+  // How many of `bytes`, from the front on, are there, or can be had now and are there from now on. What it does not
+  // answer for is always there.
+  virtual u64 fetch(Bytes bytes) = 0;
+  // Are they all there already?
+  virtual bool is_here(Bytes bytes) const = 0;
+  // Copies as many as can be had, from the front on, without keeping them; returns how many.
+  virtual u64 copy(Bytes bytes, std::byte *out) = 0;
+};
 
 struct Range {
   Address address = 0;
@@ -38,6 +55,10 @@ public:
   u64 size() const;                                  // bytes known
   u64 known_bytes(Address start, Address end) const; // how many of [start, end); O(log n + ranges in between)
 
+  // From now on the top byte of an address does not count when it is looked up: on arm64 the hardware ignores it, and
+  // allocators keep tags there (TBI, MTE). Words that are read keep their tags.
+  void ignore_top_byte() { address_bits_ = ~u64{0} >> 8; }
+
   // Adds what is not yet known: existing bytes stay in front of new ones. O((n + m) log (n + m)): collect, then call
   // once.
   void lay_under(std::vector<Range> ranges);
@@ -47,20 +68,19 @@ public:
   std::vector<LostRange> take_out(std::span<const LostBytes> lost);
 
   // From now on each read is noted in `record`, which must outlive this; null: no longer. What was found to be unknown
-  // is not, nor is what ranges(), known_bytes() and the peeks give.
+  // is not, nor is what ranges(), known_bytes(), place() and the peeks give.
   void record_reads(ReadRecord *record) { record_ = record; }
   void note_read(Address address, u64 size) const {
     if (record_) [[unlikely]]
-      record_->add(address, size);
+      record_->add(address & address_bits_, size);
   }
-
   // That memory is there matters, not what it holds.
   void note_place(Address address, u64 size) const {
     if (record_) [[unlikely]]
-      record_->add_place(address, size);
+      record_->add_place(address & address_bits_, size);
   }
 
-  // The range that holds `address`, or null.
+  // The range that holds `address`, or null. The address may have a tag: see ignore_top_byte().
   const Range *find(Address address) const {
     const Range *range = locate(address);
     if (range)
@@ -71,7 +91,10 @@ public:
   // `size` bytes without a copy; empty when they are not all known or do not lie in one range.
   Bytes view(Address address, u64 size) const {
     const Range *range = locate(address);
-    Bytes out = range ? slice(range->bytes, address - range->address, size) : Bytes{};
+    Bytes out = range ? slice(range->bytes, (address & address_bits_) - range->address, size) : Bytes{};
+    if (on_demand_) [[unlikely]]
+      if (fetched(out).size() != size)
+        out = {};
     note_read(address, out.size());
     return out;
   }
@@ -84,6 +107,15 @@ public:
   // The same, and read(), not recorded: for the heap and stacks, of which is kept what must be by what they are.
   Bytes peek_up_to(Address address, u64 limit) const;
   bool peek(Address address, std::span<std::byte> out) const;
+  // The same, without seeing to it that they are there.
+  Bytes place(Address address, u64 limit) const;
+  // As many of these bytes, which are of one Range, as can be had.
+  Bytes fetched(Bytes bytes) const { return on_demand_ ? bytes.first(on_demand_->fetch(bytes)) : bytes; }
+  bool is_here(Bytes bytes) const { return !on_demand_ || on_demand_->is_here(bytes); }
+  // Copies what can be had of them, from the front on, to `out`, without keeping it; returns how many.
+  u64 copy(Bytes bytes, std::byte *out) const;
+  void fill_from(std::shared_ptr<BytesOnDemand> source) { on_demand_ = std::move(source); }
+
   // Copies across ranges. False, and `out` unspecified, when any byte is unknown.
   bool read(Address address, std::span<std::byte> out) const {
     bool known = peek(address, out);
@@ -118,8 +150,10 @@ private:
   const Range *locate(Address address) const;
 
   Format format_;
+  u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
   ReadRecord *record_ = nullptr;
+  std::shared_ptr<BytesOnDemand> on_demand_; // null: everything is there
 };
 
 // UTF-16 code units in the given byte order to UTF-8; lone surrogates become U+FFFD.

@@ -79,8 +79,9 @@ struct Target {
       dump_kind; // what the container says of itself, or empty: who wrote an ELF core, of what kind a minidump is
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
-  u64 pid = 0;         // 0 = unknown
-  std::string program; // command line or program name, where known
+  u64 pid = 0;           // 0 = unknown
+  std::string file_root; // of a live process: the folder that it sees as "/"; else empty
+  std::string program;   // command line or program name, where known
   Memory memory;
   // What writable memory held at first, by the module files that the target needed: never part of `memory`. For those
   // who know that a place is never written to.

@@ -405,6 +405,8 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
 TEST(Verbs, Orders) {
   std::unique_ptr<Snapshot> snapshot = random_snapshot({}, 3);
   for (const Verb &verb : verbs()) {
+    if (!verb.answer)
+      continue; // takes no target
     std::istringstream columns(verb.sort_columns);
     for (std::string column; columns >> column;) {
       SCOPED_TRACE(std::string(verb.name) + " --sort " + column);

@@ -33,6 +33,8 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
   expect_error("stta core", 2, "unknown verb 'stta', did you mean 'stat'?");
   expect_error("stat core --sotr x", 2, "unknown option '--sotr', did you mean '--sort'?");
   expect_error("stat core --format xml", 2, "--format: 'xml' is none of text, json, csv");
+  expect_error("stat core --no-pause", 2, "--no-pause is for live processes: --pid PID");
+  expect_error("ps core", 2, "usage: dnheap ps [options]: it takes no target");
   // A word cannot send control characters to the terminal.
   expect_error("stat core --top \"$(printf '\\033[31mx')\"", 2, "--top: '?[31mx' is not a number");
 }
@@ -40,9 +42,7 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
 TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   expect_error("stat /no/such/core", 3, "/no/such/core: No such file or directory");
   expect_error("stat /", 3, "/: is a folder, not a file");
-  expect_error("stat -p 12", 3,
-               "live processes cannot be read yet: take a dump of process 12 (createdump --withheap 12), "
-               "then dnheap stat FILE");
+  expect_error("stat -p 2147483640", 3, "there is no process 2147483640");
   test::TemporaryFolder folder;
   std::string file = folder.write("notes.txt", "this is no dump");
   test::RunResult result = dnheap_("'" + file + "'");

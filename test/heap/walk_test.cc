@@ -304,7 +304,8 @@ std::optional<u64> plain_guess(Bytes bytes, u64 from, u64 window, u64 alignment,
     u64 position = at;
     unsigned seen = 0;
     for (; seen < chain && position < bytes.size(); ++seen) {
-      u64 next = walk_objects(bytes, 0, position, position + 1, alignment, types, format, [](const Object &) {});
+      u64 next =
+          walk_objects(bytes, 0, position, position + 1, bytes.size(), alignment, types, format, [](const Object &) {});
       if (next == position)
         break;
       position = next;

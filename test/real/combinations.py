@@ -33,6 +33,8 @@ MODES = {
     "oom": {"DOTNET_GCHeapHardLimit": "0x8000000"},
     "stopped": {},
     "holders": {},
+    "live": {},
+    "live-busy": {},
     "plain-jit": {"DOTNET_EnableWriteXorExecute": "0", "DOTNET_TieredCompilation": "0"},
 }
 
@@ -55,13 +57,15 @@ SPECIAL = """
     8:svr:regions:heap:cpus-datas 9:svr:regions:heap:cpus-datas 10:svr:regions:heap:cpus-datas
     8:wks:regions:heap:oom 9:wks:clrgc:heap:oom 10:svr:regions:heap:oom
     8:wks:regions:full:holders 9:svr:regions:full:holders 10:wks:regions:full:holders 10:svr:clrgc:heap:holders
+    8:wks:regions:full:live 9:svr:regions:full:live 10:wks:regions:full:live 10:svr:clrgc:full:live
+    8:svr:regions:full:live-busy 10:wks:regions:full:live-busy
     8:wks:regions:gcore:stopped 9:svr:regions:gcore:stopped 10:wks:clrgc:gcore:stopped 10:wks:regions:gcore:stopped
     8:wks:regions:kernel 9:svr:clrgcexp:kernel 10:wks:clrgc:kernel
     8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
 """.split()
 
 # The special ones that even a short run makes.
-SAMPLE = ["9:svr:regions:full:fields", "8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
+SAMPLE = ["10:wks:regions:full:live", "8:svr:regions:full:live-busy", "9:svr:regions:full:fields", "8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
           "10:wks:regions:gcore:stopped", "10:wks:regions:heap:background", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
           "8:wks:regions:kernel", "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
 

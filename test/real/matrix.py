@@ -18,8 +18,10 @@ import time
 
 import combinations
 import compare
+import corrupted
 import descriptor11
 import extracted
+import live
 import runtimes
 import targets
 import thin
@@ -74,6 +76,8 @@ def run(dnheap, combination):
         return while_allocating(dnheap, combination)
     if combination.mode in ("handles", "oom") or combination.mode.startswith("cpus"):
         return with_handles(dnheap, combination)
+    if combination.mode.startswith("live"):
+        return live_process(dnheap, combination)
     if combination.mode == "holders":
         return with_holders(dnheap, combination)
     if combination.mode == "fields":
@@ -97,7 +101,30 @@ def at_rest(dnheap, combination, program, arguments=()):
             if combination.dump in ("gcore", "kernel"):
                 names = type_names(target, pathlib.Path(folder) / f"{program}-names.core")
             dump = target.dump(combination.dump, pathlib.Path(folder) / f"{program}.core")
-        return check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+        problems = check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+        if program == "zoo" and combination.dump == "full":
+            problems += after_corruption(dnheap, combination, dump)
+        return problems
+
+
+def after_corruption(dnheap, combination, dump):
+    """The same dump with bytes of its heap overwritten: `verify` and ClrMD's VerifyHeap() must find the same."""
+    done, lost = corrupted.corrupt(dump, answer(dnheap, "objects", dump)["tables"]["objects"])
+    found = corrupted.differences(done, lost, answer(dnheap, "verify", dump), witness.corrupted(dump, combination.major))
+    print(f"{dump.name}: {len(done)} objects corrupted")
+    return [f"corrupted: {problem}" for problem in found]
+
+
+def live_process(dnheap, combination):
+    """No dump: the process itself."""
+    if combination.mode == "live-busy":
+        with start(combination, "worker") as target:
+            return live.under_load(dnheap, target)
+    problems = []
+    for program, arguments in (("zoo", []), ("graph", ["600000"])):
+        with start(combination, program, arguments) as target:
+            problems += live.at_rest(dnheap, target)
+    return problems
 
 
 def with_handles(dnheap, combination):

@@ -16,6 +16,7 @@ import validator
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = PROJECT / "doc" / "schema"
+WITHOUT_TARGET = {"ps"}
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 
 
@@ -53,11 +54,12 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "extract":
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
-        return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")]]
+        return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")],
+                [first(dnheap, dump, "System.Int32[]"), "--values"]]
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
-            "retained": [[], ["--tree"]]}.get(verb, [[]])
+            "retained": [[], ["--tree"]], "verify": [[], ["--all"]]}.get(verb, [[]])
 
 
 def first(dnheap, dump, kind):
@@ -70,8 +72,9 @@ def check_verb(dnheap, schemas, verb, dump, complete, folder):
     file = f"{verb}.json"
     tables = list(schemas.files[file]["properties"]["tables"]["properties"])
     seen = set()
+    target = [] if verb in WITHOUT_TARGET else [dump]
     for options in command_lines(dnheap, verb, dump, folder):
-        answer = json.loads(output(dnheap, verb, dump, *options, "--format", "json"))
+        answer = json.loads(output(dnheap, verb, *target, *options, "--format", "json"))
         yield from schemas.problems(answer, file)
         found = list(answer["tables"])
         seen.update(found)
@@ -80,7 +83,7 @@ def check_verb(dnheap, schemas, verb, dump, complete, folder):
         if answer.get("completeness", {}).get("complete", complete) != complete:
             yield f"the heap is complete: {not complete}"
         for table in found:
-            alone = json.loads(output(dnheap, verb, dump, *options, "--format", "json", "--table", table, "--top", "1"))
+            alone = json.loads(output(dnheap, verb, *target, *options, "--format", "json", "--table", table, "--top", "1"))
             yield from schemas.problems(alone, file)
             if list(alone["tables"]) != [table]:
                 yield f"--table {table} gave {list(alone['tables'])}"

@@ -83,10 +83,11 @@ HeapBuilder::HeapBuilder(const HeapShape &s)
   data.append(version_text(s.net));
   // All of the runtime's variables, in some order; what is said of them follows in build().
   for (const char *name :
-       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore",  "Finalizer",
-        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",      "c_gc_state",
-        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",      "build_variant",
-        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "gc_descriptor"})
+       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore", "Finalizer",
+        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",     "c_gc_state",
+        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",     "build_variant",
+        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "SyncTable",   "SyncBlockCache",
+        "Dispenser",      "gc_descriptor"})
     variable(name);
   variable("generation_table", 5 * 33);
   variable("GlobalAllocContext", 8);
@@ -366,6 +367,8 @@ std::vector<std::byte> HeapBuilder::library_file() const {
   if (descriptor_ && shape.exported)
     library.symbols.push_back({"DotNetRuntimeContractDescriptor", descriptor_ - module_base_});
   library.symbols.push_back({"coreclr_initialize", ElfLibraryWriter::read_only_at});
+  if (shape.single_file)
+    library.symbols.push_back({"DotNetRuntimeInfo", ElfLibraryWriter::read_only_at});
   for (Address at : relocated_) {
     u64 value = load_pointer(data.bytes().data() + (at - data.address()), shape.format);
     library.relocations.push_back({at - module_base_, value - module_base_});
@@ -404,7 +407,8 @@ std::unique_ptr<Target> HeapBuilder::target() {
   out->architecture = p == 8 ? Architecture::x64 : Architecture::x86;
   out->pid = 4001;
   out->memory = Memory(shape.format, ranges);
-  Module runtime{"/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
+  Module runtime{
+      shape.single_file ? "/app/shop" : "/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
   out->modules = {runtime};
   for (const ModuleWriter &m : modules)
     if (m.has_image) {

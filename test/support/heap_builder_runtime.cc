@@ -26,6 +26,7 @@ void HeapBuilder::build() {
   write_threads();
   write_assemblies();
   write_thread_statics();
+  write_locks();
   write_segments();
   write_heaps();
   write_gc_state();
@@ -234,6 +235,13 @@ void HeapBuilder::write_dac_table() {
   for (const char *name : {"ThreadStore", "Finalizer", "Suspension", "HeapType", "g_gcDacGlobals", "AppDomain",
                            "SystemDomain", "lowest", "highest", "GlobalAllocContext", "Object", "String", "Free"})
     entries.push_back(variables.at(name));
+  while (entries.size() < 38)
+    entries.push_back(variables.at("Free"));
+  entries.push_back(variables.at("Dispenser"));
+  while (entries.size() < 78)
+    entries.push_back(variables.at("String"));
+  entries.push_back(variables.at("SyncTable"));
+  entries.push_back(variables.at("SyncBlockCache"));
   data.words(entries);
 }
 
@@ -301,6 +309,7 @@ void HeapBuilder::write_descriptors() {
                             {"ThreadCount", bytes(layout.store_first + 3)}};
   d.types["Thread"] = {
       {"LinkNext", bytes(layout.link)}, {"OSId", bytes(layout.os_id)}, {"RuntimeThreadLocals", bytes(layout.locals)}};
+  add_locks(d);
   d.types["RuntimeThreadLocals"]["AllocContext"] = 0;
   if (layout.inner_context)
     d.types["EEAllocContext"]["GCAllocationContext"] = bytes(layout.inner_context);

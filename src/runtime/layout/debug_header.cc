@@ -77,7 +77,8 @@ std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::st
     Address from = std::max(range.address, image.base()), to = std::min(range.end(), image.end());
     if (from >= to)
       continue;
-    std::string_view bytes = as_text(range.bytes.subspan(from - range.address, std::min(to - from, budget)));
+    std::string_view bytes =
+        as_text(memory.fetched(range.bytes.subspan(from - range.address, std::min(to - from, budget))));
     budget -= bytes.size();
     for (std::size_t at = bytes.find(wanted); at != bytes.npos && out.size() < most_strings;
          at = bytes.find(wanted, at + 1)) {

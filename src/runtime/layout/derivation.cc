@@ -37,7 +37,7 @@ std::vector<Range> data_of(const Memory &memory, const Module &module) {
     for (const Range &range : memory.ranges()) {
       Address from = std::max(start, range.address), to = std::min(end, range.end());
       if (from < to)
-        out.push_back({from, range.bytes.subspan(from - range.address, to - from)});
+        out.push_back({from, memory.fetched(range.bytes.subspan(from - range.address, to - from))});
     }
   return out;
 }

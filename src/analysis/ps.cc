@@ -1,0 +1,123 @@
+// `ps`: which .NET processes run here? Reads their memory maps, and a little of the memory of those that may be .NET,
+// without stopping any.
+#include "analysis/verbs.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "image/elf_image.h"
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+// What a program exports that brings its own runtime: NativeAOT, or a single file with CoreCLR in it.
+constexpr const char *exports[] = {"DotNetRuntimeContractDescriptor", "DotNetRuntimeDebugHeader", "DotNetRuntimeInfo",
+                                   "g_dacTable"};
+
+// "1234 kB" behind a key of /proc/PID/status.
+std::optional<u64> resident_bytes(u64 pid) {
+  const std::string status = process_text(pid, "status").value_or(""), key = "\nVmRSS:";
+  std::size_t at = status.find(key);
+  if (at == std::string::npos)
+    return std::nullopt;
+  return std::strtoull(status.c_str() + at + key.size(), nullptr, 10) * 1024;
+}
+
+// Lines are "START-END r-xp OFFSET … PATH". Whoever reads .NET dumps may have the library mapped as well, but only to
+// look at it.
+bool has_runtime_library(const std::string &maps) {
+  for (std::size_t at = maps.find("/libcoreclr.so"); at != maps.npos; at = maps.find("/libcoreclr.so", at + 1)) {
+    std::size_t line = maps.rfind('\n', at) + 1, rights = maps.find(' ', line) + 1;
+    if (rights + 2 < at && maps[rights + 2] == 'x')
+      return true;
+  }
+  return false;
+}
+
+bool brings_runtime(const Target &target) {
+  constexpr u64 auxv_entry = 9;
+  auto entry = target.auxv.find(auxv_entry);
+  const Module *program = entry == target.auxv.end() ? nullptr : target.find_module(entry->second);
+  std::optional<ElfImage> image = program ? ElfImage::at(target.memory, program->base) : std::nullopt;
+  return image && std::any_of(std::begin(exports), std::end(exports),
+                              [&](const char *name) { return image->find_symbol(name).has_value(); });
+}
+
+report::Row row_of(u64 pid, Snapshot &snapshot, std::vector<std::string> &notes) {
+  report::Row row(6);
+  row[0] = pid;
+  row[4] = resident_bytes(pid);
+  row[5] = snapshot.target().program;
+  try {
+    const Runtime &runtime = snapshot.runtime();
+    row[1] = runtime.kind();
+    if (!runtime.version().empty())
+      row[2] = runtime.version();
+    const GCFlavour gc = runtime.gc_flavour();
+    row[3] = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + " heaps" : "workstation") +
+             (gc.regions ? "" : ", segments");
+  } catch (const Error &error) {
+    notes.push_back(error.what());
+  }
+  return row;
+}
+
+} // namespace
+
+report::Answer answer_ps(const Question &question, const Watch &watch) {
+  using report::Kind;
+  report::Answer answer;
+  answer.command = "ps";
+  report::Table table;
+  table.name = "processes";
+  table.columns = {{"pid", "PID", Kind::number},       {"runtime", "Runtime", Kind::text},
+                   {"version", "Version", Kind::text}, {"gc", "GC", Kind::text},
+                   {"memory", "Memory", Kind::bytes},  {"command_line", "Command line", Kind::text}};
+  std::vector<report::Row> rows;
+  std::vector<u64> pids = list_processes();
+  std::sort(pids.begin(), pids.end());
+  u64 refused = 0;
+  std::string why;
+  SnapshotOptions options;
+  options.pause = false;
+  options.watch = watch;
+  options.threads = 1;
+  for (u64 pid : pids) {
+    watch.check();
+    std::optional<std::string> maps = process_text(pid, "maps");
+    if (!maps && process_text(pid, "status")) {
+      if (refused++ == 0)
+        why = "process " + std::to_string(pid) + ": " + what_forbids_reading(pid);
+      continue;
+    }
+    if (!maps || maps->empty()) // has ended, or is the kernel's own
+      continue;
+    try {
+      std::unique_ptr<Snapshot> snapshot = Snapshot::attach(pid, options);
+      if (has_runtime_library(*maps) || brings_runtime(snapshot->target()))
+        rows.push_back(row_of(pid, *snapshot, table.notes));
+    } catch (const Interrupted &) {
+      throw;
+    } catch (const Error &error) {
+      if (has_runtime_library(*maps))
+        table.notes.push_back(error.what());
+    }
+  }
+  answer.headline = count_text(rows.size()) + (rows.size() == 1 ? " .NET process" : " .NET processes");
+  if (refused)
+    table.notes.push_back(count_text(refused) + " not looked at for lack of rights, such as " + why);
+  if (question.sort == "memory")
+    report::sort_rows(rows, 4);
+  auto known = std::find_if(rows.begin(), rows.end(), [](const report::Row &row) { return row[1].text().has_value(); });
+  if (known != rows.end())
+    if (const u64 *pid = (*known)[0].get_if<u64>())
+      answer.next_command = "dnheap stat -p " + std::to_string(*pid);
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  answer.tables.push_back(std::move(table));
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,77 @@
+// Other processes of this machine, as the operating system shows them: their memory, which is only ever read, and their
+// threads, stopped for as long as it takes. Linux only; elsewhere the functions that open something throw Error.
+#pragma once
+#include "base/bytes.h"
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+// Text of /proc/PID/NAME, some `limit` bytes at most; nullopt when it cannot be read.
+std::optional<std::string> process_text(u64 pid, const std::string &name, u64 limit = 64 << 20);
+// Ids of all processes, and of one process's threads, in no order.
+std::vector<u64> list_processes();
+std::vector<u64> list_threads(u64 pid);
+
+// What would have to be different for `pid` to be read, in one phrase: "set kernel.yama.ptrace_scope to 0, or …".
+std::string what_forbids_reading(u64 pid);
+
+// The memory of a process. Any thread.
+class ProcessMemory {
+public:
+  // Throws Error that says why the process cannot be read, and what to do.
+  explicit ProcessMemory(u64 pid);
+  ~ProcessMemory();
+  ProcessMemory(const ProcessMemory &) = delete;
+  ProcessMemory &operator=(const ProcessMemory &) = delete;
+
+  // Copies from `address` on until something cannot be read; returns how many bytes.
+  u64 read(Address address, std::span<std::byte> out) const;
+
+private:
+  u64 pid_;
+  int file_ = -1; // /proc/PID/mem, which needs no further permission
+};
+
+// Keeps all threads of a process stopped, those that it starts meanwhile as well. The operating system lets them go
+// when this process ends, however it does. To be used from one thread, always the same.
+class StoppedProcess {
+public:
+  // Throws Error when that is not allowed, or not done after a few seconds, and Interrupted when `give_up` says so.
+  StoppedProcess(u64 pid, bool (*give_up)(const void *), const void *context);
+  ~StoppedProcess();
+  StoppedProcess(const StoppedProcess &) = delete;
+  StoppedProcess &operator=(const StoppedProcess &) = delete;
+
+  struct Thread {
+    u64 id = 0;     // as this process sees it
+    int signal = 0; // that was on its way when the thread stopped: it gets it when it goes on
+    bool stopped = false;
+  };
+  const std::vector<Thread> &threads() const { return threads_; }
+  // General registers as the kernel keeps them (NT_PRSTATUS' set); empty when they cannot be had.
+  std::vector<std::byte> registers(const Thread &thread) const;
+  // Lets all go on. Does nothing when done already.
+  void release();
+  // From the first thread's stop until all were let go, or now.
+  double seconds() const;
+
+private:
+  void stop_all(bool (*give_up)(const void *), const void *context);
+  bool wait_for(Thread &thread);
+
+  using Clock = std::chrono::steady_clock;
+  u64 pid_;
+  std::vector<Thread> threads_;
+  Clock::time_point since_;
+  std::optional<Clock::time_point> until_;
+};
+
+// Memory that this process may still use before its control group, or the machine, has none left; nullopt: unknown.
+std::optional<u64> memory_left();
+
+} // namespace dnheap

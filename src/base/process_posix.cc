@@ -1,0 +1,299 @@
+#include "base/error.h"
+#include "base/host.h"
+#include "base/process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#endif
+
+namespace dnheap {
+
+namespace {
+
+constexpr auto longest_stop = std::chrono::seconds(5);
+
+std::optional<std::string> text_of(const std::string &path, u64 limit = 1 << 20) {
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return std::nullopt;
+  std::string out;
+  ssize_t n = 0;
+  do {
+    std::size_t at = out.size();
+    out.resize(at + (64 << 10));
+    n = ::read(file, out.data() + at, out.size() - at);
+    out.resize(at + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  } while (n > 0 && out.size() < limit);
+  int error = errno;
+  ::close(file);
+  errno = error;
+  return n < 0 ? std::nullopt : std::optional(std::move(out));
+}
+
+std::optional<u64> number_in(std::string_view text, int base = 10) {
+  while (text.starts_with(' ') || text.starts_with('\t'))
+    text.remove_prefix(1);
+  u64 value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+// "Uid:\t1000\t…" of /proc/PID/status and the like: the first number behind the key.
+std::optional<u64> field(const std::optional<std::string> &text, std::string_view key, int base = 10) {
+  std::size_t at = text ? ("\n" + *text).find("\n" + std::string(key)) : std::string::npos;
+  return at == std::string::npos ? std::nullopt : number_in(std::string_view(*text).substr(at + key.size()), base);
+}
+
+std::vector<u64> numbers_in_folder(const std::string &path) {
+  std::vector<u64> out;
+  DIR *folder = ::opendir(path.c_str());
+  if (!folder)
+    return out;
+  while (const dirent *entry = ::readdir(folder))
+    if (std::string_view name = entry->d_name; name.find_first_not_of("0123456789") == name.npos)
+      if (std::optional<u64> number = number_in(name))
+        out.push_back(*number);
+  ::closedir(folder);
+  return out;
+}
+
+std::string process_path(u64 pid, const std::string &name) { return "/proc/" + std::to_string(pid) + "/" + name; }
+
+[[noreturn]] void fail_to_read(u64 pid, int error) {
+  std::string name = "process " + std::to_string(pid);
+  if (error == ESRCH || error == ENOENT)
+    throw Error("there is no " + name);
+  if (error != EPERM && error != EACCES)
+    throw Error(name + " cannot be read: " + std::strerror(error));
+  throw Error(name + " may not be read: " + what_forbids_reading(pid));
+}
+
+} // namespace
+
+std::optional<std::string> process_text(u64 pid, const std::string &name, u64 limit) {
+  return text_of(process_path(pid, name), limit);
+}
+
+std::vector<u64> list_processes() { return numbers_in_folder("/proc"); }
+std::vector<u64> list_threads(u64 pid) { return numbers_in_folder(process_path(pid, "task")); }
+
+std::string what_forbids_reading(u64 pid) {
+  constexpr u64 ptrace_capability = 19;
+  const std::string how = "CAP_SYS_PTRACE (sudo; docker: --cap-add SYS_PTRACE; Kubernetes: "
+                          "securityContext.capabilities.add: [SYS_PTRACE])";
+  std::optional<std::string> status = process_text(pid, "status"), own = text_of("/proc/self/status");
+  if (u64 tracer = field(status, "TracerPid:").value_or(0))
+    return "process " + std::to_string(tracer) + " is debugging it, and only one can: end that first";
+  bool capable = (field(own, "CapEff:", 16).value_or(0) >> ptrace_capability & 1) != 0;
+  u64 scope = number_in(text_of("/proc/sys/kernel/yama/ptrace_scope").value_or("0")).value_or(0);
+  if (scope == 3)
+    return "kernel.yama.ptrace_scope is 3, which nobody can change before the next start of the machine: have "
+           "createdump write a dump instead";
+  if (capable)
+    return "this is so in spite of CAP_SYS_PTRACE: it is of another user namespace, or a seccomp or security profile "
+           "of "
+           "this container forbids it (docker: --security-opt seccomp=unconfined); run dnheap outside the container";
+  std::optional<u64> owner = field(status, "Uid:");
+  if (owner && *owner != ::geteuid())
+    return "it belongs to user " + std::to_string(*owner) + ", this is user " + std::to_string(::geteuid()) +
+           ": run as that user, or with " + how;
+  if (scope == 2)
+    return "kernel.yama.ptrace_scope is 2: run with " + how + ", or: sysctl kernel.yama.ptrace_scope=0";
+  if (scope == 1)
+    return "kernel.yama.ptrace_scope is 1: sysctl kernel.yama.ptrace_scope=0, or run with " + how;
+  return "it has more rights than this one, or is not dumpable: run with " + how;
+}
+
+ProcessMemory::ProcessMemory(u64 pid) : pid_(pid) {
+  file_ = ::open(process_path(pid, "mem").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0)
+    fail_to_read(pid, errno);
+}
+
+ProcessMemory::~ProcessMemory() { ::close(file_); }
+
+u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
+  u64 done = 0;
+  while (done < out.size()) {
+#ifdef __linux__
+    iovec here{out.data() + done, out.size() - done};
+    iovec there{reinterpret_cast<void *>(address + done), out.size() - done};
+    ssize_t n = ::process_vm_readv(static_cast<pid_t>(pid_), &here, 1, &there, 1, 0);
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) // as some containers have it
+      n = ::pread(file_, out.data() + done, out.size() - done, static_cast<off_t>(address + done));
+#else
+    ssize_t n = -1;
+#endif
+    if (n <= 0)
+      break;
+    done += static_cast<u64>(n);
+  }
+  return done;
+}
+
+#ifdef __linux__
+
+namespace {
+
+// Has the thread ended, and waits for the process to do so?
+bool has_ended(u64 thread) {
+  std::string stat = process_text(thread, "stat").value_or("");
+  std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos || stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
+}
+
+} // namespace
+
+StoppedProcess::StoppedProcess(u64 pid, bool (*give_up)(const void *), const void *context)
+    : pid_(pid), since_(Clock::now()) {
+  try {
+    stop_all(give_up, context);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+StoppedProcess::~StoppedProcess() { release(); }
+
+// Threads that run start others, so this goes on until a look at the list shows none that is not stopped.
+void StoppedProcess::stop_all(bool (*give_up)(const void *), const void *context) {
+  const Clock::time_point last = since_ + longest_stop;
+  for (bool found = true; found;) {
+    found = false;
+    std::vector<u64> ids = list_threads(pid_);
+    if (ids.empty())
+      fail_to_read(pid_, ESRCH);
+    for (u64 id : ids) {
+      if (std::any_of(threads_.begin(), threads_.end(), [&](const Thread &t) { return t.id == id; }))
+        continue;
+      if (::ptrace(PTRACE_SEIZE, static_cast<pid_t>(id), nullptr, nullptr) != 0) {
+        int error = errno;
+        if (error == ESRCH || has_ended(id))
+          continue;
+        fail_to_read(pid_, error);
+      }
+      threads_.push_back({id});
+      found = true;
+      ::ptrace(PTRACE_INTERRUPT, static_cast<pid_t>(id), nullptr, nullptr);
+    }
+    for (Thread &thread : threads_)
+      for (int tries = 0; !thread.stopped && !wait_for(thread); ++tries) {
+        if (give_up && give_up(context))
+          throw Interrupted();
+        if (Clock::now() > last)
+          throw Error("thread " + std::to_string(thread.id) + " of process " + std::to_string(pid_) +
+                      " cannot be stopped: it waits in the kernel; try again, or read with --no-pause");
+        if (tries > 20)
+          ::usleep(100);
+      }
+    std::erase_if(threads_, [](const Thread &t) { return t.id == 0; });
+  }
+  if (threads_.empty())
+    throw Error("process " + std::to_string(pid_) + " has ended");
+}
+
+// False: not stopped yet. A thread that has ended gets the id 0.
+bool StoppedProcess::wait_for(Thread &thread) {
+  int status = 0;
+  pid_t id = ::waitpid(static_cast<pid_t>(thread.id), &status, __WALL | WNOHANG);
+  if (id == 0 || (id < 0 && errno == EINTR))
+    return false;
+  thread.stopped = true;
+  if (id < 0 || !WIFSTOPPED(status)) {
+    thread.id = 0;
+    return true;
+  }
+  // Either our stop or one that the process has for itself, or a signal that the thread was about to get.
+  if (status >> 16 == 0)
+    thread.signal = WSTOPSIG(status);
+  return true;
+}
+
+std::vector<std::byte> StoppedProcess::registers(const Thread &thread) const {
+  std::vector<std::byte> out(4096);
+  iovec set{out.data(), out.size()};
+  if (until_ || ::ptrace(PTRACE_GETREGSET, static_cast<pid_t>(thread.id), NT_PRSTATUS, &set) != 0)
+    return {};
+  out.resize(set.iov_len);
+  return out;
+}
+
+void StoppedProcess::release() {
+  if (until_)
+    return;
+  for (Thread &thread : threads_) {
+    if (!thread.stopped) { // only a stopped thread can be let go
+      auto last = Clock::now() + std::chrono::milliseconds(100);
+      while (!wait_for(thread) && Clock::now() < last)
+        ::usleep(100);
+    }
+    if (thread.id)
+      ::ptrace(PTRACE_DETACH, static_cast<pid_t>(thread.id), nullptr,
+               reinterpret_cast<void *>(static_cast<std::intptr_t>(thread.signal)));
+  }
+  until_ = Clock::now();
+}
+
+#else
+
+StoppedProcess::StoppedProcess(u64, bool (*)(const void *), const void *) : pid_(0) {
+  throw Error("live processes can be read on Linux only");
+}
+StoppedProcess::~StoppedProcess() = default;
+std::vector<std::byte> StoppedProcess::registers(const Thread &) const { return {}; }
+void StoppedProcess::release() {}
+
+#endif
+
+double StoppedProcess::seconds() const {
+  return std::chrono::duration<double>(until_.value_or(Clock::now()) - since_).count();
+}
+
+std::optional<u64> memory_left() {
+  std::optional<u64> left;
+  auto at_most = [&](std::optional<u64> limit, std::optional<u64> used) {
+    if (limit && used)
+      left = std::min(left.value_or(~u64{0}), *limit > *used ? *limit - *used : 0);
+  };
+  auto number = [](const std::string &path) { return number_in(text_of(path).value_or("")); };
+  if (std::optional<u64> kilobytes = field(text_of("/proc/meminfo"), "MemAvailable:"))
+    at_most(*kilobytes * 1024, 0);
+  // "0::/user.slice/…": of the unified hierarchy; "4:memory:/…" of the older one. In a container the group is the root.
+  std::string groups = text_of("/proc/self/cgroup").value_or("");
+  for (std::size_t at = 0; at < groups.size();) {
+    std::size_t end = std::min(groups.find('\n', at), groups.size());
+    std::string line = groups.substr(at, end - at);
+    at = end + 1;
+    std::size_t second = line.find(':', line.find(':') + 1);
+    if (second == std::string::npos)
+      continue;
+    bool unified = line.starts_with("0::"), older = line.find(":memory:") != std::string::npos;
+    std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    // The groups above limit as well.
+    for (std::string group = line.substr(second + 1); unified || older; group = group.substr(0, group.rfind('/'))) {
+      std::string path = root + (group == "/" ? "" : group);
+      std::optional<std::string> stat = text_of(path + "/memory.stat");
+      u64 files = field(stat, unified ? "inactive_file " : "total_inactive_file ").value_or(0); // can be had back
+      std::optional<u64> limit = number(path + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
+      u64 used = number(path + (unified ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
+      at_most(limit, used - std::min(used, files));
+      if (group.empty() || group == "/")
+        break;
+    }
+  }
+  return left;
+}
+
+} // namespace dnheap

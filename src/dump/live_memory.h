@@ -1,0 +1,63 @@
+// LiveMemory: the memory of a running process as Ranges. Each range has its place in a temporary file that is mapped
+// here; a page is copied there when it is first asked for, together with its neighbours. What is asked for by copy() is
+// never kept, so that a heap of any size can be walked in little memory. Nothing is ever written to the process.
+#pragma once
+#include "base/host.h"
+#include "base/process.h"
+#include "base/watch.h"
+#include "target/memory.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace dnheap {
+
+class LiveMemory : public BytesOnDemand {
+public:
+  struct Stretch {
+    Address start = 0, end = 0; // whole pages
+  };
+  // `stretches`: sorted, may touch, never overlap. Costs no copy. Throws Error when there is no room for a file.
+  LiveMemory(u64 pid, const std::vector<Stretch> &stretches, const std::string &temp_dir);
+
+  // Stretches that touch are one.
+  std::vector<Range> ranges() const;
+
+  u64 fetch(Bytes bytes) override;
+  bool is_here(Bytes bytes) const override;
+  u64 copy(Bytes bytes, std::byte *out) override;
+  // Fetches all of it, in parallel. Throws Interrupted.
+  void fetch_all(unsigned threads, const Watch &watch);
+  u64 size() const { return mapped_->bytes().size(); }
+  // From now on there is only what was fetched: the process runs again.
+  void freeze() { frozen_ = true; }
+  u64 kept() const { return kept_; } // bytes that were fetched
+
+private:
+  enum class State : u8 { unknown, here, unreadable };
+  struct Piece {
+    Address start = 0, end = 0;
+    u64 place = 0; // in the file
+  };
+
+  // Place in the file; nullopt for bytes of somewhere else.
+  std::optional<u64> place_of(Bytes bytes) const;
+  void fetch_pages(const Piece &piece, u64 first, u64 last);
+  const Piece *piece_at(u64 place) const;
+  State state(u64 page) const { return State{pages_[page].load(std::memory_order_acquire)}; }
+
+  ProcessMemory process_;
+  const u64 page_size_;
+  std::vector<Piece> pieces_; // by address, and by place
+  TemporaryFile file_;
+  std::shared_ptr<const MappedFile> mapped_;
+  std::unique_ptr<std::atomic<u8>[]> pages_; // of the file
+  std::array<std::mutex, 64> fetching_;      // by stripe of the file
+  std::atomic<bool> frozen_{false};
+  std::atomic<u64> kept_{0};
+};
+
+} // namespace dnheap

@@ -1,0 +1,170 @@
+#include "base/error.h"
+#include "base/process.h"
+#include "support/child_process.h"
+
+#include <csignal>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dnheap {
+namespace {
+
+// Letter of the thread's state: 't' is stopped by a tracer.
+char state_of(u64 pid, u64 thread) {
+  std::string stat = process_text(pid, "task/" + std::to_string(thread) + "/stat").value_or("");
+  std::size_t end = stat.rfind(") ");
+  return end == std::string::npos ? '?' : stat[end + 2];
+}
+
+TEST(ProcessMemory, ReadsUntilSomethingCannotBeRead) {
+  ChildProcess child(1);
+  ProcessMemory memory(child.pid());
+  std::vector<std::byte> out(3 * ChildProcess::page);
+  EXPECT_EQ(memory.read(child.pattern(), out), 2 * ChildProcess::page) << "the third page may not be read";
+  for (u64 i = 0; i < 2 * ChildProcess::page; ++i)
+    ASSERT_EQ(out[i], ChildProcess::pattern_at(i));
+  EXPECT_EQ(memory.read(16, out), 0u);
+}
+
+TEST(ProcessMemory, SaysWhatIsWrong) {
+  u64 gone;
+  {
+    ChildProcess child(1);
+    gone = child.pid();
+  }
+  try {
+    ProcessMemory memory(gone);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), "there is no process " + std::to_string(gone));
+  }
+}
+
+// Without rights: only root can give them up, and then it is the user that differs.
+TEST(ProcessMemory, ForeignProcess) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "needs root to become somebody else";
+  ChildProcess child(1);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  pid_t other = ::fork();
+  if (other == 0) {
+    std::string said = "no error";
+    if (::setuid(65534) == 0)
+      try {
+        ProcessMemory memory(child.pid());
+      } catch (const Error &error) {
+        said = error.what();
+      }
+    [[maybe_unused]] ssize_t n = ::write(ends[1], said.data(), said.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char text[2000];
+  ssize_t n = ::read(ends[0], text, sizeof text);
+  ::close(ends[0]);
+  ::waitpid(other, nullptr, 0);
+  std::string said(text, static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  EXPECT_NE(said.find("may not be read: it belongs to user 0, this is user 65534: run as that user, or with "
+                      "CAP_SYS_PTRACE"),
+            said.npos)
+      << said;
+  EXPECT_EQ(said.find('\n'), said.npos);
+}
+
+TEST(StoppedProcess, StopsEveryThreadAndLetsThemGo) {
+  ChildProcess child(5);
+  {
+    StoppedProcess stopped(child.pid(), nullptr, nullptr);
+    EXPECT_EQ(stopped.threads().size(), 6u); // the main thread as well
+    for (u64 thread : list_threads(child.pid()))
+      EXPECT_EQ(state_of(child.pid(), thread), 't');
+    u64 before = child.work();
+    ::usleep(20000);
+    EXPECT_EQ(child.work(), before);
+    EXPECT_GT(stopped.seconds(), 0.0);
+    for (const StoppedProcess::Thread &thread : stopped.threads())
+      EXPECT_GE(stopped.registers(thread).size(), 17u * 4);
+    stopped.release();
+    EXPECT_TRUE(child.goes_on());
+    double seconds = stopped.seconds();
+    EXPECT_EQ(stopped.seconds(), seconds);
+    EXPECT_TRUE(stopped.registers(stopped.threads()[0]).empty());
+  }
+  EXPECT_TRUE(child.goes_on());
+}
+
+TEST(StoppedProcess, ThreadsThatComeAndGo) {
+  ChildProcess child(2, ChildProcess::starts_threads);
+  for (int round = 0; round < 50; ++round) {
+    StoppedProcess stopped(child.pid(), nullptr, nullptr);
+    for (u64 thread : list_threads(child.pid()))
+      ASSERT_NE(std::string("tZX").find(state_of(child.pid(), thread)), std::string::npos) << thread;
+  }
+  EXPECT_TRUE(child.goes_on());
+}
+
+TEST(StoppedProcess, LetsGoOnAnException) {
+  ChildProcess child(3);
+  try {
+    StoppedProcess stopped(child.pid(), nullptr, nullptr);
+    throw Error("something else went wrong");
+  } catch (const Error &) {
+  }
+  EXPECT_TRUE(child.goes_on());
+  auto at_once = [](const void *) { return true; };
+  for (int round = 0; round < 20; ++round)
+    try {
+      StoppedProcess stopped(child.pid(), at_once, nullptr); // in the midst of stopping, if not done by then
+    } catch (const Interrupted &) {
+    }
+  EXPECT_TRUE(child.goes_on());
+}
+
+TEST(StoppedProcess, LetsGoWhenTheTracerIsKilled) {
+  ChildProcess child(3);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  pid_t tracer = ::fork();
+  if (tracer == 0) {
+    StoppedProcess stopped(child.pid(), nullptr, nullptr);
+    [[maybe_unused]] ssize_t n = ::write(ends[1], "x", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char letter;
+  ASSERT_EQ(::read(ends[0], &letter, 1), 1);
+  u64 before = child.work();
+  ::usleep(20000);
+  EXPECT_EQ(child.work(), before);
+  ::kill(tracer, SIGKILL);
+  ::waitpid(tracer, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  EXPECT_TRUE(child.goes_on());
+}
+
+TEST(StoppedProcess, NoSignalIsLost) {
+  ChildProcess child(2);
+  constexpr u64 rounds = 200;
+  for (u64 i = 0; i < rounds; ++i) {
+    child.send_signal();
+    StoppedProcess stopped(child.pid(), nullptr, nullptr);
+    child.send_signal();
+  }
+  for (int tries = 0; tries < 1000 && child.signals() < 2 * rounds; ++tries)
+    ::usleep(5000);
+  EXPECT_EQ(child.signals(), 2 * rounds);
+  EXPECT_TRUE(child.goes_on());
+}
+
+TEST(MemoryLeft, IsKnownOnLinux) {
+  std::optional<u64> left = memory_left();
+  ASSERT_TRUE(left);
+  EXPECT_GT(*left, 0u);
+}
+
+} // namespace
+} // namespace dnheap

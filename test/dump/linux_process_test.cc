@@ -1,0 +1,116 @@
+#include "base/error.h"
+#include "dump/linux_process.h"
+#include "support/child_process.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace dnheap {
+namespace {
+
+TEST(ProcessMaps, Lines) {
+  std::vector<ProcessMapping> found =
+      parse_process_maps("55d0c0a00000-55d0c0a02000 r--p 00001000 08:01 42    /usr/bin/with space (deleted)\n"
+                         "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n"
+                         "7f0000002000-7f0000001000 rw-p 00000000 00:00 0 \n" // ends before it begins
+                         "no such line\n\n"
+                         "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].start, 0x55d0c0a00000u);
+  EXPECT_EQ(found[0].end, 0x55d0c0a02000u);
+  EXPECT_TRUE(found[0].readable);
+  EXPECT_FALSE(found[0].writable);
+  EXPECT_EQ(found[0].file_offset, 0x1000u);
+  EXPECT_EQ(found[0].path, "/usr/bin/with space (deleted)");
+  EXPECT_TRUE(found[1].writable);
+  EXPECT_EQ(found[1].path, "");
+  EXPECT_FALSE(found[2].readable);
+  EXPECT_EQ(found[2].path, "[vsyscall]");
+}
+
+TEST(LinuxProcess, IsATarget) {
+  ChildProcess child(3);
+  LinuxProcess process(child.pid(), {});
+  std::unique_ptr<Target> target = process.take_target();
+  EXPECT_EQ(target->container, "process");
+  EXPECT_EQ(target->os, OperatingSystem::linux_os);
+  EXPECT_NE(target->architecture, Architecture::unknown);
+  EXPECT_EQ(target->pid, child.pid());
+  EXPECT_EQ(target->format().pointer_size, sizeof(void *));
+  EXPECT_NE(target->program.find("dump-test"), std::string::npos) << target->program;
+  EXPECT_FALSE(target->auxv.empty());
+  EXPECT_TRUE(std::any_of(target->modules.begin(), target->modules.end(),
+                          [](const Module &module) { return module.file_name().starts_with("libc.so"); }));
+  EXPECT_FALSE(target->is_doubtful);
+
+  ASSERT_EQ(target->threads.size(), 4u);
+  for (const Thread &thread : target->threads) {
+    EXPECT_TRUE(target->find_module(thread.instruction_pointer) || thread.instruction_pointer) << thread.id;
+    EXPECT_TRUE(target->memory.try_pointer(thread.stack_pointer)) << "the stack is memory";
+    EXPECT_TRUE(target->memory.try_load<u8>(thread.instruction_pointer)) << "and so is code";
+  }
+
+  const Memory &memory = target->memory;
+  Bytes pages = memory.view(child.pattern(), 2 * ChildProcess::page);
+  ASSERT_EQ(pages.size(), 2 * ChildProcess::page);
+  for (u64 i = 0; i < pages.size(); ++i)
+    ASSERT_EQ(pages[i], ChildProcess::pattern_at(i));
+  EXPECT_TRUE(memory.view(child.pattern(), 2 * ChildProcess::page + 1).empty());
+  EXPECT_FALSE(memory.try_load<u8>(child.pattern() + 2 * ChildProcess::page));
+  std::optional<u8> behind = memory.try_load<u8>(child.pattern() + 3 * ChildProcess::page + 5);
+  ASSERT_TRUE(behind);
+  EXPECT_EQ(std::byte{*behind}, ChildProcess::pattern_at(3 * ChildProcess::page + 5));
+}
+
+TEST(LinuxProcess, AfterReleaseThereIsWhatWasRead) {
+  ChildProcess child(1);
+  LinuxProcess process(child.pid(), {});
+  std::unique_ptr<Target> target = process.take_target();
+  ASSERT_TRUE(target->memory.try_load<u8>(child.pattern()));
+  const u64 sp = target->threads[0].stack_pointer;
+  process.release();
+  EXPECT_TRUE(child.goes_on());
+  EXPECT_GT(process.pause_seconds().value(), 0.0);
+  EXPECT_TRUE(target->memory.try_load<u8>(child.pattern())) << "was read before";
+  EXPECT_FALSE(target->memory.try_load<u8>(sp)) << "would be of another moment";
+}
+
+TEST(LinuxProcess, CopiesAllAndLetsGo) {
+  ChildProcess child(1);
+  LinuxProcess process(child.pid(), {});
+  std::unique_ptr<Target> target = process.take_target();
+  process.copy(2, {});
+  EXPECT_TRUE(process.is_copied());
+  EXPECT_FALSE(process.is_pausing());
+  EXPECT_TRUE(child.goes_on());
+  EXPECT_TRUE(target->memory.try_load<u8>(target->threads[0].stack_pointer));
+  EXPECT_TRUE(target->memory.try_load<u8>(child.pattern() + 3 * ChildProcess::page));
+}
+
+TEST(LinuxProcess, WithoutAPause) {
+  ChildProcess child(2);
+  LinuxProcessOptions options;
+  options.pause = false;
+  LinuxProcess process(child.pid(), options);
+  EXPECT_TRUE(child.goes_on());
+  EXPECT_FALSE(process.pause_seconds());
+  std::unique_ptr<Target> target = process.take_target();
+  EXPECT_TRUE(target->is_doubtful);
+  EXPECT_EQ(target->threads.size(), 3u);
+  EXPECT_TRUE(target->threads[0].registers.empty());
+  EXPECT_TRUE(target->memory.try_load<u8>(child.pattern()));
+}
+
+TEST(LinuxProcess, MemoryIsLeftAlone) {
+  ChildProcess child(0);
+  std::vector<std::byte> before(2 * ChildProcess::page), after(before.size());
+  ProcessMemory(child.pid()).read(child.pattern(), before);
+  LinuxProcess(child.pid(), {}).copy(1, {});
+  ProcessMemory(child.pid()).read(child.pattern(), after);
+  EXPECT_EQ(before, after);
+}
+
+TEST(LinuxProcess, NoSuchProcess) { EXPECT_THROW(LinuxProcess(0x7ffffff0, {}), Error); }
+
+} // namespace
+} // namespace dnheap
