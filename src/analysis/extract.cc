@@ -10,6 +10,7 @@
 #include "heap/object_cursor.h"
 
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -90,17 +91,30 @@ std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
   return out;
 }
 
+// Fields, those of structs in it or in its elements too.
+void ask_about_fields(Snapshot &snapshot, Address mt, std::set<Address> &asked) {
+  if (mt == 0 || !asked.insert(mt).second)
+    return;
+  TypeSystem &types = snapshot.runtime().types();
+  Fields &fields = snapshot.runtime().fields();
+  types.name(mt);
+  for (const InstanceField &field : std::vector<InstanceField>(fields.instance_fields(mt))) {
+    if (field.declaring_type)
+      types.name(field.declaring_type);
+    ask_about_fields(snapshot, field.method_table, asked);
+  }
+  if (std::optional<ElementShape> elements = fields.elements(mt))
+    ask_about_fields(snapshot, elements->method_table, asked);
+}
+
 // What `show`, `path` and `retained` say of an object of the type.
-void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen) {
+void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked) {
   constexpr u64 most_slots = 4096;
   TypeSystem &types = snapshot.runtime().types();
   Fields &fields = snapshot.runtime().fields();
   types.name(mt);
   types.assembly(mt);
-  for (const InstanceField &field : std::vector<InstanceField>(fields.instance_fields(mt)))
-    if (field.declaring_type)
-      types.name(field.declaring_type);
-  fields.elements(mt);
+  ask_about_fields(snapshot, mt, asked);
   ReferenceReader reader(snapshot.references());
   OpenedObject opened;
   if (!reader.open(specimen.address, opened))
@@ -118,8 +132,9 @@ void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen) {
 
 void ask_about_types(Snapshot &snapshot) {
   const std::map<Address, Specimen> specimens = collect_specimens(snapshot);
+  std::set<Address> asked;
   for (const auto &[mt, specimen] : specimens)
-    if_it_can_be_told([&] { ask_about_type(snapshot, mt, specimen); });
+    if_it_can_be_told([&] { ask_about_type(snapshot, mt, specimen, asked); });
 }
 
 report::Table table_of(const ExtractedCore &core) {
