@@ -24,6 +24,9 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("file", target.path);
   const char *kind = target.container == "minidump" ? ", of kind " : ", written by ";
   add("container", target.container + (target.dump_kind.empty() ? "" : kind + target.dump_kind));
+  if (target.extraction)
+    add("extracted",
+        "by dnheap from " + target.extraction->from + (target.extraction->values_blanked ? ", values blanked" : ""));
   add("process", target.pid ? std::to_string(target.pid) : "");
   add("program", target.program);
   add("system", std::string(name_of(target.os)) + " " + name_of(target.architecture));

@@ -224,7 +224,10 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
 
 } // namespace
 
-report::Answer answer_show(Snapshot &snapshot, const Question &question) {
+report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
+  Question question = asked;
+  const bool is_blanked = snapshot.target().extraction && snapshot.target().extraction->values_blanked;
+  question.values &= !is_blanked;
   const Address address = address_of_subject(question);
   report::Answer answer = begin_indexed_answer(snapshot, question, "show");
   ObjectView view(snapshot);
@@ -242,6 +245,8 @@ report::Answer answer_show(Snapshot &snapshot, const Question &question) {
   add_values(snapshot, view, object, question, answer);
   answer.tables.push_back(references_table(snapshot, view, object, question.top));
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
+  if (asked.values && is_blanked)
+    answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(view.address(object));

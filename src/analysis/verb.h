@@ -32,7 +32,9 @@ struct Question {
   std::string sort;                // one of the verb's sort_columns; empty = the verb's own order
   u64 top = 0;                     // rows that will be shown of each table; 0 = all
   bool verbose = false;
-  std::string target; // what the user named, for the headline and the next command
+  std::string output;     // the file to make, of verbs that make one
+  bool no_values = false; // blank the contents in it
+  std::string target;     // what the user named, for the headline and the next command
 };
 
 using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
@@ -42,7 +44,7 @@ struct Verb {
   const char *question; // "which types fill the heap?"
   const char *details;  // paragraphs for `dnheap VERB --help`
   // Names, with spaces between. Whatever a verb does not list is wrong usage, never silently ignored.
-  const char *filters;      // of: type gen min range live all closure tree values (type includes --type-exact)
+  const char *filters; // of: type gen min range live all closure tree values no-values (type includes --type-exact)
   const char *sort_columns; // keys that --sort takes; the first is the verb's own order
   const char *tables;       // keys that --table takes; the first is the main one
   AnswerFunction answer;
@@ -51,6 +53,9 @@ struct Verb {
   const char *by = ""; // words that --by takes
   // Of a verb that takes no target, instead of `answer`. May throw as that does.
   report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
+  // -o, which must be given, names the file that the verb makes; its answer goes to standard output. Such a verb is
+  // asked of a Snapshot that records what is read.
+  bool makes_file = false;
 };
 
 // The verb's answer. Asks again when part of the dump was lost meanwhile, so that nothing in it rests on bytes that

@@ -78,6 +78,17 @@ constexpr Verb all_verbs[] = {
      "discovered "
      "in its memory, or from a table shipped with dnheap; and what was looked for in vain.",
      "", "", "contracts types globals descriptors missing", answer_contract},
+    {"extract", "can it be made small enough to send?",
+     "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all objects, "
+     "types "
+     "and their names, handles, statics, stacks in use, and what the runtime says of itself. Every verb answers the "
+     "same "
+     "on it, without the files that --modules names, too.\n"
+     "--no-values blanks contents: strings, numbers and whatever else on the heap is no reference, all words on stacks "
+     "and in registers but pointers, environment variables and the command line; outside heap and stacks all that "
+     "dnheap did not read. What remains: names of types, fields, methods and files, addresses, sizes, lengths, and "
+     "constants that are part of assemblies' metadata.",
+     "no-values", "", "extracted", answer_extract, nullptr, "", nullptr, true},
     {"ps", "which .NET processes run here?",
      "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which kind and "
      "version, which GC, and how much memory it takes. Stops none of them.",

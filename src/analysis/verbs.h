@@ -16,6 +16,7 @@ report::Answer answer_info(Snapshot &snapshot, const Question &question);
 report::Answer answer_roots(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
+report::Answer answer_extract(Snapshot &snapshot, const Question &question);
 report::Answer answer_ps(const Question &question, const Watch &watch);
 
 } // namespace dnheap

@@ -71,6 +71,30 @@ private:
   std::string folder_;
 };
 
+// A file that has its name only once it is whole: until commit() it has another one, in the same folder, and goes when
+// the object does. Readable by its owner only. Pages of zeros take no room on disk.
+class NewFile {
+public:
+  // Throws Error when the folder cannot be written to, or something that is no regular file has that name.
+  explicit NewFile(const std::string &path);
+  ~NewFile();
+  NewFile(const NewFile &) = delete;
+  NewFile &operator=(const NewFile &) = delete;
+
+  // Appends; throws Error when the disk is full.
+  void write(Bytes bytes);
+  u64 size() const { return size_; }
+  void commit();
+
+private:
+  [[noreturn]] void fail();
+  void write_at(u64 offset, Bytes bytes);
+
+  int file_ = -1;
+  u64 size_ = 0;
+  std::string path_, name_for_now_;
+};
+
 bool is_folder(const std::string &path);
 bool is_file(const std::string &path); // a regular one
 // All regular files below `folder`, at most `limit`, in a fixed order.

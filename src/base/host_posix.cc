@@ -175,6 +175,75 @@ std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   return std::shared_ptr<const MappedFile>(new MappedFile(file, size_, name, false));
 }
 
+NewFile::NewFile(const std::string &path) : path_(path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    throw Error("cannot write to " + path + ": it is not a regular file");
+  name_for_now_ = path + ".XXXXXX";
+  file_ = ::mkstemp(name_for_now_.data());
+  if (file_ < 0)
+    throw Error("cannot write to " + path + ": " + std::strerror(errno));
+  ::fcntl(file_, F_SETFD, FD_CLOEXEC);
+}
+
+NewFile::~NewFile() {
+  if (file_ < 0)
+    return;
+  ::close(file_);
+  ::unlink(name_for_now_.c_str());
+}
+
+void NewFile::fail() {
+  throw Error("cannot write to " + path_ + " after " + std::to_string(size_) + " bytes: " + std::strerror(errno) +
+              "; nothing of it is left");
+}
+
+void NewFile::write_at(u64 offset, Bytes bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      fail();
+    offset += static_cast<u64>(n);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void NewFile::write(Bytes bytes) {
+  constexpr u64 page = 4096;
+  u64 pending = 0; // of the front of `bytes`: not zero, not written yet
+  auto flush = [&] {
+    write_at(size_, bytes.first(pending));
+    size_ += pending;
+    bytes = bytes.subspan(pending);
+    pending = 0;
+  };
+  while (pending < bytes.size()) {
+    u64 here = std::min(page - (size_ + pending) % page, bytes.size() - pending);
+    Bytes block = bytes.subspan(pending, here);
+    if (here < page || block[0] != std::byte{} || !std::equal(block.begin() + 1, block.end(), block.begin())) {
+      pending += here;
+      continue;
+    }
+    flush();
+    size_ += here;
+    bytes = bytes.subspan(here);
+  }
+  flush();
+}
+
+void NewFile::commit() {
+  if (::ftruncate(file_, static_cast<off_t>(size_)) != 0 || ::fsync(file_) != 0)
+    fail();
+  if (::close(std::exchange(file_, -1)) != 0 || ::rename(name_for_now_.c_str(), path_.c_str()) != 0) {
+    int error = errno;
+    ::unlink(name_for_now_.c_str());
+    errno = error;
+    fail();
+  }
+}
+
 bool is_folder(const std::string &path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);

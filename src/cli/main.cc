@@ -33,6 +33,7 @@ SnapshotOptions snapshot_options(const Options &options, const Watch &watch) {
   out.temp_dir = options.temp_dir;
   out.threads = options.threads ? options.threads : processor_count();
   out.runtime = options.runtime;
+  out.record_reads = options.verb->makes_file;
   out.pause = options.pause;
   out.max_memory = options.max_memory;
   out.watch = watch;

@@ -107,6 +107,8 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
     {"values", 0, nullptr, "values", "show the contents of strings and fields",
      [](Options &o, std::string_view) { o.question.values = true; }},
+    {"no-values", 0, nullptr, "no-values", "blank the contents of strings and fields in the file",
+     [](Options &o, std::string_view) { o.question.no_values = true; }},
     {"by", 0, "WHAT", "by", "what the rows are ordered by or sums of; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", "sort", "sort the main table by this column",
@@ -161,6 +163,8 @@ public:
       return options_;
     find_target();
     check_verb_takes_options();
+    if (options_.verb->makes_file)
+      take_output_as_file();
     if (!options_.writer)
       options_.writer = &report::writers().front();
     options_.question.top = options_.top.value_or(options_.writer->default_top);
@@ -317,6 +321,14 @@ private:
       options_.target = "--pid=" + std::to_string(*options_.process);
     else if (!options_.pause)
       throw UsageError("--no-pause is for live processes: --pid PID");
+  }
+
+  void take_output_as_file() {
+    if (options_.output.empty())
+      throw UsageError("where to? dnheap " + std::string(options_.verb->name) + " TARGET -o FILE");
+    if (std::error_code ignored; std::filesystem::equivalent(options_.output, options_.target, ignored))
+      throw UsageError("--output: " + quoted(std::string_view(options_.output)) + " is the dump itself");
+    options_.question.output = std::exchange(options_.output, "");
   }
 
   void check_verb_takes_options() const {

@@ -20,7 +20,7 @@ struct Options {
   std::optional<u64> top;
   std::string table;
   bool exact = false;
-  std::string output; // empty = standard output
+  std::string output; // of the answer; empty = standard output
 
   std::vector<std::string> module_folders;
   std::string temp_dir;

@@ -1,10 +1,28 @@
-// Decompression of whole dumps into a temporary file: zstd and gzip, told by their first bytes, not by the name. Memory
-// stays below about 130 MiB (the largest zstd window accepted), whatever the file says. For dump/open.cc alone.
+// Compression of what is written, and decompression of whole dumps into a temporary file: zstd and gzip, told by their
+// first bytes, not by the name. Memory stays below about 130 MiB (the largest zstd window accepted), whatever the file
+// says. For dump/open.cc and snapshot/extract.cc.
 #pragma once
 #include "base/host.h"
 #include "base/watch.h"
 
+#include <functional>
+#include <memory>
+
 namespace dnheap {
+
+// Hands what it is given on as one zstd frame with a checksum.
+class Compressor {
+public:
+  explicit Compressor(std::function<void(Bytes)> to);
+  ~Compressor();
+
+  void write(Bytes bytes);
+  void finish();
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 struct Decompressed {
   std::shared_ptr<const MappedFile> file;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "dump/elf_core_notes.h"
+#include "dump/extracted.h"
 #include "dump/machine.h"
 #include "image/elf_format.h"
 
@@ -208,6 +209,31 @@ void advise_on_shared_memory(Target &target) {
                     "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
+// What was read so far is of the core itself: of all but its memory the dump that it was extracted from has the say.
+// False: not that kind of core.
+bool read_description(CoreNotes &notes, Target &target) {
+  if (notes.description.empty())
+    return false;
+  std::vector<std::string> own_notes = target.notes;
+  std::vector<AbsentRange> own_absent = target.absent;
+  std::string own_advice = target.advice;
+  try {
+    extracted::apply(notes.description, target);
+  } catch (const Error &e) {
+    target.notes.push_back(fmt::format("this core was extracted by dnheap, but what it says of that cannot be read: {}",
+                                       printable(e.what(), 200)));
+    return false;
+  }
+  target.notes.insert(target.notes.end(), own_notes.begin(), own_notes.end());
+  target.absent.insert(target.absent.end(), own_absent.begin(), own_absent.end());
+  std::sort(target.absent.begin(), target.absent.end(),
+            [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
+  if (!own_advice.empty())
+    target.advice = own_advice;
+  target.initial = Memory(target.format(), std::move(notes.initial));
+  return true;
+}
+
 } // namespace
 
 std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> storage) {
@@ -223,9 +249,11 @@ std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> st
   target->architecture = architecture_of(header.machine);
   target->storage.push_back(std::move(storage));
   std::vector<ElfSegment> segments = read_segments(header, file, *target);
-  std::vector<MappedExtent> files = read_core_notes(header, segments, file, *target);
-  read_memory(segments, header.format, file, files, *target);
-  target->modules = group_into_modules(std::move(files), target->memory);
+  CoreNotes notes = read_core_notes(header, segments, file, *target);
+  read_memory(segments, header.format, file, notes.files, *target);
+  if (read_description(notes, *target))
+    return target;
+  target->modules = group_into_modules(std::move(notes.files), target->memory);
   note_lost_stacks(*target);
   advise_on_shared_memory(*target);
   return target;

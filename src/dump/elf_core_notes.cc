@@ -1,5 +1,6 @@
 #include "dump/elf_core_notes.h"
 
+#include "dump/extracted.h"
 #include "dump/machine.h"
 
 #include <algorithm>
@@ -13,14 +14,14 @@ constexpr u64 most_notes = 65536;
 constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the kernel allows unless told otherwise
 constexpr u64 most_auxv = 1024;
 
-enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
-
 class NoteReader {
 public:
   NoteReader(const ElfHeader &header, Target &target)
       : format_(header.format), machine_(header.machine), target_(target) {}
 
   void read(const ElfNote &note) {
+    if (note.owner == extracted::owner)
+      return read_own(note);
     if (note.owner != "CORE")
       return;
     if (order_.size() < 2)
@@ -33,11 +34,11 @@ public:
     }
   }
 
-  std::vector<MappedExtent> finish() {
+  CoreNotes finish() {
     target_.dump_kind = writer();
     if (too_many_files_)
       target_.notes.push_back(fmt::format("only the first {} mapped files were read", most_files));
-    return std::move(files_);
+    return {std::move(files_), description_, std::move(initial_)};
   }
 
 private:
@@ -47,14 +48,21 @@ private:
     return at.empty() ? std::nullopt : std::optional(load_pointer(at.data(), format_));
   }
 
+  void read_own(const ElfNote &note) {
+    if (note.type == extracted::note_description)
+      description_ = note.content;
+    else if (std::optional<u64> address = load_at<u64>(note.content, 0, format_.byte_order);
+             address && note.type == extracted::note_initial)
+      initial_.push_back({*address, note.content.subspan(sizeof *address)});
+  }
+
   void read_thread(Bytes status) {
     std::optional<u32> id = load_at<u32>(status, wide() ? 32 : 24, format_.byte_order);
     if (!id)
       return;
     Thread thread;
     thread.id = *id;
-    constexpr u64 registers_wide = 112, registers_narrow = 72; // struct elf_prstatus
-    u64 at = wide() ? registers_wide : registers_narrow;
+    u64 at = registers_in_status(format_);
     read_registers(thread, status.subspan(std::min<u64>(at, status.size())), machine_, format_);
     target_.threads.push_back(std::move(thread));
   }
@@ -119,6 +127,8 @@ private:
   const u16 machine_;
   Target &target_;
   std::vector<MappedExtent> files_;
+  Bytes description_;
+  std::vector<Range> initial_;
   std::vector<u32> order_; // types of the first two notes
   u64 offset_unit_ = 0;
   bool too_many_files_ = false;
@@ -126,8 +136,8 @@ private:
 
 } // namespace
 
-std::vector<MappedExtent> read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
-                                          Target &target) {
+CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
+                          Target &target) {
   NoteReader reader(header, target);
   u64 left = most_notes;
   bool cut = false;

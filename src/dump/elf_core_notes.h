@@ -1,5 +1,5 @@
-// The notes of an ELF core: threads, mapped files, auxiliary vector, program. Costs a pass over the notes. For
-// dump/elf_core.cc alone.
+// The notes of an ELF core: threads, mapped files, auxiliary vector, program; of an extracted core what dnheap says in
+// it. Costs a pass over the notes. For dump/elf_core.cc and dump/core_writer.cc.
 #pragma once
 #include "dump/modules.h"
 #include "image/elf_format.h"
@@ -7,8 +7,18 @@
 
 namespace dnheap {
 
-// Fills threads, auxv, program, pid and dump_kind of `target`; returns the files that were mapped.
-std::vector<MappedExtent> read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file,
-                                          Target &target);
+enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
+
+// Where NT_PRSTATUS (struct elf_prstatus) keeps the general registers.
+constexpr u64 registers_in_status(Format format) { return format.pointer_size == 8 ? 112 : 72; }
+
+struct CoreNotes {
+  std::vector<MappedExtent> files; // that were mapped
+  Bytes description;               // of an extracted core: see dump/extracted.h
+  std::vector<Range> initial;
+};
+
+// Fills threads, auxv, program, pid and dump_kind of `target`.
+CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file, Target &target);
 
 } // namespace dnheap

@@ -39,6 +39,20 @@ Architecture architecture_of(u16 number) {
   return Architecture::unknown;
 }
 
+u16 machine_number(Architecture architecture) {
+  for (const Machine &machine : machines)
+    if (machine.architecture == architecture)
+      return machine.number;
+  return 0;
+}
+
+std::optional<u64> register_count(u16 machine, Format format) {
+  for (const RegisterLayout &layout : register_layouts)
+    if (layout.machine == machine && layout.pointer_size == format.pointer_size)
+      return layout.count;
+  return std::nullopt;
+}
+
 void read_registers(Thread &thread, Bytes set, u16 machine, Format format) {
   for (const RegisterLayout &layout : register_layouts) {
     if (layout.machine != machine || layout.pointer_size != format.pointer_size)

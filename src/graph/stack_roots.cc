@@ -34,7 +34,7 @@ public:
     }
     u64 missing = 0;
     for (Address at = start; at + p <= end;) {
-      Bytes bytes = memory_.view_up_to(at, end - at);
+      Bytes bytes = memory_.peek_up_to(at, end - at);
       if (bytes.size() < p) {
         ++missing;
         at += p;
@@ -84,7 +84,22 @@ const Thread *registers_of(const Target &target, const ThreadData &thread) {
   return by_stack;
 }
 
+std::pair<Address, Address> used_part(const ThreadData &thread, const Thread &registers) {
+  return {registers.stack_pointer - std::min(red_zone, registers.stack_pointer), *thread.stack_base};
+}
+
 } // namespace
+
+std::vector<std::pair<Address, Address>> scanned_stacks(const Target &target, std::span<const ThreadData> threads) {
+  std::vector<std::pair<Address, Address>> out;
+  for (const ThreadData &thread : threads)
+    if (thread.os_id != u64{0} && thread.stack_base)
+      if (const Thread *found = registers_of(target, thread); found && in_stack(thread, found->stack_pointer)) {
+        auto [start, end] = used_part(thread, *found);
+        out.emplace_back(start, std::min(end, add_clamped(start, max_stack)));
+      }
+  return out;
+}
 
 void add_stack_roots(const Target &target, std::span<const ThreadData> threads, const IsObject &is_object,
                      RootSet &to) {
@@ -106,8 +121,10 @@ void add_stack_roots(const Target &target, std::span<const ThreadData> threads, 
       unknown_stack += found != nullptr;
     else if (!found)
       ++unknown_registers;
-    else if (in_stack(thread, found->stack_pointer))
-      scan.stack(found->stack_pointer - std::min(red_zone, found->stack_pointer), *thread.stack_base, number);
+    else if (in_stack(thread, found->stack_pointer)) {
+      auto [start, end] = used_part(thread, *found);
+      scan.stack(start, end, number);
+    }
   }
   if (unknown_stack)
     to.problems.push_back("where the stacks of " + count_text(unknown_stack) +

@@ -10,4 +10,7 @@ namespace dnheap {
 // Adds roots, threads that the runtime does not know of, and problems.
 void add_stack_roots(const Target &target, std::span<const ThreadData> threads, const IsObject &is_object, RootSet &to);
 
+// Which stretches of stacks that looks at.
+std::vector<std::pair<Address, Address>> scanned_stacks(const Target &target, std::span<const ThreadData> threads);
+
 } // namespace dnheap

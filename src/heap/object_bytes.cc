@@ -12,7 +12,7 @@ ObjectBytes::ObjectBytes(const Heap &heap, const Memory &memory) {
   for (const ObjectRange &range : heap.ranges()) {
     if (range.bytes.empty()) {
       std::vector<std::byte> copy(range.size);
-      if (memory.read(range.address, copy)) {
+      if (memory.peek(range.address, copy)) {
         Bytes bytes = gathered_.emplace_back(std::move(copy));
         stretches_.push_back({range.address, range.end(), bytes.data()});
       }

@@ -78,7 +78,7 @@ RangeBytes::RangeBytes(const ObjectRange &range, const Memory &memory, std::vect
     return;
   }
   buffer_.resize(range.size);
-  if (memory.read(range.address, buffer_))
+  if (memory.peek(range.address, buffer_))
     whole_ = Bytes(buffer_).first(range.size);
 }
 

@@ -108,7 +108,8 @@ public:
   // The heaps (II.24.2.3 to 5). A text is cut at 4096 bytes; the runtime loads no type with a name that long.
   std::string_view string(u32 offset) const { return text_at(strings_, offset); }
   Bytes blob(u32 offset) const { return blob_in(blobs_, offset); }
-  Bytes guid(u32 index) const;                                            // from 1; 16 bytes
+  Bytes guid(u32 index) const; // from 1; 16 bytes
+  Bytes user_strings() const { return users_; }
   Bytes user_string(u32 offset) const { return blob_in(users_, offset); } // UTF-16 and a final flag byte
 
   std::optional<ModuleRow> module() const;

@@ -14,13 +14,15 @@ std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address addres
   std::byte signature[4]; // II.24.2.1; metadata is little endian whatever the target is
   if (size < 32 || size > max_metadata_size || !memory.read(address, signature) || as_text(signature) != "BSJB")
     return std::nullopt;
-  Bytes bytes = memory.view(address, size);
+  Bytes bytes = memory.peek_up_to(address, size);
+  if (bytes.size() < size)
+    bytes = {};
   std::shared_ptr<const void> storage;
   if (bytes.empty()) {
     // In several pieces, or partly missing: take what is there up to the first hole.
     auto copy = std::make_shared<std::vector<std::byte>>();
     while (copy->size() < size) {
-      Bytes piece = memory.view_up_to(address + copy->size(), size - copy->size());
+      Bytes piece = memory.peek_up_to(address + copy->size(), size - copy->size());
       if (piece.empty())
         break;
       copy->insert(copy->end(), piece.begin(), piece.end());
@@ -31,6 +33,12 @@ std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address addres
   std::optional<Metadata> metadata = Metadata::parse(bytes);
   if (!metadata)
     return std::nullopt;
+  // All but the literals of the program's code, which nobody reads.
+  const Bytes literals = metadata->user_strings();
+  const u64 before = literals.empty() ? bytes.size() : static_cast<u64>(literals.data() - bytes.data());
+  memory.note_read(address, before);
+  memory.note_place(address + before, literals.size());
+  memory.note_read(address + before + literals.size(), bytes.size() - before - literals.size());
   return ModuleMetadata{std::move(*metadata), storage};
 }
 

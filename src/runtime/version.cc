@@ -43,8 +43,10 @@ std::string find_version(const Target &target, const Module &module) {
   if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
     for (const Memory *memory : {&target.memory, &target.initial}) // it is never written to
       for (const Range &range : image->writable_bytes(*memory))
-        if (std::string found = version_in(range.bytes); !found.empty())
+        if (std::string found = version_in(range.bytes); !found.empty()) {
+          memory->note_read(range.address, range.bytes.size());
           return found;
+        }
   if (module.pe && module.pe->file_version)
     if (std::string found = product_version(*module.pe->file_version); !found.empty())
       return found;

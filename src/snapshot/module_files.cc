@@ -113,12 +113,12 @@ public:
         if ((library || (is_assembly(lower_case(module.file_name())) && !is_native_windows_file(module, names) &&
                          lacks_metadata(target_, module))) &&
             ++assemblies <= max_assemblies)
-          module.inferred = find_file(module, fit_pe_file);
+          module.inferred |= find_file(module, fit_pe_file);
       } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
-          module.inferred = find_file(module, fit_native_file);
+          module.inferred |= find_file(module, fit_native_file);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {
-        module.inferred = find_file(module, fit_managed_file);
+        module.inferred |= find_file(module, fit_managed_file);
       }
     }
     for (const Module *program : programs_with_bundles(target_))
@@ -127,7 +127,10 @@ public:
           module.inferred |= is_bundled_in(module, *program);
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));
-    target_.initial = Memory(target_.format(), std::move(initial_));
+    if (target_.initial.ranges().empty())
+      target_.initial = Memory(target_.format(), std::move(initial_));
+    else
+      target_.initial.lay_under(std::move(initial_));
   }
 
 private:

@@ -135,8 +135,17 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
     : target_(std::move(target)), options_(options), built_(std::make_unique<Built>()) {
   if (options_.threads == 0)
     options_.threads = processor_count();
+  if (options_.record_reads) {
+    reads_ = std::make_unique<ReadRecord>();
+    initial_reads_ = std::make_unique<ReadRecord>();
+    target_->memory.record_reads(reads_.get());
+  }
   Timer timer(options_.watch, "module files");
-  lay_module_files(*target_, options_.module_folders);
+  // An extracted core has what was read of them.
+  if (!target_->extraction || !options_.module_folders.empty())
+    lay_module_files(*target_, options_.module_folders);
+  target_->initial.record_reads(initial_reads_.get());
+  module_file_rows_ = target_->provenance.size();
 }
 
 std::unique_ptr<Runtime> Snapshot::choose_runtime() {

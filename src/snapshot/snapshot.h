@@ -30,6 +30,7 @@ struct SnapshotOptions {
   bool pause = true;                       // of a live process: stop its threads while it is read
   u64 max_memory = 0;                      // that the copy of a live process may take; 0 = no limit
   std::optional<u32> runtime;              // which runtime, counted from 1, when a process has several
+  bool record_reads = false;               // for extract_core(): see snapshot/extract.h
   Watch watch;
 };
 
@@ -63,6 +64,11 @@ public:
   // How often that was so.
   u64 times_rebuilt() const { return outdated_.size(); }
   unsigned threads() const { return options_.threads; }
+  // What was read of the target so far; null unless SnapshotOptions::record_reads.
+  const ReadRecord *reads() const { return reads_.get(); }
+  const ReadRecord *initial_reads() const { return initial_reads_.get(); }
+  // How many rows of Target::provenance are of module files.
+  u64 module_file_rows() const { return module_file_rows_; }
 
   // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none, or not
   // enough of it in the dump; UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
@@ -100,9 +106,11 @@ private:
   void add_note(const std::string &note);
   void copy_process();
 
+  std::unique_ptr<ReadRecord> reads_, initial_reads_; // outlive the target
   std::unique_ptr<LinuxProcess> process_; // null: a dump
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
+  u64 module_file_rows_ = 0;
   std::unique_ptr<Built> built_;
   std::vector<std::unique_ptr<Built>> outdated_; // references to these may still be held
 };

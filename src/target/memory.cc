@@ -110,7 +110,7 @@ u64 Memory::known_bytes(Address start, Address end) const {
   return sum;
 }
 
-const Range *Memory::find(Address address) const {
+const Range *Memory::locate(Address address) const {
   address &= address_bits_;
   if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
     return nullptr;
@@ -123,14 +123,14 @@ const Range *Memory::find(Address address) const {
 }
 
 Bytes Memory::place(Address address, u64 limit) const {
-  const Range *range = find(address);
+  const Range *range = locate(address);
   if (!range)
     return {};
   Bytes rest = range->bytes.subspan((address & address_bits_) - range->address);
   return rest.first(std::min<u64>(rest.size(), limit));
 }
 
-Bytes Memory::view_up_to(Address address, u64 limit) const { return fetched(place(address, limit)); }
+Bytes Memory::peek_up_to(Address address, u64 limit) const { return fetched(place(address, limit)); }
 
 u64 Memory::copy(Bytes bytes, std::byte *out) const {
   if (on_demand_)
@@ -139,7 +139,7 @@ u64 Memory::copy(Bytes bytes, std::byte *out) const {
   return bytes.size();
 }
 
-bool Memory::read(Address address, std::span<std::byte> out) const {
+bool Memory::peek(Address address, std::span<std::byte> out) const {
   constexpr u64 much = 256 << 10; // more is not worth keeping
   while (!out.empty()) {
     Bytes part = place(address, out.size());
@@ -158,11 +158,12 @@ std::optional<std::string> Memory::try_text(Address address, u64 limit) const {
   constexpr u64 piece = 4096; // most texts are short
   std::string out;
   while (out.size() < limit) {
-    Bytes part = view_up_to(address + out.size(), std::min(limit - out.size(), piece));
+    Bytes part = peek_up_to(address + out.size(), std::min(limit - out.size(), piece));
     if (part.empty())
       return std::nullopt;
     std::string_view text = as_text(part);
     std::size_t end = text.find('\0');
+    note_read(address + out.size(), end == text.npos ? text.size() : end + 1);
     out += text.substr(0, end);
     if (end != text.npos)
       return out;

@@ -1,6 +1,7 @@
 // Memory: what of the target's address space is known, as sorted ranges that do not overlap, each pointing at bytes of
 // the host (usually inside a mapped file; nothing is copied). What is not known has no bytes: it never reads as zero.
 // A look-up is a binary search over the ranges. All const functions may be called from any number of threads.
+// Reads can be recorded: then whoever scans ranges() by itself says with note_read() what its answer rests on.
 //
 // Of a live process the ranges point at places of the host that fill when they are first asked for (BytesOnDemand). The
 // functions below see to that; who takes bytes from ranges() or place() asks fetched() before looking at them.
@@ -8,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/mapping_faults.h"
+#include "target/read_record.h"
 
 #include <memory>
 #include <optional>
@@ -65,19 +67,46 @@ public:
   // reading. O(ranges × log lost + what is lost).
   std::vector<LostRange> take_out(std::span<const LostBytes> lost);
 
+  // From now on each read is noted in `record`, which must outlive this; null: no longer. What was found to be unknown
+  // is not, nor is what ranges(), known_bytes(), place() and the peeks give.
+  void record_reads(ReadRecord *record) { record_ = record; }
+  void note_read(Address address, u64 size) const {
+    if (record_) [[unlikely]]
+      record_->add(address & address_bits_, size);
+  }
+  // That memory is there matters, not what it holds.
+  void note_place(Address address, u64 size) const {
+    if (record_) [[unlikely]]
+      record_->add_place(address & address_bits_, size);
+  }
+
   // The range that holds `address`, or null. The address may have a tag: see ignore_top_byte().
-  const Range *find(Address address) const;
+  const Range *find(Address address) const {
+    const Range *range = locate(address);
+    if (range)
+      note_read(address, 1);
+    return range;
+  }
 
   // `size` bytes without a copy; empty when they are not all known or do not lie in one range.
   Bytes view(Address address, u64 size) const {
-    const Range *range = find(address);
+    const Range *range = locate(address);
     Bytes out = range ? slice(range->bytes, (address & address_bits_) - range->address, size) : Bytes{};
     if (on_demand_) [[unlikely]]
-      return fetched(out).size() == size ? out : Bytes{};
+      if (fetched(out).size() != size)
+        out = {};
+    note_read(address, out.size());
     return out;
   }
   // Everything known from `address` to the end of its range, at most `limit`.
-  Bytes view_up_to(Address address, u64 limit) const;
+  Bytes view_up_to(Address address, u64 limit) const {
+    Bytes out = peek_up_to(address, limit);
+    note_read(address, out.size());
+    return out;
+  }
+  // The same, and read(), not recorded: for the heap and stacks, of which is kept what must be by what they are.
+  Bytes peek_up_to(Address address, u64 limit) const;
+  bool peek(Address address, std::span<std::byte> out) const;
   // The same, without seeing to it that they are there.
   Bytes place(Address address, u64 limit) const;
   // As many of these bytes, which are of one Range, as can be had.
@@ -88,7 +117,12 @@ public:
   void fill_from(std::shared_ptr<BytesOnDemand> source) { on_demand_ = std::move(source); }
 
   // Copies across ranges. False, and `out` unspecified, when any byte is unknown.
-  bool read(Address address, std::span<std::byte> out) const;
+  bool read(Address address, std::span<std::byte> out) const {
+    bool known = peek(address, out);
+    if (known)
+      note_read(address, out.size());
+    return known;
+  }
 
   template <std::unsigned_integral T> std::optional<T> try_load(Address address) const {
     if (Bytes at = view(address, sizeof(T)); !at.empty())
@@ -113,9 +147,12 @@ public:
   u32 u32_at(Address address, const char *what) const;
 
 private:
+  const Range *locate(Address address) const;
+
   Format format_;
   u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
+  ReadRecord *record_ = nullptr;
   std::shared_ptr<BytesOnDemand> on_demand_; // null: everything is there
 };
 

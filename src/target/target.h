@@ -66,6 +66,12 @@ struct Provenance {
   std::string reason;   // "build id 4f…: 15.6 MiB that the dump lacks", "build id 12… is not the core's 4f…"
 };
 
+// What an extracted core (dump/extracted.h) says of itself.
+struct Extraction {
+  std::string from;            // file name of the dump
+  bool values_blanked = false; // strings, numbers and the like are zeros
+};
+
 struct Target {
   std::string path;      // what the user named
   std::string container; // "elf-core", "minidump", "macho-core", "process"
@@ -85,9 +91,10 @@ struct Target {
   std::map<u64, u64> auxv; // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;
   std::vector<Provenance> provenance;
-  bool is_doubtful = false;       // some bytes may be wrong without showing it: no answer is complete
-  std::string advice;             // what to do when the target proves unreadable, where the opener knows
-  std::vector<std::string> notes; // what the opener found odd: "truncated: 3 of 40 segments end beyond the file"
+  bool is_doubtful = false;             // some bytes may be wrong without showing it: no answer is complete
+  std::string advice;                   // what to do when the target proves unreadable, where the opener knows
+  std::vector<std::string> notes;       // what the opener found odd: "truncated: 3 of 40 segments end beyond the file"
+  std::optional<Extraction> extraction; // all of the above is of the dump that it was extracted from
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
 
   Format format() const { return memory.format(); }

@@ -20,6 +20,17 @@ std::string write_core(const test::TemporaryFolder &folder) {
   return folder.write("a.core", test::core_file(heap));
 }
 
+TEST(FullDisk, WhileExtracting) {
+  test::TemporaryFolder folder, room;
+  const std::string core = write_core(folder);
+  test::RunResult result =
+      test::run("ulimit -f 100; " + program + "extract '" + core + "' -o '" + room.path("small.core") + "'");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(result.err.starts_with("dnheap: cannot write to " + room.path("small.core") + " after ")) << result.err;
+  EXPECT_TRUE(result.err.ends_with(" bytes: File too large; nothing of it is left\n")) << result.err;
+  EXPECT_TRUE(std::filesystem::is_empty(room.path()));
+}
+
 TEST(FullDisk, WhileDecompressing) {
   test::TemporaryFolder folder, room;
   std::string path = folder.write("a.core.zst", test::compressed_zeros(1));

@@ -51,6 +51,24 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
 }
 
+TEST(Program, ExtractWritesItsFileAndSaysSo) {
+  test::HeapBuilder heap({});
+  heap.segment(GCSegmentGeneration::gen0).string("text");
+  test::TemporaryFolder folder;
+  const std::string core = folder.write("a.core", test::core_file(heap)), small = folder.path("small.core");
+  expect_error("extract '" + core + "'", 2, "where to? dnheap extract TARGET -o FILE");
+  expect_error("extract '" + core + "' -o '" + core + "'", 2, "--output: '" + core + "' is the dump itself");
+  expect_error("stat '" + core + "' --no-values", 2, "'stat' does not take --no-values; these verbs do: extract");
+  std::filesystem::create_directory(folder.path("room"));
+  folder.write("small.core", "what was there before");
+  EXPECT_EQ(dnheap_("extract '" + core + "' --no-values -o '" + small + "'").exit_code, 0);
+  EXPECT_EQ(std::filesystem::status(small).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  test::RunResult info = dnheap_("info '" + small + "'");
+  EXPECT_NE(info.out.find("by dnheap from a.core, values blanked"), info.out.npos) << info.out;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3); // nothing else is left
+}
+
 TEST(Program, TheOutputFileIsNeverTheDump) {
   test::TemporaryFolder folder;
   std::string file = folder.write("core", "precious");

@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
 import corpus
+import extracted
 
 PROGRAMS = ("net8-wks", "net9-wks", "net9-svr")
 
@@ -185,6 +187,7 @@ def main():
             version = name[3] + ".0"
             results[name] = program(core, truth(name), version, name != "net9-disrefl")
             results[name] += graph(core, name)
+            results[name] += extracted.problems(args.dnheap, folder / f"{name}.core.zst", [modules])
             if name == "net9-disrefl":
                 results[name] += no_names(core)
         full = Core(args.dnheap, folder / "net9-wks-createdump--full.core.zst")

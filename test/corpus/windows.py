@@ -18,6 +18,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
 import corpus
+import extracted
 import runtimes
 
 WITH_ORACLE = ("net10-wks-ms-full", "net8-wks-ms-full", "net10-wks-dac-ms-heap", "net8-wks-dac-ms-heap",
@@ -202,6 +203,8 @@ def main():
                     # A dump of everything holds the assemblies, too.
                     named = bool(folders) or name.endswith("-full")
                     found = compare(dump, oracle, runtimes.VERSIONS[major], named)
+                if name not in NEGATIVE:
+                    found += extracted.problems(args.dnheap, path, folders)
                 results[name + how] = found
     for name, problems in results.items():
         print(f"{name}: {'agrees' if not problems else ''}")

@@ -2,6 +2,7 @@
 // in all four formats, and what cores hold: their headers, the runtime's descriptor, images and metadata.
 #include "base/host.h"
 #include "dump/elf_core.h"
+#include "dump/extracted.h"
 #include "dump/open.h"
 #include "runtime/core_clr.h"
 #include "support/bundle_writer.h"
@@ -78,6 +79,15 @@ void add_synthetic(Seeds &seeds) {
     core.arguments = "dotnet zoo.dll";
     core.notes_at_end = shape.published;
     core.extended_count = shape.net == Net::net10;
+    seeds.add("core_fuzz", core.write());
+    Target dump;
+    dump.container = "elf-core";
+    dump.modules = {{"/app/zoo.dll", 0x10000, {{0x10000, 0x11000, 0}}, false, {}}};
+    dump.threads = {{1, 2, 3, {4, 5}}};
+    dump.extraction = Extraction{"zoo.core", true};
+    const std::string said = extracted::description(dump);
+    Bytes bytes{reinterpret_cast<const std::byte *>(said.data()), said.size()};
+    core.more_notes = {{extracted::note_description, {bytes.begin(), bytes.end()}, std::string(extracted::owner)}};
     seeds.add("core_fuzz", core.write());
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the bundled sample: sample/demo.core.zst, a dump of test/programs/demo, and sample/demo.truth.json.
 
-    test/real/make_sample.py [DNHEAP]     with DNHEAP, compares its answers with the witness and the truth
+    test/real/make_sample.py DNHEAP       compares its answers with the witness and the truth, and has it extract the sample
 
 The sample shall say nothing about the machine it was made on, be small, and be nearly the same when made again. So the
 runtime and the program are copied to FOLDER, run there with a bare environment and without address randomisation, and
@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import compare
+import extracted
 import runtimes
 import targets
 import witness
@@ -45,17 +46,20 @@ SETTINGS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path)
+    parser.add_argument("dnheap", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dnheap-sample-") as folder:
         dump = pathlib.Path(folder) / "demo.core"
         truth = make(dump)
         blank_private_text(dump)
-        problems = check(options.dnheap.resolve(), dump, truth) if options.dnheap else []
+        dnheap = options.dnheap.resolve()
+        problems = check(dnheap, dump, truth) + extracted.problems(dnheap, dump)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             return 1
-        keep(dump, truth)
+        small = dump.with_name("small.core")
+        subprocess.run([dnheap, "extract", dump, "-o", small], check=True, stdout=subprocess.DEVNULL)
+        keep(small, truth)
     return 0
 
 

@@ -81,8 +81,10 @@ std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::st
         as_text(memory.fetched(range.bytes.subspan(from - range.address, std::min(to - from, budget))));
     budget -= bytes.size();
     for (std::size_t at = bytes.find(wanted); at != bytes.npos && out.size() < most_strings;
-         at = bytes.find(wanted, at + 1))
+         at = bytes.find(wanted, at + 1)) {
       out.insert(from + at);
+      memory.note_read(from + at, wanted.size());
+    }
   }
   return out;
 }
@@ -102,6 +104,8 @@ std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ElfImage &
     budget -= size;
     for (u64 at = align_up(range.address, p) - range.address; at + p <= size; at += p) {
       u64 word = load_pointer(range.bytes.data() + at, format);
+      if (first_type.contains(word) || first_global.contains(word))
+        memory.note_read(range.address + at, p);
       if (first_type.contains(word)) {
         std::optional<u64> field = memory.try_pointer(range.address + at + p);
         if (field && memory.try_text(*field, longest_name) == "SIZEOF") // every type begins with its size

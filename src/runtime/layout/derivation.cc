@@ -82,7 +82,10 @@ const std::vector<ShippedTable> &shipped_tables() {
 
 Derivation::Derivation(const Target &t, const Module &m, ContractDescriptor &d, std::span<const ShippedTable> tables)
     : target(t), memory(t.memory), module(m), pointer_size(t.format().pointer_size), descriptor(d), tables_(tables),
-      data_(data_of(t.memory, m)) {}
+      data_(data_of(t.memory, m)) {
+  for (const Range &range : data_)
+    memory.note_read(range.address, range.bytes.size());
+}
 
 std::vector<i64> Derivation::table_values(const std::string &name) const {
   std::vector<i64> out;

@@ -219,7 +219,7 @@ private:
       node_of[d_.word(node + static_cast<u64>(id_at)).value_or(0)] = node;
     for (const Thread &thread : d_.target.threads)
       if (auto node = node_of.find(thread.id); node != node_of.end())
-        if (u64 known = d_.memory.view_up_to(thread.stack_pointer, largest_stack).size())
+        if (u64 known = d_.memory.peek_up_to(thread.stack_pointer, largest_stack).size())
           stacks_.emplace_back(node->second, std::pair{thread.stack_pointer, known});
   }
 

@@ -1,0 +1,178 @@
+// `extract`: a small core with what the other verbs' answers rest on. Nobody lists what that is: every question is
+// asked, and what was read meanwhile is kept.
+#include "snapshot/extract.h"
+
+#include "analysis/answer_head.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "graph/references.h"
+#include "graph/roots.h"
+#include "heap/object_cursor.h"
+
+#include <map>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+// Of each type one object, of arrays the longest.
+struct Specimen {
+  Address address = 0;
+  u64 size = 0;
+  bool is_delegate = false;
+  u64 looked_at = 0;
+};
+
+void read_rows(report::Answer answer) {
+  for (report::Table &table : answer.tables)
+    for (report::Row row(table.columns.size()); table.rows && table.rows(row);)
+      row.assign(table.columns.size(), {});
+}
+
+// These read nothing but objects and the names that ask_about_types() asks for; all objects would take them long.
+bool is_about_objects(const Verb &verb) {
+  for (std::string_view name : {"objects", "retained"})
+    if (verb.name == name)
+      return true;
+  return verb.subject;
+}
+
+// What cannot be told of the dump cannot be told of the core.
+template <class Ask> void if_it_can_be_told(Ask ask) {
+  try {
+    ask();
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &) {
+  }
+}
+
+void ask_all_verbs(Snapshot &snapshot, const Question &question) {
+  Question all;
+  all.verbose = true;
+  all.target = question.target;
+  for (const Verb &verb : verbs())
+    if (verb.answer && !verb.makes_file && !is_about_objects(verb))
+      if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
+  if_it_can_be_told([&] { snapshot.owners(); });
+}
+
+// What delegates call is told of each by itself.
+std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
+  constexpr u64 most_looked_at = 64, most_targets = 64;
+  std::map<Address, Specimen> out;
+  Fields &fields = snapshot.runtime().fields();
+  ObjectCursor cursor(snapshot.heap(), snapshot.runtime());
+  Timer timer(snapshot.watch(), "specimens", snapshot.heap().segment_bytes());
+  u64 seen = 0;
+  Specimen *last = nullptr;
+  Address last_type = 0;
+  while (const Object *object = cursor.next()) {
+    if (++seen % 4096 == 0) {
+      snapshot.watch().check();
+      if (Progress *progress = snapshot.watch().progress)
+        progress->objects = seen;
+    }
+    const Address mt = cursor.method_table();
+    if (!last || mt != last_type)
+      last = &out[mt], last_type = mt;
+    if (object->size > last->size) {
+      last->address = object->address;
+      last->size = object->size;
+    }
+    if (last->is_delegate || last->looked_at < most_looked_at) {
+      ++last->looked_at;
+      last->is_delegate |= !fields.delegate_targets(object->address, mt, most_targets).empty();
+    }
+  }
+  return out;
+}
+
+// Fields, those of structs in it or in its elements too.
+void ask_about_fields(Snapshot &snapshot, Address mt, std::set<Address> &asked) {
+  if (mt == 0 || !asked.insert(mt).second)
+    return;
+  TypeSystem &types = snapshot.runtime().types();
+  Fields &fields = snapshot.runtime().fields();
+  types.name(mt);
+  for (const InstanceField &field : std::vector<InstanceField>(fields.instance_fields(mt))) {
+    if (field.declaring_type)
+      types.name(field.declaring_type);
+    ask_about_fields(snapshot, field.method_table, asked);
+  }
+  if (std::optional<ElementShape> elements = fields.elements(mt))
+    ask_about_fields(snapshot, elements->method_table, asked);
+}
+
+// What `show`, `path` and `retained` say of an object of the type.
+void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked) {
+  constexpr u64 most_slots = 4096;
+  TypeSystem &types = snapshot.runtime().types();
+  Fields &fields = snapshot.runtime().fields();
+  types.name(mt);
+  types.assembly(mt);
+  ask_about_fields(snapshot, mt, asked);
+  ReferenceReader reader(snapshot.references());
+  OpenedObject opened;
+  if (!reader.open(specimen.address, opened))
+    return;
+  u64 slots = 0;
+  opened.type->references.for_each_slot(opened.bytes, opened.size, snapshot.references().format(),
+                                        [&](const std::byte *slot) {
+                                          if (++slots > most_slots)
+                                            return;
+                                          const u64 offset = static_cast<u64>(slot - opened.bytes);
+                                          fields.reference(mt, offset);
+                                          fields.exact_reference(specimen.address, mt, offset);
+                                        });
+}
+
+void ask_about_types(Snapshot &snapshot) {
+  const std::map<Address, Specimen> specimens = collect_specimens(snapshot);
+  std::set<Address> asked;
+  for (const auto &[mt, specimen] : specimens)
+    if_it_can_be_told([&] { ask_about_type(snapshot, mt, specimen, asked); });
+}
+
+report::Table table_of(const ExtractedCore &core) {
+  report::Table table;
+  table.name = "extracted";
+  table.whole = true;
+  table.columns = {{"part", "Part", Kind::text}, {"bytes", "Bytes", Kind::bytes}};
+  std::vector<report::Row> rows = {{"heap", core.heap_bytes},
+                                   {"stacks", core.stack_bytes},
+                                   {"types", core.other_bytes},
+                                   {"memory", core.memory_bytes},
+                                   {"file", core.file_bytes}};
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
+  table.notes.push_back("types: with their names, handles, statics, and what the runtime says of itself");
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_extract(Snapshot &snapshot, const Question &question) {
+  if (!snapshot.reads() || question.output.empty())
+    throw UsageError("extract needs a file to write, and a Snapshot that records what is read");
+  ask_all_verbs(snapshot, question);
+  ask_about_types(snapshot);
+  report::Answer answer = begin_answer(snapshot, question, "extract");
+  const ExtractedCore core = extract_core(snapshot, {question.output, question.no_values});
+  report::Table table = table_of(core);
+  if (question.no_values)
+    table.notes.push_back("blanked: contents of strings, numbers and all else that is no reference, stacks but for "
+                          "pointers, environment and command line; still there: names of types, fields, methods and "
+                          "files, addresses, sizes, constants in assemblies' metadata");
+  else
+    table.notes.push_back("it holds all strings and numbers on the heap, and stacks with what lies behind them: "
+                          "--no-values blanks them");
+  answer.tables.push_back(std::move(table));
+  answer.next_command = "dnheap info " + shell_word(question.output);
+  return answer;
+}
+
+} // namespace dnheap

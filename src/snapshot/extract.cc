@@ -1,0 +1,91 @@
+#include "snapshot/extract.h"
+
+#include "base/host.h"
+#include "dump/compressed.h"
+#include "snapshot/extracted_bytes.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 step = 1 << 20; // bytes that are filled at once
+
+// What the core says of the dump: all that the target does, but what is not to be seen.
+Target about(const Snapshot &snapshot, const ExtractedBytes &bytes, const ExtractOptions &options) {
+  Target out = snapshot.target();
+  const std::string &from = out.path;
+  if (!out.extraction)
+    out.extraction = Extraction{from.substr(from.find_last_of("/\\") + 1), false};
+  out.extraction->values_blanked |= options.no_values;
+  // Debug files are looked for again.
+  out.provenance.resize(std::min<u64>(out.provenance.size(), snapshot.module_file_rows()));
+  if (!options.no_values)
+    return out;
+  out.program.clear();
+  for (Thread &thread : out.threads)
+    for (u64 &value : thread.registers)
+      if (value != thread.instruction_pointer && value != thread.stack_pointer && !bytes.is_pointer(value))
+        value = 0;
+  return out;
+}
+
+// Of what modules' writable memory held at first, the pages that were read.
+std::vector<Range> initial_ranges(const Snapshot &snapshot) {
+  std::vector<Range> out;
+  const Memory &initial = snapshot.target().initial;
+  for (const ReadRecord::Page &page : snapshot.initial_reads()->pages())
+    for (const Range &range : initial.ranges()) {
+      Address from = std::max(page.address, range.address),
+              to = std::min(page.address + ReadRecord::page_size, range.end());
+      if (from < to)
+        out.push_back({from, range.bytes.subspan(from - range.address, to - from)});
+    }
+  return out;
+}
+
+} // namespace
+
+ExtractedCore extract_core(Snapshot &snapshot, const ExtractOptions &options) {
+  const u64 rebuilt = snapshot.times_rebuilt();
+  ExtractedBytes bytes(snapshot, options.no_values);
+  ExtractedCore out;
+  out.heap_bytes = bytes.heap_bytes();
+  out.stack_bytes = bytes.stack_bytes();
+  out.segments = bytes.segments().size();
+  for (const CoreSegment &segment : bytes.segments())
+    out.memory_bytes += segment.size;
+  out.other_bytes = out.memory_bytes - out.heap_bytes - out.stack_bytes;
+
+  NewFile file(options.path);
+  std::unique_ptr<Compressor> compressor;
+  if (options.path.ends_with(".zst"))
+    compressor = std::make_unique<Compressor>([&](Bytes part) { file.write(part); });
+  auto write = [&](Bytes part) { compressor ? compressor->write(part) : file.write(part); };
+
+  Timer timer(snapshot.watch(), "extract", out.memory_bytes);
+  write(core_front(about(snapshot, bytes, options), bytes.segments(), initial_ranges(snapshot)));
+  std::vector<std::byte> buffer(step);
+  for (const CoreSegment &segment : bytes.segments())
+    for (Address at = segment.address, end = at + segment.size; at < end;) {
+      snapshot.watch().check();
+      // Up to a multiple of the step, so that no word lies across.
+      std::span<std::byte> part(buffer.data(), std::min(end - at, step - at % step));
+      bytes.fill(at, part);
+      write(part);
+      at += part.size();
+      if (Progress *progress = snapshot.watch().progress)
+        progress->done += part.size();
+    }
+  if (compressor)
+    compressor->finish();
+  snapshot.forget_lost_memory();
+  if (snapshot.times_rebuilt() != rebuilt)
+    throw Error(snapshot.target().path + ": part of it was lost while it was extracted; copy it to a sound disk first");
+  file.commit();
+  out.file_bytes = file.size();
+  return out;
+}
+
+} // namespace dnheap

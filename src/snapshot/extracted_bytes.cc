@@ -1,0 +1,212 @@
+#include "snapshot/extracted_bytes.h"
+
+#include "graph/stack_roots.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 page = ReadRecord::page_size;
+
+void merge(std::vector<std::pair<Address, Address>> &stretches) {
+  std::sort(stretches.begin(), stretches.end());
+  u64 kept = 0;
+  for (const auto &[start, end] : stretches)
+    if (kept && start <= stretches[kept - 1].second)
+      stretches[kept - 1].second = std::max(stretches[kept - 1].second, end);
+    else if (start < end)
+      stretches[kept++] = {start, end};
+  stretches.resize(kept);
+}
+
+} // namespace
+
+ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
+    : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
+      p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), types_(snapshot.runtime().types(), heap_),
+      cursor_(heap_, snapshot.runtime()) {
+  std::vector<std::string> ignored; // `roots` has said it
+  stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
+  merge(stacks_);
+  choose_segments();
+}
+
+void ExtractedBytes::choose_segments() {
+  std::vector<Stretch> wanted;
+  auto want = [&](Address start, Address end) {
+    wanted.emplace_back(start & ~(page - 1), end > ~u64{0} - page ? end : align_up(end, page));
+  };
+  auto known = [&] {
+    u64 sum = 0;
+    for (const auto &[start, end] : wanted)
+      sum += memory_.known_bytes(start, end);
+    return sum;
+  };
+  for (const ObjectRange &range : heap_.ranges())
+    want(range.address - std::min(range.address, p_), range.end()); // with the first object's header
+  merge(wanted);
+  heap_bytes_ = known();
+  for (const auto &[start, end] : stacks_)
+    want(start, end);
+  merge(wanted);
+  stack_bytes_ = known() - heap_bytes_;
+  for (const ReadRecord::Page &read : pages_)
+    want(read.address, read.address + page - 1);
+  merge(wanted);
+
+  std::span<const Range> ranges = memory_.ranges();
+  auto range = ranges.begin();
+  for (const auto &[start, end] : wanted) {
+    while (range != ranges.end() && range->end() <= start)
+      ++range;
+    for (auto at = range; at != ranges.end() && at->address < end; ++at) {
+      Address from = std::max(start, at->address), to = std::min(end, at->end());
+      if (!segments_.empty() && segments_.back().address + segments_.back().size == from)
+        segments_.back().size += to - from;
+      else
+        segments_.push_back({from, to - from});
+    }
+  }
+}
+
+bool ExtractedBytes::is_pointer(u64 word) const {
+  if (heap_.holds(word) || snapshot_.target().find_module(word))
+    return true;
+  auto stack =
+      std::upper_bound(stacks_.begin(), stacks_.end(), word, [](u64 w, const Stretch &s) { return w < s.second; });
+  return stack != stacks_.end() && stack->first <= word;
+}
+
+void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
+  start_ = address;
+  end_ = address + out.size();
+  out_ = out;
+  whole_.resize(out.size());
+  if (!memory_.peek(address, whole_))
+    throw Error("part of the dump was lost while it was extracted");
+  if (no_values_)
+    std::fill(out.begin(), out.end(), std::byte{});
+  else
+    std::copy(whole_.begin(), whole_.end(), out.begin());
+  fill_objects();
+  if (no_values_) {
+    keep_types_in_gaps();
+    keep_pointers_on_stacks();
+  }
+  keep_what_was_read();
+}
+
+void ExtractedBytes::keep(Address address, u64 size) {
+  Address from = std::max(address, start_), to = std::min(address + size, end_);
+  if (from < to)
+    std::copy(whole_.begin() + static_cast<i64>(from - start_), whole_.begin() + static_cast<i64>(to - start_),
+              out_.begin() + static_cast<i64>(from - start_));
+}
+
+void ExtractedBytes::clear(Address address, Address end) {
+  Address from = std::max(address, start_), to = std::min(end, end_);
+  if (from < to)
+    std::fill(out_.begin() + static_cast<i64>(from - start_), out_.begin() + static_cast<i64>(to - start_),
+              std::byte{});
+}
+
+const ExtractedBytes::Shape &ExtractedBytes::shape(Address method_table) {
+  auto [at, is_new] = shapes_.try_emplace(method_table);
+  if (!is_new)
+    return at->second;
+  Shape &out = at->second;
+  out.is_free = method_table == snapshot_.runtime().types().free_object_method_table();
+  if (std::optional<ObjectLayout> layout = snapshot_.runtime().types().object_layout(method_table)) {
+    out.base_size = layout->base_size;
+    out.component_size = layout->component_size;
+    // The only objects whose components do not begin at a whole word.
+    out.is_string = out.component_size == 2 && out.base_size % p_ != 0;
+    if (layout->contains_gc_pointers)
+      if (std::optional<GCDesc> found = GCDesc::at(memory_, method_table, layout->base_size, layout->component_size))
+        out.references = std::move(*found);
+  }
+  return out;
+}
+
+void ExtractedBytes::fill_objects() {
+  for (;;) {
+    if (!object_ && !is_at_end_) {
+      object_ = cursor_.next();
+      is_at_end_ = !object_;
+    }
+    if (!object_ || object_->address - p_ >= end_)
+      return;
+    if (object_->address + object_->aligned_size > start_)
+      keep_object(*object_, shape(cursor_.method_table()));
+    if (object_->address + object_->aligned_size > end_)
+      return; // the rest when the next part is filled
+    object_ = nullptr;
+  }
+}
+
+// What fills holes is left over from objects that are gone: that goes, whatever is kept of others.
+void ExtractedBytes::keep_object(const Object &object, const Shape &shape) {
+  if (shape.is_free)
+    clear(object.address + 2 * p_, object.address + object.aligned_size - p_);
+  if (!no_values_)
+    return;
+  keep(object.address - p_, 2 * p_);
+  if (shape.is_free)
+    keep(object.address + p_, p_);
+  else if (shape.is_string)
+    keep(object.address + p_, 4);
+  else if (shape.component_size) // length; of arrays with several dimensions their bounds, too
+    keep(object.address + p_, shape.base_size - std::min(shape.base_size, 2 * p_));
+  if (!shape.references.empty())
+    keep_references(object, shape);
+}
+
+void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
+  auto visit = [&](const std::byte *slot) { keep(object.address + static_cast<u64>(slot - object.bytes), p_); };
+  const u64 slices = shape.references.slices(object.size);
+  if (slices == 1)
+    return shape.references.for_each_slot(object.bytes, object.size, memory_.format(), visit);
+  // About where in the object a slice lies is known: one more on either side, and none is missed.
+  const u64 slice_size = (object.size + slices - 1) / slices;
+  u64 first = start_ > object.address ? (start_ - object.address) / slice_size : 0;
+  u64 last = (std::min(end_, object.address + object.size) - object.address) / slice_size + 2;
+  for (u64 slice = first - std::min(first, u64{2}); slice < std::min(slices, last + 1); ++slice)
+    shape.references.for_each_slot_of_slice(object.bytes, object.size, slice, memory_.format(), visit);
+}
+
+// Behind an unsound object the walk looks for a chain of sound ones, and goes on at its end: what the chain is made of
+// belongs to no object, but has to be found again.
+void ExtractedBytes::keep_types_in_gaps() {
+  constexpr u64 count_size = 4;
+  const std::vector<Gap> &gaps = snapshot_.tally().walk.gaps;
+  auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap &g) { return g.end <= start_ - p_; });
+  for (; gap != gaps.end() && gap->start < end_; ++gap)
+    for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_); at += p_) {
+      std::byte word[8];
+      if (memory_.peek(at, {word, p_}))
+        if (Address type = load_pointer(word, memory_.format()) & ~(p_ - 1); type && types_.find(type))
+          keep(at, p_ + count_size);
+    }
+}
+
+void ExtractedBytes::keep_pointers_on_stacks() {
+  auto stack = std::upper_bound(stacks_.begin(), stacks_.end(), start_,
+                                [](Address a, const Stretch &s) { return a < s.second; });
+  for (; stack != stacks_.end() && stack->first < end_; ++stack)
+    for (Address at = align_up(std::max(stack->first, start_), p_); at + p_ <= std::min(stack->second, end_); at += p_)
+      if (is_pointer(load_pointer(whole_.data() + (at - start_), memory_.format())))
+        keep(at, p_);
+}
+
+void ExtractedBytes::keep_what_was_read() {
+  auto read = std::upper_bound(pages_.begin(), pages_.end(), start_ & ~(page - 1),
+                               [](Address a, const ReadRecord::Page &r) { return a <= r.address; });
+  for (; read != pages_.end() && read->address < end_; ++read)
+    for (u64 word = 0; word < page / ReadRecord::word_size; ++word)
+      if (read->has(word))
+        keep(read->address + word * ReadRecord::word_size, ReadRecord::word_size);
+}
+
+} // namespace dnheap

@@ -1,0 +1,69 @@
+// ExtractedBytes: which memory goes into an extracted core, and what of it is shown there. bytes() is called for
+// ascending addresses, as the objects are walked once, alongside. For snapshot/extract.cc alone.
+#pragma once
+#include "dump/core_writer.h"
+#include "heap/gcdesc.h"
+#include "heap/object_cursor.h"
+#include "snapshot/snapshot.h"
+
+#include <unordered_map>
+
+namespace dnheap {
+
+class ExtractedBytes {
+public:
+  ExtractedBytes(Snapshot &snapshot, bool no_values);
+
+  const std::vector<CoreSegment> &segments() const { return segments_; }
+  u64 heap_bytes() const { return heap_bytes_; }
+  u64 stack_bytes() const { return stack_bytes_; }
+
+  // Of a part of one segment.
+  void fill(Address address, std::span<std::byte> out);
+
+  // Does a word point at what the heap's roots and frames are made of: an object, a module, a stack?
+  bool is_pointer(u64 word) const;
+
+private:
+  using Stretch = std::pair<Address, Address>;
+
+  // What is kept of a type's objects.
+  struct Shape {
+    GCDesc references;
+    u64 base_size = 0, component_size = 0;
+    bool is_free = false, is_string = false;
+  };
+
+  void choose_segments();
+  const Shape &shape(Address method_table);
+  void fill_objects();
+  void keep_object(const Object &object, const Shape &shape);
+  void keep_references(const Object &object, const Shape &shape);
+  void keep_types_in_gaps();
+  void keep_pointers_on_stacks();
+  void keep_what_was_read();
+  void keep(Address address, u64 size);
+  void clear(Address address, Address end);
+
+  Snapshot &snapshot_;
+  const Memory &memory_;
+  const Heap &heap_;
+  const bool no_values_;
+  const u64 p_;
+  std::vector<ReadRecord::Page> pages_;
+  std::vector<Stretch> stacks_;
+  std::vector<CoreSegment> segments_;
+  u64 heap_bytes_ = 0, stack_bytes_ = 0;
+
+  TypeTable types_;
+  ObjectCursor cursor_;
+  const Object *object_ = nullptr; // the one that the walk is at
+  bool is_at_end_ = false;
+  std::unordered_map<Address, Shape> shapes_;
+
+  Address start_ = 0, end_ = 0; // what fill() fills
+  std::span<std::byte> out_;
+  std::vector<std::byte> whole_; // the same as the target has it
+};
+
+} // namespace dnheap

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Does `dnheap extract` give a core on which every verb answers what it answers on the dump?
+
+    extracted.py DNHEAP DUMP [--modules DIR]...     extracts the dump, with and without values, and compares
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+VERBS = ("stat", "segments", "objects", "roots", "handles", "gc", "contract", "verify", "info", "retained")
+# What says which file was read, or how.
+OWN_FACTS = ("file", "extracted", "memory in the dump", "program")
+MOST_TYPES = 24
+
+
+def ask(dnheap, verb, dump, *options):
+    """The answer without the file's name, or what the error says."""
+    done = subprocess.run([dnheap, verb, dump, *options, "--format", "json"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        return done.returncode, done.stderr.replace(str(dump), "")
+    answer = json.loads(done.stdout)
+    del answer["target"]["path"]
+    if verb == "info":
+        answer["tables"]["facts"] = [row for row in answer["tables"]["facts"] if row["fact"] not in OWN_FACTS]
+    return answer
+
+
+def specimens(objects):
+    """One object of each of some types, those that are rare and those that are not."""
+    by_type = {}
+    for row in objects["tables"]["objects"]:
+        if row["type"] != "Free":
+            by_type.setdefault(row["type"], row["address"])
+    step = max(len(by_type) // MOST_TYPES, 1)
+    return list(sorted(by_type.items()))[::step]
+
+
+def problems(dnheap, dump, modules=(), secret=None):
+    """`secret`: a text that is nowhere but in strings of the program."""
+    options = [word for folder in modules for word in ("--modules", str(folder))]
+    questions = [[verb] for verb in VERBS] + [["retained", "--tree"], ["stat", "--live"]]
+    whole = {}
+    for question in questions:
+        whole[tuple(question)] = ask(dnheap, question[0], dump, *question[1:], *options)
+    for name, address in specimens(whole[("objects",)]):
+        for question in (["show", address], ["path", address]):
+            whole[tuple(question)] = ask(dnheap, question[0], dump, *question[1:], *options)
+    found = []
+    with tempfile.TemporaryDirectory(prefix="dnheap-extracted-") as folder:
+        for core, more in ((pathlib.Path(folder, "whole.core"), []), (pathlib.Path(folder, "blanked.core.zst"), ["--no-values"])):
+            done = subprocess.run([dnheap, "extract", dump, "-o", core, *more, *options], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True)
+            if done.returncode:
+                return found + [f"extract ended with code {done.returncode} and said: {done.stderr.strip()}"]
+            print(f"{dump.name}: extracted as {core.name}, {core.stat().st_size:,} bytes")
+            for question, wanted in whole.items():
+                if ask(dnheap, question[0], core, *question[1:]) != wanted:
+                    found.append(f"{' '.join(question)} answers differently on {core.name}")
+            if secret and more:
+                memory = subprocess.run(["zstd", "-dc", core], stdout=subprocess.PIPE, check=True).stdout
+                found += [f"'{secret}' is in {core.name}" for text in (secret.encode(), secret.encode("utf-16-le"))
+                          if text in memory]
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", type=pathlib.Path)
+    parser.add_argument("dump", type=pathlib.Path)
+    parser.add_argument("--modules", action="append", default=[])
+    parser.add_argument("--secret")
+    options = parser.parse_args()
+    found = problems(options.dnheap.resolve(), options.dump, options.modules, options.secret)
+    print("\n".join(found) or "the same")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
