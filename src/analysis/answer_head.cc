@@ -121,9 +121,22 @@ report::Answer begin_indexed_answer(Snapshot &snapshot, const Question &question
   return begin_answer(snapshot, question, command);
 }
 
+namespace {
+
+// Where not even CoreLib's module was found: the first file that would have helped.
+std::string remedy(const Target &target, const std::string &problem) {
+  if (problem.find("MethodTable.Module was not found") != problem.npos)
+    for (const Provenance &p : target.provenance)
+      if (p.outcome != Provenance::Outcome::used)
+        return "; " + p.module + " would tell: " + p.reason;
+  return "";
+}
+
+} // namespace
+
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
   for (const std::string &problem : snapshot.runtime().types().problems())
-    answer.completeness->notes.push_back("type names: " + problem);
+    answer.completeness->notes.push_back("type names: " + problem + remedy(snapshot.target(), problem));
 }
 
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {

@@ -1,6 +1,7 @@
 // `path`: why is it alive? The shortest way from a root to an object, each step by its field; or, for a type, the ways
 // of all its instances, those that are alike as one.
 #include "analysis/answer_head.h"
+#include "analysis/compiled_names.h"
 #include "analysis/object_view.h"
 #include "analysis/path_steps.h"
 #include "analysis/signature.h"
@@ -22,7 +23,8 @@ using report::Fact;
 using report::Kind;
 using report::Shown;
 
-constexpr u64 most_paths = 100; // of --all
+constexpr u64 most_paths = 100;    // of --all
+constexpr u64 most_explained = 20; // of a type's paths: names in them
 
 std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all) {
   const Edges edges = snapshot.graph().edges();
@@ -74,6 +76,10 @@ report::Table steps_table(const PathSteps &path, const std::string &title) {
   table.columns = {
       {"field", "Held by", Kind::text}, {"type", "Object", Kind::text}, {"address", "Address", Kind::text}};
   table.rows = report::rows_of(folded_rows(path));
+  explain_compiled_names(path.owner, table.notes);
+  for (const PathStep &step : path.steps)
+    for (const std::string *text : {&step.field, &step.type, &step.calls})
+      explain_compiled_names(*text, table.notes);
   if (path.conservative)
     table.notes.push_back("found by looking at every word of a stack: it may be chance");
   return table;
@@ -139,6 +145,8 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question) {
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
+  for (u64 i = 0; i < paths.paths.size() && i < most_explained; ++i)
+    explain_compiled_names(paths.paths[i].text(), table.notes);
   if (paths.by_regex)
     table.notes.push_back("no type is called " + question.subject + ": these are those whose names match it");
   if (paths.unreachable)

@@ -1,6 +1,8 @@
 // `show`: what is this object? Its type, size and fields, what it refers to, who refers to it, and what would be freed
 // with it.
 #include "analysis/answer_head.h"
+#include "analysis/compiled_names.h"
+#include "analysis/field_values.h"
 #include "analysis/object_view.h"
 #include "analysis/subject.h"
 #include "analysis/verbs.h"
@@ -8,11 +10,8 @@
 #include "graph/find_referrers.h"
 #include "graph/live.h"
 #include "report/encoding.h"
-#include "runtime/string_object.h"
 
 #include <algorithm>
-#include <bit>
-#include <fmt/format.h>
 
 namespace dnheap {
 
@@ -23,7 +22,7 @@ using report::Kind;
 using report::Shown;
 
 constexpr u64 most_referrers = 10000;
-constexpr u64 longest_text = 200; // of a string's contents, in UTF-16 code units
+constexpr u64 most_elements = 1'000'000;
 
 struct Holding {
   bool reached = false;   // by any root
@@ -62,14 +61,6 @@ LiveStage closure_of(Snapshot &snapshot, Address object) {
   Timer timer(snapshot.watch(), "closure");
   return LiveMarking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch())
       .mark({"", {object}});
-}
-
-// A string's contents in quotes; nullopt: not in the dump.
-std::optional<std::string> quoted_string(Snapshot &snapshot, Address object) {
-  std::optional<StringText> text = string_text(snapshot.runtime(), object, longest_text);
-  if (!text)
-    return std::nullopt;
-  return "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
 }
 
 // The facts about the object, as a table of two columns for people and as one row for programs.
@@ -119,7 +110,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (!calls.empty())
     fact("calls", calls);
   if (question.values && view.type_name(object) == "System.String")
-    if (std::optional<std::string> text = quoted_string(snapshot, view.address(object)))
+    if (std::optional<std::string> text = quoted_string(snapshot.runtime(), view.address(object)))
       fact("text", *text);
   fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
                                    : std::string("nothing holds it any more: it is garbage"));
@@ -133,58 +124,17 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   text.whole = true;
   text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
   text.rows = report::rows_of(std::move(rows));
+  explain_compiled_names(view.type_name(object), text.notes);
+  explain_compiled_names(calls, text.notes);
   answer.tables.push_back(std::move(data));
   answer.tables.push_back(std::move(text));
 }
 
-template <class T> std::optional<T> value_at(Snapshot &snapshot, Address address) {
-  return snapshot.runtime().memory().try_load<T>(address);
-}
-
-// A primitive's value as C# would write it.
-Cell primitive_text(Snapshot &snapshot, ElementType type, Address at) {
-  auto number = [&]<class Signed, class Unsigned>(Signed, Unsigned) -> Cell {
-    std::optional<Unsigned> value = value_at<Unsigned>(snapshot, at);
-    return value ? Cell(fmt::format("{}", static_cast<Signed>(*value))) : Cell();
-  };
-  switch (type) {
-  case ElementType::Boolean: {
-    std::optional<u8> value = value_at<u8>(snapshot, at);
-    return value ? Cell(*value ? "true" : "false") : Cell();
-  }
-  case ElementType::Char: return number(u16{}, u16{});
-  case ElementType::I1: return number(std::int8_t{}, u8{});
-  case ElementType::U1: return number(u8{}, u8{});
-  case ElementType::I2: return number(std::int16_t{}, u16{});
-  case ElementType::U2: return number(u16{}, u16{});
-  case ElementType::I4: return number(i32{}, u32{});
-  case ElementType::U4: return number(u32{}, u32{});
-  case ElementType::I8: return number(i64{}, u64{});
-  case ElementType::U8: return number(u64{}, u64{});
-  case ElementType::R4: {
-    std::optional<u32> value = value_at<u32>(snapshot, at);
-    return value ? Cell(fmt::format("{}", std::bit_cast<float>(*value))) : Cell();
-  }
-  case ElementType::R8: {
-    std::optional<u64> value = value_at<u64>(snapshot, at);
-    return value ? Cell(fmt::format("{}", std::bit_cast<double>(*value))) : Cell();
-  }
-  case ElementType::I:
-  case ElementType::U:
-  case ElementType::Ptr:
-  case ElementType::FnPtr: {
-    std::optional<u64> value = snapshot.runtime().memory().try_pointer(at);
-    return value ? Cell(hex(*value)) : Cell();
-  }
-  default: return Cell();
-  }
-}
-
-report::Table fields_table(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question) {
+report::Table value_table(const char *name, const char *title, const std::vector<FieldValue> &values,
+                          const Question &question) {
   report::Table table;
-  table.name = "fields";
-  table.title = "Fields";
-  table.whole = true;
+  table.name = name;
+  table.title = title;
   table.columns = {{"offset", "Offset", Kind::number},
                    {"field", "Field", Kind::text},
                    {"type", "Type", Kind::text},
@@ -192,28 +142,34 @@ report::Table fields_table(Snapshot &snapshot, ObjectView &view, ObjectId object
                    {"value", "Value", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
                    {"declared_by", "Declared by", Kind::text, Shown::in_data}};
   std::vector<report::Row> rows;
-  const Memory &memory = snapshot.runtime().memory();
-  std::vector<InstanceField> fields = snapshot.runtime().fields().instance_fields(view.method_table(object));
-  std::stable_sort(fields.begin(), fields.end(),
-                   [](const InstanceField &a, const InstanceField &b) { return a.offset < b.offset; });
-  for (const InstanceField &field : fields) {
-    const Address at = view.address(object) + field.offset;
-    Cell reference, value;
-    if (field.is_reference()) {
-      std::optional<u64> target = memory.try_pointer(at);
-      reference = target && *target ? Cell(*target) : Cell();
-      if (question.values && target && *target && field.type_name == "System.String")
-        value = quoted_string(snapshot, *target);
-    } else if (question.values) {
-      value = primitive_text(snapshot, field.type, at);
-    }
-    rows.push_back({field.offset, field.name, field.type_name.empty() ? Cell() : Cell(field.type_name), reference,
-                    value,
-                    field.declaring_type ? Cell(snapshot.runtime().types().name(field.declaring_type)) : Cell()});
+  for (const FieldValue &field : values) {
+    rows.push_back({field.offset, field.name, field.type.empty() ? Cell() : Cell(field.type),
+                    field.reference ? Cell(field.reference) : Cell(), field.value,
+                    field.declared_by.empty() ? Cell() : Cell(field.declared_by)});
+    explain_compiled_names("." + field.name, table.notes);
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   return table;
+}
+
+void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question,
+                report::Answer &answer) {
+  const Address at = view.address(object), type = view.method_table(object);
+  const std::optional<ElementShape> shape = snapshot.runtime().fields().elements(type);
+  if (!shape) {
+    answer.tables.push_back(
+        value_table("fields", "Fields", object_fields(snapshot.runtime(), at, type, question.values), question));
+    answer.tables.back().whole = true;
+  } else if (question.values && shape->type != ElementType::Class) {  // references are listed in any case
+    const u64 most = question.top ? question.top + 1 : most_elements; // the writer says that there are more
+    std::vector<FieldValue> values = array_elements(snapshot.runtime(), at, view.size(object), *shape, most);
+    answer.tables.push_back(value_table("elements", "Elements", values, question));
+    if (values.size() == most)
+      answer.tables.back().row_count.reset(); // how many more there are is not known
+    if (!question.top && values.size() == most)
+      answer.tables.back().notes.push_back("only the first " + count_text(most) + " values are listed");
+  }
 }
 
 // What it refers to: of an array its elements, of anything else what its fields hold, those inside structs, too.
@@ -283,8 +239,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &question) {
     return std::binary_search(holders.begin(), holders.end(), view.address(referrer));
   });
   add_object_tables(snapshot, view, object, referrers, question, answer);
-  if (!snapshot.runtime().fields().elements(view.method_table(object)))
-    answer.tables.push_back(fields_table(snapshot, view, object, question));
+  add_values(snapshot, view, object, question, answer);
   answer.tables.push_back(references_table(snapshot, view, object, question.top));
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   add_root_notes(snapshot, answer);

@@ -30,7 +30,7 @@ constexpr Verb all_verbs[] = {
      "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and what would be "
      "freed with it. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values shows "
      "the contents of strings and fields.",
-     "closure values", "", "object fields references referrers", answer_show, "ADDR"},
+     "closure values", "", "object fields elements references referrers", answer_show, "ADDR"},
     {"path", "why is it alive?",
      "Of an object: the shortest way from something that keeps it alive, each step by its field; --all shows the "
      "nearest way from each root that reaches it. Of a type: the ways of all its instances, those that are alike as "
@@ -66,11 +66,13 @@ constexpr Verb all_verbs[] = {
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
     {"verify", "is the heap sound?",
-     "Looks at every object and every reference. Problems are places without a sound object, references that lead to "
-     "no "
-     "object, and types whose references are not described soundly. A dump taken while the program ran on may have "
-     "some.",
-     "", "", "problems totals", answer_verify},
+     "Looks at every object, the word in front of it (its sync block, who holds its lock) and every reference. "
+     "Problems "
+     "are places without a sound object, references that lead to no object, headers that name a sync block that is not "
+     "the object's, and types whose references are not described soundly. A dump taken while the program ran on may "
+     "have some. --all also builds the graph of all references and its dominators, and checks that they agree with "
+     "each other.",
+     "all", "", "problems totals invariants", answer_verify},
     {"contract", "which data contract did the target publish?",
      "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
      "discovered "

@@ -1,7 +1,10 @@
-// `verify`: is the heap sound? Every object and every reference is looked at.
+// `verify`: is the heap sound? Every object, the word in front of it, and every reference is looked at.
 #include "analysis/answer_head.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "graph/graph_check.h"
+#include "graph/live.h"
+#include "graph/object_graph.h"
 #include "graph/reference_check.h"
 #include "graph/roots.h"
 
@@ -19,8 +22,64 @@ const char *text_of(ReferenceProblem problem) {
   case ReferenceProblem::outside: return "refers to an address outside the heap";
   case ReferenceProblem::no_object: return "refers to a place in the heap where no object begins";
   case ReferenceProblem::free_space: return "refers to free space";
+  case ReferenceProblem::unaligned: return "refers to an address at which no object can begin";
   }
   return "";
+}
+
+std::string text_of(const BadHeader &bad) {
+  const std::string sync_block = "sync block " + std::to_string(bad.sync_block);
+  switch (bad.problem) {
+  case HeaderProblem::index_zero: return "its header names sync block 0, which is nobody's";
+  case HeaderProblem::no_sync_block: return "its header names " + sync_block + ", which does not exist";
+  case HeaderProblem::not_its_own:
+    return "its header names " + sync_block + ", which is " + (bad.other ? "that of " + hex(bad.other) : "free");
+  case HeaderProblem::not_named: return sync_block + " is its own, but its header does not say so";
+  case HeaderProblem::no_object: return sync_block + " is of this address, where no object begins";
+  case HeaderProblem::no_thread:
+    return "locked by thread " + std::to_string(bad.header & ObjectHeader::thread_mask) +
+           ", which does not exist: it ended without letting go, or the header was overwritten";
+  case HeaderProblem::recursion_unheld: return "its header counts locks that no thread holds";
+  }
+  return "";
+}
+
+// Where the heap was walked, what is no object is known to be none.
+class Walked {
+public:
+  explicit Walked(Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
+    const std::vector<Gap> &more = snapshot.tally().walk.gaps;
+    gaps_.insert(gaps_.end(), more.begin(), more.end());
+    std::sort(gaps_.begin(), gaps_.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
+  }
+  bool operator()(Address address) const {
+    auto behind =
+        std::upper_bound(gaps_.begin(), gaps_.end(), address, [](Address a, const Gap &gap) { return a < gap.start; });
+    if (behind != gaps_.begin() && address < std::prev(behind)->end)
+      return false;
+    return heap_.problems().empty() || heap_.holds(address);
+  }
+
+private:
+  const Heap &heap_;
+  std::vector<Gap> gaps_;
+};
+
+// What the walk found in place of an object.
+std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, TypeTable &types) {
+  const Memory &memory = snapshot.runtime().memory();
+  const u64 p = memory.format().pointer_size;
+  std::optional<u64> method_table = memory.try_pointer(gap.start);
+  if (gap.reason != no_sound_object || !method_table)
+    return gap.reason;
+  *method_table &= ~(p - 1);
+  if (*method_table == 0)
+    return gap.reason + ": its MethodTable is null";
+  const TypeRow *type = types.find(*method_table);
+  if (!type)
+    return gap.reason + ": " + hex(*method_table) + " is no MethodTable";
+  u64 size = type->base_size + u64{type->component_size} * memory.try_load<u32>(gap.start + p).value_or(0);
+  return gap.reason + ": of " + bytes_text(size) + ", for which there is no room";
 }
 
 report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
@@ -33,17 +92,27 @@ report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
                    {"target", "Target", Kind::address},
                    {"type", "Type", Kind::text}};
   std::vector<report::Row> rows;
-  for (const report::Completeness::Gap &gap : completeness.gaps)
-    rows.push_back({gap.start, gap.reason, Cell(), Cell(), Cell()});
   TypeSystem &types = snapshot.runtime().types();
+  TypeTable sizes(types, snapshot.heap());
+  for (const report::Completeness::Gap &gap : completeness.gaps)
+    rows.push_back({gap.start, text_of(gap, snapshot, sizes), Cell(), Cell(), Cell()});
   for (const BadReference &bad : check.bad_references)
     rows.push_back({bad.object, text_of(bad.problem), bad.slot ? Cell(bad.slot) : Cell(), bad.target,
                     types.name(bad.method_table)});
+  ReferenceReader reader(snapshot.references());
+  for (const BadHeader &bad : check.headers) {
+    OpenedObject object;
+    bool is_object = snapshot.index().is_object(bad.object) && reader.open(bad.object, object);
+    rows.push_back({bad.object, text_of(bad), bad.object - ObjectHeader::offset, Cell(),
+                    is_object ? Cell(types.name(object.type->method_table)) : Cell()});
+  }
   for (Address method_table : check.undescribed)
     rows.push_back({method_table, "the references of this type's objects are not described soundly (GCDesc)", Cell(),
                     Cell(), types.name(method_table)});
   if (check.bad > check.bad_references.size())
     table.notes.push_back(count_text(check.bad - check.bad_references.size()) + " more bad references are not listed");
+  if (check.bad_headers > check.headers.size())
+    table.notes.push_back(count_text(check.bad_headers - check.headers.size()) + " more bad headers are not listed");
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
   return table;
@@ -56,10 +125,50 @@ report::Table totals_table(const ReferenceCheck &check, u64 problems) {
                    {"references", "References", Kind::count},
                    {"hidden", "Hidden", Kind::count},
                    {"bad_references", "Bad references", Kind::count},
+                   {"bad_headers", "Bad headers", Kind::count},
                    {"problems", "Problems", Kind::count},
                    {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
   table.row_count = 1;
-  table.rows = report::rows_of({{check.objects, check.references, check.hidden, check.bad, problems, check.edges}});
+  table.rows = report::rows_of(
+      {{check.objects, check.references, check.hidden, check.bad, check.bad_headers, problems, check.edges}});
+  return table;
+}
+
+// References that the graph has to have: not those of arrays in which static fields lie, each of which is a root.
+u64 expected_edges(Snapshot &snapshot, const ReferenceCheck &check) {
+  u64 count = check.references + check.hidden - check.bad;
+  ReferenceReader reader(snapshot.references());
+  for (Address holder : snapshot.roots().holders) {
+    OpenedObject object;
+    if (snapshot.index().is_object(holder) && reader.open(holder, object))
+      reader.for_each(object, [&](Address target) { count -= snapshot.index().is_object(target); });
+  }
+  return count;
+}
+
+report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, u64 &problems) {
+  report::Table table;
+  table.name = "invariants";
+  table.title = "dnheap's own graph";
+  table.columns = {{"invariant", "What must hold", Kind::text},
+                   {"checked", "Checked", Kind::count},
+                   {"violations", "Violations", Kind::count},
+                   {"first", "First", Kind::address}};
+  const ObjectGraph &graph = snapshot.graph();
+  GraphParts parts{snapshot.index(),
+                   graph.edges(),
+                   graph.sizes(),
+                   snapshot.owned_roots(),
+                   snapshot.dominators(),
+                   snapshot.live().objects,
+                   expected_edges(snapshot, check)};
+  std::vector<report::Row> rows;
+  for (const Invariant &of : check_graph(parts, snapshot.threads(), snapshot.watch())) {
+    rows.push_back({of.name, of.checked, of.violations, of.first ? Cell(of.first) : Cell()});
+    problems += of.violations;
+  }
+  table.row_count = rows.size();
+  table.rows = report::rows_of(std::move(rows));
   return table;
 }
 
@@ -67,13 +176,22 @@ report::Table totals_table(const ReferenceCheck &check, u64 problems) {
 
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "verify");
-  ReferenceCheck check = check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(),
-                                          snapshot.threads(), snapshot.watch(), most_problems);
+  HeaderCheck headers(snapshot.runtime());
+  ReferenceCheck check =
+      check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(), headers,
+                       Walked(snapshot), snapshot.threads(), snapshot.watch(), most_problems);
   add_root_notes(snapshot, answer);
-  u64 problems = check.bad + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
+  for (const std::string &what : headers.not_checked())
+    answer.completeness->notes.push_back("not checked: " + what);
+  u64 problems =
+      check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
+  std::vector<report::Table> more;
+  if (question.all)
+    more.push_back(invariants_table(snapshot, check, problems));
   answer.headline += problems ? "; " + count_text(problems) + " PROBLEMS"
                               : "; sound: all " + count_text(check.references) + " references lead to objects";
   answer.tables = {problems_table(snapshot, check, *answer.completeness), totals_table(check, problems)};
+  answer.tables.insert(answer.tables.end(), more.begin(), more.end());
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;

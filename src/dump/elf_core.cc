@@ -169,6 +169,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));
+  if (target.architecture == Architecture::arm64)
+    target.memory.ignore_top_byte();
   if (u64 lost = given - target.memory.size())
     target.notes.push_back(
         fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
@@ -203,7 +205,7 @@ void advise_on_shared_memory(Target &target) {
       }
   if (size && known == 0 && target.advice.empty())
     target.advice = "the core lacks shared memory, in which the runtime keeps its types: write 0x33 into "
-                    "/proc/PID/coredump_filter before the next core is taken, or use createdump";
+                    "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
 } // namespace

@@ -296,6 +296,8 @@ private:
     std::sort(target_.absent.begin(), target_.absent.end(),
               [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
     target_.memory = Memory(format_, std::move(ranges_));
+    if (target_.architecture == Architecture::arm64 && target_.os != OperatingSystem::windows)
+      target_.memory.ignore_top_byte();
   }
 
   // The number of pieces, where the first one's bytes are, then {start, size} of each; their bytes lie side by side.

@@ -254,6 +254,9 @@ std::vector<RootStage> root_stages(const RootSet &roots) {
       out.push_back({std::move(kind), {}});
     out.back().objects.push_back(root.object);
   }
+  // Handles hold the arrays that statics lie in. After them statics would seem to hold nothing.
+  std::stable_partition(out.begin(), out.end(),
+                        [](const RootStage &stage) { return stage.name == name_of(RootKind::static_field); });
   return out;
 }
 

@@ -30,7 +30,7 @@ struct LiveObjects {
   std::vector<LiveStage> stages; // one per RootStage
 };
 
-// The roots of a process, by kind. Those that may be chance come last.
+// The roots of a process, by kind: statics first, those that may be chance last.
 std::vector<RootStage> root_stages(const RootSet &roots);
 
 // The same step by step, for questions about one object.

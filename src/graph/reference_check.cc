@@ -20,17 +20,24 @@ u64 mix(u64 a, u64 b) {
 // ahead.
 class Checker {
 public:
-  Checker(const ObjectIndex &index, const References &references, u64 most)
-      : index_(index), references_(references), most_(most), reader_(references) {}
+  Checker(const ObjectIndex &index, const References &references, const HeaderCheck &headers, const Memory &memory,
+          u64 most)
+      : index_(index), references_(references), headers_(headers), memory_(memory), most_(most), reader_(references) {}
 
   void check(Address address) {
     ++result.objects;
+    const Format format = references_.format();
+    // From the object's header on: mostly behind another object, so that both lie in one stretch of bytes.
+    Bytes bytes = references_.bytes().from(address - format.pointer_size);
+    bool has_header = bytes.size() > format.pointer_size;
+    bytes = has_header ? bytes.subspan(format.pointer_size) : references_.bytes().from(address);
     OpenedObject object;
-    if (!reader_.open(address, object)) {
+    if (!reader_.open(address, bytes, object)) {
       ++result.unreadable;
       return;
     }
-    const Format format = references_.format();
+    check_header(address, has_header ? std::optional(load<u32>(object.bytes - ObjectHeader::offset, format.byte_order))
+                                     : memory_.try_load<u32>(address - ObjectHeader::offset));
     object.type->references.for_each_slot(object.bytes, object.size, format, [&](const std::byte *slot) {
       if (Address target = load_pointer(slot, format))
         ask(object, address + static_cast<u64>(slot - object.bytes), target);
@@ -50,18 +57,31 @@ public:
       if (index_.is_object(w.target))
         continue;
       ++result.bad;
-      if (bad_in_block < most_) {
-        ++bad_in_block;
+      if (bad_in_block_ < most_) {
+        ++bad_in_block_;
         result.bad_references.push_back({w.object, w.method_table, w.slot, w.target, {}});
       }
     }
     waiting_count_ = 0;
   }
 
+  void begin_block() { bad_in_block_ = bad_headers_in_block_ = 0; }
+
   ReferenceCheck result;
-  u64 bad_in_block = 0;
 
 private:
+  void check_header(Address address, std::optional<u32> header) {
+    if (!header)
+      return;
+    std::optional<BadHeader> bad = headers_.find_problem(address, *header);
+    if (!bad)
+      return;
+    ++result.bad_headers;
+    if (bad_headers_in_block_ < most_) {
+      ++bad_headers_in_block_;
+      result.headers.push_back(*bad);
+    }
+  }
   struct Waiting {
     Address object, method_table, slot, target;
   };
@@ -75,13 +95,18 @@ private:
 
   const ObjectIndex &index_;
   const References &references_;
+  const HeaderCheck &headers_;
+  const Memory &memory_;
   const u64 most_;
+  u64 bad_in_block_ = 0, bad_headers_in_block_ = 0;
   ReferenceReader reader_;
   std::array<Waiting, 64> waiting_;
   u64 waiting_count_ = 0;
 };
 
 ReferenceProblem problem_of(Address target, const Heap &heap, const Runtime &runtime) {
+  if (target % runtime.memory().format().pointer_size != 0)
+    return ReferenceProblem::unaligned;
   if (!heap.holds(target))
     return ReferenceProblem::outside;
   const u64 mark_bits = runtime.memory().format().pointer_size - 1;
@@ -98,22 +123,34 @@ void keep_first(std::vector<BadReference> &bad, u64 most) {
     bad.resize(most);
 }
 
+void keep_first(std::vector<BadHeader> &bad, u64 most) {
+  std::sort(bad.begin(), bad.end(), [](const BadHeader &a, const BadHeader &b) {
+    return std::tie(a.object, a.sync_block) < std::tie(b.object, b.sync_block);
+  });
+  if (bad.size() > most)
+    bad.resize(most);
+}
+
 } // namespace
 
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
-                                const References &references, unsigned threads, const Watch &watch, u64 most) {
+                                const References &references, const HeaderCheck &headers,
+                                const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
+                                u64 most) {
   Timer timer(watch, "references", heap.segment_bytes());
   std::vector<std::unique_ptr<Checker>> checkers;
   for (unsigned i = 0; i < std::max(threads, 1u); ++i)
-    checkers.push_back(std::make_unique<Checker>(index, references, most));
+    checkers.push_back(std::make_unique<Checker>(index, references, headers, runtime.memory(), most));
   parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
     watch.check();
     Checker &checker = *checkers[worker];
-    checker.bad_in_block = 0;
+    checker.begin_block();
     index.for_each(block, [&](ObjectId, Address address) { checker.check(address); });
     checker.settle();
     if (checker.result.bad_references.size() > 2 * most)
       keep_first(checker.result.bad_references, most);
+    if (checker.result.headers.size() > 2 * most)
+      keep_first(checker.result.headers, most);
     if (Progress *progress = watch.progress)
       progress->done += index.places().block_size() << index.places().unit_shift();
   });
@@ -127,7 +164,13 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
     out.bad += part.bad;
     out.unreadable += part.unreadable;
     out.bad_references.insert(out.bad_references.end(), part.bad_references.begin(), part.bad_references.end());
+    out.bad_headers += part.bad_headers;
+    out.headers.insert(out.headers.end(), part.headers.begin(), part.headers.end());
   }
+  std::vector<BadHeader> of_table = headers.check_table(index, is_walked);
+  out.bad_headers += of_table.size();
+  out.headers.insert(out.headers.end(), of_table.begin(), of_table.end());
+  keep_first(out.headers, most);
   keep_first(out.bad_references, most);
   for (BadReference &reference : out.bad_references)
     reference.problem = problem_of(reference.target, heap, runtime);

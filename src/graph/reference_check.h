@@ -1,16 +1,18 @@
-// Every reference of every object, looked at once: does it lead to an object? One parallel pass over the objects of an
-// index. Memory: a record for each of the first problems.
+// Every object of an index, looked at once: do its references lead to objects, is the word in front of it sound? One
+// parallel pass. Memory: a record for each of the first problems.
 #pragma once
 #include "base/watch.h"
+#include "graph/header_check.h"
 #include "graph/object_index.h"
 #include "graph/references.h"
 
 namespace dnheap {
 
 enum class ReferenceProblem : u8 {
-  outside,   // of every segment of the heap
-  no_object, // in a segment, but no object begins there
-  free_space // to a Free object: what was there is gone
+  outside,    // of every segment of the heap
+  no_object,  // in a segment, but no object begins there
+  free_space, // to a Free object: what was there is gone
+  unaligned   // no object can begin there
 };
 
 struct BadReference {
@@ -28,11 +30,16 @@ struct ReferenceCheck {
   u64 bad = 0;
   u64 unreadable = 0; // objects that are not what the walk found there: never, unless the dump changed meanwhile
   std::vector<BadReference> bad_references; // the first by object and slot, `most` at most
-  std::vector<Address> undescribed;         // MethodTables whose GCDesc is damaged or missing: their objects'
-                                            // references are unknown
+  u64 bad_headers = 0;
+  std::vector<BadHeader> headers;   // the first by object, `most` at most
+  std::vector<Address> undescribed; // MethodTables whose GCDesc is damaged or missing: their objects'
+                                    // references are unknown
 };
 
+// `is_walked`: was the heap walked at that address? What lies elsewhere is not known to be an object.
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
-                                const References &references, unsigned threads, const Watch &watch, u64 most);
+                                const References &references, const HeaderCheck &headers,
+                                const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
+                                u64 most);
 
 } // namespace dnheap

@@ -154,11 +154,20 @@ private:
     return memory_.try_load<u32>(array + p_).value_or(0);
   }
 
+  // NativeAOT's holders are no arrays; each of their references has a name, or they are none.
+  bool is_object_of_fields(Address holder) const {
+    std::optional<u64> type = memory_.try_pointer(holder);
+    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(*type & ~(p_ - 1)) : std::nullopt;
+    return layout && layout->component_size == 0;
+  }
+
   // A holder's references are left out of the graph, so what no field names has to be a root as well.
   void add_other_elements() {
     u32 name = 0;
     u64 elements = 0;
     for (Address holder : to_.holders) {
+      if (is_object_of_fields(holder))
+        continue;
       u64 length = memory_.try_load<u32>(holder + p_).value_or(0);
       for (u64 i = 0; i < length; ++i) {
         if (++elements > max_holder_elements) {

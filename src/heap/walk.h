@@ -26,6 +26,9 @@ struct Object {
   const std::byte *bytes = nullptr;
 };
 
+// Why a Gap is one: the walk came there, and stopped.
+inline constexpr std::string_view no_sound_object = "no sound object here";
+
 inline u64 smallest_object(Format format) { return 3 * u64{format.pointer_size}; }
 
 // Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
@@ -186,7 +189,7 @@ private:
         break;
       }
     u64 at = start.value_or(end);
-    auto gap = [&](u64 from, u64 to, const char *reason) {
+    auto gap = [&](u64 from, u64 to, std::string_view reason) {
       result.gaps.push_back({range.address + from, range.address + to, reason});
     };
     if (chunk.begin == 0 && at > 0)
@@ -212,7 +215,7 @@ private:
         continue;
       ++result.bad_objects;
       u64 next = bytes.next_object(at, types, format_).value_or(range.size);
-      gap(at, next, "no sound object here");
+      gap(at, next, no_sound_object);
       at = next;
     }
     result.objects = objects;

@@ -1,15 +1,22 @@
 #include "image/elf_sections.h"
 
+#include <algorithm>
+#include <zlib.h>
+#include <zstd.h>
+
 namespace dnheap {
 
 namespace {
 
 constexpr u32 type_symbols = 2, type_note = 7, type_no_bits = 8;
 constexpr u64 most_sections = 65536, longest_name = 65536;
+constexpr u64 flag_compressed = 0x800;
+enum : u32 { compressed_zlib = 1, compressed_zstd = 2 };
+constexpr u64 largest_content = 1 << 30;
 
 struct Section {
   u32 name = 0, type = 0, link = 0;
-  u64 alignment = 0, entry_size = 0;
+  u64 flags = 0, alignment = 0, entry_size = 0;
   Bytes content;
 };
 
@@ -48,6 +55,7 @@ private:
     Section out;
     out.name = word(0);
     out.type = word(4);
+    out.flags = address(8);
     u64 offset = address(wide ? 24 : 16), size = address(wide ? 32 : 20);
     out.link = word(wide ? 40 : 24);
     out.alignment = address(wide ? 48 : 32);
@@ -63,14 +71,96 @@ private:
   u64 names_ = 0;
 };
 
+// What a decoder gives, which asks for more room as long as it needs some: a size that nobody has to believe.
+// `run(output)` fills its front and says how much, or nullopt when it fails; less than everything: that was all.
+template <class Run> std::vector<std::byte> collect(u64 size, Run run) {
+  std::vector<std::byte> out;
+  for (u64 filled = 0;;) {
+    out.resize(std::min(size, std::max<u64>(2 * filled, 1 << 20)));
+    const u64 room = out.size() - filled;
+    std::optional<u64> written = run(std::span(out).subspan(filled));
+    if (!written || (room == 0 && filled < size))
+      return {};
+    filled += *written;
+    if (*written < room || filled == size) {
+      out.resize(filled);
+      return filled == size ? std::move(out) : std::vector<std::byte>();
+    }
+  }
+}
+
+std::vector<std::byte> inflate_all(Bytes input, u64 size) {
+  z_stream stream{};
+  if (input.size() > ~uInt{0} || inflateInit(&stream) != Z_OK)
+    return {};
+  std::unique_ptr<z_stream, void (*)(z_stream *)> end(&stream, [](z_stream *s) { inflateEnd(s); });
+  stream.next_in = const_cast<Bytef *>(reinterpret_cast<const Bytef *>(input.data()));
+  stream.avail_in = static_cast<uInt>(input.size());
+  return collect(size, [&](std::span<std::byte> output) -> std::optional<u64> {
+    stream.next_out = reinterpret_cast<Bytef *>(output.data());
+    stream.avail_out = static_cast<uInt>(output.size());
+    int result = inflate(&stream, Z_NO_FLUSH);
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+      return std::nullopt;
+    return output.size() - stream.avail_out;
+  });
+}
+
+std::vector<std::byte> unpack_zstd(Bytes input, u64 size) {
+  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx *)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (!context)
+    return {};
+  ZSTD_inBuffer in{input.data(), input.size(), 0};
+  return collect(size, [&](std::span<std::byte> output) -> std::optional<u64> {
+    ZSTD_outBuffer out{output.data(), output.size(), 0};
+    while (out.pos < out.size) {
+      const u64 before = out.pos + in.pos;
+      if (ZSTD_isError(ZSTD_decompressStream(context.get(), &out, &in)))
+        return std::nullopt;
+      if (out.pos + in.pos == before)
+        break;
+    }
+    return out.pos;
+  });
+}
+
+// Behind a header: {u32 type, [u32 reserved], size, alignment}, the last two as wide as addresses.
+std::vector<std::byte> decompress(Bytes content, bool wide, ByteOrder order) {
+  const u64 header = wide ? 24 : 12;
+  if (content.size() < header)
+    return {};
+  u64 size = wide ? load<u64>(content.data() + 8, order) : load<u32>(content.data() + 4, order);
+  if (size == 0 || size > largest_content)
+    return {};
+  switch (load<u32>(content.data(), order)) {
+  case compressed_zlib: return inflate_all(content.subspan(header), size);
+  case compressed_zstd: return unpack_zstd(content.subspan(header), size);
+  default: return {};
+  }
+}
+
+const Section *find(const Sections &sections, std::string_view name) {
+  auto found = std::find_if(sections.all().begin(), sections.all().end(),
+                            [&](const Section &s) { return sections.name(s) == name; });
+  return found == sections.all().end() ? nullptr : &*found;
+}
+
 } // namespace
 
 Bytes find_elf_section(Bytes file, std::string_view name) {
   Sections sections(file);
-  for (const Section &s : sections.all())
-    if (sections.name(s) == name)
-      return s.content;
-  return {};
+  const Section *found = find(sections, name);
+  return found ? found->content : Bytes();
+}
+
+ElfSectionContent read_elf_section(Bytes file, std::string_view name) {
+  Sections sections(file);
+  const Section *found = find(sections, name);
+  if (!found || !(found->flags & flag_compressed))
+    return {found ? found->content : Bytes(), nullptr};
+  auto content =
+      std::make_shared<std::vector<std::byte>>(decompress(found->content, sections.wide(), sections.order()));
+  return {*content, content};
 }
 
 std::vector<u8> elf_section_build_id(Bytes file) {

@@ -1,15 +1,24 @@
 // Sections and symbols of an ELF file: what is there for debuggers and linkers, and never mapped. For separate debug
-// files (NAME.dbg, NAME.debug). Nothing is trusted: what does not fit is empty. Cost is linear in the symbols. Any
-// thread; what is returned points into the bytes.
+// files (NAME.dbg, NAME.debug). Nothing is trusted: what does not fit is empty. Cost is linear in the symbols, or in
+// what a compressed section holds. Any thread; what is returned points into the bytes.
 #pragma once
 #include "image/elf_format.h"
 
 #include <functional>
+#include <memory>
 
 namespace dnheap {
 
 // The content of the section of that name; empty where there is none, or the file does not hold it.
 Bytes find_elf_section(Bytes file, std::string_view name);
+
+// The same, decompressed if it was compressed (SHF_COMPRESSED, zlib or zstd); empty, too, where that fails, or gives
+// more than 1 GiB.
+struct ElfSectionContent {
+  Bytes bytes;
+  std::shared_ptr<const void> storage; // keeps them alive; null: they lie in the file
+};
+ElfSectionContent read_elf_section(Bytes file, std::string_view name);
 
 // Of the note of that kind in any section.
 std::vector<u8> elf_section_build_id(Bytes file);

@@ -1,11 +1,11 @@
 #include "runtime/built_in_com_1.h"
 
+#include "runtime/object_header.h"
+
 namespace dnheap {
 
 namespace {
 
-// vm/syncblk.h: the word in front of an object holds an index into the table of sync blocks, or something else.
-constexpr u32 is_hash_or_index = 0x08000000, is_hash = 0x04000000, index_mask = 0x03ffffff;
 constexpr u32 flag_handle_weak = 0x4; // of SimpleComCallWrapper.Flags
 
 } // namespace
@@ -31,10 +31,10 @@ BuiltInCom1::BuiltInCom1(const Memory &memory, const ContractDescriptor &d) : me
 }
 
 std::optional<Address> BuiltInCom1::sync_block(Address object) const {
-  std::optional<u32> header = memory_->try_load<u32>(object - 4);
-  if (!header || (*header & (is_hash_or_index | is_hash)) != is_hash_or_index)
+  ObjectHeader header{memory_->try_load<u32>(object - ObjectHeader::offset).value_or(0)};
+  if (!header.has_index())
     return std::nullopt;
-  return memory_->try_pointer(sync_table_ + (*header & index_mask) * entry_size_ + at_->sync_block);
+  return memory_->try_pointer(sync_table_ + header.index() * entry_size_ + at_->sync_block);
 }
 
 // The specification asks the object for a wrapper; null and 1 mean none.

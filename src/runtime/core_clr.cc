@@ -1,7 +1,9 @@
 #include "runtime/core_clr.h"
 
+#include "base/text.h"
 #include "contract/find.h"
 #include "image/elf_image.h"
+#include "image/pe_image.h"
 #include "runtime/layout/derive.h"
 #include "runtime/statics_1.h"
 #include "runtime/version.h"
@@ -45,25 +47,56 @@ ContractDescriptor complete_descriptor(const Target &target, const Module &modul
   }
 }
 
+bool has_runtime_name(const Module &module) {
+  for (const char *name : {"libcoreclr.so", "coreclr.dll", "libcoreclr.dylib"})
+    if (module.file_name() == name)
+      return true;
+  return false;
+}
+
 } // namespace
+
+bool is_single_file_program(const Memory &memory, const Module &module) {
+  constexpr const char *name = "DotNetRuntimeInfo";
+  if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
+    return elf->find_symbol(name).has_value();
+  std::optional<PeImage> pe = PeImage::at(memory, module.base, true);
+  return pe && !pe->is_managed() && pe->find_export(name);
+}
 
 std::vector<const Module *> find_core_clr_modules(const Target &target) {
   std::vector<const Module *> out;
   for (const Module &module : target.modules)
-    for (const char *name : {"libcoreclr.so", "coreclr.dll", "libcoreclr.dylib"})
-      if (module.file_name() == name)
-        out.push_back(&module);
+    if (has_runtime_name(module) || is_single_file_program(target.memory, module))
+      out.push_back(&module);
   return out;
 }
 
 CoreClr::CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables)
-    : Runtime(target, module, find_version(target.memory, module), complete_descriptor(target, module, tables)),
+    : Runtime(target, module, find_version(target, module), complete_descriptor(target, module, tables)),
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
   require_types();
-  types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+  try {
+    types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
+  } catch (const Error &e) {
+    require_started(e);
+    throw;
+  }
   field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
   fields_ = std::make_unique<Fields1>(target, descriptor(), *types_, loader_, *field_descs_);
+}
+
+// A runtime that has started keeps more than this for itself alone.
+void CoreClr::require_started(const Error &error) const {
+  constexpr u64 least = 64 << 10;
+  std::vector<std::string> problems;
+  u64 size = 0;
+  for (const GCHeapSegment &s : heap_segments(problems))
+    size += s.is_sound() ? s.end - s.start : least;
+  if (size < least && problems.empty())
+    throw Error("the runtime had only begun to start: of objects its heap holds " + bytes_text(size) + ", and " +
+                error.what());
 }
 
 std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems) const {

@@ -12,7 +12,11 @@
 
 namespace dnheap {
 
-// The modules that are, by their file's name, such a runtime: libcoreclr.so, coreclr.dll, libcoreclr.dylib.
+// Does the program contain the runtime (PublishSingleFile, self-contained)? Told by its export DotNetRuntimeInfo:
+// dotnet/runtime src/coreclr/debug/runtimeinfo/runtimeinfo.cpp.
+bool is_single_file_program(const Memory &memory, const Module &module);
+
+// The modules that are such a runtime: libcoreclr.so, coreclr.dll, libcoreclr.dylib, and single-file programs.
 std::vector<const Module *> find_core_clr_modules(const Target &target);
 
 class CoreClr : public Runtime {
@@ -33,6 +37,8 @@ public:
   const FieldDesc1 &field_descs() const { return *field_descs_; }
 
 private:
+  void require_started(const Error &error) const;
+
   Thread1 thread_;
   mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap

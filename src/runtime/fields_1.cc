@@ -43,18 +43,11 @@ std::optional<u64> primitive_size(ElementType type, u64 pointer_size) {
 
 Fields1::Fields1(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
                  const FieldDesc1 &field_descs)
-    : Fields(target.format().pointer_size), memory_(&target.memory), types_(&types), loader_(&loader),
+    : NamedFields(target.memory, target.format().pointer_size), types_(&types), loader_(&loader),
       field_descs_(&field_descs), lookup_(target.memory, descriptor, types, loader),
       delegates_(target, descriptor, types, loader) {
   if (std::optional<i64> padding = descriptor.try_offset("EEClass", "BaseSizePadding"))
     padding_ = static_cast<u64>(*padding);
-}
-
-const std::vector<InstanceField> &Fields1::instance_fields(Address mt) {
-  auto it = fields_.find(mt);
-  if (it == fields_.end())
-    it = fields_.emplace(mt, read_fields(mt)).first;
-  return it->second;
 }
 
 std::vector<InstanceField> Fields1::read_fields(Address mt) {
@@ -166,14 +159,7 @@ std::optional<ElementShape> Fields1::elements(Address mt) {
   return out;
 }
 
-Fields1::TypeNames &Fields1::names_of(Address mt) {
-  auto it = names_.find(mt);
-  if (it == names_.end())
-    it = names_.emplace(mt, std::make_unique<TypeNames>(build_names(mt))).first;
-  return *it->second;
-}
-
-Fields1::TypeNames Fields1::build_names(Address mt) {
+NamedFields::TypeNames Fields1::build_names(Address mt) {
   TypeNames out;
   u64 budget = max_visited;
   out.array = elements(mt);
@@ -248,79 +234,11 @@ void Fields1::flatten(Address mt, const Flattening &into, u64 &budget) {
       flatten(field.method_table, {to, base, p_, path, into.depth + 1}, budget);
     else
       to->references.push_back({base, path});
-    if (length && !(element.references.empty() && element.runs.empty() && element.unknowns.empty())) {
+    if (length && !element.empty()) {
       into.to->runs.push_back({at, *field.size, length, {}});
       into.to->runs.back().elements.push_back(std::move(element));
     }
   }
-}
-
-ReferenceLayout::Reference *Fields1::locate(TypeNames &names, u64 offset, std::vector<u64> *elements) {
-  if (!names.array)
-    return names.layout.find(offset, elements);
-  if (offset < names.array->start)
-    return nullptr;
-  u64 inside = offset - names.array->start;
-  if (elements)
-    elements->push_back(inside / names.array->size);
-  return names.layout.find(inside % names.array->size, elements);
-}
-
-ReferenceName Fields1::reference(Address mt, u64 offset) {
-  if (mt != last_ || !last_names_) {
-    last_names_ = &names_of(mt);
-    last_ = mt;
-  }
-  ReferenceLayout::Reference *found = locate(*last_names_, offset, nullptr);
-  if (!found)
-    return intern(unnamed(*last_names_, offset));
-  if (found->number == ~0u)
-    found->number = static_cast<u32>(intern(found->path.text));
-  return ReferenceName{found->number};
-}
-
-// By offset; behind a struct of unknown type, from where that begins.
-std::string Fields1::unnamed(const TypeNames &names, u64 offset) const {
-  std::string out;
-  if (names.array && offset >= names.array->start) {
-    offset = (offset - names.array->start) % names.array->size;
-    out = "[*]";
-  }
-  if (const ReferenceLayout::Unknown *unknown = names.layout.find_unknown(offset)) {
-    offset -= unknown->offset;
-    out = unknown->path.text;
-  }
-  return out + "." + hex(offset);
-}
-
-std::string Fields1::exact_reference(Address object, Address mt, u64 offset) {
-  TypeNames &names = names_of(mt);
-  std::vector<u64> elements;
-  ReferenceLayout::Reference *found = locate(names, offset, &elements);
-  if (!found)
-    return unnamed(names, offset);
-  std::vector<std::string> texts;
-  for (u64 i = 0; i < elements.size(); ++i)
-    texts.push_back(i == 0 && names.array ? array_index(object, *names.array, elements[i])
-                                          : std::to_string(elements[i]));
-  return exact_text(found->path, texts);
-}
-
-// With several dimensions their lengths lie behind that of the whole, then the lower bounds; the last runs fastest.
-std::string Fields1::array_index(Address object, const ElementShape &shape, u64 element) const {
-  if (shape.rank == 0)
-    return std::to_string(element);
-  std::string out;
-  for (u32 i = shape.rank; i-- > 0;) {
-    auto length = memory_->try_load<u32>(object + 2 * p_ + 4 * i),
-         lower = memory_->try_load<u32>(object + 2 * p_ + 4 * (shape.rank + i));
-    if (!length || !lower || *length == 0)
-      return std::to_string(element);
-    i64 index = static_cast<i64>(i ? element % *length : element) + static_cast<std::int32_t>(*lower);
-    out = std::to_string(index) + (out.empty() ? "" : "," + out);
-    element /= *length;
-  }
-  return out;
 }
 
 std::vector<DelegateTarget> Fields1::delegate_targets(Address object, Address mt, u64 limit) {

@@ -3,32 +3,23 @@
 #pragma once
 #include "runtime/delegates_1.h"
 #include "runtime/field_desc_1.h"
-#include "runtime/fields.h"
-#include "runtime/reference_layout.h"
+#include "runtime/named_fields.h"
 #include "runtime/type_lookup_1.h"
 
 #include <map>
-#include <memory>
 
 namespace dnheap {
 
-class Fields1 : public Fields {
+class Fields1 : public NamedFields {
 public:
   Fields1(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
           const FieldDesc1 &field_descs);
 
-  const std::vector<InstanceField> &instance_fields(Address method_table) override;
   std::optional<ElementShape> elements(Address method_table) override;
-  ReferenceName reference(Address method_table, u64 offset) override;
-  std::string exact_reference(Address object, Address method_table, u64 offset) override;
   std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override;
   std::vector<std::string> problems() const override;
 
 private:
-  struct TypeNames {
-    ReferenceLayout layout; // by offset in the object; of an array: in an element
-    std::optional<ElementShape> array;
-  };
   struct Flattening {
     ReferenceLayout *to;
     u64 base; // where in `to` the object or struct begins
@@ -37,32 +28,22 @@ private:
     unsigned depth;
   };
 
-  TypeNames &names_of(Address method_table);
-  TypeNames build_names(Address method_table);
+  TypeNames build_names(Address method_table) override;
   void flatten(Address method_table, const Flattening &into, u64 &budget);
   u64 inline_array_length(Address method_table); // 0: none
   u64 find_inline_array_length(Address method_table);
-  std::vector<InstanceField> read_fields(Address method_table);
+  std::vector<InstanceField> read_fields(Address method_table) override;
   void describe(InstanceField &field, const FieldDesc &desc, Address module);
   std::optional<u64> struct_size(Address method_table) const;
   std::optional<u64> size_of(const InstanceField &field) const;
-  // The reference that lies there, and the number of its element at each level; null: none does.
-  ReferenceLayout::Reference *locate(TypeNames &names, u64 offset, std::vector<u64> *elements);
-  std::string unnamed(const TypeNames &names, u64 offset) const;
-  std::string array_index(Address object, const ElementShape &shape, u64 element) const;
 
-  const Memory *memory_;
   RuntimeTypeSystem1 *types_;
   Loader1 *loader_;
   const FieldDesc1 *field_descs_;
   TypeLookup1 lookup_;
   Delegates1 delegates_;
   std::optional<u64> padding_; // EEClass.BaseSizePadding
-  std::unordered_map<Address, std::vector<InstanceField>> fields_;
   std::unordered_map<Address, u64> inline_lengths_;
-  std::unordered_map<Address, std::unique_ptr<TypeNames>> names_;
-  Address last_ = 0; // the type that reference() was asked about last
-  TypeNames *last_names_ = nullptr;
   u64 kept_ = 0; // characters in all of these
   std::map<std::string, u64> problems_;
 };

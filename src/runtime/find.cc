@@ -13,7 +13,7 @@ namespace dnheap {
 std::vector<FoundRuntime> find_runtimes(const Target &target) {
   std::vector<FoundRuntime> out;
   for (const Module *module : find_core_clr_modules(target))
-    out.push_back({module, find_version(target.memory, *module),
+    out.push_back({module, find_version(target, *module),
                    [&target, module] { return std::make_unique<CoreClr>(target, *module); }});
   for (const FoundNativeAot &found : find_native_aot(target, out.empty()))
     if (std::none_of(out.begin(), out.end(), [&](const FoundRuntime &r) { return r.module == found.module; }))

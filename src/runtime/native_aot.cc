@@ -99,8 +99,15 @@ NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, Descript
   fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
 }
 
+void NativeAot::use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage) {
+  types_->use_symbols(NativeSymbols(file, bias, storage));
+  auto named = std::make_unique<FieldsN1>(memory(), *types_, file, bias, std::move(storage));
+  named_fields_ = named.get();
+  fields_ = std::move(named);
+}
+
 std::vector<StaticRoot> NativeAot::static_roots(std::vector<std::string> &problems) const {
-  return StaticsN1(target(), module(), descriptor(), *types_).static_roots(problems);
+  return StaticsN1(target(), module(), descriptor(), *types_, named_fields_).static_roots(problems);
 }
 
 } // namespace dnheap

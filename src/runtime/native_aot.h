@@ -3,11 +3,10 @@
 // runtime.h.
 #pragma once
 #include "contract/find.h"
+#include "runtime/fields_n1.h"
 #include "runtime/layout/debug_header.h"
 #include "runtime/runtime.h"
-#include "runtime/runtime_type_system_n1.h"
 #include "runtime/thread_n1.h"
-#include "runtime/unnamed_fields.h"
 
 #include <memory>
 
@@ -41,8 +40,9 @@ public:
   // One per type, and per thread, that has any: not the fields but the object that the compiler made up to hold them.
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
 
-  // The symbols of the program's debug file, for names; before the first one is asked for.
-  void use_symbols(NativeSymbols symbols) { types_->use_symbols(std::move(symbols)); }
+  // The program's debug file, for names of types and fields; before the first one is asked for. `bias`: what is added
+  // to its addresses to get those in the process.
+  void use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage);
 
   const ThreadN1 &thread() const { return thread_; }
 
@@ -56,7 +56,8 @@ private:
 
   ThreadN1 thread_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;
-  std::unique_ptr<UnnamedFields> fields_;
+  std::unique_ptr<Fields> fields_;
+  FieldsN1 *named_fields_ = nullptr; // the same; null: there is no debug file
 };
 
 } // namespace dnheap

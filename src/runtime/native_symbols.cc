@@ -9,7 +9,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_symbols = 1 << 23; // that are kept
-constexpr std::string_view type_mark = "_ZTV", statics_mark = "__GCSTATICS", data_mark = "__PreInitData";
+constexpr std::string_view type_mark = "_ZTV", statics_mark = "__GCSTATICS", data_mark = "__PreInitData",
+                           thread_mark = "__TypeThreadStaticIndex", inlined = "_inlinedThreadStatics";
 
 // "_ZTV4Node": the number is the name's length.
 std::string_view type_name_in(std::string_view symbol) {
@@ -37,7 +38,7 @@ void NativeSymbols::read() const {
       it->second = {};
   };
   for_each_elf_symbol(file_, [&](u64 address, std::string_view name) {
-    if (types_.size() + statics_.size() >= most_symbols)
+    if (types_.size() + statics_.size() + thread_statics_.size() >= most_symbols)
       return;
     if (name.starts_with(type_mark)) {
       if (std::string_view type = type_name_in(name); !type.empty()) {
@@ -46,6 +47,10 @@ void NativeSymbols::read() const {
       }
     } else if (name.starts_with(statics_mark) && !name.ends_with(data_mark)) {
       add(statics_, address + bias_, name.substr(statics_mark.size()));
+    } else if (name.starts_with(thread_mark)) {
+      thread_statics_.emplace_back(name.substr(thread_mark.size()), address + bias_);
+    } else if (name == inlined) {
+      inlined_ = address + bias_;
     }
   });
 }
@@ -58,6 +63,16 @@ std::optional<std::string_view> NativeSymbols::type_at(Address method_table) con
 std::optional<std::string_view> NativeSymbols::statics_at(Address cell) const {
   read();
   return at(statics_, cell);
+}
+
+const std::vector<std::pair<std::string_view, Address>> &NativeSymbols::thread_statics() const {
+  read();
+  return thread_statics_;
+}
+
+std::optional<Address> NativeSymbols::inlined_thread_statics() const {
+  read();
+  return inlined_;
 }
 
 std::optional<Address> NativeSymbols::find_type(std::string_view mangled) const {

@@ -1,5 +1,6 @@
 // NativeSymbols: what the separate debug file of a NativeAOT program tells by its symbols: which type lies where
-// (_ZTV…), and whose static fields a cell leads to (__GCSTATICS…). All names are mangled (metadata/mangled_name.h). The
+// (_ZTV…), whose static fields a cell leads to (__GCSTATICS…), and where a type says where its thread statics lie
+// (__TypeThreadStaticIndex…). All names are mangled (metadata/mangled_name.h). The
 // first look-up reads the file's symbols once, so not from several threads.
 #pragma once
 #include "base/bytes.h"
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace dnheap {
 
@@ -23,6 +25,10 @@ public:
   // The type at that address. Nullopt also where several names are given to it.
   std::optional<std::string_view> type_at(Address method_table) const;
   std::optional<std::string_view> statics_at(Address cell) const;
+  // Of each type with thread statics its name, and where {TypeManager, index} lie.
+  const std::vector<std::pair<std::string_view, Address>> &thread_statics() const;
+  // Where the type is told that the compiler made up for the thread statics of many types.
+  std::optional<Address> inlined_thread_statics() const;
   // The type of that name.
   std::optional<Address> find_type(std::string_view mangled) const;
 
@@ -35,6 +41,8 @@ private:
   mutable bool is_read_ = false;
   mutable std::unordered_map<Address, std::string_view> types_, statics_; // an empty name: several
   mutable std::unordered_map<std::string_view, Address> by_name_;
+  mutable std::vector<std::pair<std::string_view, Address>> thread_statics_;
+  mutable std::optional<Address> inlined_;
 };
 
 } // namespace dnheap

@@ -1,6 +1,6 @@
 // ReferenceLayout: where the references of one type lie and what each is called, structs and inline arrays resolved: a
-// list sorted by offset, in which a run of equal elements counts once. Built by Fields1, once per type; looking up is a
-// binary search per level of inline arrays. Knows nothing of any runtime. Immutable once sealed: any thread.
+// list sorted by offset, in which a run of equal elements counts once. Built once per type (NamedFields); looking up is
+// a binary search per level of inline arrays. Knows nothing of any runtime. Immutable once sealed: any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -49,6 +49,7 @@ public:
   std::vector<Run> runs;
   std::vector<Unknown> unknowns;
 
+  bool empty() const { return references.empty() && runs.empty() && unknowns.empty(); }
   // Sorts; references at the same offset become one, called "._a|._b".
   void seal();
   // Null: none lies there. `elements` gets the number of the element at each level.

@@ -94,25 +94,27 @@ Address RuntimeTypeSystemN1::optional_part(Address mt, u32 flags, unsigned index
 bool RuntimeTypeSystemN1::has_module(Address mt, u32 flags) const { return optional_part(mt, flags, 0) == cell_; }
 
 // One or more runs of references inside the object: {size − base size, offset} each, the first one last, then how many.
-bool RuntimeTypeSystemN1::has_series(Address mt, u32 base_size) const {
+std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::series_of(Address mt, u32 base_size) const {
   std::optional<u64> count = memory_->try_pointer(mt - p_);
   if (!count || *count == 0 || *count > most_series || *count > base_size / p_)
-    return false;
+    return {};
+  std::vector<Series> out;
   u64 last = 0;
   for (u64 i = 1; i <= *count; ++i) {
     std::optional<u64> offset = memory_->try_pointer(mt - 2 * i * p_),
                        less = memory_->try_pointer(mt - (2 * i + 1) * p_);
     if (!offset || !less)
-      return false;
+      return {};
     u64 size = *less + base_size;
     if (p_ == 4)
       size &= 0xffffffff;
     if (*offset < std::max(last, p_) || *offset % p_ || size == 0 || size % p_ || size > base_size - p_ ||
         *offset > base_size - p_ - size)
-      return false;
+      return {};
     last = *offset + size;
+    out.push_back({*offset, size});
   }
-  return true;
+  return out;
 }
 
 bool RuntimeTypeSystemN1::is_made_up(Address mt, u32 flags, u32 base_size) const {
@@ -122,7 +124,22 @@ bool RuntimeTypeSystemN1::is_made_up(Address mt, u32 flags, u32 base_size) const
   std::optional<u32> of_object = object ? load(object, at_.flags) : std::nullopt;
   return of_object && related(object) == 0 && (*of_object & kind_mask_) == kind_canonical &&
          load(object, at_.base_size) == 3 * p_ && has_module(object, *of_object) &&
-         (!(flags & has_pointers_) || has_series(mt, base_size));
+         (!(flags & has_pointers_) || !series_of(mt, base_size).empty());
+}
+
+std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::made_up_series(Address mt) const {
+  std::optional<u32> flags = mt % p_ ? std::nullopt : load(mt, at_.flags), base = load(mt, at_.base_size);
+  if (!flags || !base || !(*flags & has_pointers_) || has_module(mt, *flags) || !is_made_up(mt, *flags, *base))
+    return {};
+  return series_of(mt, *base);
+}
+
+Address RuntimeTypeSystemN1::parent_of(Address mt) const {
+  return (load(mt, at_.flags).value_or(kind_parameterized) & kind_mask_) == kind_canonical ? related(mt) : 0;
+}
+
+Address RuntimeTypeSystemN1::element_of(Address mt) const {
+  return (load(mt, at_.flags).value_or(0) & kind_mask_) == kind_parameterized ? related(mt) : 0;
 }
 
 std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const {
@@ -307,14 +324,16 @@ const std::string &RuntimeTypeSystemN1::name(Address mt) {
   return names_.emplace(mt, std::move(name)).first->second;
 }
 
-std::string RuntimeTypeSystemN1::statics_name(Address cell) {
+std::optional<std::string> RuntimeTypeSystemN1::statics_owner(Address cell) {
   std::optional<std::string_view> symbol = symbols_.statics_at(cell);
-  if (!symbol)
-    return place(cell);
-  std::optional<Address> type = symbols_.find_type(*symbol);
+  return symbol ? std::optional(unmangled(*symbol)) : std::nullopt;
+}
+
+std::string RuntimeTypeSystemN1::unmangled(std::string_view mangled) {
+  std::optional<Address> type = symbols_.find_type(mangled);
   if (!type)
-    type = symbols_.find_type("Boxed_" + std::string(*symbol));
-  return (type ? name(*type) : std::string(*symbol)) + ".*";
+    type = symbols_.find_type("Boxed_" + std::string(mangled));
+  return type ? name(*type) : std::string(mangled);
 }
 
 std::vector<std::string> RuntimeTypeSystemN1::problems() const {

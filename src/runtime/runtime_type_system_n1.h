@@ -30,8 +30,20 @@ public:
 
   // Of the program's debug file, where there is one; before the first name.
   void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
-  // Whose static fields that cell leads to: "Shop.Cache.*", else "shop!0x1a2b0".
-  std::string statics_name(Address cell);
+  const NativeSymbols &symbols() const { return symbols_; }
+  // 0: it has none, or it cannot be told. Of arrays the element, of all others the parent.
+  Address parent_of(Address method_table) const;
+  Address element_of(Address method_table) const;
+  // Where the references of a type lie that the compiler made up to hold static fields; empty: it is none.
+  struct Series {
+    u64 offset = 0, size = 0; // bytes
+  };
+  std::vector<Series> made_up_series(Address method_table) const;
+
+  // The type whose static fields that cell leads to: "Shop.Cache"; nullopt: nobody says.
+  std::optional<std::string> statics_owner(Address cell);
+  // A type by its mangled name: "Shop.Cache"; as it is where no MethodTable has that name.
+  std::string unmangled(std::string_view mangled);
   const ReadyToRun &ready_to_run() const { return ready_to_run_; }
   // "shop!0x1a2b0"; an address outside of the module as it is.
   std::string place(Address address) const;
@@ -48,7 +60,8 @@ private:
   Address optional_part(Address mt, u32 flags, unsigned index) const;
   bool has_module(Address mt, u32 flags) const;
   bool is_made_up(Address mt, u32 flags, u32 base_size) const;
-  bool has_series(Address mt, u32 base_size) const;
+  // Empty: unsound.
+  std::vector<Series> series_of(Address mt, u32 base_size) const;
   bool in_module(Address address) const { return address >= start_ && address < end_; }
 
   void read_map();

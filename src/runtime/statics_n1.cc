@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "runtime/thread_n1.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace dnheap {
@@ -30,6 +32,32 @@ std::vector<StaticRoot> StaticsN1::static_roots(std::vector<std::string> &proble
   return out;
 }
 
+// A holder's references are left out of the graph: so it gets all of its fields, or none.
+void StaticsN1::add_fields(const StaticRoot &holder, ReferenceLayout &layout, std::vector<StaticRoot> &to) const {
+  const Memory &memory = target_->memory;
+  const u64 p = memory.format().pointer_size;
+  std::vector<StaticRoot> found;
+  for (const auto &[offset, size] : types_->made_up_series(memory.try_pointer(holder.object).value_or(0)))
+    for (u64 at = offset; at < offset + size; at += p) {
+      std::optional<u64> value = memory.try_pointer(holder.object + at);
+      if (value == 0u)
+        continue;
+      if (!value || !is_object(*value))
+        return;
+      std::vector<u64> elements;
+      const ReferenceLayout::Reference *field = layout.find(at, &elements);
+      std::vector<std::string> numbers;
+      std::transform(elements.begin(), elements.end(), std::back_inserter(numbers),
+                     [](u64 element) { return std::to_string(element); });
+      found.push_back({.slot = holder.object + at,
+                       .object = *value,
+                       .name = field ? exact_text(field->path, numbers) : holder.name + "." + hex(at),
+                       .thread = holder.thread,
+                       .holder = holder.object});
+    }
+  to.insert(to.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
 // The section: distances of four bytes, from where they lie to the cells.
 void StaticsN1::add_cells(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const {
   const ReadyToRun::Section region = types_->ready_to_run().section(ReadyToRun::gc_static_region);
@@ -48,9 +76,16 @@ void StaticsN1::add_cells(std::vector<StaticRoot> &to, std::vector<std::string> 
     std::optional<u64> object = distance ? target_->memory.try_pointer(cell) : std::nullopt;
     if (!object)
       ++lost;
-    else if (is_object(*object))
-      to.push_back({.slot = cell, .object = *object, .name = types_->statics_name(cell)});
-    else if (*object && (*object & cell_is_uninitialized) == 0)
+    else if (is_object(*object)) {
+      std::optional<std::string> owner = types_->statics_owner(cell);
+      StaticRoot root{.slot = cell, .object = *object, .name = owner ? *owner + ".*" : types_->place(cell)};
+      to.push_back(root);
+      ReferenceLayout layout;
+      if (fields_)
+        layout = fields_->static_fields(cell, target_->memory.pointer(*object, "the type of static fields"));
+      if (!layout.empty())
+        add_fields(root, layout, to);
+    } else if (*object && (*object & cell_is_uninitialized) == 0)
       ++wrong;
   }
   if (lost)
@@ -74,12 +109,21 @@ void StaticsN1::add_threads(std::vector<StaticRoot> &to, std::vector<std::string
     return;
   }
   u64 wrong = 0;
+  std::unordered_map<Address, ReferenceLayout> layouts; // by type
   auto add = [&](Address slot, const char *name, const ThreadData &thread) {
     std::optional<u64> object = memory.try_pointer(slot);
-    if (object && is_object(*object))
-      to.push_back({.slot = slot, .object = *object, .name = name, .thread = thread.address});
-    else if (!object || *object)
-      ++wrong;
+    if (!object || !is_object(*object)) {
+      wrong += !object || *object;
+      return;
+    }
+    StaticRoot root{.slot = slot, .object = *object, .name = name, .thread = thread.address};
+    to.push_back(root);
+    const Address type = memory.pointer(*object, "the type of thread statics");
+    auto [layout, is_new] = layouts.try_emplace(type);
+    if (is_new && fields_)
+      layout->second = fields_->thread_static_fields(type);
+    if (!layout->second.empty())
+      add_fields(root, layout->second, to);
   };
   for (const ThreadData &thread : threads) {
     add(thread.address + statics, "thread statics", thread);

@@ -39,17 +39,12 @@ std::string version_in(Bytes bytes) {
 
 } // namespace
 
-std::string find_version(const Memory &memory, const Module &module) {
-  if (std::optional<ElfImage> image = ElfImage::at(memory, module.base))
-    for (const ElfImage::Segment &segment : image->segments())
-      for (const Range &range : memory.ranges()) {
-        Address from = std::max(segment.address, range.address),
-                to = std::min(segment.address + segment.size, range.end());
-        if (segment.writable && from < to)
-          if (std::string found = version_in(memory.fetched(range.bytes.subspan(from - range.address, to - from)));
-              !found.empty())
-            return found;
-      }
+std::string find_version(const Target &target, const Module &module) {
+  if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
+    for (const Memory *memory : {&target.memory, &target.initial}) // it is never written to
+      for (const Range &range : image->writable_bytes(*memory))
+        if (std::string found = version_in(range.bytes); !found.empty())
+          return found;
   if (module.pe && module.pe->file_version)
     if (std::string found = product_version(*module.pe->file_version); !found.empty())
       return found;

@@ -80,13 +80,13 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   return nullptr;
 }
 
-void add_symbols(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
+void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
   NativeAot *aot = dynamic_cast<NativeAot *>(&runtime);
   std::optional<ElfImage> image = aot ? ElfImage::at(target.memory, runtime.module().base) : std::nullopt;
   if (!image)
     return;
   if (std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders))
-    aot->use_symbols(NativeSymbols(file->bytes(), image->bias(), file));
+    aot->use_debug_file(file->bytes(), image->bias(), file);
 }
 
 } // namespace dnheap

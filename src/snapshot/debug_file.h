@@ -17,7 +17,7 @@ namespace dnheap {
 std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &module,
                                                   const std::vector<std::string> &folders);
 
-// Gives such a file's symbols to a runtime that can name types by them (NativeAot), if there is one.
-void add_symbols(Target &target, Runtime &runtime, const std::vector<std::string> &folders);
+// Gives such a file to a runtime that can name types and fields by it (NativeAot), if there is one.
+void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders);
 
 } // namespace dnheap

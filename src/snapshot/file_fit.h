@@ -27,6 +27,13 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
 // are among these, the file is known by time stamp and size.
 FileFit fit_managed_file(const Target &target, const Module &module, const MappedFilePtr &file);
 
+// The assemblies inside a single-file program that the process mapped from there: known as those in files of their own
+// are. Build ids do not tell such programs apart: all with the same runtime have the same.
+FileFit fit_bundle(const Target &target, const Module &program, const MappedFilePtr &file);
+
+// Is the module a piece of that program's file, behind what the program is itself?
+bool is_bundled_in(const Module &module, const Module &program);
+
 // The runtime's own libraries, of both systems, by their file names.
 bool is_runtime_library(std::string_view file_name);
 

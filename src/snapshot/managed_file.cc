@@ -1,40 +1,50 @@
 #include "base/text.h"
+#include "image/bundle.h"
 #include "image/pe_image.h"
 #include "snapshot/file_fit.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace dnheap {
 
 namespace {
 
 constexpr u64 compare_limit = 256 << 10;
+constexpr const char *bytes_differ = "its bytes are not those that the dump holds";
 
 // A file is mapped whole, as it is on disk (the flat view), or section by section; pieces of either kind begin at a
-// page of the file and end with one.
+// page of the file and end with one. `start`: where the assembly begins in the file that is mapped. Of one inside
+// another file all of a page is mapped with the headers, whatever part of it they fill.
 class Pieces {
 public:
-  Pieces(const PeImage &image, u64 file_size, u64 page) : image_(image), size_(file_size), page_(page) {}
+  explicit Pieces(u64 page) : page_(page) {}
 
   enum class Kind : u8 { none, constant, variable };
+
+  void add(const PeImage &image, u64 start, u64 size) {
+    add(start, size, Kind::constant);
+    add(start, image.size_of_headers(), Kind::constant);
+    if (start)
+      add(start, page_, Kind::constant);
+    for (const PeImage::Section &section : image.sections())
+      if (section.file_size)
+        add(start + section.file_offset, section.file_size, section.writable ? Kind::variable : Kind::constant);
+  }
   Kind kind_of(const Extent &extent) const {
-    u64 end = extent.file_offset + (extent.end - extent.start);
-    if (end < extent.file_offset || end > align_up(size_, page_))
-      return Kind::none;
-    if (extent.file_offset == 0 && (end == align_up(size_, page_) || end == align_up(image_.size_of_headers(), page_)))
-      return Kind::constant;
-    Kind out = Kind::none;
-    for (const PeImage::Section &section : image_.sections())
-      if (section.file_size && extent.file_offset == align_down(section.file_offset, page_) &&
-          end == align_up(u64{section.file_offset} + section.file_size, page_))
-        out = section.writable ? Kind::variable : out == Kind::none ? Kind::constant : out;
-    return out;
+    auto it = kinds_.find({extent.file_offset, extent.file_offset + (extent.end - extent.start)});
+    return it == kinds_.end() ? Kind::none : it->second;
   }
 
 private:
-  const PeImage &image_;
-  const u64 size_, page_;
+  void add(u64 start, u64 size, Kind kind) {
+    Kind &known = kinds_[{align_down(start, page_), align_up(start + size, page_)}];
+    known = std::max(known, kind);
+  }
+
+  const u64 page_;
+  std::map<std::pair<u64, u64>, Kind> kinds_;
 };
 
 // Extents that a change of protection split are one again.
@@ -57,7 +67,24 @@ u64 page_size(const Target &target) {
   return sound ? it->second : 4096;
 }
 
+std::string no_part(const Extent &extent, Bytes file) {
+  return fmt::format("{} bytes long: the process mapped {} bytes from byte {} on, which is no part of it", file.size(),
+                     extent.end - extent.start, extent.file_offset);
+}
+
+std::optional<Range> part_of(const Extent &extent, Bytes file) {
+  if (extent.file_offset >= file.size())
+    return std::nullopt;
+  return Range{extent.start,
+               file.subspan(extent.file_offset, std::min(extent.end - extent.start, file.size() - extent.file_offset))};
+}
+
 } // namespace
+
+bool is_bundled_in(const Module &module, const Module &program) {
+  return module.base != program.base && module.path == program.path && !module.extents.empty() &&
+         module.extents.front().file_offset != 0;
+}
 
 FileFit fit_managed_file(const Target &target, const Module &module, const MappedFilePtr &mapped) {
   FileFit out;
@@ -67,20 +94,19 @@ FileFit fit_managed_file(const Target &target, const Module &module, const Mappe
     out.reason = "not a managed assembly";
     return out;
   }
-  Pieces pieces(*image, file.size(), page_size(target));
+  Pieces pieces(page_size(target));
+  pieces.add(*image, 0, file.size());
   for (const Extent &extent : joined(module.extents)) {
     Pieces::Kind kind = pieces.kind_of(extent);
     if (kind == Pieces::Kind::none) {
-      out.reason = fmt::format("{} bytes long: the process mapped {} bytes from byte {} on, which is no part of it",
-                               file.size(), extent.end - extent.start, extent.file_offset);
+      out.reason = no_part(extent, file);
       return out;
     }
-    if (kind == Pieces::Kind::constant && extent.file_offset < file.size())
-      out.parts.push_back({extent.start, file.subspan(extent.file_offset, std::min(extent.end - extent.start,
-                                                                                   file.size() - extent.file_offset))});
+    if (std::optional<Range> part = part_of(extent, file); part && kind == Pieces::Kind::constant)
+      out.parts.push_back(*part);
   }
-  if (Agreement bytes = compare_known(target.memory, out.parts, compare_limit); !bytes.whole()) {
-    out.reason = "its bytes are not those that the dump holds";
+  if (!compare_known(target.memory, out.parts, compare_limit).whole()) {
+    out.reason = bytes_differ;
     return out;
   }
   bool headers = std::any_of(out.parts.begin(), out.parts.end(), [&](const Range &part) {
@@ -90,6 +116,37 @@ FileFit fit_managed_file(const Target &target, const Module &module, const Mappe
   out.identity = headers ? fmt::format("time stamp {:08x} and size", image->time_date_stamp()) : "inferred";
   out.storage = {mapped};
   out.fits = true;
+  return out;
+}
+
+FileFit fit_bundle(const Target &target, const Module &program, const MappedFilePtr &mapped) {
+  FileFit out;
+  Bytes file = mapped->bytes();
+  Pieces pieces(page_size(target));
+  for (const BundledFile &bundled : read_bundle(file))
+    if (std::optional<PeImage> image = PeImage::from_file(slice(file, bundled.offset, bundled.size));
+        image && !bundled.compressed)
+      pieces.add(*image, bundled.offset, bundled.size);
+  u64 found = 0;
+  std::vector<Extent> odd; // the runtime maps a page or two besides: what for, nothing tells, so they are left out
+  for (const Module &module : target.modules)
+    if (is_bundled_in(module, program))
+      for (const Extent &extent : joined(module.extents)) {
+        Pieces::Kind kind = pieces.kind_of(extent);
+        if (kind == Pieces::Kind::none)
+          odd.push_back(extent);
+        else
+          ++found;
+        if (std::optional<Range> part = part_of(extent, file); part && kind == Pieces::Kind::constant)
+          out.parts.push_back(*part);
+      }
+  if (odd.size() > found)
+    out.reason = no_part(odd[0], file);
+  else if (!compare_known(target.memory, out.parts, compare_limit).whole())
+    out.reason = bytes_differ;
+  out.identity = "inferred";
+  out.storage = {mapped};
+  out.fits = out.reason.empty();
   return out;
 }
 

@@ -79,6 +79,22 @@ bool is_native_windows_file(const Module &module, const std::set<std::string> &n
   return name.ends_with(".exe") && names.contains(name.substr(0, name.size() - 3) + "dll");
 }
 
+// Programs from whose files, behind themselves, something was mapped that the dump lacks.
+std::set<const Module *> programs_with_bundles(const Target &target) {
+  std::map<std::string_view, const Module *> programs;
+  std::set<const Module *> out;
+  for (const Module &module : target.modules)
+    if (!module.pe && !module.extents.empty() && module.extents.front().file_offset == 0)
+      programs.try_emplace(module.path, &module);
+  for (const Module &module : target.modules)
+    if (auto program = programs.find(module.path); program != programs.end() && is_bundled_in(module, *program->second))
+      for (const Extent &extent : module.extents)
+        if (out.size() < max_libraries &&
+            target.memory.known_bytes(extent.start, extent.end) < extent.end - extent.start)
+          out.insert(program->second);
+  return out;
+}
+
 class Layer {
 public:
   Layer(Target &target, const std::vector<std::string> &folders)
@@ -97,14 +113,18 @@ public:
         if ((library || (is_assembly(lower_case(module.file_name())) && !is_native_windows_file(module, names) &&
                          lacks_metadata(target_, module))) &&
             ++assemblies <= max_assemblies)
-          find_file(module, fit_pe_file);
+          module.inferred = find_file(module, fit_pe_file);
       } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
-          find_file(module, fit_native_file);
+          module.inferred = find_file(module, fit_native_file);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {
-        find_file(module, fit_managed_file);
+        module.inferred = find_file(module, fit_managed_file);
       }
     }
+    for (const Module *program : programs_with_bundles(target_))
+      if (find_file(*program, fit_bundle))
+        for (Module &module : target_.modules)
+          module.inferred |= is_bundled_in(module, *program);
     if (!laid_.empty())
       target_.memory.lay_under(std::move(laid_));
     target_.initial = Memory(target_.format(), std::move(initial_));
@@ -113,7 +133,8 @@ public:
 private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
-  void find_file(Module &module, Fit *fit) {
+  // Whether what is used is inferred.
+  bool find_file(const Module &module, Fit *fit) {
     std::vector<std::string> candidates = folders_.candidates(module.path, module.pe.has_value());
     bool examined = false;
     for (const std::string &path : candidates) {
@@ -125,27 +146,27 @@ private:
       if (found.fits) {
         if (!found.needless)
           lay(module, path, found);
-        return;
+        return found.identity == "inferred";
       }
       target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", found.reason});
     }
     if (examined)
-      return;
+      return false;
     std::optional<ElfImage> in_dump = ElfImage::at(target_.memory, module.base);
     std::vector<u8> id = in_dump ? in_dump->build_id() : std::vector<u8>();
     target_.provenance.push_back({module.path, "", Provenance::Outcome::missing, "",
                                   "not found" + (id.empty() ? "" : "; build id " + hex_bytes(id.data(), id.size())) +
                                       "; give its folder with --modules"});
+    return false;
   }
 
-  void lay(Module &module, const std::string &path, const FileFit &found) {
+  void lay(const Module &module, const std::string &path, const FileFit &found) {
     u64 added = 0;
     for (const Range &part : found.parts)
       added += part.bytes.size() - target_.memory.known_bytes(part.address, part.end());
     laid_.insert(laid_.end(), found.parts.begin(), found.parts.end());
     initial_.insert(initial_.end(), found.initial.begin(), found.initial.end());
     target_.storage.insert(target_.storage.end(), found.storage.begin(), found.storage.end());
-    module.inferred = found.identity == "inferred";
     target_.provenance.push_back(
         {module.path, path, Provenance::Outcome::used, found.identity, bytes_text(added) + " that the dump lacks"});
   }

@@ -27,6 +27,15 @@ constexpr int most_tries = 4;
 // Of one process: no real one has more than two or three.
 constexpr std::size_t most_runtimes = 64;
 
+// The host of .NET looks for the runtime and loads it.
+std::string host_alone(const Target &target) {
+  for (const Module &module : target.modules)
+    for (const char *name : {"libhostfxr.so", "libhostpolicy.so", "hostfxr.dll", "hostpolicy.dll"})
+      if (module.file_name() == name)
+        return "; " + std::string(name) + " is there: the dump was taken before the process had loaded a runtime";
+  return "";
+}
+
 } // namespace
 
 struct Snapshot::Built {
@@ -136,16 +145,15 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     std::string needed;
     for (const Provenance &p : target_->provenance)
       if (p.outcome != Provenance::Outcome::used && needed.empty())
-        needed = "; if " + p.module + " is a NativeAOT program, its file is needed: " + p.reason;
-    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, and for the debug "
-                "headers of NativeAOT and CoreRT, in " +
+        needed = "; if " + p.module + " is a NativeAOT or single-file program, its file is needed: " + p.reason;
+    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, single-file "
+                "programs, and for the debug headers of NativeAOT and CoreRT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
-                (target_->modules.empty() ? ": the dump lists none" : "") +
-                "; single-file programs cannot be read yet" + needed);
+                (target_->modules.empty() ? ": the dump lists none" : "") + host_alone(*target_) + needed);
   }
   auto open = [&](const FoundRuntime &of) {
     std::unique_ptr<Runtime> out = of.open();
-    add_symbols(*target_, *out, options_.module_folders);
+    add_debug_file(*target_, *out, options_.module_folders);
     return out;
   };
   if (options_.runtime) {

@@ -66,9 +66,8 @@ Memory::Memory(Format format, std::vector<Range> ranges) : format_(format) {
 void Memory::lay_under(std::vector<Range> ranges) {
   std::vector<Range> all = std::move(ranges_);
   all.insert(all.end(), ranges.begin(), ranges.end());
-  std::shared_ptr<BytesOnDemand> source = std::move(on_demand_);
-  *this = Memory(format_, std::move(all));
-  on_demand_ = std::move(source);
+  Memory flat(format_, std::move(all));
+  ranges_ = std::move(flat.ranges_);
 }
 
 std::vector<LostRange> Memory::take_out(std::span<const LostBytes> lost) {
@@ -112,6 +111,7 @@ u64 Memory::known_bytes(Address start, Address end) const {
 }
 
 const Range *Memory::find(Address address) const {
+  address &= address_bits_;
   if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
     return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
@@ -126,7 +126,7 @@ Bytes Memory::place(Address address, u64 limit) const {
   const Range *range = find(address);
   if (!range)
     return {};
-  Bytes rest = range->bytes.subspan(address - range->address);
+  Bytes rest = range->bytes.subspan((address & address_bits_) - range->address);
   return rest.first(std::min<u64>(rest.size(), limit));
 }
 

@@ -53,6 +53,10 @@ public:
   u64 size() const;                                  // bytes known
   u64 known_bytes(Address start, Address end) const; // how many of [start, end); O(log n + ranges in between)
 
+  // From now on the top byte of an address does not count when it is looked up: on arm64 the hardware ignores it, and
+  // allocators keep tags there (TBI, MTE). Words that are read keep their tags.
+  void ignore_top_byte() { address_bits_ = ~u64{0} >> 8; }
+
   // Adds what is not yet known: existing bytes stay in front of new ones. O((n + m) log (n + m)): collect, then call
   // once.
   void lay_under(std::vector<Range> ranges);
@@ -61,13 +65,13 @@ public:
   // reading. O(ranges × log lost + what is lost).
   std::vector<LostRange> take_out(std::span<const LostBytes> lost);
 
-  // The range that holds `address`, or null.
+  // The range that holds `address`, or null. The address may have a tag: see ignore_top_byte().
   const Range *find(Address address) const;
 
   // `size` bytes without a copy; empty when they are not all known or do not lie in one range.
   Bytes view(Address address, u64 size) const {
     const Range *range = find(address);
-    Bytes out = range ? slice(range->bytes, address - range->address, size) : Bytes{};
+    Bytes out = range ? slice(range->bytes, (address & address_bits_) - range->address, size) : Bytes{};
     if (on_demand_) [[unlikely]]
       return fetched(out).size() == size ? out : Bytes{};
     return out;
@@ -110,6 +114,7 @@ public:
 
 private:
   Format format_;
+  u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
   std::shared_ptr<BytesOnDemand> on_demand_; // null: everything is there
 };

@@ -4,6 +4,9 @@
 #include "dump/elf_core.h"
 #include "dump/open.h"
 #include "runtime/core_clr.h"
+#include "support/bundle_writer.h"
+#include "support/debug_file_writer.h"
+#include "support/dwarf_writer.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
@@ -92,6 +95,30 @@ void add_windows(Seeds &seeds) {
     }
   for (bool wide : {true, false})
     seeds.add("pe_fuzz", PeWriter{.wide = wide}.write());
+  for (u32 version : {1u, 2u, 6u}) {
+    BundleWriter bundle{.program = std::vector<std::byte>(64), .version = version};
+    bundle.files = {{.path = "a.dll", .bytes = PeWriter().write()}, {.path = "b.json", .bytes = {std::byte{'{'}}}};
+    seeds.add("bundle_fuzz", bundle.write());
+  }
+}
+
+void add_debug_files(Seeds &seeds) {
+  for (Format format : all_formats)
+    for (unsigned version : {4u, 5u}) {
+      DwarfWriter dwarf({format, version, version == 5 && format.pointer_size == 8});
+      dwarf.begin_unit("NetRuntime");
+      const u64 object = dwarf.class_type("Object", 8, 0, {{"m_pEEType", 0, 0}})[0];
+      const u64 to = dwarf.reference(dwarf.declaration("Object")), pair = dwarf.declaration("Pair");
+      dwarf.class_type("Pair", 16, 0, {{"A", to, 0}, {"B", dwarf.base_type("int", 5, 4), 8}});
+      dwarf.class_type("Node", 32, object, {{"_next", to, 8}, {"_pair", pair, 16}});
+      std::vector<u64> at = dwarf.class_type("Cache", 8, object, {}, {{"a", to}, {"b", pair}, {"c", to}});
+      dwarf.place(at[1], 0x800, 8);
+      dwarf.place(at[2], 0x800, 16);
+      dwarf.end_unit();
+      DebugFileWriter out{.format = format, .build_id = {1, 2, 3, 4}, .symbols = {{"_ZTV4Node", 0x900}}};
+      out.more = {{".debug_info", dwarf.info()}, {".debug_abbrev", dwarf.abbrev()}, {".debug_str", dwarf.strings()}};
+      seeds.add("dwarf_fuzz", out.write());
+    }
 }
 
 // Changes to a sound process have no format: some of each length.
@@ -115,6 +142,7 @@ int main(int argc, char **argv) {
     Seeds seeds(argv[1]);
     add_synthetic(seeds);
     add_windows(seeds);
+    add_debug_files(seeds);
     add_patches(seeds);
     for (int i = 2; i < argc; ++i)
       seeds.add_target(*open_dump(argv[i]));

@@ -1,7 +1,7 @@
 // Dominators and retained sizes against the definition (take a vertex away and see what is not reached any more) on
 // random graphs, and on shapes that are hard for such algorithms: deep, wide, cyclic.
 #include "graph/dominator_tree.h"
-#include "support/graphs.h"
+#include "support/property.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -130,12 +130,7 @@ void expect_as_defined(const DominatorTree &tree, const Graph &graph) {
 }
 
 TEST(DominatorTree, AsDefinedOnRandomGraphs) {
-  for (u64 seed = 0; seed < 6000; ++seed) {
-    Graph graph = random_graph(seed, seed % 10 == 0 ? 90 : 25);
-    expect_as_defined(tree_of(graph), graph);
-    if (HasFailure())
-      FAIL() << "graph " << seed;
-  }
+  for_all(6000, graphs(25, 90), [](const GraphCase &c) { expect_as_defined(tree_of(c.graph), c.graph); });
 }
 
 TEST(DominatorTree, TheSameWithAnyNumberOfThreads) {

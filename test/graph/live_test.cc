@@ -2,6 +2,7 @@
 // searches.
 #include "graph/live.h"
 #include "graph/roots.h"
+#include "support/property.h"
 #include "support/random_graph.h"
 
 #include <gtest/gtest.h>
@@ -39,53 +40,50 @@ std::vector<std::set<Address>> reach(RandomGraph &made, std::span<const Dependen
 }
 
 TEST(MarkLive, FindsWhatASimpleSearchFinds) {
-  std::mt19937_64 random(21);
   u64 most_share = 0, least_share = 100;
-  for (Format format : all_formats)
-    for (int round = 0; round < 12; ++round) {
-      SCOPED_TRACE(name_of(format) + " " + std::to_string(round));
-      // Mostly null, so that neither everything nor nothing is reached.
-      RandomGraph made({.format = format}, random, 4, 200, round % 2 ? 60 : 80);
-      std::vector<Dependent> dependents;
-      for (int i = 0; i < 100; ++i)
-        dependents.push_back({made.random_object(), made.random_object()});
-      for (int i = 1; i < 20; ++i) // a chain
-        dependents.push_back({dependents[i - 1].secondary, made.random_object()});
-      dependents.push_back({made.free[0], made.random_object()});
-      dependents.push_back({made.random_object(), made.free[0]});
-      std::vector<RootStage> stages(3);
-      for (RootStage &stage : stages)
-        for (u64 i = random() % 4; i; --i)
-          stage.objects.push_back(made.random_object());
-      stages[1].objects.push_back(made.free[0]);
-      stages[1].objects.push_back(made.random_object() + made.p);
-      stages[1].objects.push_back(0);
-      stages[1].objects.push_back(made.heap.object_type);
-      std::vector<std::set<Address>> wanted = reach(made, dependents, stages);
-      std::map<Address, WrittenObject> objects = made.objects();
-      Indexed in(made.heap, dependents);
-      for (unsigned threads : {1u, 4u})
-        for (u64 share_from : {u64{1}, u64{1024}}) {
-          LiveObjects live = mark_live(*in.index, *in.references, stages, threads, {}, share_from);
-          ASSERT_EQ(live.stages.size(), stages.size());
-          u64 alive = 0;
-          for (u64 s = 0; s < stages.size(); ++s) {
-            u64 bytes = 0;
-            for (Address address : wanted[s])
-              bytes += objects[address].size;
-            EXPECT_EQ(live.stages[s].objects, wanted[s].size());
-            EXPECT_EQ(live.stages[s].bytes, bytes);
-            alive += wanted[s].size();
-          }
-          for (const auto &[address, object] : objects)
-            ASSERT_EQ(live.objects.test(address), std::any_of(wanted.begin(), wanted.end(), [&](const auto &stage) {
-                        return stage.contains(address);
-                      }));
-          EXPECT_FALSE(live.objects.test(made.free[0]));
-          most_share = std::max(most_share, 100 * alive / objects.size());
-          least_share = std::min(least_share, 100 * alive / objects.size());
+  for_all(60, heaps(300), [&](const HeapCase &c) {
+    std::mt19937_64 random(c.seed);
+    RandomGraph made({.format = c.format}, random, c.bad, c.objects, c.null);
+    std::vector<Dependent> dependents;
+    for (u64 i = 0; i < c.dependents; ++i)
+      dependents.push_back({made.random_object(), made.random_object()});
+    for (u64 i = 1; i < std::min<u64>(20, c.dependents); ++i) // a chain
+      dependents.push_back({dependents[i - 1].secondary, made.random_object()});
+    dependents.push_back({made.free[0], made.random_object()});
+    dependents.push_back({made.random_object(), made.free[0]});
+    std::vector<RootStage> stages(3);
+    for (RootStage &stage : stages)
+      for (u64 i = random() % 4; i; --i)
+        stage.objects.push_back(made.random_object());
+    stages[1].objects.push_back(made.free[0]);
+    stages[1].objects.push_back(made.random_object() + made.p);
+    stages[1].objects.push_back(0);
+    stages[1].objects.push_back(made.heap.object_type);
+    std::vector<std::set<Address>> wanted = reach(made, dependents, stages);
+    std::map<Address, WrittenObject> objects = made.objects();
+    Indexed in(made.heap, dependents);
+    for (unsigned threads : {1u, 4u})
+      for (u64 share_from : {u64{1}, u64{1024}}) {
+        LiveObjects live = mark_live(*in.index, *in.references, stages, threads, {}, share_from);
+        ASSERT_EQ(live.stages.size(), stages.size());
+        u64 alive = 0;
+        for (u64 s = 0; s < stages.size(); ++s) {
+          u64 bytes = 0;
+          for (Address address : wanted[s])
+            bytes += objects[address].size;
+          EXPECT_EQ(live.stages[s].objects, wanted[s].size());
+          EXPECT_EQ(live.stages[s].bytes, bytes);
+          alive += wanted[s].size();
         }
-    }
+        for (const auto &[address, object] : objects)
+          ASSERT_EQ(live.objects.test(address), std::any_of(wanted.begin(), wanted.end(), [&](const auto &stage) {
+                      return stage.contains(address);
+                    }));
+        EXPECT_FALSE(live.objects.test(made.free[0]));
+        most_share = std::max(most_share, 100 * alive / objects.size());
+        least_share = std::min(least_share, 100 * alive / objects.size());
+      }
+  });
   EXPECT_GT(most_share, 50u);
   EXPECT_LT(least_share, 20u);
 }

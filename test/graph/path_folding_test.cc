@@ -1,6 +1,6 @@
 // Folding against a plain twin that has the whole sequence of each path before it, and by hand.
 #include "graph/path_folding.h"
-#include "support/graphs.h"
+#include "support/property.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -217,21 +217,64 @@ std::vector<std::vector<u32>> alignments(std::span<const FoldedStep> steps, std:
   return out;
 }
 
+struct TreeCase {
+  std::vector<i64> parents; // -1: a root
+  std::vector<u32> labels;
+  std::vector<ObjectId> instances;
+};
+
+void showValue(const TreeCase &value, std::ostream &to) {
+  for (u64 i = 0; i < value.parents.size(); ++i)
+    to << i << " below " << value.parents[i] << ", label " << value.labels[i] << "\n";
+  to << "instances:";
+  for (ObjectId instance : value.instances)
+    to << " " << static_cast<u32>(instance);
+}
+
+TreeCase random_tree(u64 seed) {
+  GraphDice dice(seed);
+  TreeCase out;
+  u32 objects = 1 + static_cast<u32>(dice(120)), letters = 1 + static_cast<u32>(dice(4));
+  u64 deep = 1 + dice(8); // how near an object's parent is
+  out.parents.resize(objects);
+  out.labels.resize(objects);
+  for (u32 i = 0; i < objects; ++i) {
+    out.parents[i] = i == 0 || dice(30) == 0 ? -1 : i64{i} - 1 - static_cast<i64>(dice(std::min<u64>(i, deep)));
+    out.labels[i] = static_cast<u32>(dice(letters));
+    if (dice(3) == 0)
+      out.instances.push_back(ObjectId{i});
+  }
+  return out;
+}
+
+// Without one object, whose children become its parent's; without one instance.
+std::vector<TreeCase> smaller_trees(const TreeCase &of) {
+  std::vector<TreeCase> out;
+  for (u32 gone = 0; gone < of.parents.size(); ++gone) {
+    TreeCase &tree = out.emplace_back();
+    auto renumber = [&](i64 id) { return id - (id > gone); };
+    for (u32 i = 0; i < of.parents.size(); ++i)
+      if (i != gone) {
+        tree.parents.push_back(renumber(of.parents[i] == gone ? of.parents[gone] : of.parents[i]));
+        tree.labels.push_back(of.labels[i]);
+      }
+    for (ObjectId instance : of.instances)
+      if (static_cast<u32>(instance) != gone)
+        tree.instances.push_back(ObjectId{static_cast<u32>(renumber(static_cast<u32>(instance)))});
+    if (tree.parents.empty())
+      out.pop_back();
+  }
+  for (u64 i = 0; i < of.instances.size(); ++i) {
+    out.push_back(of);
+    out.back().instances.erase(out.back().instances.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return out;
+}
+
 TEST(PathFolding, AsByTwin) {
-  for (u64 seed = 0; seed < 4000; ++seed) {
-    GraphDice dice(seed);
-    u32 objects = 1 + static_cast<u32>(dice(120)), letters = 1 + static_cast<u32>(dice(4));
-    u64 deep = 1 + dice(8); // how near an object's parent is
-    std::vector<i64> parents(objects);
-    std::vector<u32> labels(objects);
-    std::vector<ObjectId> instances;
-    for (u32 i = 0; i < objects; ++i) {
-      parents[i] = i == 0 || dice(30) == 0 ? -1 : i64{i} - 1 - static_cast<i64>(dice(std::min<u64>(i, deep)));
-      labels[i] = static_cast<u32>(dice(letters));
-      if (dice(3) == 0)
-        instances.push_back(ObjectId{i});
-    }
-    Tree tree(parents, labels);
+  for_all(4000, values_of(random_tree, smaller_trees), [](const TreeCase &c) {
+    Tree tree(c.parents, c.labels);
+    const std::vector<ObjectId> &instances = c.instances;
     FoldedPaths folded = tree.fold(instances);
     ASSERT_EQ(folded.not_folded, 0u);
     u64 total = 0;
@@ -255,11 +298,11 @@ TEST(PathFolding, AsByTwin) {
         key.push_back({step.times > 1});
       }
       auto [at, is_new] = same.emplace(key, index);
-      ASSERT_EQ(at->second, index) << "tree " << seed;
+      ASSERT_EQ(at->second, index);
 
       ASSERT_EQ(twin[0].labels[0], path.owner);
       std::vector<std::vector<u32>> ways = alignments(path.steps, {twin.begin() + 1, twin.end()});
-      ASSERT_FALSE(ways.empty()) << "tree " << seed << ", " << text(path);
+      ASSERT_FALSE(ways.empty()) << text(path);
       if (ways.size() > 1)
         ambiguous.insert(index);
       for (u64 step = 0; step < path.steps.size(); ++step) {
@@ -273,10 +316,10 @@ TEST(PathFolding, AsByTwin) {
       if (!ambiguous.contains(index)) {
         for (auto [step, bounds] : times[index])
           ASSERT_EQ(std::pair(folded.paths[index].steps[step].least, folded.paths[index].steps[step].most), bounds)
-              << "tree " << seed << ", " << text(folded.paths[index]);
+              << text(folded.paths[index]);
       }
     }
-  }
+  });
 }
 
 } // namespace

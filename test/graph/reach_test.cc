@@ -1,7 +1,7 @@
 // What objects lead to, and what goes with a set of them, against plain searches.
 #include "graph/reach.h"
 #include "graph/retained_by_group.h"
-#include "support/graphs.h"
+#include "support/property.h"
 
 #include <gtest/gtest.h>
 
@@ -54,13 +54,13 @@ Retained closure(const Edges &edges, const ObjectSizes &sizes, ObjectId object, 
 }
 
 TEST(Reach, ClosureAsBySearch) {
-  for (u64 seed = 0; seed < 1000; ++seed) {
-    Graph graph = random_graph(seed, 60);
+  for_all(1000, graphs(60), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
     for (u32 i = 0; i < graph.objects(); i += 7)
-      ASSERT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{i}, 1 + seed % 3, {}),
+      ASSERT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{i}, static_cast<unsigned>(1 + c.seed % 3), {}),
                 total(graph, reached(graph, {i}, std::vector<bool>(graph.objects()))))
-          << "graph " << seed << ", object " << i;
-  }
+          << "object " << i;
+  });
 }
 
 TEST(Reach, ClosureOfMuchWorkIsSharedByThreads) {
@@ -81,30 +81,29 @@ TEST(Reach, ALongList) {
 }
 
 TEST(Reach, WhatGoesWithASet) {
-  for (u64 seed = 0; seed < 2000; ++seed) {
-    Graph graph = random_graph(seed, 60);
+  for_all(2000, graphs(60), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
     std::vector<bool> nothing(graph.objects()), set(graph.objects());
-    GraphDice dice(seed);
+    GraphDice dice(c.seed);
     for (u32 i = 0; i < graph.objects(); ++i)
       set[i] = dice(5) == 0;
     Retained all = total(graph, reached(graph, roots_of(graph), nothing));
     Retained left = total(graph, reached(graph, roots_of(graph), set));
-    RetainedBySets sets(graph.edges(), graph.sizes(), graph.owners(), 1 + seed % 2, {});
+    RetainedBySets sets(graph.edges(), graph.sizes(), graph.owners(), static_cast<unsigned>(1 + c.seed % 2), {});
     ASSERT_EQ(sets.reached(), all);
     ASSERT_EQ(sets.of([&](ObjectId id) { return set[static_cast<u32>(id)]; }),
-              (Retained{all.objects - left.objects, all.bytes - left.bytes}))
-        << "graph " << seed;
+              (Retained{all.objects - left.objects, all.bytes - left.bytes}));
     ASSERT_EQ(sets.of([](ObjectId) { return true; }), all);
     ASSERT_EQ(sets.of([](ObjectId) { return false; }), Retained{});
-  }
+  });
 }
 
 TEST(RetainedByGroup, CountsInstancesBelowNoOther) {
-  for (u64 seed = 0; seed < 3000; ++seed) {
-    Graph graph = random_graph(seed, seed % 10 == 0 ? 400 : 40);
+  for_all(3000, graphs(40, 400), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
     DominatorTree tree(graph.edges(), graph.sizes(), graph.owners(), 1, {});
     constexpr u32 groups = 4;
-    GraphDice dice(seed);
+    GraphDice dice(c.seed);
     std::vector<u32> group(graph.objects());
     for (u32 &g : group)
       g = static_cast<u32>(dice(groups + 1)); // some belong to none
@@ -122,13 +121,13 @@ TEST(RetainedByGroup, CountsInstancesBelowNoOther) {
       expected[group[i]].retained.objects += tree.retained(*at).objects;
       expected[group[i]].retained.bytes += tree.retained(*at).bytes;
     }
-    std::vector<GroupRetained> found = retained_by_group(tree, groups, static_cast<unsigned>(1 + seed % 7), {},
+    std::vector<GroupRetained> found = retained_by_group(tree, groups, static_cast<unsigned>(1 + c.seed % 7), {},
                                                          [&](ObjectId id) { return group[static_cast<u32>(id)]; });
     for (u32 g = 0; g < groups; ++g) {
-      ASSERT_EQ(found[g].top_level, expected[g].top_level) << "graph " << seed;
-      ASSERT_EQ(found[g].retained, expected[g].retained) << "graph " << seed;
+      ASSERT_EQ(found[g].top_level, expected[g].top_level);
+      ASSERT_EQ(found[g].retained, expected[g].retained);
     }
-  }
+  });
 }
 
 } // namespace

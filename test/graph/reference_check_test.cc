@@ -1,6 +1,7 @@
 // Every reference is found, in every shape that a GCDesc can have, and every bad one is told; against what the test
 // itself wrote into the objects.
 #include "graph/reference_check.h"
+#include "support/property.h"
 #include "support/random_graph.h"
 
 #include <gtest/gtest.h>
@@ -16,41 +17,43 @@ u64 mix(u64 a, u64 b) {
 }
 
 ReferenceCheck check(const Indexed &in, unsigned threads, u64 most) {
-  return check_references(in.opened.heap, in.opened.runtime, *in.index, *in.references, threads, {}, most);
+  return check_references(
+      in.opened.heap, in.opened.runtime, *in.index, *in.references, HeaderCheck(in.opened.runtime),
+      [](Address) { return true; }, threads, {}, most);
 }
 
 TEST(ReferenceCheck, FindsWhatTheTestWrote) {
-  std::mt19937_64 random(5);
-  for (Format format : all_formats)
-    for (int round = 0; round < 4; ++round) {
-      SCOPED_TRACE(name_of(format) + " " + std::to_string(round));
-      RandomGraph made({.format = format}, random);
-      u64 references = 0, edges = 0;
-      for (const auto &[object, targets] : made.targets)
-        for (Address target : targets) {
-          ++references;
-          edges += mix(object, target);
-        }
-      Indexed in(made.heap);
-      for (unsigned threads : {1u, 3u}) {
-        ReferenceCheck found = check(in, threads, 1000000);
-        EXPECT_EQ(found.objects, made.objects().size());
-        EXPECT_EQ(found.references, references);
-        EXPECT_EQ(found.edges, edges);
-        EXPECT_EQ(found.hidden, 0u);
-        EXPECT_EQ(found.unreadable, 0u);
-        EXPECT_EQ(found.bad, made.bad.size());
-        EXPECT_TRUE(found.undescribed.empty());
-        std::map<Address, Address> bad;
-        for (const BadReference &b : found.bad_references) {
-          bad[b.slot] = b.target;
-          bool is_free = std::find(made.free.begin(), made.free.end(), b.target) != made.free.end();
-          EXPECT_EQ(b.problem == ReferenceProblem::free_space, is_free);
-          EXPECT_EQ(b.problem == ReferenceProblem::outside, b.target == made.heap.object_type);
-        }
-        EXPECT_EQ(bad, made.bad);
+  for_all(40, heaps(300), [](const HeapCase &c) {
+    std::mt19937_64 random(c.seed);
+    RandomGraph made({.format = c.format}, random, c.bad, c.objects, c.null);
+    u64 references = 0, edges = 0;
+    for (const auto &[object, targets] : made.targets)
+      for (Address target : targets) {
+        ++references;
+        edges += mix(object, target);
       }
+    Indexed in(made.heap);
+    for (unsigned threads : {1u, 3u}) {
+      ReferenceCheck found = check(in, threads, 1000000);
+      EXPECT_EQ(found.objects, made.objects().size());
+      EXPECT_EQ(found.references, references);
+      EXPECT_EQ(found.edges, edges);
+      EXPECT_EQ(found.hidden, 0u);
+      EXPECT_EQ(found.unreadable, 0u);
+      EXPECT_EQ(found.bad_headers, 0u);
+      EXPECT_EQ(found.bad, made.bad.size());
+      EXPECT_TRUE(found.undescribed.empty());
+      std::map<Address, Address> bad;
+      for (const BadReference &b : found.bad_references) {
+        bad[b.slot] = b.target;
+        bool is_free = std::find(made.free.begin(), made.free.end(), b.target) != made.free.end();
+        EXPECT_EQ(b.problem == ReferenceProblem::free_space, is_free);
+        EXPECT_EQ(b.problem == ReferenceProblem::outside, b.target == made.heap.object_type);
+        EXPECT_EQ(b.problem == ReferenceProblem::unaligned, b.target % 4 != 0);
+      }
+      EXPECT_EQ(bad, made.bad);
     }
+  });
 }
 
 TEST(ReferenceCheck, ListsTheFirstByAddress) {

@@ -1,6 +1,6 @@
 // Shortest paths against Bellman and Ford's relaxation, on random graphs; the same paths by any number of threads.
 #include "graph/shortest_paths.h"
-#include "support/graphs.h"
+#include "support/property.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ void expect_path(const Graph &graph, const std::vector<ObjectId> &path, OwnerId 
 }
 
 TEST(ShortestPaths, AsShortAsCanBePreciseOnesFirst) {
-  for (u64 seed = 0; seed < 3000; ++seed) {
-    Graph graph = random_graph(seed, 60);
+  for_all(3000, graphs(60), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
     std::vector<u32> precise = distances(graph, 0, graph.precise_owners);
     std::vector<u32> conservative = distances(graph, graph.precise_owners, graph.owner_count);
     ShortestPaths all(graph.edges(), 1, {});
@@ -54,19 +54,17 @@ TEST(ShortestPaths, AsShortAsCanBePreciseOnesFirst) {
       one.grow(graph.owners(), ObjectId{i});
       u32 expected = precise[i] != never ? precise[i] : conservative[i];
       std::vector<ObjectId> path = one.path(ObjectId{i});
-      ASSERT_EQ(all.path(ObjectId{i}), path) << "graph " << seed;
-      ASSERT_EQ(one.met(ObjectId{i}), expected != never) << "graph " << seed;
+      ASSERT_EQ(all.path(ObjectId{i}), path);
+      ASSERT_EQ(one.met(ObjectId{i}), expected != never);
       if (expected == never)
         continue;
-      ASSERT_EQ(path.size(), expected + 1) << "graph " << seed;
+      ASSERT_EQ(path.size(), expected + 1);
       std::optional<OwnerId> owner = one.owner(path[0]);
       ASSERT_TRUE(owner);
       ASSERT_EQ(static_cast<u32>(*owner) < graph.precise_owners, precise[i] != never);
       expect_path(graph, path, *owner, ObjectId{i});
     }
-    if (HasFailure())
-      FAIL() << "graph " << seed;
-  }
+  });
 }
 
 TEST(ShortestPaths, TheSameWithAnyNumberOfThreads) {
@@ -123,9 +121,9 @@ TEST(ShortestPaths, StopsInTheLevelThatItLooksFor) {
 }
 
 TEST(ShortestPaths, OneFromEachOwner) {
-  for (u64 seed = 0; seed < 2000; ++seed) {
-    Graph graph = random_graph(seed, 60), referrers = turned_round(graph);
-    GraphDice dice(seed);
+  for_all(2000, graphs(60), [](const GraphCase &c) {
+    const Graph &graph = c.graph, referrers = turned_round(graph);
+    GraphDice dice(c.seed);
     ObjectId to{static_cast<u32>(dice(graph.objects()))};
     std::vector<OwnedPath> paths = paths_from_owners(referrers.edges(), graph.owners(), to, 100, 1, {});
     u64 count = 0, last = 0;
@@ -133,11 +131,11 @@ TEST(ShortestPaths, OneFromEachOwner) {
       u32 expected = distances(graph, owner, owner + 1)[static_cast<u32>(to)];
       auto path =
           std::find_if(paths.begin(), paths.end(), [&](const OwnedPath &p) { return p.owner == OwnerId{owner}; });
-      ASSERT_EQ(path != paths.end(), expected != never) << "graph " << seed;
+      ASSERT_EQ(path != paths.end(), expected != never);
       if (expected == never)
         continue;
       ++count;
-      ASSERT_EQ(path->objects.size(), expected + 1) << "graph " << seed;
+      ASSERT_EQ(path->objects.size(), expected + 1);
       expect_path(graph, path->objects, path->owner, to);
     }
     ASSERT_EQ(paths.size(), count);
@@ -148,7 +146,7 @@ TEST(ShortestPaths, OneFromEachOwner) {
     if (count > 1) {
       ASSERT_EQ(paths_from_owners(referrers.edges(), graph.owners(), to, 1, 1, {}).size(), 1u);
     }
-  }
+  });
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 #include "support/debug_file_writer.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
 
 namespace dnheap::test {
 namespace {
@@ -31,6 +33,59 @@ TEST(ElfSections, FourFormats) {
     EXPECT_TRUE(find_elf_section(file, ".bss").empty()); // it has a size, and no content
     EXPECT_TRUE(find_elf_section(file, ".nothing").empty());
   }
+}
+
+std::vector<std::byte> compressed(Format format, u32 type, u64 size, Bytes data) {
+  FormatWriter out(format);
+  out.word(type);
+  if (format.pointer_size == 8)
+    out.word(0);
+  out.pointer(size);
+  out.pointer(1);
+  out.append(data);
+  return out.bytes();
+}
+
+TEST(ElfSections, Compressed) {
+  constexpr u32 zlib = 1, zstd = 2;
+  std::vector<std::byte> plain(3 << 20); // more than a decoder is given room for at first
+  for (u64 i = 0; i < plain.size(); ++i)
+    plain[i] = static_cast<std::byte>(i * i >> 8);
+  std::vector<std::byte> deflated(compressBound(plain.size())), packed(ZSTD_compressBound(plain.size()));
+  uLongf size = deflated.size();
+  ASSERT_EQ(compress(reinterpret_cast<Bytef *>(deflated.data()), &size, reinterpret_cast<const Bytef *>(plain.data()),
+                     plain.size()),
+            Z_OK);
+  deflated.resize(size);
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 1));
+  for (Format format : all_formats)
+    for (u32 type : {zlib, zstd}) {
+      SCOPED_TRACE(name_of(format) + (type == zlib ? " zlib" : " zstd"));
+      const std::vector<std::byte> &data = type == zlib ? deflated : packed;
+      auto read = [&](u32 said, u64 length, Bytes content, u32 flags = 0x800) {
+        DebugFileWriter out = writer(format);
+        out.more = {{".debug_info", compressed(format, said, length, content), flags}};
+        ElfSectionContent found = read_elf_section(out.write(), ".debug_info");
+        return std::vector<std::byte>(found.bytes.begin(), found.bytes.end());
+      };
+      EXPECT_EQ(read(type, plain.size(), data), plain);
+      EXPECT_TRUE(read(type, plain.size() + 1, data).empty()); // it says another length than it has
+      EXPECT_TRUE(read(type, ~u64{0}, data).empty());
+      EXPECT_TRUE(read(type, 0, data).empty());
+      EXPECT_TRUE(read(3, plain.size(), data).empty());
+      EXPECT_TRUE(read(type, plain.size(), Bytes(data).first(data.size() / 2)).empty());
+      std::vector<std::byte> damaged = data;
+      damaged[10] ^= std::byte{0x55};
+      damaged[11] ^= std::byte{0x55};
+      EXPECT_LE(read(type, plain.size(), damaged).size(), plain.size());
+    }
+  DebugFileWriter out = writer({});
+  out.more = {{".debug_info", plain, 0}, {".short", std::vector<std::byte>(5), 0x800}};
+  const std::vector<std::byte> file = out.write();
+  EXPECT_EQ(read_elf_section(file, ".debug_info").bytes.size(), plain.size());
+  EXPECT_FALSE(read_elf_section(file, ".debug_info").storage);
+  EXPECT_TRUE(read_elf_section(file, ".short").bytes.empty());
+  EXPECT_TRUE(read_elf_section(file, ".nothing").bytes.empty());
 }
 
 TEST(ElfSections, NotAnElfFile) {

@@ -229,8 +229,9 @@ def own_handles(answer, truth):
     return problems + [f"handles of kind {kind} that the program did not make" for kind in sorted(unexpected)]
 
 
-# The stages of `stat --live` that ClrMD's roots stand for too: handles and due finalizers.
-WITNESSED = re.compile(r"handle:.*|finalizer")
+# The stages of `stat --live` that ClrMD's roots stand for too: handles, those of the arrays that hold statics among them, and
+# due finalizers.
+WITNESSED = re.compile(r"static|handle:.*|finalizer")
 ADDED = ("thread_static", "stack_conservative")
 
 
@@ -238,7 +239,7 @@ def references(verify, live, witness):
     """All references, by number and hash of (source, target), and what handles and due finalizers keep alive, as ClrMD has them.
 
     ClrMD 4.2 does not say that objects of collectible types keep their LoaderAllocator alive; the witness adds it. Statics
-    add nothing: the runtime keeps them in arrays and boxes that handles hold. What thread statics and stacks hold beyond, the
+    are in arrays and boxes that handles hold: dnheap counts what they reach apart, together it is the same. What thread statics and stacks hold beyond, the
     witness does not look for: added(live) tells how much it is.
     """
     totals = verify["tables"]["totals"][0]
@@ -248,7 +249,7 @@ def references(verify, live, witness):
     witnessed = [row for row in stages if WITNESSED.fullmatch(row["kind"])]
     found = {name: sum(row[name] for row in witnessed) for name in ("objects", "bytes")}
     problems += different(witness["reachable_with_collectible"], found, "live objects")
-    problems += [f"{row['kind']} roots reach {row['objects']} objects that handles and finalizers do not" for row in stages
+    problems += [f"{row['kind']} roots reach {row['objects']} objects that no kind of root the witness knows reaches" for row in stages
                  if row not in witnessed and row["kind"] not in ADDED and row["objects"]]
     rows = live["tables"]["types"]
     problems += [f"{name} of all stages together are {sum(row[name] for row in stages)}, of all types {sum(row[column] for row in rows)}"

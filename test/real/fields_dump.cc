@@ -1,7 +1,8 @@
 // fields-dump DUMP: what dnheap says of fields, as JSON, for test/real/compare.py to compare with ClrMD (test/witness,
-// Fields.cs): of every type with objects its own and inherited fields, and of every reference what it is called.
-// Only for tests; `dnheap show` is for people.
+// Fields.cs), and for test/real/nativeaot.py: of every type with objects its own and inherited fields, and of every
+// reference what it is called. Only for tests; `dnheap show` is for people.
 #include "base/text.h"
+#include "graph/roots.h"
 #include "heap/gcdesc.h"
 #include "heap/object_cursor.h"
 #include "runtime/core_clr.h"
@@ -51,10 +52,7 @@ template <class Texts> void print_texts(const char *name, const Texts &texts) {
   std::printf("]");
 }
 
-void print_type(const CoreClr &runtime, Address mt, const Slots &slots, bool &first_type) {
-  std::printf("%s\n{\"method_table\":\"%s\",\"type\":%s", first_type ? "" : ",", hex(mt).c_str(),
-              quoted(runtime.types().name(mt)).c_str());
-  first_type = false;
+void print_fields(const CoreClr &runtime, Address mt) {
   for (bool statics : {false, true}) {
     std::printf(",\"%s\":[", statics ? "statics" : "fields");
     bool first = true;
@@ -65,19 +63,42 @@ void print_type(const CoreClr &runtime, Address mt, const Slots &slots, bool &fi
                       statics ? std::nullopt : std::optional<u64>(field.offset), first);
     std::printf("]");
   }
+}
+
+void print_fields(const Runtime &runtime, Address mt) {
+  std::printf(",\"fields\":[");
+  bool first = true;
+  for (const InstanceField &field : runtime.fields().instance_fields(mt)) {
+    std::printf("%s{\"name\":%s,\"type\":%s,\"offset\":%llu}", first ? "" : ",", quoted(field.name).c_str(),
+                quoted(field.type_name).c_str(), static_cast<unsigned long long>(field.offset));
+    first = false;
+  }
+  std::printf("]");
+}
+
+void print_type(const Runtime &runtime, Address mt, const Slots &slots, bool &first_type) {
+  std::printf("%s\n{\"method_table\":\"%s\",\"type\":%s", first_type ? "" : ",", hex(mt).c_str(),
+              quoted(runtime.types().name(mt)).c_str());
+  first_type = false;
+  if (const auto *core = dynamic_cast<const CoreClr *>(&runtime))
+    print_fields(*core, mt);
+  else
+    print_fields(runtime, mt);
   print_texts("slots", slots.folded);
   print_texts("delegates", slots.delegates);
   std::printf("}");
 }
 
 struct Counts {
-  unsigned long long elements = 0, unnamed = 0, slots = 0, delegates = 0, unnamed_delegates = 0;
+  unsigned long long elements = 0, unnamed = 0, unnamed_references = 0, slots = 0, delegates = 0, unnamed_delegates = 0;
 };
 
 // A name by offset, ".0x18", has no letters.
 bool is_unnamed(const std::string &name) { return name.find(".0x") != name.npos || name.find(".?") != name.npos; }
 
-void visit(const CoreClr &runtime, const Object &object, Address mt, std::map<Address, Slots> &types, Counts &counts) {
+// `statics`: of NativeAOT, fields of objects; they have their names.
+void visit(const Runtime &runtime, const RootSet &statics, const Object &object, Address mt,
+           std::map<Address, Slots> &types, Counts &counts) {
   auto it = types.find(mt);
   if (it == types.end()) {
     it = types.emplace(mt, Slots()).first;
@@ -91,7 +112,9 @@ void visit(const CoreClr &runtime, const Object &object, Address mt, std::map<Ad
     u64 offset = static_cast<u64>(slot - object.bytes);
     ++counts.slots;
     const std::string &name = runtime.fields().text(runtime.fields().reference(mt, offset));
-    counts.unnamed += is_unnamed(name);
+    const bool has_name = !is_unnamed(name) || statics.find_slot(object.address + offset);
+    counts.unnamed += !has_name;
+    counts.unnamed_references += !has_name && load_pointer(slot, format) != 0;
     if (slots.folded.size() < 1000)
       slots.folded.insert(name);
     if (load_pointer(slot, format) == 0)
@@ -117,13 +140,13 @@ int main(int argc, char **argv) try {
   if (argc != 2)
     throw UsageError("usage: fields-dump DUMP");
   std::unique_ptr<Snapshot> snapshot = Snapshot::open(argv[1], SnapshotOptions());
-  const auto &runtime = dynamic_cast<const CoreClr &>(snapshot->runtime());
+  const Runtime &runtime = snapshot->runtime();
   std::map<Address, Slots> types;
   Counts counts;
   ObjectCursor cursor(snapshot->heap(), runtime);
   while (const Object *object = cursor.next())
     if (cursor.method_table() != runtime.types().free_object_method_table())
-      visit(runtime, *object, cursor.method_table(), types, counts);
+      visit(runtime, snapshot->roots(), *object, cursor.method_table(), types, counts);
   std::printf("{\"types\":[");
   bool first = true;
   for (const auto &[mt, slots] : types)
@@ -137,8 +160,10 @@ int main(int argc, char **argv) try {
                   static_cast<unsigned long long>(name.second));
       first = false;
     }
-  std::printf("],\n\"elements\":%llu,\"slots\":%llu,\"unnamed\":%llu,\"delegates\":%llu,\"unnamed_delegates\":%llu",
-              counts.elements, counts.slots, counts.unnamed, counts.delegates, counts.unnamed_delegates);
+  std::printf("],\n\"elements\":%llu,\"slots\":%llu,\"unnamed\":%llu,\"unnamed_references\":%llu,\"delegates\":%llu,"
+              "\"unnamed_delegates\":%llu",
+              counts.elements, counts.slots, counts.unnamed, counts.unnamed_references, counts.delegates,
+              counts.unnamed_delegates);
   print_texts("problems", runtime.fields().problems());
   std::printf("}\n");
   return 0;

@@ -18,6 +18,7 @@ import time
 
 import combinations
 import compare
+import corrupted
 import descriptor11
 import live
 import runtimes
@@ -47,8 +48,13 @@ def main():
         return 0
     if not (options.dnheap and options.one):
         parser.error("say --list and --pairwise or --all, or DNHEAP and --one COMBINATION")
+    return exit_code(run, options.dnheap.resolve(), options.one)
+
+
+def exit_code(run, *arguments):
+    """Prints the problems that run(*arguments) finds."""
     try:
-        problems = run(options.dnheap.resolve(), options.one)
+        problems = run(*arguments)
     except runtimes.Missing as reason:
         print(f"SKIPPED: NO REAL DUMPS WERE TESTED: {reason}", file=sys.stderr)
         return SKIPPED
@@ -99,7 +105,18 @@ def at_rest(dnheap, combination, program, arguments=()):
             if combination.dump in ("gcore", "kernel"):
                 names = type_names(target, pathlib.Path(folder) / f"{program}-names.core")
             dump = target.dump(combination.dump, pathlib.Path(folder) / f"{program}.core")
-        return check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+        problems = check(dnheap, combination, dump, target.truth, compare.at_rest, names)
+        if program == "zoo" and combination.dump == "full":
+            problems += after_corruption(dnheap, combination, dump)
+        return problems
+
+
+def after_corruption(dnheap, combination, dump):
+    """The same dump with bytes of its heap overwritten: `verify` and ClrMD's VerifyHeap() must find the same."""
+    done, lost = corrupted.corrupt(dump, answer(dnheap, "objects", dump)["tables"]["objects"])
+    found = corrupted.differences(done, lost, answer(dnheap, "verify", dump), witness.corrupted(dump, combination.major))
+    print(f"{dump.name}: {len(done)} objects corrupted")
+    return [f"corrupted: {problem}" for problem in found]
 
 
 def live_process(dnheap, combination):

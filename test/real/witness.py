@@ -35,3 +35,12 @@ def survey(dump, major, statics=False, kind="all"):
         return json.loads(result.read_text())
     finally:
         result.unlink()
+
+
+def corrupted(dump, major):
+    """What ClrMD's VerifyHeap() finds: {address of an object: ObjectCorruptionKind}."""
+    command = [runtimes.sdk(), build(), "corrupted", dump, runtimes.runtime(major) / "libmscordaccore.so"]
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
+    return dict(line.split() for line in done.stdout.splitlines())

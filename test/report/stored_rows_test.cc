@@ -38,7 +38,9 @@ Answer answer_of(u64 rows) {
 std::string json(const Answer &answer, u64 top = 0) {
   std::string out;
   Sink sink(out);
-  write_json(answer, {.top = top}, sink);
+  WriteOptions options;
+  options.top = top;
+  write_json(answer, options, sink);
   return out;
 }
 

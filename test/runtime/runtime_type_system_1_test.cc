@@ -1,6 +1,7 @@
 // Type names and object layouts of MethodTables and TypeDescs, in the layouts of 8 to 11.
 #include "support/opened.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
@@ -156,6 +157,56 @@ TEST(RuntimeTypeSystem1, NamesThatContainThemselves) {
   EXPECT_LT(t.name(endless).size(), 10000u);
   ASSERT_EQ(t.problems().size(), 1u);
   EXPECT_NE(t.problems()[0].find("nested deeper than 32"), std::string::npos) << t.problems()[0];
+}
+
+// Sixty generic types in one another, and sixty of which each doubles the one within: names stay short.
+TEST(RuntimeTypeSystem1, NamesOfDeepGenericTypes) {
+  for_each_layout([](const HeapShape &shape) {
+    Types t(shape);
+    u32 list = t.define("Shop", "List`1", {"T"}), pair = t.define("Shop", "Pair`2", {"K", "V"});
+    Address lists = t.heap.string_type, pairs = t.heap.string_type, thirty = 0;
+    for (int i = 0; i < 60; ++i) {
+      lists = t.instance(list, {lists});
+      pairs = t.instance(pair, {pairs, pairs});
+      if (i == 29)
+        thirty = lists;
+    }
+    std::string wanted = "System.String";
+    for (int i = 0; i < 30; ++i)
+      wanted = "Shop.List<" + wanted + ">";
+    EXPECT_EQ(t.name(thirty), wanted);
+    for (Address type : {lists, pairs}) {
+      EXPECT_EQ(t.name(type).find("Shop."), 0u);
+      EXPECT_LE(t.name(type).size(), 8192u + std::strlen("…")); // cut off
+    }
+    EXPECT_FALSE(t.problems().empty());
+  });
+}
+
+// Of collectible types, by way of the module that loaded the type: handle → the managed LoaderAllocator.
+TEST(RuntimeTypeSystem1, LoaderAllocatorOfCollectibleTypes) {
+  for_each_layout([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    const u64 p = heap.p;
+    Address allocator = heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
+    u32 collectible = shape.net == Net::net8 ? 0x10000000 : 0x00200000;
+    Address type = heap.method_table({.flags = collectible}), plain = heap.method_table({});
+    const i64 at = 0x800;
+    heap.native.pointer(heap.app().module + at, heap.native.words({0, 0, heap.native.words({allocator})}));
+    for (Address mt : {type, plain})
+      if (shape.net != Net::net8)
+        heap.native.pointer(mt + 16 + 2 * p, heap.native.words({0, heap.app().module, 0, 0}));
+    Opened opened(heap);
+    ContractDescriptor descriptor = opened.runtime.descriptor();
+    descriptor.set_field("Module", "LoaderAllocator", at, Origin::published);
+    descriptor.set_field("LoaderAllocator", "ObjectHandle", static_cast<i64>(2 * p), Origin::published);
+    descriptor.set_field("MethodTableAuxiliaryData", "LoaderModule", static_cast<i64>(p), Origin::published);
+    RuntimeTypeSystem1 types(opened.runtime.memory(), descriptor, opened.runtime.loader());
+    EXPECT_EQ(types.loader_allocator_object(type), allocator);
+    EXPECT_EQ(types.loader_allocator_object(plain), 0u);
+    descriptor.types["LoaderAllocator"].fields.erase("ObjectHandle");
+    EXPECT_EQ(types.loader_allocator_object(type), 0u);
+  });
 }
 
 // Whatever a name does not deserve to be believed for is said.

@@ -21,7 +21,7 @@ TEST(Version, OfTheLoadersRecord) {
     module.path = row.path;
     module.pe = PeIdentity{};
     module.pe->file_version = row.file;
-    EXPECT_EQ(find_version(Memory(), module), row.version);
+    EXPECT_EQ(find_version(Target(), module), row.version);
   }
 }
 

@@ -52,11 +52,12 @@ def incomplete_sample(dnheap, folder):
 def command_lines(dnheap, verb, dump):
     """What follows the verb and the dump: each way to ask that gives other tables or rows."""
     if verb == "show":
-        return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")]]
+        return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")],
+                [first(dnheap, dump, "System.Int32[]"), "--values"]]
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
-            "retained": [[], ["--tree"]]}.get(verb, [[]])
+            "retained": [[], ["--tree"]], "verify": [[], ["--all"]]}.get(verb, [[]])
 
 
 def first(dnheap, dump, kind):

@@ -3,6 +3,12 @@
 
 namespace dnheap::test {
 
+namespace {
+
+constexpr u64 thread_words = 24; // of a thread
+
+} // namespace
+
 Address AotBuilder::text(const std::string &text) { return constants.append(text + std::string(1, '\0')); }
 
 void AotBuilder::write_sections() {
@@ -81,6 +87,7 @@ void AotBuilder::write_header() {
                                                                  {"dac_generation", "allocation_start", 8 * p},
                                                                  {"Globals", "MinObjectSize", 3 * p},
                                                                  {"ThreadStore", "m_ThreadList", 2 * p},
+                                                                 {thread, "SIZEOF", thread_words * p},
                                                                  {thread, "m_pNext", 11 * p},
                                                                  {thread, "m_threadId", 13 * p},
                                                                  {"MethodTable", "m_uFlags", 0},
@@ -208,7 +215,7 @@ void AotBuilder::write_threads() {
   Address next = 0;
   for (u64 i = threads.size(); i-- > 0;) {
     const AotThread &of = threads[i];
-    Address thread = native.reserve(30 * p, p), inlined = 0;
+    Address thread = native.reserve((thread_words + 6) * p, p), inlined = 0;
     for (u64 j = of.inlined_statics.size(); j-- > 0;)
       inlined = native.words({of.inlined_statics[j], inlined, native.address()});
     native.pointer(thread + 3 * p, of.context.pointer);
@@ -221,6 +228,10 @@ void AotBuilder::write_threads() {
     const u64 words[] = {of.statics, inlined, 0, stack(i), stack(i + 1)};
     for (u64 j = 0; j < std::size(words); ++j)
       native.pointer(thread + (18 + j) * p, words[j]);
+    // Behind a thread others keep bounds of its stack.
+    if (shape.header && !shape.descriptor)
+      for (u64 j = 0; j < std::size(words); ++j)
+        native.pointer(thread + (thread_words + j) * p, j < 3 ? 0 : words[j]);
     variables["thread " + std::to_string(i)] = next = thread;
   }
   Address store = native.words({0, 0, next});

@@ -4,11 +4,12 @@ namespace dnheap::test {
 
 namespace {
 
-struct Section {
+struct Row {
   std::string name;
   u32 type, link;
   u64 entry_size;
   std::vector<std::byte> content;
+  u32 flags = 0;
 };
 
 } // namespace
@@ -46,16 +47,19 @@ std::vector<std::byte> DebugFileWriter::write() const {
   link.text_with_nul(debug_link);
   link.align(4);
   link.word(0);
-  std::vector<Section> sections = {
+  std::vector<Row> sections = {
       {"", 0, 0, 0, {}},
       {".bss", 8, 0, 0, {}},
       {".note.gnu.build-id", 7, 0, 0, note.bytes()},
       {".symtab", 2, 4, symbol_size, table.bytes()},
       {".strtab", 3, 0, 0, strings.bytes()},
       {".gnu_debuglink", 1, 0, 0, debug_link.empty() ? std::vector<std::byte>() : link.bytes()},
-      {".shstrtab", 3, 0, 0, {}}};
+  };
+  for (const DebugFileWriter::Section &s : more)
+    sections.push_back({s.name, 1, 0, 0, s.content, s.flags});
+  sections.push_back({".shstrtab", 3, 0, 0, {}});
   std::vector<u64> name_at;
-  for (const Section &s : sections) {
+  for (const Row &s : sections) {
     name_at.push_back(names.size());
     names.text_with_nul(s.name);
   }
@@ -76,7 +80,7 @@ std::vector<std::byte> DebugFileWriter::write() const {
   out.word(1);
   out.fill_to(header_size);
   std::vector<u64> at;
-  for (const Section &s : sections) {
+  for (const Row &s : sections) {
     out.align(8);
     at.push_back(out.size());
     out.append(s.content);
@@ -84,10 +88,10 @@ std::vector<std::byte> DebugFileWriter::write() const {
   out.align(8);
   const u64 rows = out.size();
   for (u64 i = 0; i < sections.size(); ++i) {
-    const Section &s = sections[i];
+    const Row &s = sections[i];
     out.word(name_at[i]);
     out.word(s.type);
-    out.pointer(0);
+    out.pointer(s.flags);
     out.pointer(0);
     out.pointer(at[i]);
     out.pointer(s.type == 8 ? 0x1000 : s.content.size());

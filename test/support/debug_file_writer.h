@@ -1,4 +1,5 @@
-// Writes separate debug files for tests, in all four formats: an ELF file of sections only, with build id and symbols.
+// Writes separate debug files for tests, in all four formats: an ELF file of sections only, with build id,
+// symbols, and whatever else.
 #pragma once
 #include "support/elf_writer.h"
 
@@ -15,6 +16,12 @@ struct DebugFileWriter {
   std::vector<u8> build_id = {};
   std::vector<Symbol> symbols = {};
   std::string debug_link = {}; // of a program: what it calls its debug file
+  struct Section {
+    std::string name = {};
+    std::vector<std::byte> content = {};
+    u32 flags = 0;
+  };
+  std::vector<Section> more = {};
 
   std::vector<std::byte> write() const;
 };

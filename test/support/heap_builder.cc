@@ -83,10 +83,11 @@ HeapBuilder::HeapBuilder(const HeapShape &s)
   data.append(version_text(s.net));
   // All of the runtime's variables, in some order; what is said of them follows in build().
   for (const char *name :
-       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore",  "Finalizer",
-        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",      "c_gc_state",
-        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",      "build_variant",
-        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "gc_descriptor"})
+       {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore", "Finalizer",
+        "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",     "c_gc_state",
+        "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",     "build_variant",
+        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "SyncTable",   "SyncBlockCache",
+        "Dispenser",      "gc_descriptor"})
     variable(name);
   variable("generation_table", 5 * 33);
   variable("GlobalAllocContext", 8);
@@ -366,6 +367,8 @@ std::vector<std::byte> HeapBuilder::library_file() const {
   if (descriptor_ && shape.exported)
     library.symbols.push_back({"DotNetRuntimeContractDescriptor", descriptor_ - module_base_});
   library.symbols.push_back({"coreclr_initialize", ElfLibraryWriter::read_only_at});
+  if (shape.single_file)
+    library.symbols.push_back({"DotNetRuntimeInfo", ElfLibraryWriter::read_only_at});
   for (Address at : relocated_) {
     u64 value = load_pointer(data.bytes().data() + (at - data.address()), shape.format);
     library.relocations.push_back({at - module_base_, value - module_base_});
@@ -384,7 +387,8 @@ std::vector<HeapBuilder::Piece> HeapBuilder::pieces() const {
     if (m.has_image)
       out.push_back({m.image, assembly_file(m)});
   for (const SegmentWriter &s : segments)
-    out.push_back({s.block.address(), s.block.bytes()});
+    if (s.backing.empty())
+      out.push_back({s.block.address(), s.block.bytes()});
   for (const Block &block : handle_segments)
     out.push_back({block.address(), block.bytes()});
   return out;
@@ -398,13 +402,16 @@ std::unique_ptr<Target> HeapBuilder::target() {
   std::vector<Range> ranges;
   for (const Piece &piece : pieces())
     edits_.apply({piece.address, piece.bytes}, shape.format, ranges, out->storage);
+  for (const SegmentWriter &s : segments)
+    ranges.push_back({s.block.address(), s.backing});
   out->path = "synthetic.core";
   out->container = "elf-core";
   out->os = OperatingSystem::linux_os;
   out->architecture = p == 8 ? Architecture::x64 : Architecture::x86;
   out->pid = 4001;
   out->memory = Memory(shape.format, ranges);
-  Module runtime{"/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
+  Module runtime{
+      shape.single_file ? "/app/shop" : "/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};
   out->modules = {runtime};
   for (const ModuleWriter &m : modules)
     if (m.has_image) {

@@ -33,8 +33,9 @@ struct HeapShape {
   bool server = false;
   u32 heaps = 1; // of server GC
   bool regions = true;
-  bool published = true; // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
-  bool exported = true;  // false: only its magic tells where it lies
+  bool published = true;    // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
+  bool exported = true;     // false: only its magic tells where it lies
+  bool single_file = false; // the runtime's module is the program itself
 };
 
 // Where a version keeps what the tests are about, in pointer-sized words.
@@ -94,11 +95,12 @@ public:
   // Segments without regions: the younger generation begins here.
   void begin_gen1() { gen1 = block.end(); }
   void begin_gen0() { gen0 = block.end(); }
-  Address end() const { return block.end(); }
+  Address end() const { return backing.empty() ? block.end() : block.address() + backing.size(); }
 
   GCSegmentGeneration generation;
   u32 heap = 0;
   Block block;
+  Bytes backing;                                    // in place of `block`: more than a test should hold
   Address start = 0;                                // the first object
   bool is_ephemeral = false;                        // of a heap without regions
   Address gen1 = 0, gen0 = 0;                       // where these begin in it
@@ -167,7 +169,10 @@ public:
     return generation_contexts_[heap * 5 + generation];
   }
 
-  std::vector<ThreadWriter> threads; // two, to begin with
+  std::vector<ThreadWriter> threads; // two, to begin with; their numbers in locks are 1, 2, …
+  // The next sync block, for that object, whose header is made to name it; 0: it is free. Returns its index.
+  u32 sync_block(Address object);
+  std::vector<Address> sync_blocks; // by index - 1
   AllocationContext global_context;
   u64 structures_invalid = 0;
   GcState gc;                       // what it says beside segments and objects
@@ -210,6 +215,9 @@ private:
   void write_assemblies();
   void write_thread_parts(const ThreadWriter &thread);
   void write_thread_statics();
+  void write_locks();
+  void add_locks(DescriptorWriter &to) const;
+  Address sync_block_count_at(Address cache) const;
   Address auxiliary_of(Address method_table) const;
   void write_segments();
   void write_generations(Address table, u32 heap, Block &to);

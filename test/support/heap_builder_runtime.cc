@@ -26,6 +26,7 @@ void HeapBuilder::build() {
   write_threads();
   write_assemblies();
   write_thread_statics();
+  write_locks();
   write_segments();
   write_heaps();
   write_gc_state();
@@ -121,7 +122,8 @@ void HeapBuilder::write_segments() {
       Address committed = align_up(s.end(), 4096), flags = s.generation == GCSegmentGeneration::frozen ? 1 : 0;
       // Of the segment that is being allocated from, `allocated` is out of date.
       Address allocated = s.allocated.value_or(young ? s.start : s.end());
-      u64 words[] = {allocated, committed, s.block.address() + (64 << 20), s.end(), s.start, flags, 0, 0, 0};
+      Address reserved = std::max(s.block.address() + (64 << 20), committed);
+      u64 words[] = {allocated, committed, reserved, s.end(), s.start, flags, 0, 0, 0};
       for (u64 i = 0; i < std::size(words); ++i)
         native.pointer(s.structure + i * p, words[i]);
     }
@@ -159,7 +161,7 @@ void HeapBuilder::write_heaps() {
   data.word(variables.at("invalid_count"), structures_invalid);
   if (!segments.empty()) {
     set("lowest", segments.front().block.address());
-    set("highest", segments.back().block.address() + (64 << 20));
+    set("highest", std::max(segments.back().block.address() + (64 << 20), segments.back().end()));
   }
   auto structure_of = [](const SegmentWriter *s) { return s ? s->structure : 0; };
   if (!shape.server) {
@@ -234,6 +236,13 @@ void HeapBuilder::write_dac_table() {
   for (const char *name : {"ThreadStore", "Finalizer", "Suspension", "HeapType", "g_gcDacGlobals", "AppDomain",
                            "SystemDomain", "lowest", "highest", "GlobalAllocContext", "Object", "String", "Free"})
     entries.push_back(variables.at(name));
+  while (entries.size() < 38)
+    entries.push_back(variables.at("Free"));
+  entries.push_back(variables.at("Dispenser"));
+  while (entries.size() < 78)
+    entries.push_back(variables.at("String"));
+  entries.push_back(variables.at("SyncTable"));
+  entries.push_back(variables.at("SyncBlockCache"));
   data.words(entries);
 }
 
@@ -301,6 +310,7 @@ void HeapBuilder::write_descriptors() {
                             {"ThreadCount", bytes(layout.store_first + 3)}};
   d.types["Thread"] = {
       {"LinkNext", bytes(layout.link)}, {"OSId", bytes(layout.os_id)}, {"RuntimeThreadLocals", bytes(layout.locals)}};
+  add_locks(d);
   d.types["RuntimeThreadLocals"]["AllocContext"] = 0;
   if (layout.inner_context)
     d.types["EEAllocContext"]["GCAllocationContext"] = bytes(layout.inner_context);

@@ -50,6 +50,21 @@ TEST(Memory, ReadsAcrossRangesButViewsDoNot) {
   EXPECT_THROW(memory.pointer(102, "X"), Error);
 }
 
+TEST(Memory, TagsOfAddressesCountUnlessToldOtherwise) {
+  std::vector<std::byte> low(8, std::byte{1}), high(8, std::byte{2});
+  Memory memory({}, {{0x1000, low}});
+  constexpr Address tag = Address{0xb4} << 56;
+  EXPECT_FALSE(memory.find(tag | 0x1000));
+  memory.ignore_top_byte();
+  memory.lay_under({{0x1008, high}}); // keeps what it was told
+  EXPECT_EQ(memory.find(tag | 0x1004), memory.find(0x1004));
+  EXPECT_EQ(memory.view(tag | 0x1007, 1).data(), low.data() + 7);
+  EXPECT_EQ(memory.view_up_to(tag | 0x1002, 100).size(), 6u);
+  EXPECT_EQ(memory.try_load<u16>(tag | 0x1007), u16{0x0201}); // across two ranges
+  EXPECT_FALSE(memory.try_load<u8>(tag | 0x1010));
+  EXPECT_FALSE(memory.try_load<u8>(tag | 0xfff));
+}
+
 TEST(Memory, RangesAtTheEndOfTheAddressSpaceDoNotWrap) {
   std::vector<std::byte> a(64, std::byte{1});
   Memory memory({8, ByteOrder::little}, {{~u64{0} - 15, a}});

@@ -3,6 +3,7 @@
 // witness fields DUMP DAC OUT.json [--lockfree]   names of fields and references (Fields.cs); full dumps only, too
 // witness stat DUMP DAC [--lockfree]           the table of types, as fast as ClrMD goes: the peer of the benchmarks
 // witness refs|live|verify DUMP DAC [--lockfree]   all references; what is reachable; what VerifyHeap() finds: likewise
+// witness corrupted DUMP DAC                   what VerifyHeap() finds, one object a line: its address, what is wrong
 // witness path|closure DUMP DAC ADDRESS [--lockfree]   one path from a root, by ClrMD's GCRoot; what can be reached from it
 using System;
 using System.Globalization;
@@ -11,11 +12,11 @@ using Microsoft.Diagnostics.Runtime;
 
 bool lockFree = args.Contains("--lockfree");
 string[] words = args.Where(word => !word.StartsWith("--")).ToArray();
-if (words is not (["all" or "fields", _, _, _] or ["stat" or "refs" or "live" or "verify", _, _] or
+if (words is not (["all" or "fields", _, _, _] or ["stat" or "refs" or "live" or "verify" or "corrupted", _, _] or
     ["path" or "closure", _, _, _]))
 {
     Console.Error.WriteLine("usage: witness all|fields DUMP DAC OUT.json [--lockfree] [--statics] | " +
-                            "witness stat|refs|live|verify DUMP DAC [--lockfree] | " +
+                            "witness stat|refs|live|verify|corrupted DUMP DAC [--lockfree] | " +
                             "witness path|closure DUMP DAC ADDRESS [--lockfree]");
     return 2;
 }
@@ -42,6 +43,11 @@ else if (words[0] is "path" or "closure")
 }
 else if (words[0] == "verify")
     Console.WriteLine(runtime.Heap.VerifyHeap().Count());
+else if (words[0] == "corrupted")
+{
+    foreach (ObjectCorruption found in runtime.Heap.VerifyHeap())
+        Console.WriteLine($"0x{found.Object.Address:x} {found.Kind}");
+}
 else
     Statistics.Print(runtime.Heap);
 return 0;

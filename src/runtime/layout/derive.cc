@@ -8,7 +8,9 @@
 #include "runtime/layout/handle_table.h"
 #include "runtime/layout/method_table.h"
 #include "runtime/layout/object.h"
+#include "runtime/layout/sync_blocks.h"
 #include "runtime/layout/thread.h"
+#include "runtime/layout/thread_id.h"
 #include "runtime/layout/thread_parts.h"
 
 namespace dnheap {
@@ -33,6 +35,8 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   derive_thread(derivation, gc_variable);
   derive_assemblies(derivation, gc_variable);
   derive_thread_parts(derivation);
+  derive_thread_id(derivation, gc_variable);
+  derive_sync_blocks(derivation, gc_variable);
   for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
     if (out.contracts.try_emplace(contract, "c1").second)
       out.contract_origin[contract] = Origin::discovered;

@@ -145,7 +145,11 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
   }
   derive_object(out, target.format().pointer_size);
   add_method_table(out, header && !has_descriptor && header->place.major <= 3);
-  derive_thread_statics(derivation);
+  std::optional<u64> thread_size;
+  for (const char *name : {"ThreadBuffer.SIZEOF", "RuntimeThreadLocals.SIZEOF"})
+    if (std::optional<u32> size = header && !has_descriptor ? header->offset(name) : std::nullopt)
+      thread_size = *size;
+  derive_thread_statics(derivation, thread_size);
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
     out.contracts[contract] = "n1";
     out.contract_origin[contract] = Origin::published;

@@ -2,6 +2,7 @@
 
 #include "runtime/thread_n1.h"
 
+#include <algorithm>
 #include <map>
 
 namespace dnheap {
@@ -15,7 +16,7 @@ constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
 
 } // namespace
 
-void derive_thread_statics(Derivation &d) {
+void derive_thread_statics(Derivation &d, std::optional<u64> size) {
   const i64 p = static_cast<i64>(d.pointer_size);
   std::vector<ThreadData> threads;
   std::vector<std::string> problems;
@@ -58,7 +59,8 @@ void derive_thread_statics(Derivation &d) {
     // A descriptor may tell where the lower bound is.
     if (std::optional<i64> low = d.descriptor.try_offset("Thread", "CachedStackLimit"))
       return std::vector<i64>{*low - stack_low_word * p};
-    return Derivation::offsets(0, static_cast<i64>(most_words) * p, p);
+    const i64 end = static_cast<i64>(std::min(size.value_or(most_words * d.pointer_size), most_words * d.pointer_size));
+    return Derivation::offsets(0, size ? end - stack_high_word * p : end, p);
   };
   if (!d.choose("Thread", "ThreadLocalStatics", candidates, passes,
                 "the third and the fourth word behind it are the bounds of each thread's stack"))

@@ -7,7 +7,8 @@
 
 namespace dnheap {
 
-// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names.
-void derive_thread_statics(Derivation &derivation);
+// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names. `size`: of a Thread,
+// where that is known; behind it others keep bounds of the stack, too.
+void derive_thread_statics(Derivation &derivation, std::optional<u64> size);
 
 } // namespace dnheap

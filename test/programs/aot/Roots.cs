@@ -20,6 +20,39 @@ namespace Aot
     class InStatic { public int Number; }
     class InThread { public int Number; }
 
+    class InFirst { public int Number; }
+    class InOwn { public int Number; }
+    class InSecond { public int Number; }
+    class InPair { public int Number; }
+
+    // Static fields of every kind, in an order that mixes them.
+    static class Mix
+    {
+        static int number;
+        static object first;
+        [ThreadStatic] static int ownNumber;
+        [ThreadStatic] static object own;
+        static object second;
+        static long size;
+        static Mixed pair;
+
+        public static void Make()
+        {
+            number = ownNumber = 1;
+            size = 2;
+            first = new InFirst();
+            own = new InOwn();
+            second = new InSecond();
+            pair.First = new InPair();
+        }
+
+        public static void Release()
+        {
+            foreach (object held in new[] { number + ownNumber + size, first, own, second, pair.First, pair.Second })
+                GC.KeepAlive(held);
+        }
+    }
+
     static class Roots
     {
         public static InStatic Static;
@@ -53,6 +86,7 @@ namespace Aot
                 value.To = key;
                 table.Add(key, value);
             }
+            Mix.Make();
             Static = Measure.Make(static () => new InStatic());
             perThread = Measure.Make(static () => new InThread());
             using var ready = new CountdownEvent(Threads);
@@ -76,10 +110,17 @@ namespace Aot
             var text = new StringBuilder("\"handles\": {\"strong\": {\"Aot.Strong\": 19}, \"weak_short\": {\"Aot.Weak\": 17}, ");
             text.Append("\"weak_long\": {\"Aot.Resurrected\": 9}, \"pinned\": {\"Aot.Pinned[]\": 7}, ");
             text.Append("\"dependent\": {\"Aot.Key\": 11, \"Aot.TableKey\": 24}}, ");
-            text.Append("\"static\": \"Aot.InStatic\", \"thread_static\": \"Aot.InThread\"");
+            text.Append("\"statics\": {\"Aot.InStatic\": \"static Roots.Static\", \"Aot.InThread\": ");
+            text.Append("\"thread_static Roots.perThread\", \"Aot.InFirst\": \"static Mix.first\", ");
+            text.Append("\"Aot.InOwn\": \"thread_static Mix.own\", \"Aot.InSecond\": \"static Mix.second\", ");
+            text.Append("\"Aot.InPair\": \"static Mix.pair.First\"}");
             return text.ToString();
         }
 
-        public static void Release() => released.Set();
+        public static void Release()
+        {
+            released.Set();
+            Mix.Release();
+        }
     }
 }

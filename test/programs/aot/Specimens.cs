@@ -1,5 +1,6 @@
 // Objects of types that nobody else has: plain, generic, nested, boxed, arrays of every shape and element size.
 using System;
+using System.Runtime.CompilerServices;
 
 namespace Aot
 {
@@ -18,6 +19,8 @@ namespace Aot
     struct Mixed { public byte Small; public object First; public long Number; public string Second; }
     struct Odd { public byte A, B, C; }
     struct Empty { }
+    [InlineArray(4)] struct Row { object cell; }
+    class Nested { public int Number; public Mixed Inner; public Row Row; public (int, Mixed) Tuple; }
     interface IShape { double Area(); }
     struct Square : IShape { public double Side; public double Area() => Side * Side; }
     delegate int Callback(int number);
@@ -50,6 +53,8 @@ namespace Aot
                 Measure.Make(static () => (object)new Mixed());
                 Measure.Make(static () => (IShape)new Square());
             }
+            Nested nested = Measure.Make(static () => new Nested());
+            nested.Row[2] = nested;
             Measure.Make(static () => new Callback(Twice));
             Measure.Make(static () => new Node[0]);
             Measure.Make(static () => new Node[100]);

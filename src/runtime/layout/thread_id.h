@@ -1,0 +1,11 @@
+// Derives where a Thread keeps the number by which locks name it (Environment.CurrentManagedThreadId).
+#pragma once
+#include "runtime/layout/derivation.h"
+
+namespace dnheap {
+
+// `gc_variable`: address of g_gcDacGlobals, by which g_dacTable is found; 0 if unknown. Needs the list of threads.
+// Enters Thread.Id, which .NET 9 on publishes.
+void derive_thread_id(Derivation &derivation, Address gc_variable);
+
+} // namespace dnheap

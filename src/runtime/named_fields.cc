@@ -1,0 +1,89 @@
+#include "runtime/named_fields.h"
+
+#include "base/text.h"
+
+namespace dnheap {
+
+NamedFields::TypeNames &NamedFields::names_of(Address mt) {
+  auto it = names_.find(mt);
+  if (it == names_.end())
+    it = names_.emplace(mt, std::make_unique<TypeNames>(build_names(mt))).first;
+  return *it->second;
+}
+
+ReferenceLayout::Reference *NamedFields::locate(TypeNames &names, u64 offset, std::vector<u64> *elements) {
+  if (!names.array)
+    return names.layout.find(offset, elements);
+  if (offset < names.array->start)
+    return nullptr;
+  u64 inside = offset - names.array->start;
+  if (elements)
+    elements->push_back(inside / names.array->size);
+  return names.layout.find(inside % names.array->size, elements);
+}
+
+const std::vector<InstanceField> &NamedFields::instance_fields(Address mt) {
+  auto it = fields_.find(mt);
+  if (it == fields_.end())
+    it = fields_.emplace(mt, read_fields(mt)).first;
+  return it->second;
+}
+
+ReferenceName NamedFields::reference(Address mt, u64 offset) {
+  if (mt != last_ || !last_names_) {
+    last_names_ = &names_of(mt);
+    last_ = mt;
+  }
+  ReferenceLayout::Reference *found = locate(*last_names_, offset, nullptr);
+  if (!found)
+    return intern(unnamed(*last_names_, offset));
+  if (found->number == ~0u)
+    found->number = static_cast<u32>(intern(found->path.text));
+  return ReferenceName{found->number};
+}
+
+// By offset; behind a struct of unknown type, from where that begins.
+std::string NamedFields::unnamed(const TypeNames &names, u64 offset) const {
+  std::string out;
+  if (names.array && offset >= names.array->start) {
+    offset = (offset - names.array->start) % names.array->size;
+    out = "[*]";
+  }
+  if (const ReferenceLayout::Unknown *unknown = names.layout.find_unknown(offset)) {
+    offset -= unknown->offset;
+    out = unknown->path.text;
+  }
+  return out + "." + hex(offset);
+}
+
+std::string NamedFields::exact_reference(Address object, Address mt, u64 offset) {
+  TypeNames &names = names_of(mt);
+  std::vector<u64> elements;
+  ReferenceLayout::Reference *found = locate(names, offset, &elements);
+  if (!found)
+    return unnamed(names, offset);
+  std::vector<std::string> texts;
+  for (u64 i = 0; i < elements.size(); ++i)
+    texts.push_back(i == 0 && names.array ? array_index(object, *names.array, elements[i])
+                                          : std::to_string(elements[i]));
+  return exact_text(found->path, texts);
+}
+
+// With several dimensions their lengths lie behind that of the whole, then the lower bounds; the last runs fastest.
+std::string NamedFields::array_index(Address object, const ElementShape &shape, u64 element) const {
+  if (shape.rank == 0)
+    return std::to_string(element);
+  std::string out;
+  for (u32 i = shape.rank; i-- > 0;) {
+    auto length = memory_->try_load<u32>(object + 2 * p_ + 4 * i),
+         lower = memory_->try_load<u32>(object + 2 * p_ + 4 * (shape.rank + i));
+    if (!length || !lower || *length == 0)
+      return std::to_string(element);
+    i64 index = static_cast<i64>(i ? element % *length : element) + static_cast<std::int32_t>(*lower);
+    out = std::to_string(index) + (out.empty() ? "" : "," + out);
+    element /= *length;
+  }
+  return out;
+}
+
+} // namespace dnheap

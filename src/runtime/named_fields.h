@@ -1,0 +1,46 @@
+// NamedFields: Fields (fields.h) of runtimes that know what fields are called: how a reference is found by its offset,
+// once somebody has said how the references of its type lie. Costs and threads as there.
+#pragma once
+#include "runtime/fields.h"
+#include "runtime/reference_layout.h"
+#include "target/memory.h"
+
+#include <memory>
+
+namespace dnheap {
+
+class NamedFields : public Fields {
+public:
+  // `memory` must outlive it.
+  NamedFields(const Memory &memory, u64 pointer_size) : Fields(pointer_size), memory_(&memory) {}
+
+  const std::vector<InstanceField> &instance_fields(Address method_table) override;
+  ReferenceName reference(Address method_table, u64 offset) override;
+  std::string exact_reference(Address object, Address method_table, u64 offset) override;
+
+protected:
+  struct TypeNames {
+    ReferenceLayout layout; // by offset in the object; of an array: in an element
+    std::optional<ElementShape> array;
+  };
+
+  // Each is asked once per type; the layout sealed.
+  virtual std::vector<InstanceField> read_fields(Address method_table) = 0;
+  virtual TypeNames build_names(Address method_table) = 0;
+
+  const Memory *memory_;
+
+private:
+  TypeNames &names_of(Address method_table);
+  // The reference that lies there, and the number of its element at each level; null: none does.
+  ReferenceLayout::Reference *locate(TypeNames &names, u64 offset, std::vector<u64> *elements);
+  std::string unnamed(const TypeNames &names, u64 offset) const;
+  std::string array_index(Address object, const ElementShape &shape, u64 element) const;
+
+  std::unordered_map<Address, std::vector<InstanceField>> fields_; // a list stays where it is while others come
+  std::unordered_map<Address, std::unique_ptr<TypeNames>> names_;
+  Address last_ = 0; // the type that reference() was asked about last
+  TypeNames *last_names_ = nullptr;
+};
+
+} // namespace dnheap

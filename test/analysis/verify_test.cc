@@ -1,0 +1,116 @@
+// `verify` says of everything that is wrong with a heap what it is, and where; in every format.
+#include "analysis/verb.h"
+#include "snapshot/snapshot.h"
+#include "support/heap_builder.h"
+#include "support/opened.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+report::Answer verify(HeapBuilder &heap, bool all = false) {
+  SnapshotOptions options;
+  options.threads = 2;
+  Snapshot snapshot(heap.target(), options);
+  Question question;
+  question.all = all;
+  for (const Verb &verb : verbs())
+    if (std::string_view(verb.name) == "verify")
+      return ask(verb, snapshot, question);
+  throw std::logic_error("no such verb");
+}
+
+// Address → what is said of it.
+std::multimap<Address, std::string> problems_of(const report::Answer &answer) {
+  std::multimap<Address, std::string> out;
+  const report::Table &table = answer.tables.at(0);
+  report::Row row(table.columns.size());
+  while (table.rows(row))
+    out.emplace(*row[0].get_if<u64>(), *row[1].get_if<std::string>());
+  return out;
+}
+
+TEST(Verify, SaysWhatIsWrong) {
+  for (Format format : all_formats) {
+    HeapBuilder heap({.format = format});
+    const u64 p = heap.p;
+    Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
+    SegmentWriter &first = heap.segment(G::gen2), &second = heap.segment(G::gen1), &third = heap.segment(G::gen0);
+    Address free = first.free(8 * p);
+    std::vector<Address> o;
+    for (int i = 0; i < 8; ++i)
+      o.push_back(first.object(pair));
+    for (u64 i = 0; i < 4; ++i)
+      heap.sync_block(o[i]);
+    first.store(o[0] + p, o[1] + 1, p);
+    first.store(o[0] + 2 * p, free, p);
+    first.store(o[1] + p, o[2] + p, p);
+    first.store(o[1] + 2 * p, 0x10000, p);
+    first.store(o[2] - 4, 0, 4);
+    first.store(o[4] - 4, 0x08000001, 4);
+    first.store(o[5] - 4, 9, 4);
+    heap.poke(o[2] - 4, 0x0c000001, 4);
+    Address no_type = second.object(pair), too_large = third.string("text");
+    second.store(no_type, o[0], p);
+    third.store(too_large + p, 0x40000000, 4);
+    std::multimap<Address, std::string> wanted = {
+        {o[0], "refers to an address at which no object can begin"},
+        {o[0], "refers to free space"},
+        {o[1], "refers to a place in the heap where no object begins"},
+        {o[1], "refers to an address outside the heap"},
+        {o[2], "sync block 3 is its own, but its header does not say so"},
+        {o[4], "its header names sync block 1, which is that of "},
+        {o[5], "locked by thread 9, which does not exist"},
+        {no_type, "is no MethodTable"},
+        {too_large, "for which there is no room"},
+    };
+    report::Answer answer = verify(heap);
+    std::multimap<Address, std::string> found = problems_of(answer);
+    ASSERT_EQ(found.size(), wanted.size());
+    auto at = found.begin();
+    for (const auto &[address, text] : wanted) {
+      EXPECT_EQ(at->first, address) << text;
+      EXPECT_NE(at->second.find(text), std::string::npos) << at->second << " instead of " << text;
+      ++at;
+    }
+    EXPECT_NE(answer.headline.find("9 PROBLEMS"), std::string::npos) << answer.headline;
+  }
+}
+
+TEST(Verify, SaysWhatItCannotCheck) {
+  HeapBuilder heap({.net = Net::net8});
+  heap.sync_block(heap.segment(G::gen2).object(heap.object_type));
+  auto notes = [&] {
+    report::Answer answer = verify(heap);
+    u64 count = 0;
+    for (const std::string &note : answer.completeness->notes)
+      count += note.find("not checked: objects' sync blocks") == 0;
+    return count;
+  };
+  EXPECT_EQ(notes(), 0u);
+  heap.poke(heap.variables.at("SyncTable"), 0, heap.p);
+  EXPECT_EQ(notes(), 1u);
+}
+
+TEST(Verify, ChecksTheGraphWhenAskedTo) {
+  HeapBuilder heap({});
+  const u64 p = heap.p;
+  Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
+  SegmentWriter &segment = heap.segment(G::gen2);
+  Address a = segment.object(pair), b = segment.object(pair);
+  segment.store(a + p, b, p);
+  segment.store(b + p, a, p);
+  heap.gc.handles.push_back({.type = HandleType::strong, .object = a});
+  EXPECT_EQ(verify(heap).tables.size(), 2u);
+  report::Answer answer = verify(heap, true);
+  ASSERT_EQ(answer.tables.size(), 3u);
+  EXPECT_EQ(answer.tables[2].name, "invariants");
+  EXPECT_EQ(answer.tables[2].row_count, 12u);
+  EXPECT_NE(answer.headline.find("sound: all 2 references"), std::string::npos) << answer.headline;
+}
+
+} // namespace
+} // namespace dnheap::test
