@@ -31,11 +31,45 @@ public:
 
   // Copies from `address` on until something cannot be read; returns how many bytes.
   u64 read(Address address, std::span<std::byte> out) const;
+  // For each page from `address` on: where its bytes are. All `present` where the system does not tell.
+  enum class Page : u8 { present, absent, of_file }; // absent: of no memory yet; of_file: as the file has it
+  void find_pages(Address address, std::span<Page> out) const;
 
 private:
   u64 pid_;
   int file_ = -1; // /proc/PID/mem, which needs no further permission
+  int pages_ = -1;
 };
+
+u64 device_of(u32 major, u32 minor); // as stat() numbers devices
+
+// A file that a process has mapped, as /proc/PID/maps names it.
+struct MappedPath {
+  std::string path;
+  u64 device = 0, inode = 0;
+};
+
+// Files of a process, by the paths that it sees itself, also after it has ended. Any thread.
+class ProcessFiles {
+public:
+  explicit ProcessFiles(u64 pid);
+  ~ProcessFiles();
+  ProcessFiles(const ProcessFiles &) = delete;
+  ProcessFiles &operator=(const ProcessFiles &) = delete;
+
+  // Is it still the file of that path, and one that can be read?
+  bool has(const MappedPath &file) const;
+  // Copies what the file has from `offset` on; 0 when it is not there.
+  u64 read(const MappedPath &file, u64 offset, std::span<std::byte> out) const;
+
+private:
+  int open(const MappedPath &file) const; // −1: it is not there
+
+  int root_ = -1;
+};
+
+// Memory of a process that no file has: resident, or swapped out; nullopt: unknown.
+std::optional<u64> private_memory(u64 pid);
 
 // Keeps all threads of a process stopped, those that it starts meanwhile as well. The operating system lets them go
 // when this process ends, however it does. To be used from one thread, always the same.

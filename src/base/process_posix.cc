@@ -9,6 +9,8 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <elf.h>
@@ -119,9 +121,13 @@ ProcessMemory::ProcessMemory(u64 pid) : pid_(pid) {
   file_ = ::open(process_path(pid, "mem").c_str(), O_RDONLY | O_CLOEXEC);
   if (file_ < 0)
     fail_to_read(pid, errno);
+  pages_ = ::open(process_path(pid, "pagemap").c_str(), O_RDONLY | O_CLOEXEC);
 }
 
-ProcessMemory::~ProcessMemory() { ::close(file_); }
+ProcessMemory::~ProcessMemory() {
+  ::close(file_);
+  ::close(pages_);
+}
 
 u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
   u64 done = 0;
@@ -140,6 +146,72 @@ u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
     done += static_cast<u64>(n);
   }
   return done;
+}
+
+// Documentation/admin-guide/mm/pagemap.rst.
+void ProcessMemory::find_pages(Address address, std::span<Page> out) const {
+  constexpr u64 is_present = u64{1} << 63, is_swapped = u64{1} << 62, is_of_file = u64{1} << 61;
+  std::vector<u64> words(out.size(), is_present);
+  const u64 at = address / page_size() * sizeof(u64);
+  if (pages_ < 0 ||
+      ::pread(pages_, words.data(), 8 * words.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(8 * words.size()))
+    words.assign(out.size(), is_present);
+  for (u64 i = 0; i < out.size(); ++i)
+    out[i] = !(words[i] & (is_present | is_swapped))                   ? Page::absent
+             : (words[i] & is_present) && (words[i] & is_of_file) != 0 ? Page::of_file
+                                                                       : Page::present;
+}
+
+u64 device_of(u32 major, u32 minor) { return makedev(major, minor); }
+
+ProcessFiles::ProcessFiles(u64 pid) {
+  root_ = ::open(process_path(pid, "root").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+ProcessFiles::~ProcessFiles() { ::close(root_); }
+
+int ProcessFiles::open(const MappedPath &file) const {
+  std::size_t start = file.path.find_first_not_of('/');
+  if (root_ < 0 || start == std::string::npos)
+    return -1;
+  const char *path = file.path.c_str() + start;
+  struct stat status = {};
+  auto is_it = [&] { return S_ISREG(status.st_mode) && status.st_ino == file.inode && status.st_dev == file.device; };
+  if (::fstatat(root_, path, &status, 0) != 0 || !is_it()) // before it is opened: a device may mind
+    return -1;
+  int opened = ::openat(root_, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (opened >= 0 && (::fstat(opened, &status) != 0 || !is_it())) {
+    ::close(opened);
+    return -1;
+  }
+  return opened;
+}
+
+bool ProcessFiles::has(const MappedPath &file) const {
+  int opened = open(file);
+  ::close(opened);
+  return opened >= 0;
+}
+
+u64 ProcessFiles::read(const MappedPath &file, u64 offset, std::span<std::byte> out) const {
+  int opened = open(file);
+  u64 done = 0;
+  while (opened >= 0 && done < out.size()) {
+    ssize_t n = ::pread(opened, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (n <= 0)
+      break;
+    done += static_cast<u64>(n);
+  }
+  ::close(opened);
+  return done;
+}
+
+std::optional<u64> private_memory(u64 pid) {
+  std::optional<std::string> status = process_text(pid, "status");
+  std::optional<u64> anonymous = field(status, "RssAnon:");
+  if (!anonymous)
+    return std::nullopt;
+  return (*anonymous + field(status, "RssShmem:").value_or(0) + field(status, "VmSwap:").value_or(0)) * 1024;
 }
 
 #ifdef __linux__

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 namespace dnheap {
 
@@ -26,6 +27,16 @@ std::optional<u64> number(std::string_view text, int base) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value)
                                                                                    : std::nullopt;
+}
+
+// "fe:00", major and minor number; 0: none.
+u64 device_number(std::string_view text) {
+  std::size_t colon = std::min(text.find(':'), text.size());
+  std::optional<u64> major = number(text.substr(0, colon), 16),
+                     minor = number(text.substr(std::min(colon + 1, text.size())), 16);
+  return major && minor && *major <= ~u32{0} && *minor <= ~u32{0}
+             ? device_of(static_cast<u32>(*major), static_cast<u32>(*minor))
+             : 0;
 }
 
 // The last number of "NSpid:\t1234\t17": the thread's id as the process itself knows it.
@@ -55,22 +66,23 @@ std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     std::string_view range = next_word(line), rights = next_word(line), offset = next_word(line);
-    next_word(line); // device
-    next_word(line); // inode
+    std::string_view device = next_word(line), inode = next_word(line);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     std::size_t dash = range.find('-');
     if (dash == range.npos || rights.size() < 4)
       continue;
     std::optional<u64> start = number(range.substr(0, dash), 16), end = number(range.substr(dash + 1), 16),
                        at = number(offset, 16);
-    if (!start || !end || !at || *start >= *end)
+    if (!start || !end || !at || *start >= *end || (!out.empty() && *start < out.back().end))
       continue;
-    out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', *at, line});
+    out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', *at, device_number(device),
+                   number(inode, 10).value_or(0), line});
   }
   return out;
 }
 
-LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options) : target_(std::make_unique<Target>()) {
+LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
+    : pid_(pid), target_(std::make_unique<Target>()) {
   { ProcessMemory allowed(pid); } // throws before anything is stopped
   if (options.pause)
     stopped_.emplace(pid, was_cancelled, &options.watch);
@@ -117,6 +129,8 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
     throw Error("process " + std::to_string(pid) + " has ended, or its memory map cannot be read");
   std::vector<LiveMemory::Stretch> stretches;
   std::vector<MappedExtent> files;
+  const ProcessFiles readable(pid);
+  std::map<std::string, bool> is_there;
   for (const ProcessMapping &mapping : parse_process_maps(*text)) {
     const bool is_file = mapping.path.starts_with('/');
     // Reading a device may do something; the kernel's own pages hold nothing for us.
@@ -124,8 +138,17 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
                             !mapping.path.starts_with("/dev/zero");
     if (is_file)
       files.push_back({mapping.path, {mapping.start, mapping.end, mapping.file_offset}});
-    if (mapping.readable && !is_special && !mapping.path.starts_with("[v"))
-      stretches.push_back({mapping.start, mapping.end});
+    if (!mapping.readable || is_special || mapping.path.starts_with("[v"))
+      continue;
+    LiveMemory::Stretch stretch{mapping.start, mapping.end, {}, mapping.file_offset, !is_file};
+    if (is_file) { // else of a file that has no name any more, or of shared memory
+      MappedPath path{std::string(mapping.path), mapping.device, mapping.inode};
+      if (auto [known, is_new] = is_there.try_emplace(path.path, false); is_new)
+        known->second = readable.has(path);
+      if (is_there[path.path])
+        stretch.file = std::move(path);
+    }
+    stretches.push_back(std::move(stretch));
   }
   memory_ = std::make_shared<LiveMemory>(pid, stretches, temp_dir);
   target_->memory = Memory(target_->format(), memory_->ranges());

@@ -25,6 +25,7 @@ public:
   // Call once.
   std::unique_ptr<Target> take_target() { return std::move(target_); }
   const std::shared_ptr<LiveMemory> &memory() const { return memory_; }
+  u64 pid() const { return pid_; }
   // Copies all of its memory, and lets it go on.
   void copy(unsigned threads, const Watch &watch);
   bool is_copied() const { return copied_; }
@@ -39,6 +40,7 @@ private:
   void read_maps(u64 pid, const std::string &temp_dir);
   void read_threads(u64 pid);
 
+  const u64 pid_;
   std::optional<StoppedProcess> stopped_;
   std::unique_ptr<Target> target_;
   std::shared_ptr<LiveMemory> memory_;
@@ -50,10 +52,11 @@ private:
 struct ProcessMapping {
   Address start = 0, end = 0;
   bool readable = false, writable = false;
-  u64 file_offset = 0;
-  std::string_view path; // of a file: begins with a slash
+  u64 file_offset = 0, device = 0, inode = 0; // device: as stat() has it
+  std::string_view path;                      // of a file: begins with a slash
 };
-// What does not look like such a line is left out. The paths point into `text`.
+// By address; what does not look like such a line, or begins before the one before it ends, is left out. The paths
+// point into `text`.
 std::vector<ProcessMapping> parse_process_maps(std::string_view text);
 
 } // namespace dnheap

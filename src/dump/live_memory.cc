@@ -11,29 +11,22 @@ namespace dnheap {
 namespace {
 
 constexpr u64 neighbourhood = 64 << 10; // what is fetched at a time, at least
+constexpr u64 longest_run = 256 << 10;  // copied at a time: stays in the processor's cache
 constexpr u64 stripe = 4 << 20;         // no two threads fetch in the same one, nor more at once
 // A mapping that is larger than any memory is address space that somebody reserved; files cannot be that long.
 constexpr u64 longest_stretch = u64{4} << 40;
 constexpr const char *what = "what was read of the process";
 
-TemporaryFile file_for(const std::string &folder) {
-  if (!folder.empty())
-    return TemporaryFile(folder, what);
-  try {
-    return TemporaryFile(folder, what);
-  } catch (const Error &) {
-    return TemporaryFile::in_memory(what); // a container whose file system cannot be written to
-  }
-}
-
 } // namespace
 
 LiveMemory::LiveMemory(u64 pid, const std::vector<Stretch> &stretches, const std::string &temp_dir)
-    : process_(pid), page_size_(page_size()), file_(file_for(temp_dir)) {
+    : process_(pid), files_(pid), page_size_(page_size()),
+      file_(temp_dir.empty() ? TemporaryFile::in_memory(what) : TemporaryFile(temp_dir, what)) {
   u64 place = 0;
   for (const Stretch &stretch : stretches) {
     if (stretch.end - stretch.start > longest_stretch)
       continue;
+    stretches_.push_back(stretch);
     if (pieces_.empty() || pieces_.back().end != stretch.start) {
       place = align_up(place, std::max(neighbourhood, page_size_));
       pieces_.push_back({stretch.start, stretch.start, place});
@@ -83,10 +76,10 @@ u64 LiveMemory::fetch(Bytes bytes) {
   const u64 end = *place + bytes.size(), last = (end - 1) / page_size_;
   const Piece *piece = nullptr;
   for (u64 page = *place / page_size_; page <= last; ++page) {
-    if (state(page) == State::unknown) {
+    if (state(page) == State::unknown || state(page) == State::in_file) {
       if (!piece && !(piece = piece_at(*place)))
         return 0;
-      fetch_pages(*piece, page, last);
+      fetch_pages(*piece, page, last, false);
     }
     if (state(page) != State::here)
       return std::max(page * page_size_, *place) - *place;
@@ -94,52 +87,90 @@ u64 LiveMemory::fetch(Bytes bytes) {
   return bytes.size();
 }
 
-// Unknown pages from `first` on: up to `last`, and the neighbourhood in any case.
-void LiveMemory::fetch_pages(const Piece &piece, u64 first, u64 last) {
+// Pages from `first` on that are not here: up to `last`, and the neighbourhood in any case, as far as the stripe goes.
+void LiveMemory::fetch_pages(const Piece &piece, u64 first, u64 last, bool files_later) {
   const u64 stripe_pages = stripe / page_size_;
   std::lock_guard lock(fetching_[first / stripe_pages % fetching_.size()]);
-  if (frozen_)
-    return;
   const u64 around = std::max(neighbourhood / page_size_, u64{1});
   const u64 piece_first = piece.place / page_size_, piece_end = (piece.place + (piece.end - piece.start)) / page_size_;
   u64 at = std::max(first / around * around, piece_first);
-  u64 until = std::min({align_up(last + 1, around), piece_end, (first / stripe_pages + 1) * stripe_pages});
-  std::vector<std::byte> buffer;
-  while (at < until) {
-    if (state(at) != State::unknown) {
-      ++at;
-      continue;
+  const u64 until = std::min({align_up(last + 1, around), piece_end, (first / stripe_pages + 1) * stripe_pages});
+  auto address_of = [&](u64 page) { return piece.start + (page * page_size_ - piece.place); };
+  auto stretch = std::partition_point(stretches_.begin(), stretches_.end(),
+                                      [&](const Stretch &s) { return s.end <= address_of(at); });
+  std::vector<ProcessMemory::Page> pages(until - at);
+  if (!frozen_)
+    process_.find_pages(address_of(at), pages);
+  for (std::span<const ProcessMemory::Page> rest = pages; !rest.empty() && stretch != stretches_.end(); ++stretch) {
+    const u64 stretch_end = std::min(until, at + (stretch->end - address_of(at)) / page_size_);
+    while (at < stretch_end) {
+      const u64 done = fetch_run(*stretch, address_of(at), at, rest.first(stretch_end - at), files_later);
+      at += done;
+      rest = rest.subspan(done);
     }
-    u64 run = 1;
-    while (at + run < until && state(at + run) == State::unknown)
-      ++run;
-    buffer.resize(run * page_size_);
-    Address address = piece.start + (at * page_size_ - piece.place);
-    u64 pages = process_.read(address, buffer) / page_size_;
-    file_.write_at(at * page_size_, std::span(buffer).first(pages * page_size_));
-    for (u64 i = 0; i < pages; ++i)
-      pages_[at + i].store(static_cast<u8>(State::here), std::memory_order_release);
-    kept_ += pages * page_size_;
-    at += pages;
-    if (pages < run)
-      pages_[at++].store(static_cast<u8>(State::unreadable), std::memory_order_release);
   }
+}
+
+// Of pages of one stretch, as many as have their bytes in the same place; returns how many are done with.
+u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
+                          std::span<const ProcessMemory::Page> pages, bool files_later) {
+  using Page = ProcessMemory::Page;
+  const State before = state(first);
+  const Page kind = before == State::in_file ? Page::of_file : pages[0];
+  const u64 most = std::min<u64>(pages.size(), longest_run / page_size_);
+  u64 run = 1;
+  while (run < most && state(first + run) == before && (before != State::unknown || pages[run] == kind))
+    ++run;
+  const bool from_file = kind != Page::present && !stretch.file.path.empty();
+  if (before == State::here || before == State::unreadable || (before == State::unknown && frozen_))
+    return run;
+  if (from_file && files_later) {
+    set(first, run, State::in_file);
+    return run;
+  }
+  if (kind == Page::absent && stretch.is_anonymous) {
+    set(first, run, State::here); // nothing was written to our file there, so it has zeros as well
+    return run;
+  }
+  std::vector<std::byte> buffer(run * page_size_);
+  u64 size = from_file ? files_.read(stretch.file, stretch.file_offset + (address - stretch.start), buffer) : 0;
+  if (size > 0)
+    size = align_up(size, page_size_); // behind the end of a file its last page is zero
+  else if (before == State::unknown)
+    size = process_.read(address, buffer) / page_size_ * page_size_;
+  file_.write_at(first * page_size_, std::span(buffer).first(size));
+  kept_ += size;
+  const u64 done = size / page_size_;
+  set(first, done, State::here);
+  if (done < run)
+    set(first + done, 1, State::unreadable);
+  return std::min(done + 1, run);
+}
+
+void LiveMemory::set(u64 first, u64 count, State state) {
+  for (u64 page = first; page < first + count; ++page)
+    pages_[page].store(static_cast<u8>(state), std::memory_order_release);
 }
 
 void LiveMemory::fetch_all(unsigned threads, const Watch &watch) {
   Timer timer(watch, "copy", size());
-  std::vector<Bytes> blocks;
-  for (const Range &range : ranges())
-    for (u64 at = 0; at < range.bytes.size(); at += stripe)
-      blocks.push_back(range.bytes.subspan(at, std::min<u64>(stripe, range.bytes.size() - at)));
+  struct Block {
+    const Piece *piece;
+    u64 first, last; // pages
+  };
+  std::vector<Block> blocks;
+  const u64 stripe_pages = stripe / page_size_;
+  for (const Piece &piece : pieces_)
+    for (u64 at = piece.place / page_size_, end = at + (piece.end - piece.start) / page_size_; at < end;) {
+      const u64 next = std::min(end, (at / stripe_pages + 1) * stripe_pages);
+      blocks.push_back({&piece, at, next - 1});
+      at = next;
+    }
   parallel_for(blocks.size(), threads, [&](u64 i, unsigned) {
     watch.check();
-    for (Bytes rest = blocks[i]; !rest.empty();) { // behind a page that cannot be read there may be others
-      u64 done = fetch(rest);
-      rest = rest.subspan(std::min<u64>(done + page_size_, rest.size()));
-    }
+    fetch_pages(*blocks[i].piece, blocks[i].first, blocks[i].last, true);
     if (watch.progress)
-      watch.progress->done += blocks[i].size();
+      watch.progress->done += (blocks[i].last - blocks[i].first + 1) * page_size_;
   });
 }
 

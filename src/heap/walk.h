@@ -85,7 +85,7 @@ public:
   std::optional<u64> next_object(u64 bad, TypeTable &types, Format format);
 
 private:
-  static constexpr u64 block_size = 1 << 20; // of a live process: stays in the processor's cache
+  static constexpr u64 block_size = 256 << 10; // of a live process: stays in the processor's cache
   std::optional<u64> search(u64 from, TypeTable &types, Format format, unsigned chain);
 
   const ObjectRange &range_;

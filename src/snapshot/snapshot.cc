@@ -120,7 +120,7 @@ std::optional<double> Snapshot::pause_seconds() const { return process_ ? proces
 void Snapshot::copy_process() {
   if (!process_ || process_->is_copied())
     return;
-  const u64 size = process_->memory()->size();
+  const u64 size = std::min(process_->memory()->size(), private_memory(process_->pid()).value_or(~u64{0}));
   const std::optional<u64> left = memory_left();
   const bool limited = options_.max_memory && options_.max_memory < left.value_or(~u64{0});
   const u64 room = limited ? options_.max_memory : left.value_or(~u64{0});

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,36 @@ TEST(ProcessMemory, ReadsUntilSomethingCannotBeRead) {
   for (u64 i = 0; i < 2 * ChildProcess::page; ++i)
     ASSERT_EQ(out[i], ChildProcess::pattern_at(i));
   EXPECT_EQ(memory.read(16, out), 0u);
+}
+
+TEST(ProcessMemory, KnowsWhatWasTouched) {
+  ChildProcess child(1);
+  ProcessMemory memory(child.pid());
+  ProcessMemory::Page pages[2];
+  memory.find_pages(child.pattern(), pages);
+  EXPECT_EQ(pages[0], ProcessMemory::Page::present);
+  EXPECT_EQ(pages[1], ProcessMemory::Page::present);
+  memory.find_pages(16, pages);
+  EXPECT_NE(pages[0], ProcessMemory::Page::of_file);
+  EXPECT_GT(private_memory(child.pid()).value(), 2 * ChildProcess::page);
+}
+
+TEST(ProcessFiles, TheOneThatWasMappedOrNone) {
+  struct stat status = {};
+  ASSERT_EQ(::stat("/proc/self/exe", &status), 0);
+  MappedPath program{std::filesystem::read_symlink("/proc/self/exe"), status.st_dev, status.st_ino};
+  ProcessFiles files(static_cast<u64>(::getpid()));
+  EXPECT_TRUE(files.has(program));
+  std::byte magic[4];
+  EXPECT_EQ(files.read(program, 0, magic), 4u);
+  EXPECT_EQ(magic[1], std::byte{'E'});
+  EXPECT_EQ(files.read(program, static_cast<u64>(status.st_size) - 1, magic), 1u);
+  MappedPath another = program;
+  ++another.inode;
+  EXPECT_FALSE(files.has(another));
+  EXPECT_EQ(files.read(another, 0, magic), 0u);
+  EXPECT_FALSE(files.has({"/memfd:doublemapper (deleted)", 1, 2}));
+  EXPECT_FALSE(files.has({"/dev/null", status.st_dev, 1}));
 }
 
 TEST(ProcessMemory, SaysWhatIsWrong) {

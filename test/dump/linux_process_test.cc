@@ -13,6 +13,7 @@ TEST(ProcessMaps, Lines) {
       parse_process_maps("55d0c0a00000-55d0c0a02000 r--p 00001000 08:01 42    /usr/bin/with space (deleted)\n"
                          "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n"
                          "7f0000002000-7f0000001000 rw-p 00000000 00:00 0 \n" // ends before it begins
+                         "7f0000000000-7f0000008000 rw-p 00000000 00:00 0 \n" // as does this one, of the one before
                          "no such line\n\n"
                          "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]");
   ASSERT_EQ(found.size(), 3u);
@@ -21,6 +22,8 @@ TEST(ProcessMaps, Lines) {
   EXPECT_TRUE(found[0].readable);
   EXPECT_FALSE(found[0].writable);
   EXPECT_EQ(found[0].file_offset, 0x1000u);
+  EXPECT_EQ(found[0].inode, 42u);
+  EXPECT_EQ(found[0].device, device_of(8, 1));
   EXPECT_EQ(found[0].path, "/usr/bin/with space (deleted)");
   EXPECT_TRUE(found[1].writable);
   EXPECT_EQ(found[1].path, "");
