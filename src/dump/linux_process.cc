@@ -133,10 +133,12 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
   std::map<std::string, bool> is_there;
   for (const ProcessMapping &mapping : parse_process_maps(*text)) {
     const bool is_file = mapping.path.starts_with('/');
+    // Memory that the runtime maps twice, writable and executable, has a name as if it were a module.
+    const bool is_memory = mapping.path.starts_with("/memfd:doublemapper");
     // Reading a device may do something; the kernel's own pages hold nothing for us.
     const bool is_special = mapping.path.starts_with("/dev/") && !mapping.path.starts_with("/dev/shm/") &&
                             !mapping.path.starts_with("/dev/zero");
-    if (is_file)
+    if (is_file && !is_memory)
       files.push_back({mapping.path, {mapping.start, mapping.end, mapping.file_offset}});
     if (!mapping.readable || is_special || mapping.path.starts_with("[v"))
       continue;

@@ -107,7 +107,7 @@ private:
   void copy_process();
 
   std::unique_ptr<ReadRecord> reads_, initial_reads_; // outlive the target
-  std::unique_ptr<LinuxProcess> process_; // null: a dump
+  std::unique_ptr<LinuxProcess> process_;             // null: a dump
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;

@@ -170,7 +170,8 @@ TEST(NativeAotFile, WithoutTheProgram) {
   for (Format format : all_formats) {
     SCOPED_TRACE(name_of(format));
     Dump described({.format = format, .header = false, .descriptor = true}, Dump::as_gcore);
-    EXPECT_NE(described.error().find("if /srv/shop is a NativeAOT or single-file program, its file is needed"), std::string::npos)
+    EXPECT_NE(described.error().find("if /srv/shop is a NativeAOT or single-file program, its file is needed"),
+              std::string::npos)
         << described.error();
     Dump core({.format = format}, Dump::as_gcore);
     std::string error = core.error();
@@ -180,7 +181,8 @@ TEST(NativeAotFile, WithoutTheProgram) {
     Dump heap_dump({.format = format}, Dump::with_heap);
     error = heap_dump.error();
     EXPECT_NE(error.find("no .NET runtime found"), std::string::npos) << error;
-    EXPECT_NE(error.find("if /srv/shop is a NativeAOT or single-file program, its file is needed"), std::string::npos) << error;
+    EXPECT_NE(error.find("if /srv/shop is a NativeAOT or single-file program, its file is needed"), std::string::npos)
+        << error;
   }
 }
 
