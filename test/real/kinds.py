@@ -25,6 +25,7 @@ import tempfile
 import time
 
 import compare
+import live
 import matrix
 import runtimes
 import targets
@@ -129,6 +130,7 @@ def run(dnheap, kind, major):
             if kind == "bundle" and dump == "heap":
                 problems += elsewhere(dnheap, path, command(kind, major)[0], folder)
             path.unlink()
+        problems += live.at_rest(dnheap, target)
     return problems
 
 

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import compare
+import live
 import matrix
 import runtimes
 import targets
@@ -76,6 +77,7 @@ def run(dnheap, major, heaps):
             if kind == "gcore":
                 problems += without_metadata(dnheap, dump, build(major, heaps), target.truth, pathlib.Path(folder))
             dump.unlink()
+        problems += live.at_rest(dnheap, target)
     return problems
 
 
