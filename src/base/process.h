@@ -3,6 +3,7 @@
 #pragma once
 #include "base/bytes.h"
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -31,12 +32,15 @@ public:
 
   // Copies from `address` on until something cannot be read; returns how many bytes.
   u64 read(Address address, std::span<std::byte> out) const;
+  // Has read() found that the process is no more? Then nothing of it can be read any longer.
+  bool has_ended() const { return has_ended_; }
   // For each page from `address` on: where its bytes are. All `present` where the system does not tell.
   enum class Page : u8 { present, absent, of_file }; // absent: of no memory yet; of_file: as the file has it
   void find_pages(Address address, std::span<Page> out) const;
 
 private:
   u64 pid_;
+  mutable std::atomic<bool> has_ended_{false};
   int file_ = -1; // /proc/PID/mem, which needs no further permission
   int pages_ = -1;
 };

@@ -141,8 +141,11 @@ u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
 #else
     ssize_t n = -1;
 #endif
-    if (n <= 0)
+    if (n <= 0) {
+      if (n < 0 && errno == ESRCH)
+        has_ended_ = true;
       break;
+    }
     done += static_cast<u64>(n);
   }
   return done;

@@ -138,6 +138,8 @@ u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
     size = align_up(size, page_size_); // behind the end of a file its last page is zero
   else if (before == State::unknown)
     size = process_.read(address, buffer) / page_size_ * page_size_;
+  if (process_.has_ended())
+    freeze(); // or every page would be asked for
   file_.write_at(first * page_size_, std::span(buffer).first(size));
   kept_ += size;
   const u64 done = size / page_size_;
@@ -182,7 +184,8 @@ u64 LiveMemory::copy(Bytes bytes, std::byte *out) {
     return size;
   }
   const Piece *piece = piece_at(*place);
-  return piece ? process_.read(piece->start + (*place - piece->place), {out, bytes.size()}) : 0;
+  return piece && !process_.has_ended() ? process_.read(piece->start + (*place - piece->place), {out, bytes.size()})
+                                        : 0;
 }
 
 } // namespace dnheap

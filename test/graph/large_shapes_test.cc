@@ -6,6 +6,7 @@
 #include "support/elf_writer.h"
 #include "support/large_memory.h"
 #include "support/random_graph.h"
+#include "support/sanitized.h"
 
 #include <gtest/gtest.h>
 
@@ -78,17 +79,7 @@ TEST(LargeShapes, AnArrayOfFiveGigabytes) {
 }
 
 TEST(LargeShapes, AnObjectWithThirtyMillionReferrers) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr u64 millions = 1;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  constexpr u64 millions = 1;
-#else
-  constexpr u64 millions = 30;
-#endif
-#else
-  constexpr u64 millions = 30;
-#endif
+  constexpr u64 millions = sanitized ? 1 : 30;
   // Objects of 24 bytes, {MethodTable, reference, header of the next}, from the second word of one on.
   constexpr u64 object = 24, period = 3 * 4096 * 256;
   const u64 times = millions * 1'000'000 * object / period + 1;
