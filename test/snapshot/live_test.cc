@@ -5,6 +5,7 @@
 #include "snapshot/snapshot.h"
 #include "support/gaps.h"
 #include "support/random_heap.h"
+#include "support/sanitized.h"
 #include "support/synthetic_process.h"
 
 #include <algorithm>
@@ -237,6 +238,8 @@ TEST(Live, TheProcessEnds) {
 }
 
 TEST(Live, NoRuntimeInIt) {
+  if (thread_sanitized)
+    GTEST_SKIP() << taken;
   ChildProcess child(2);
   std::string said;
   try {

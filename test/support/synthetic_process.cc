@@ -1,5 +1,7 @@
 #include "support/synthetic_process.h"
 
+#include "support/sanitized.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
@@ -61,6 +63,8 @@ bool lay_out(const Target &target, const std::string &folder) {
 } // namespace
 
 std::unique_ptr<SyntheticProcess> SyntheticProcess::start(const Target &target, const std::function<void()> &repeat) {
+  if (test::thread_sanitized)
+    return nullptr;
   std::unique_ptr<SyntheticProcess> out(new SyntheticProcess(target, repeat));
   return out->child_.is_prepared() ? std::move(out) : nullptr;
 }
