@@ -322,7 +322,8 @@ def check(dnheap, combination, dump, truth, judge, names=None):
             live = answer(dnheap, "stat", dump, "--live")
             print(f"{dump.name}: alive are {compare.added(live)}")
             problems += compare.references(answer(dnheap, "verify", dump), live, account)
-            problems += extracted.problems(dnheap, dump, secret="born before the last collection")
+            if combination.dump == "full" and dump.stem == "zoo":  # a hundred questions, three times
+                problems += extracted.problems(dnheap, dump, secret="born before the last collection")
             problems += as_published(dnheap, combination, dump, [*answers, handles, gc])
     if combination.dump == "kernel" and answers:
         problems += without_file_pages(dnheap, dump, answers[0])
