@@ -5,6 +5,7 @@
 #include "snapshot/snapshot.h"
 #include "support/golden.h"
 #include "support/opened.h"
+#include "support/places.h"
 #include "support/random_heap.h"
 
 #include <gtest/gtest.h>
@@ -222,7 +223,7 @@ std::string run(Snapshot &snapshot, const std::string &command) {
 
 TEST(Verbs, Golden) {
   for (const NamedHeap &named : heaps) {
-    Golden golden(std::string(DNHEAP_TEST_FOLDER) + "/analysis/golden/" + named.name + ".txt");
+    Golden golden(test::test_folder() + "/analysis/golden/" + named.name + ".txt");
     for (const GoldenSection &section : golden.sections())
       golden.expect(section, run(*open(named), section.name));
     golden.finish();

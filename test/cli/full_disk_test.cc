@@ -1,5 +1,6 @@
 // No room for what the program writes: one line that says where, exit code 3, no file left behind.
 #include "support/core_file.h"
+#include "support/places.h"
 #include "support/run.h"
 #include "support/zstd.h"
 
@@ -9,7 +10,7 @@
 namespace dnheap::cli {
 namespace {
 
-const std::string program = std::string("'") + DNHEAP_PROGRAM + "' ";
+const std::string program = "'" + test::program() + "' ";
 
 // A core with rows enough for some hundred KB of output.
 std::string write_core(const test::TemporaryFolder &folder) {

@@ -1,4 +1,5 @@
 // -p and ps on synthetic processes: exact lines and exit codes, and whatever happens to dnheap, the process goes on.
+#include "support/places.h"
 #include "support/random_heap.h"
 #include "support/run.h"
 #include "support/sanitized.h"
@@ -26,7 +27,7 @@ protected:
     pid = std::to_string(process->pid());
   }
   static test::RunResult dnheap_(const std::string &arguments) {
-    return test::run(std::string("'") + DNHEAP_PROGRAM + "' " + arguments);
+    return test::run("'" + test::program() + "' " + arguments);
   }
 };
 

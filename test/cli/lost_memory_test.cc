@@ -1,5 +1,6 @@
 // The program, while somebody cuts off the dump that it reads.
 #include "support/core_file.h"
+#include "support/places.h"
 #include "support/run.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ TEST(LostMemory, AStreamOfRowsEndsWithItsReason) {
   for (const char *options : {"", " --threads 4"}) {
     test::TemporaryFolder folder;
     std::string path = folder.write("a.core", core);
-    test::RunResult result = test::run("{ '" DNHEAP_PROGRAM "' objects --top 0 '" + path + "'" + options +
+    test::RunResult result = test::run("{ '" + test::program() + "' objects --top 0 '" + path + "'" + options +
                                        "; echo \"exit code $?\" >&2; } | { head -c " + "1000; truncate -s " +
                                        std::to_string(core.size() / 2) + " '" + path + "'; cat; }");
     std::string reason =

@@ -1,5 +1,6 @@
 // The program as a user meets it: exact lines and exit codes.
 #include "support/core_file.h"
+#include "support/places.h"
 #include "support/run.h"
 
 #include <filesystem>
@@ -8,9 +9,7 @@
 namespace dnheap::cli {
 namespace {
 
-test::RunResult dnheap_(const std::string &arguments) {
-  return test::run(std::string("'") + DNHEAP_PROGRAM + "' " + arguments);
-}
+test::RunResult dnheap_(const std::string &arguments) { return test::run("'" + test::program() + "' " + arguments); }
 
 void expect_error(const std::string &arguments, int exit_code, const std::string &line) {
   test::RunResult result = dnheap_(arguments);
@@ -81,8 +80,7 @@ TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNot) {
     GTEST_SKIP() << "no /dev/full here";
   expect_error("--help >/dev/full", 3, "cannot write to standard output: No space left on device");
   // The reader is gone before the first byte: what `| head` does, without its timing.
-  test::RunResult result =
-      test::run(std::string("{ sleep 0.2; '") + DNHEAP_PROGRAM + "' --help; echo $? >&2; } | true");
+  test::RunResult result = test::run("{ sleep 0.2; '" + test::program() + "' --help; echo $? >&2; } | true");
   EXPECT_EQ(result.err, "0\n");
 }
 

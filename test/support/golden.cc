@@ -1,5 +1,7 @@
 #include "support/golden.h"
 
+#include "support/places.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -53,7 +55,7 @@ void Golden::finish() const {
 
 std::vector<std::string> golden_files(const std::string &folder) {
   std::vector<std::string> files;
-  for (const auto &entry : std::filesystem::directory_iterator(std::string(DNHEAP_TEST_FOLDER) + "/" + folder))
+  for (const auto &entry : std::filesystem::directory_iterator(test_folder() + "/" + folder))
     if (entry.path().extension() == ".txt")
       files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());

@@ -1,5 +1,7 @@
 #include "support/run.h"
 
+#include "support/places.h"
+
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -47,7 +49,7 @@ std::string read_file(const std::string &path) {
 }
 
 Child::Child(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), DNHEAP_PROGRAM);
+  arguments.insert(arguments.begin(), program());
   std::vector<char *> words;
   for (std::string &argument : arguments)
     words.push_back(argument.data());
