@@ -10,6 +10,7 @@ namespace {
 
 constexpr u64 red_zone = 128;
 constexpr u64 max_stack = 64 << 20; // bytes of one that are looked at
+constexpr u64 least_page = 4096;
 
 class StackScan {
 public:
@@ -32,25 +33,31 @@ public:
                              " were looked at, of " + to_.threads[number - 1].text());
       end = start + max_stack;
     }
-    u64 missing = 0;
-    for (Address at = start; at + p <= end;) {
-      Bytes bytes = memory_.peek_up_to(at, end - at);
-      if (bytes.size() < p) {
-        ++missing;
-        at += p;
-        continue;
-      }
-      u64 words = bytes.size() / p;
-      for (u64 i = 0; i < words; ++i)
-        look_at(at + i * p, load_pointer(bytes.data() + i * p, format_), number);
-      at += words * p;
-    }
-    if (missing)
-      to_.problems.push_back(bytes_text(missing * p) + " of the stack of " + to_.threads[number - 1].text() +
+    u64 missing = end - std::min(start, end);
+    const std::span<const Range> ranges = memory_.ranges(); // a hole is as large as a stack may be: none word by word
+    auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const Range &r) { return r.end() <= start; });
+    for (; range != ranges.end() && range->address < end; ++range)
+      missing -= known_part(align_up(std::max(start, range->address), p), std::min(end, range->end()), number);
+    if (missing >= p)
+      to_.problems.push_back(bytes_text(missing / p * p) + " of the stack of " + to_.threads[number - 1].text() +
                              " are not in this dump, so it may hold objects that are not shown");
   }
 
 private:
+  // Returns how many bytes were looked at: a process may not give all that it has.
+  u64 known_part(Address at, Address end, u32 number) {
+    const u64 p = format_.pointer_size;
+    u64 looked_at = 0;
+    while (at + p <= end) {
+      const Bytes bytes = memory_.peek_up_to(at, end - at);
+      const u64 words = bytes.size() / p;
+      for (u64 i = 0; i < words; ++i)
+        look_at(at + i * p, load_pointer(bytes.data() + i * p, format_), number);
+      looked_at += words * p;
+      at = words ? at + words * p : at / least_page * least_page + least_page;
+    }
+    return looked_at;
+  }
   void look_at(Address slot, u64 value, u32 number) {
     if (value == 0 || value % 4 || !is_object_(value))
       return;

@@ -1,9 +1,11 @@
 // Every root is found, with its kind, name and thread; nothing that is weak is one; and damage is told in words.
+#include "base/text.h"
 #include "graph/object_index.h"
 #include "graph/roots.h"
 #include "heap/tally.h"
 #include "support/opened.h"
 
+#include <ctime>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -245,6 +247,57 @@ TEST(Roots, MissingStackIsAProblem) {
   EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(), [](const std::string &problem) {
     return problem.find("2.0 KiB of the stack of thread 4001") == 0;
   }));
+}
+
+// Holes end anywhere; what is behind one is looked at, what straddles its ends is missing.
+TEST(Roots, HolesInAStack) {
+  for_each_shape([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    const u64 p = heap.p;
+    Address a = heap.segment(G::gen2).object(heap.object_type);
+    ThreadWriter &thread = heap.threads[0];
+    thread.stack_limit = align_up(heap.native.reserve(0x4000), 0x1000);
+    thread.stack_base = thread.stack_limit + 0x3000;
+    thread.stack_pointer = thread.stack_limit + 0x800;
+    heap.threads[1].in_target = false;
+    const Address first = thread.stack_limit + 0x1000, second = thread.stack_limit + 0x2000;
+    for (Address at :
+         {first - p, first, first + 0x100 - p, first + 0x100, second - p, second, second + p, second + 2 * p})
+      heap.native.pointer(at, a);
+    heap.hole(first, first + 0x100);
+    heap.hole(second + p / 2, second + 3 * p / 2); // half a word each
+    Found found(heap);
+    std::vector<Address> slots;
+    for (const Root &root : found.of(RootKind::stack_conservative))
+      slots.push_back(root.slot);
+    EXPECT_EQ(slots, (std::vector<Address>{first - p, first + 0x100, second - p, second + 2 * p}));
+    const std::string missing = bytes_text(0x100 + 2 * p) + " of the stack of thread 4001";
+    EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(),
+                            [&](const std::string &problem) { return problem.starts_with(missing); }));
+  });
+}
+
+// Stacks that a dump lacks are passed over, not asked for word by word: here that were billions of words.
+TEST(Roots, LargeHolesInManyStacks) {
+  HeapBuilder heap({});
+  heap.segment(G::gen2).object(heap.object_type);
+  heap.threads.resize(1000);
+  const Address stacks = 0x700000000000;
+  for (u64 i = 0; i < heap.threads.size(); ++i) {
+    ThreadWriter &thread = heap.threads[i];
+    thread.os_id = 4001 + i;
+    thread.stack_limit = stacks + i * (u64{64} << 20);
+    thread.stack_base = thread.stack_limit + (u64{64} << 20);
+    thread.stack_pointer = thread.stack_limit + 128;
+  }
+  const std::clock_t before = std::clock();
+  Found found(heap);
+  EXPECT_LT(std::clock() - before, 20 * CLOCKS_PER_SEC);
+  EXPECT_TRUE(found.of(RootKind::stack_conservative).empty());
+  u64 told = 0;
+  for (const std::string &problem : found.set.problems)
+    told += problem.starts_with("64.0 MiB of the stack of thread ");
+  EXPECT_EQ(told, heap.threads.size());
 }
 
 TEST(Roots, Owners) {
