@@ -3,13 +3,27 @@
 #include "base/parallel.h"
 #include "graph/depth_first.h"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace dnheap {
 namespace {
 
 constexpr u64 worth_sharing = 8192; // objects that wait to be looked at
 constexpr u64 part_size = 2048;     // of them handed out at once
+
+// Of all bits that are set.
+Retained total(const ObjectBits &bits, const ObjectSizes &sizes) {
+  Retained sum;
+  const LargeArray<u64> &words = bits.words();
+  for (u64 i = 0; i < words.size(); ++i)
+    for (u64 word = words[i]; word != 0; word &= word - 1) {
+      ++sum.objects;
+      sum.bytes += sizes.of(ObjectId(i * 64 + static_cast<u64>(std::countr_zero(word))));
+    }
+  return sum;
+}
 
 } // namespace
 
@@ -56,24 +70,22 @@ void Reach::from(std::span<const ObjectId> starts) {
   }
 }
 
-Retained Reach::total(const ObjectSizes &sizes) const {
-  Retained sum;
-  const LargeArray<u64> &words = met_.words();
-  for (u64 i = 0; i < words.size(); ++i)
-    for (u64 word = words[i]; word != 0; word &= word - 1) {
-      ++sum.objects;
-      sum.bytes += sizes.of(ObjectId(i * 64 + static_cast<u64>(std::countr_zero(word))));
-    }
-  return sum;
-}
+Retained Reach::total(const ObjectSizes &sizes) const { return dnheap::total(met_, sizes); }
 
 RetainedBySets::RetainedBySets(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
                                const Watch &watch)
-    : edges_(edges), sizes_(sizes), threads_(threads), watch_(watch),
-      roots_(RootsByOwner(owners, edges.objects()).objects) {
+    : edges_(edges), sizes_(sizes), threads_(threads), watch_(watch), held_precisely_(edges.objects()) {
   Timer timer(watch, "reachable objects");
+  RootsByOwner roots(owners, edges.objects());
+  const auto conservative = roots.objects.begin() + static_cast<i64>(roots.first[owners.precise]);
+  precise_.assign(roots.objects.begin(), conservative);
   Reach reach(edges_, threads_, watch_);
-  reach.from(roots_);
+  reach.from(precise_);
+  const LargeArray<u64> &met = reach.met().words();
+  std::copy(met.begin(), met.end(), held_precisely_.words().begin());
+  std::copy_if(conservative, roots.objects.end(), std::back_inserter(conservative_),
+               [&](ObjectId root) { return !held_precisely_.test(root); });
+  reach.from(conservative_);
   reached_ = reach.total(sizes_);
 }
 
@@ -95,9 +107,25 @@ Retained RetainedBySets::of(const std::function<bool(ObjectId)> &in_set) const {
     counts[1] += bytes;
   });
   Reach reach(edges_, std::move(met), threads_, watch_);
-  reach.from(roots_);
-  Retained left = reach.total(sizes_);
-  return {reached_.objects - (left.objects - counts[0]), reached_.bytes - (left.bytes - counts[1])};
+  reach.from(precise_);
+  const Retained left = reach.total(sizes_), others = held_conservatively_without(reach.met());
+  return {reached_.objects - (left.objects - counts[0]) - others.objects,
+          reached_.bytes - (left.bytes - counts[1]) - others.bytes};
+}
+
+// `out`: the set, and what precise owners still reach. What they reached before is not held by chance instead.
+Retained RetainedBySets::held_conservatively_without(const ObjectBits &out) const {
+  if (conservative_.empty())
+    return {};
+  ObjectBits met(edges_.objects());
+  for (u64 i = 0; i < met.words().size(); ++i)
+    met.words()[i] = out.words()[i] | held_precisely_.words()[i];
+  Reach reach(edges_, std::move(met), threads_, watch_);
+  reach.from(conservative_);
+  ObjectBits fresh(edges_.objects());
+  for (u64 i = 0; i < fresh.words().size(); ++i)
+    fresh.words()[i] = reach.met().words()[i] & ~(out.words()[i] | held_precisely_.words()[i]);
+  return total(fresh, sizes_);
 }
 
 } // namespace dnheap

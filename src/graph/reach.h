@@ -31,22 +31,25 @@ private:
   ObjectBits met_; // claimed by many threads at once
 };
 
-// What would be freed if all objects of a set went: exactly, by looking at what can still be reached without them.
-// Roots of all owners count alike.
+// What would be freed if all objects of a set went: exactly, by looking at what can still be reached without them. As
+// in the dominator tree, conservative owners hold only what no precise one reaches. Two bits per object.
 class RetainedBySets {
 public:
   RetainedBySets(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
                  const Watch &watch);
   Retained reached() const { return reached_; }
-  // Costs one search each.
+  // Costs one search each, and a short one over what only conservative owners reach.
   Retained of(const std::function<bool(ObjectId)> &in_set) const;
 
 private:
+  Retained held_conservatively_without(const ObjectBits &out) const;
+
   const Edges edges_;
   const ObjectSizes sizes_;
   const unsigned threads_;
   const Watch watch_;
-  std::vector<ObjectId> roots_;
+  std::vector<ObjectId> precise_, conservative_; // roots; of the latter those that no precise one reaches
+  ObjectBits held_precisely_;
   Retained reached_;
 };
 
