@@ -3,6 +3,7 @@
 #include "graph/path_states.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace dnheap {
@@ -74,9 +75,8 @@ public:
       if (repeats == 0 || repeats > most_collapsed || groups[index].merged_into != FoldedPaths::none)
         continue;
       watch_.check();
-      std::vector<u32> turns(repeats, 2);
-      while (next_choice(turns))
-        merge(index, turns);
+      for (const Shorter &shorter : shorter_ones(groups[index]))
+        merge(index, shorter);
     }
   }
 
@@ -117,25 +117,49 @@ private:
   }
   static PathState known(PathState state) { return state == no_state ? beyond : state; }
 
-  // All but "two turns each", which is the group itself.
-  static bool next_choice(std::vector<u32> &turns) {
-    for (u32 &one : turns) {
-      if (one > 0) {
-        --one;
-        return true;
-      }
-      one = 2;
+  // A sequence with fewer turns, which some object has.
+  struct Shorter {
+    PathState state;
+    std::vector<u32> turns;                      // by repeat: 0, 1, or 2 for any number from there on
+    bool operator<(const Shorter &other) const { // the last repeat decides; more turns come first
+      return std::lexicographical_compare(turns.rbegin(), turns.rend(), other.turns.rbegin(), other.turns.rend(),
+                                          std::greater());
     }
-    return false;
+  };
+  PathState go_on(PathState from, const PathStates::Unit &unit) const {
+    for (u8 i = 0; i < unit.size && from != no_state; ++i)
+      from = states_.known_move(from, unit.labels[i]);
+    return from;
   }
-  void merge(u32 index, const std::vector<u32> &turns) {
-    PathState state = states_.begin(states_.owner(groups[index].state));
-    u64 repeat = 0;
-    for (const PathStates::Step &step : groups[index].steps)
-      for (u32 times = step.repeats ? turns[repeat++] : 1; times > 0; --times)
-        for (u8 i = 0; i < step.unit.size; ++i)
-          state = states_.move(state, step.unit.labels[i]).to;
-    auto at = by_state_.find(states_.finish(state));
+  // Goes only where some path went: most choices end after a step or two, however many steps the group has.
+  std::vector<Shorter> shorter_ones(const Group &group) const {
+    std::vector<Shorter> ways = {{states_.root(group.state), {}}};
+    for (const PathStates::Step &step : group.steps) {
+      const u64 count = ways.size();
+      for (u64 i = 0; i < count; ++i) {
+        PathState state = go_on(ways[i].state, step.unit);
+        if (step.repeats) {
+          std::vector<u32> turns = ways[i].turns;
+          ways[i].turns.push_back(0);
+          for (u32 turn = 1; turn <= 2 && state != no_state; ++turn, state = go_on(state, step.unit)) {
+            ways.push_back({state, turns});
+            ways.back().turns.push_back(turn);
+          }
+        } else {
+          ways[i].state = state;
+        }
+      }
+      std::erase_if(ways, [](const Shorter &way) { return way.state == no_state; });
+    }
+    std::erase_if(ways, [](const Shorter &way) { // the group itself
+      return std::all_of(way.turns.begin(), way.turns.end(), [](u32 turns) { return turns == 2; });
+    });
+    std::sort(ways.begin(), ways.end());
+    return ways;
+  }
+  void merge(u32 index, const Shorter &shorter) {
+    const std::vector<u32> &turns = shorter.turns;
+    auto at = by_state_.find(states_.finish(shorter.state));
     if (at == by_state_.end() || at->second == index || groups[at->second].merged_into != FoldedPaths::none)
       return;
     Group &into = groups[index], &from = groups[at->second];

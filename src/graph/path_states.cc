@@ -116,10 +116,10 @@ PathState PathStates::finish(PathState state) {
   return at;
 }
 
-u32 PathStates::owner(PathState state) const {
+PathState PathStates::root(PathState state) const {
   while (states_[state].kind != Kind::owner)
     state = states_[state].before;
-  return states_[state].value;
+  return state;
 }
 
 std::vector<PathStates::Step> PathStates::steps(PathState state) const {

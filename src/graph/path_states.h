@@ -38,11 +38,17 @@ public:
   PathStates() : states_(1) {}
   PathState begin(u32 owner);
   Move move(PathState from, u32 label);
+  // Where move() led from there; no_state: it was never asked. Makes no state.
+  PathState known_move(PathState from, u32 label) const {
+    auto at = moves_.find(u64{from} << 32 | label);
+    return at == moves_.end() ? no_state : at->second.to;
+  }
   // No sequence goes on from here: the labels of an unfinished turn are steps of their own.
   PathState finish(PathState state);
   // An open repeat has a count.
   bool is_open(PathState state) const { return states_[state].kind == Kind::repeat || states_[state].turn > 0; }
-  u32 owner(PathState state) const;
+  PathState root(PathState state) const; // where it began
+  u32 owner(PathState state) const { return states_[root(state)].value; }
   std::vector<Step> steps(PathState state) const; // of a finished state
 
 private:
