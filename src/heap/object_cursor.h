@@ -1,5 +1,5 @@
 // ObjectCursor: the objects of the heap one by one, in address order, for output that streams. One thread; memory of
-// one small batch. Gives exactly the objects that HeapWalk visits.
+// one batch, the objects of a MiB. Gives exactly the objects that HeapWalk visits.
 #pragma once
 #include "heap/walk.h"
 

@@ -234,6 +234,15 @@ bool Snapshot::forget_lost_memory() {
 }
 
 template <class Build> void Snapshot::build_on_sound_memory(Build build) {
+  if (is_building_) {
+    build();
+    return;
+  }
+  struct Building {
+    bool &flag;
+    explicit Building(bool &f) : flag(f) { flag = true; }
+    ~Building() { flag = false; }
+  } building(is_building_);
   for (int tries = 0; tries < most_tries; ++tries) {
     std::exception_ptr failure;
     try {

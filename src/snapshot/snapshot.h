@@ -99,7 +99,9 @@ public:
 private:
   struct Built; // from the target's memory
 
-  // Calls `build` until nothing was lost while it ran.
+  // Calls `build` until nothing was lost while it ran. Builds ask for what they rest on, which is built within them: of
+  // these only the outermost looks for losses, so that nothing is exchanged beneath another one, and what was built
+  // within it goes with it.
   template <class Build> void build_on_sound_memory(Build build);
   std::unique_ptr<Runtime> choose_runtime();
   std::string explain(const std::string &error) const;
@@ -113,6 +115,7 @@ private:
   u64 module_file_rows_ = 0;
   std::unique_ptr<Built> built_;
   std::vector<std::unique_ptr<Built>> outdated_; // references to these may still be held
+  bool is_building_ = false;
 };
 
 } // namespace dnheap
