@@ -1,8 +1,10 @@
-// `ps`: which .NET processes run here? Reads their memory maps, and a little of the memory of those that may be .NET,
-// without stopping any.
+// `ps`: which .NET processes run here? Reads the memory maps and the programs' symbols of all, and a little of the
+// memory of those that are .NET, without stopping any.
 #include "analysis/verbs.h"
+#include "base/host.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "image/elf_file.h"
 #include "image/elf_image.h"
 #include "snapshot/snapshot.h"
 
@@ -36,11 +38,15 @@ bool has_runtime_library(const std::string &maps) {
   return false;
 }
 
-bool brings_runtime(const Target &target) {
-  constexpr u64 auxv_entry = 9;
-  auto entry = target.auxv.find(auxv_entry);
-  const Module *program = entry == target.auxv.end() ? nullptr : target.find_module(entry->second);
-  std::optional<ElfImage> image = program ? ElfImage::at(target.memory, program->base) : std::nullopt;
+// Of the program's file, as it was when it was started: its memory is not needed for that.
+bool brings_runtime(u64 pid) {
+  std::shared_ptr<const MappedFile> file = MappedFile::try_open("/proc/" + std::to_string(pid) + "/exe");
+  std::optional<ElfFile> program = file ? ElfFile::parse(file->bytes()) : std::nullopt;
+  if (!program)
+    return false;
+  std::vector<std::shared_ptr<const void>> storage;
+  const Memory memory(program->format(), program->layout(0, storage));
+  const std::optional<ElfImage> image = ElfImage::at(memory, 0);
   return image && std::any_of(std::begin(exports), std::end(exports),
                               [&](const char *name) { return image->find_symbol(name).has_value(); });
 }
@@ -95,19 +101,19 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
     if (!maps || maps->empty()) // has ended, or is the kernel's own
       continue;
     try {
-      std::unique_ptr<Snapshot> snapshot = Snapshot::attach(pid, options);
-      if (has_runtime_library(*maps) || brings_runtime(snapshot->target()))
-        rows.push_back(row_of(pid, *snapshot, table.notes));
+      if (has_runtime_library(*maps) || brings_runtime(pid))
+        rows.push_back(row_of(pid, *Snapshot::attach(pid, options), table.notes));
     } catch (const Interrupted &) {
       throw;
     } catch (const Error &error) {
-      if (has_runtime_library(*maps))
-        table.notes.push_back(error.what());
+      table.notes.push_back(error.what());
     }
   }
   answer.headline = count_text(rows.size()) + (rows.size() == 1 ? " .NET process" : " .NET processes");
   if (refused)
     table.notes.push_back(count_text(refused) + " not looked at for lack of rights, such as " + why);
+  if (processes_are_hidden())
+    table.notes.push_back("/proc hides the processes of other users (hidepid), so they were not looked at");
   if (question.sort == "memory")
     report::sort_rows(rows, 4);
   auto known = std::find_if(rows.begin(), rows.end(), [](const report::Row &row) { return row[1].text().has_value(); });

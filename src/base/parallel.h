@@ -1,19 +1,22 @@
 // parallel_for: the only form of concurrency here. Each iteration writes its own slot; the caller merges afterwards.
-// Costs one thread start per extra thread (~30 us), so loops with little work should pass threads = 1.
+// Costs one thread start per extra thread (~30 us), so loops with little work should pass threads = 1. Where the system
+// refuses a thread (a limit on processes, a security profile), those that there are do all the work.
 #pragma once
 #include "base/integers.h"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace dnheap {
 
 // Calls body(i, worker) for each i in [0, count), from up to `threads` threads; worker < threads names the thread, so
-// that scratch space can be kept per worker. Iterations are handed out in order, one by one. The first exception stops
-// the hand-out and is thrown here once all threads have ended.
+// that scratch space can be kept per worker. Iterations are handed out in order, one by one; none may wait for another
+// one, as there may be one thread only. The first exception stops the hand-out and is thrown here once all threads have
+// ended.
 template <class Body> void parallel_for(u64 count, unsigned threads, Body body) {
   std::atomic<u64> next{0};
   std::atomic<bool> failed{false};
@@ -31,8 +34,11 @@ template <class Body> void parallel_for(u64 count, unsigned threads, Body body) 
   unsigned extra = static_cast<unsigned>(std::min<u64>(std::max(threads, 1u), std::max<u64>(count, 1))) - 1;
   std::vector<std::jthread> pool;
   pool.reserve(extra);
-  for (unsigned worker = 1; worker <= extra; ++worker)
-    pool.emplace_back(work, worker);
+  try {
+    for (unsigned worker = 1; worker <= extra; ++worker)
+      pool.emplace_back(work, worker);
+  } catch (const std::system_error &) { // refused
+  }
   work(0);
   pool.clear();
   if (error)

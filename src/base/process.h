@@ -14,8 +14,10 @@ namespace dnheap {
 
 // Text of /proc/PID/NAME, some `limit` bytes at most; nullopt when it cannot be read.
 std::optional<std::string> process_text(u64 pid, const std::string &name, u64 limit = 64 << 20);
-// Ids of all processes, and of one process's threads, in no order.
+// Ids of all processes that may be seen, in no order. Throws Error where the system shows none, not even this one.
 std::vector<u64> list_processes();
+bool processes_are_hidden(); // does the system keep those of others back?
+// Of one process's threads.
 std::vector<u64> list_threads(u64 pid);
 
 // What would have to be different for `pid` to be read, in one phrase: "set kernel.yama.ptrace_scope to 0, or …".

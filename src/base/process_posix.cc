@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <dirent.h>
@@ -24,6 +25,8 @@ namespace dnheap {
 namespace {
 
 constexpr auto longest_stop = std::chrono::seconds(5);
+const char *const more_rights = "CAP_SYS_PTRACE (sudo; docker: --cap-add SYS_PTRACE; Kubernetes: "
+                                "securityContext.capabilities.add: [SYS_PTRACE])";
 
 std::optional<std::string> text_of(const std::string &path, u64 limit = 1 << 20) {
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -72,10 +75,22 @@ std::vector<u64> numbers_in_folder(const std::string &path) {
 
 std::string process_path(u64 pid, const std::string &name) { return "/proc/" + std::to_string(pid) + "/" + name; }
 
+const char *const no_proc = "/proc is not mounted: mount -t proc proc /proc";
+
+// Asks by signal 0, which is none: /proc may hide what there is.
+bool exists(u64 pid) {
+  return pid > 0 && pid <= INT32_MAX && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+}
+
 [[noreturn]] void fail_to_read(u64 pid, int error) {
   std::string name = "process " + std::to_string(pid);
-  if (error == ESRCH || error == ENOENT)
+  if ((error == ESRCH || error == ENOENT) && !exists(pid))
     throw Error("there is no " + name);
+  if (numbers_in_folder("/proc").empty())
+    throw Error(name + " cannot be read: " + no_proc);
+  if (error == ENOENT)
+    throw Error(name + " is there, but /proc hides it (hidepid): it may be read by its own user, and with " +
+                more_rights);
   if (error != EPERM && error != EACCES)
     throw Error(name + " cannot be read: " + std::strerror(error));
   throw Error(name + " may not be read: " + what_forbids_reading(pid));
@@ -87,13 +102,20 @@ std::optional<std::string> process_text(u64 pid, const std::string &name, u64 li
   return text_of(process_path(pid, name), limit);
 }
 
-std::vector<u64> list_processes() { return numbers_in_folder("/proc"); }
+std::vector<u64> list_processes() {
+  std::vector<u64> out = numbers_in_folder("/proc");
+  if (out.empty()) // this process is among them
+    throw Error(std::string("which processes run cannot be told: ") + no_proc);
+  return out;
+}
+
+bool processes_are_hidden() { return exists(1) && ::access(process_path(1, "").c_str(), F_OK) != 0; }
+
 std::vector<u64> list_threads(u64 pid) { return numbers_in_folder(process_path(pid, "task")); }
 
 std::string what_forbids_reading(u64 pid) {
   constexpr u64 ptrace_capability = 19;
-  const std::string how = "CAP_SYS_PTRACE (sudo; docker: --cap-add SYS_PTRACE; Kubernetes: "
-                          "securityContext.capabilities.add: [SYS_PTRACE])";
+  const std::string how = more_rights;
   std::optional<std::string> status = process_text(pid, "status"), own = text_of("/proc/self/status");
   if (u64 tracer = field(status, "TracerPid:").value_or(0))
     return "process " + std::to_string(tracer) + " is debugging it, and only one can: end that first";

@@ -35,10 +35,15 @@ struct Watch {
   }
 };
 
-// Stands at the top of a pass: `Timer timer(watch, "walk");`. Records the pass when it goes out of scope.
+// Stands at the top of a pass: `Timer timer(watch, "walk");`. The pass has its place among the times from here on, and
+// its time when it goes out of scope, where nothing is allocated: that may be for want of memory.
 class Timer {
 public:
-  Timer(const Watch &watch, const char *name, u64 total_bytes = 0) : watch_(watch), name_(name), bytes_(total_bytes) {
+  Timer(const Watch &watch, const char *name, u64 total_bytes = 0) : watch_(watch) {
+    if (watch.times) {
+      place_ = watch.times->size();
+      watch.times->push_back({name, 0, total_bytes});
+    }
     if (Progress *p = watch.progress) {
       p->done = 0;
       p->total = total_bytes;
@@ -50,18 +55,20 @@ public:
     if (watch_.progress)
       watch_.progress->pass = nullptr;
     if (watch_.times)
-      watch_.times->push_back({name_, std::chrono::duration<double>(Clock::now() - start_).count(), bytes_});
+      (*watch_.times)[place_].seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   }
   Timer(const Timer &) = delete;
   Timer &operator=(const Timer &) = delete;
 
-  void bytes(u64 n) { bytes_ = n; }
+  void bytes(u64 n) {
+    if (watch_.times)
+      (*watch_.times)[place_].bytes = n;
+  }
 
 private:
   using Clock = std::chrono::steady_clock;
   const Watch watch_;
-  const char *name_;
-  u64 bytes_;
+  u64 place_ = 0; // among the times
   Clock::time_point start_ = Clock::now();
 };
 

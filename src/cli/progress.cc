@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <system_error>
 
 namespace dnheap::cli {
 
@@ -57,8 +58,12 @@ std::string progress_text(const PassState &state, u64 width) {
 }
 
 ProgressLine::ProgressLine(const Progress &progress, bool enabled) : progress_(progress) {
-  if (enabled)
+  if (!enabled)
+    return;
+  try {
     thread_ = std::thread([this] { draw_until_stopped(); });
+  } catch (const std::system_error &) { // refused: there is no line then
+  }
 }
 
 void ProgressLine::stop() {

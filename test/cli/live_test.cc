@@ -77,6 +77,37 @@ TEST_F(LiveProgram, PsListsIt) {
   EXPECT_EQ(result.out.find("\n" + std::to_string(::getpid()) + ","), result.out.npos) << "this program is none";
 }
 
+// Programs that are no .NET are looked at from outside only, and what cannot be looked at is told.
+TEST_F(LiveProgram, WhereThereIsNoProc) {
+  const std::string without = "unshare -rm sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' ";
+  if (test::run(without + "true").exit_code != 0)
+    GTEST_SKIP() << "/proc cannot be covered here";
+  auto run = [&](const std::string &arguments) {
+    return test::run(without + "'" + test::program() + "' " + arguments);
+  };
+  test::RunResult result = run("ps");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "dnheap: which processes run cannot be told: /proc is not mounted: mount -t proc proc /proc\n");
+  result = run("stat -p 1");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.err, "dnheap: process 1 cannot be read: /proc is not mounted: mount -t proc proc /proc\n");
+  EXPECT_EQ(run("stat -p 2147483640").err, "dnheap: there is no process 2147483640\n");
+}
+
+TEST_F(LiveProgram, AProcessOfSomebodyElse) {
+  const std::string nobody = ::geteuid() ? "" : "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+  if (test::run(nobody + "test -x '" + test::program() + "'").exit_code != 0)
+    GTEST_SKIP() << "nobody may not start this program";
+  test::RunResult result = test::run(nobody + "'" + test::program() + "' stat -p 1");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err.find("there is no process"), result.err.npos) << result.err;
+  EXPECT_TRUE(result.err.starts_with("dnheap: process 1 may not be read: it belongs to user 0") ||
+              result.err.starts_with("dnheap: process 1 is there, but /proc hides it (hidepid)"))
+      << result.err;
+}
+
 TEST_F(LiveProgram, NoRuntimeIsOneLine) {
   if (test::thread_sanitized)
     GTEST_SKIP() << "the child has more address space than can be mapped";
