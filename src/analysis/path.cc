@@ -92,9 +92,7 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
   const ObjectId object = view.at(address, note);
   if (!note.empty())
     answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
-  std::vector<PathSteps> paths;
-  for (const OwnedPath &path : find_paths(snapshot, object, question.all))
-    paths.push_back(path_steps(snapshot, view, path));
+  const std::vector<PathSteps> paths = path_steps(snapshot, view, find_paths(snapshot, object, question.all));
   answer.tables.push_back(paths_table(paths));
   for (u64 i = 0; i < paths.size(); ++i) {
     std::string title =
@@ -141,7 +139,7 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question) {
       steps.push_back(std::vector<Fact>{{"field", field_text(step)}, {"least", step.least}, {"most", step.most}});
     double share = static_cast<double>(path.instances) / static_cast<double>(std::max<u64>(paths.instances, 1));
     rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, short_signature(path.signature),
-                    path.example, root_facts(snapshot, path.owner, 0), std::move(steps), path.text()});
+                    path.example, root_facts(snapshot, path.owner, nullptr), std::move(steps), path.text()});
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));

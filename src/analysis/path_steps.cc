@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "graph/path_states.h"
 
+#include <map>
 #include <unordered_map>
 
 namespace dnheap {
@@ -48,34 +49,11 @@ private:
   std::vector<std::string> texts_;
 };
 
-} // namespace
-
-std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, Address object) {
-  const RootSet &roots = snapshot.roots();
-  const RootOwners &owners = snapshot.owners();
-  const RootOwners::Owner &of = owners.owners[static_cast<u32>(owner)];
-  const Root *found = nullptr;
-  for (u64 i = 0; i < roots.roots.size() && !found; ++i)
-    if (object && owners.owner_of[i] == static_cast<u32>(owner) && roots.roots[i].object == object)
-      found = &roots.roots[i];
-  std::vector<report::Fact> facts = {{"kind", found ? kind_text(*found) : std::string(name_of(of.kind))},
-                                     {"owner", of.name},
-                                     {"conservative", of.conservative}};
-  if (found) {
-    facts.push_back({"address", found->slot ? Cell(hex(found->slot)) : Cell()});
-    facts.push_back({"object", hex(found->object)});
-    facts.push_back({"name", found->name ? Cell(roots.name(*found)) : Cell()});
-    const RootThread *thread = roots.thread(*found);
-    facts.push_back({"thread", thread && thread->os_id && *thread->os_id ? Cell(*thread->os_id) : Cell()});
-  }
-  return facts;
-}
-
-PathSteps path_steps(Snapshot &snapshot, ObjectView &view, const OwnedPath &path) {
+PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
   PathSteps out;
   const std::vector<ObjectId> &objects = path.objects;
   const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
-  out.root = root_facts(snapshot, path.owner, view.address(objects.front()));
+  out.root = root_facts(snapshot, path.owner, root);
   out.owner = owner.name;
   out.conservative = owner.conservative;
   FoldedFields fields;
@@ -97,6 +75,39 @@ PathSteps path_steps(Snapshot &snapshot, ObjectView &view, const OwnedPath &path
     out.steps.push_back(std::move(step));
   }
   out.signature = signature(owner.source, fields.fields());
+  return out;
+}
+
+} // namespace
+
+std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root) {
+  const RootSet &roots = snapshot.roots();
+  const RootOwners::Owner &of = snapshot.owners().owners[static_cast<u32>(owner)];
+  std::vector<report::Fact> facts = {{"kind", root ? kind_text(*root) : std::string(name_of(of.kind))},
+                                     {"owner", of.name},
+                                     {"conservative", of.conservative}};
+  if (root) {
+    facts.push_back({"address", root->slot ? Cell(hex(root->slot)) : Cell()});
+    facts.push_back({"object", hex(root->object)});
+    facts.push_back({"name", root->name ? Cell(roots.name(*root)) : Cell()});
+    const RootThread *thread = roots.thread(*root);
+    facts.push_back({"thread", thread && thread->os_id && *thread->os_id ? Cell(*thread->os_id) : Cell()});
+  }
+  return facts;
+}
+
+std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths) {
+  std::map<std::pair<OwnerId, Address>, const Root *> begins; // one pass over roots, of which there may be millions
+  for (const OwnedPath &path : paths)
+    begins.emplace(std::pair(path.owner, view.address(path.objects.front())), nullptr);
+  const RootSet &roots = snapshot.roots();
+  const RootOwners &owners = snapshot.owners();
+  for (u64 i = 0; i < roots.roots.size(); ++i)
+    if (auto at = begins.find({OwnerId{owners.owner_of[i]}, roots.roots[i].object}); at != begins.end() && !at->second)
+      at->second = &roots.roots[i];
+  std::vector<PathSteps> out;
+  for (const OwnedPath &path : paths)
+    out.push_back(steps_of(snapshot, view, path, begins[{path.owner, view.address(path.objects.front())}]));
   return out;
 }
 

@@ -1,6 +1,7 @@
-// One path from a root to an object, put into words: for `path` and whoever shows paths.
+// Paths from roots to an object, put into words: for `path` and whoever shows paths. Costs one pass over all roots.
 #pragma once
 #include "analysis/object_view.h"
+#include "graph/roots.h"
 #include "graph/shortest_paths.h"
 
 namespace dnheap {
@@ -22,10 +23,10 @@ struct PathSteps {
   std::string signature;
 };
 
-PathSteps path_steps(Snapshot &snapshot, ObjectView &view, const OwnedPath &path);
+std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
 
-// What is known of a root that an owner has and that refers to the object; without object: of the owner itself.
-std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, Address object);
+// What is known of a root that an owner has; null: of the owner itself.
+std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root);
 
 // Rows {field, type, address} for people: what repeats is shown once, with how often.
 std::vector<report::Row> folded_rows(const PathSteps &path);

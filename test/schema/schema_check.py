@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Does the JSON of every verb keep to doc/schema/? Usage: schema_check.py DNHEAP
+"""Does the JSON of every verb keep to doc/schema/? Usage: schema_check.py DNHEAP EVERY-ROOT
 
 Runs every verb on the bundled sample, and on a copy of it that lacks a piece of the heap. Each verb must have a schema
-and each schema a verb; every table that a schema names must occur, with one set of options or another.
+and each schema a verb; every table that a schema names must occur, with one set of options or another. Then every verb
+once more on what the program EVERY-ROOT writes, and there and on the sample `path` and `show` of an object that each
+kind of root holds.
 """
 import json
 import pathlib
@@ -91,7 +93,34 @@ def check_verb(dnheap, schemas, verb, dump, complete, folder):
         yield f"tables {sorted(seen)}, not {tables}"
 
 
-def main(dnheap):
+ALL_KINDS = {"handle:strong", "handle:pinned", "handle:ref_counted", "handle:async_pinned", "handle:sized_ref",
+             "finalizer", "static", "thread_static", "stack_conservative"}
+
+
+def check_roots(dnheap, schemas, dump, kinds):
+    """`path` and `show` of what each kind of root holds; of roots in slots and in registers, with and without a name."""
+    def ask(verb, *options):
+        answer = json.loads(output(dnheap, verb, dump, *options, "--format", "json"))
+        yield from (f"{verb} {' '.join(options)}: {problem}" for problem in schemas.problems(answer, f"{verb}.json"))
+        told.append(answer)
+
+    subjects, told = {}, []
+    for row in json.loads(output(dnheap, "roots", dump, "--format", "json"))["tables"]["roots"]:
+        if row["type"]:
+            subjects.setdefault((row["kind"], row["address"] is None, row["name"] is None), row)
+    if not kinds <= {kind for kind, _, _ in subjects}:
+        yield f"no root of the kinds {sorted(kinds - {kind for kind, _, _ in subjects})}"
+    for (kind, _, _), row in subjects.items():
+        yield from ask("show", row["object"], "--values", "--closure")
+        for options in [], ["--all"]:
+            yield from ask("path", row["object"], *options)
+            roots = [path["root"] for path in told[-1]["tables"]["paths"]]
+            if options and not any(root["kind"] == kind and root["object"] == row["object"] for root in roots):
+                yield f"path {row['object']} --all does not tell that it is held by {kind}"
+        yield from ask("path", row["type"])
+
+
+def main(dnheap, every_root):
     if not SAMPLE.exists():
         print(f"{SAMPLE.relative_to(PROJECT)} is missing")
         return 1
@@ -106,9 +135,17 @@ def main(dnheap):
                 verb = file.removesuffix(".json")
                 failed += [f"{verb} {dump.name}: {problem}"
                            for problem in check_verb(dnheap, schemas, verb, dump, complete, folder)]
+        synthetic = pathlib.Path(folder, "every-root.core")
+        subprocess.run([every_root, synthetic], check=True)
+        for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show"}):
+            options = ["-o", f"{folder}/other.core"] if verb == "extract" else []
+            answer = json.loads(output(dnheap, verb, synthetic, *options, "--format", "json"))
+            failed += [f"{verb} {synthetic.name}: {problem}" for problem in schemas.problems(answer, f"{verb}.json")]
+        for dump, kinds in (synthetic, ALL_KINDS), (SAMPLE, {"static", "stack_conservative"}):
+            failed += [f"{dump.name}: {problem}" for problem in check_roots(dnheap, schemas, dump, kinds)]
     print("\n".join(failed[:50]) or "every answer keeps to its schema")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
