@@ -117,7 +117,7 @@ std::optional<std::string> quoted_string(const Runtime &runtime, Address object)
   std::optional<StringText> text = string_text(runtime, object, longest_text);
   if (!text)
     return std::nullopt;
-  return "\"" + printable(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
+  return "\"" + shortened(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
 }
 
 std::vector<FieldValue> object_fields(const Runtime &runtime, Address object, Address method_table, bool values) {

@@ -43,20 +43,23 @@ std::string count_text(u64 count) {
   return digits;
 }
 
-std::string printable(std::string_view text, u64 limit) {
-  bool cut = text.size() > limit;
+std::string shortened(std::string_view text, u64 limit) {
   std::string out(text.substr(0, limit));
+  if (text.size() <= limit)
+    return out;
+  // Do not cut through a UTF-8 sequence.
+  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
+    out.pop_back();
+  if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0)
+    out.pop_back();
+  return out + "…";
+}
+
+std::string printable(std::string_view text, u64 limit) {
+  std::string out = shortened(text, limit);
   for (char &c : out)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';
-  if (cut) {
-    // Do not cut through a UTF-8 sequence.
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
-      out.pop_back();
-    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0)
-      out.pop_back();
-    out += "…";
-  }
   return out;
 }
 

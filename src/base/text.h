@@ -13,6 +13,8 @@ std::string bytes_text(u64 bytes);               // 861.0 MiB, 12 B
 std::string count_text(u64 count);               // 46,077,786
 std::string lower_case(std::string_view text);   // of ASCII letters
 
+// What is longer than `limit` is cut with "…". For names: whoever writes them takes care of control characters.
+std::string shortened(std::string_view text, u64 limit = 1024);
 // One line that is safe to print: control characters of a hostile dump become '?', longer than `limit` is cut with "…".
 std::string printable(std::string_view text, u64 limit = 1024);
 

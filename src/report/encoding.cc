@@ -39,6 +39,16 @@ bool is_control(std::string_view character) {
   return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && static_cast<u8>(character[1]) < 0xa0);
 }
 
+// A control character as JSON has it: `\n`, or `\u001b` where there is no letter.
+void append_json_escape(std::string &out, std::string_view control) {
+  switch (control[0]) {
+  case '\n': out += "\\n"; break;
+  case '\r': out += "\\r"; break;
+  case '\t': out += "\\t"; break;
+  default: fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(control.back())); // U+009B is c2 9b
+  }
+}
+
 // Calls visit(character) for each character, with U+FFFD for what is none.
 template <class Visit> void for_each_character(std::string_view text, Visit visit) {
   while (!text.empty()) {
@@ -131,8 +141,8 @@ void append_json_text(std::string &out, std::string_view text) {
     out += text;
   } else {
     for_each_character(text, [&](std::string_view character) {
-      if (is_control(character) && character.size() == 1)
-        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(character[0]));
+      if (is_control(character))
+        append_json_escape(out, character);
       else if (character == "\"" || character == "\\")
         (out += '\\') += character;
       else

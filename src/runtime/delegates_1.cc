@@ -112,7 +112,7 @@ std::string Delegates1::method_name(Address method, Address target) const {
 
 std::string Delegates1::code_name(Address code) const {
   const Module *module = target_->find_module(code);
-  return module ? printable(module->file_name(), 200) + "+" + hex(code - module->base) : "<code " + hex(code) + ">";
+  return module ? shortened(module->file_name(), 200) + "+" + hex(code - module->base) : "<code " + hex(code) + ">";
 }
 
 } // namespace dnheap

@@ -76,7 +76,7 @@ std::vector<InstanceField> Fields1::read_fields(Address mt) {
       field.offset = p_ + *desc.offset;
       field.type = desc.type;
       field.declaring_type = *type;
-      field.name = printable(field_descs_->name(desc), max_name);
+      field.name = shortened(field_descs_->name(desc), max_name);
       if (field.name.empty())
         field.name = hex(field.offset);
       describe(field, desc, types_->module_of(desc.enclosing_method_table));
@@ -105,7 +105,7 @@ void Fields1::describe(InstanceField &field, const FieldDesc &desc, Address modu
   std::vector<std::string> arguments;
   for (Address handle : types_->instantiation(field.declaring_type))
     arguments.push_back(types_->handle_name(handle));
-  field.type_name = printable(dnheap::describe(*type, *metadata, arguments), 8192);
+  field.type_name = shortened(dnheap::describe(*type, *metadata, arguments), 8192);
   if (field.type != ElementType::ValueType)
     return;
   Address found = lookup_.find(*type, module, types_->instantiation(desc.enclosing_method_table));

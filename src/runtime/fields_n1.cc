@@ -91,9 +91,9 @@ void FieldsN1::add_field(const DebugTypes::Field &field, u64 place, InstanceFiel
   if (to.size() >= max_visited || depth > max_depth || kept_ > max_kept)
     return;
   const DebugTypes::Type type = debug().type(field.type);
-  from.name += printable(field.name, max_name);
+  from.name += shortened(field.name, max_name);
   from.type = type.type;
-  from.type_name = printable(types_->unmangled(type.name), 8192);
+  from.type_name = shortened(types_->unmangled(type.name), 8192);
   from.offset = place;
   from.size = type.size;
   from.method_table = 0;
@@ -133,7 +133,7 @@ void FieldsN1::flatten(std::span<const DebugTypes::Field> fields, u64 elements, 
       continue;
     const u64 at = into.base + field.offset;
     PathText path = into.prefix;
-    (path += ".") += printable(field.name, max_name);
+    (path += ".") += shortened(field.name, max_name);
     kept_ += sizeof path + path.text.size();
     if (type.type == ElementType::ValueType && !type.struct_type) {
       into.to->unknowns.push_back({at, path});

@@ -25,14 +25,14 @@ std::vector<Address> Loader1::modules_without_metadata() const {
 std::string Loader1::file_name(Address module) {
   if (const Metadata *found = metadata(module))
     if (std::optional<ModuleRow> row = found->module(); row && !row->name.empty())
-      return printable(row->name, 200);
+      return shortened(row->name, 200);
   // .NET 9 on: the path, in UTF-16.
   if (std::optional<i64> offset = descriptor_->try_offset("Module", "Path"))
     if (std::optional<u64> path = memory_->try_pointer(module + static_cast<u64>(*offset)); path && *path)
       if (std::optional<std::string> text = memory_->try_text16(*path, 4096); text && !text->empty())
-        return printable(text->substr(text->find_last_of("/\\") + 1), 200);
+        return shortened(text->substr(text->find_last_of("/\\") + 1), 200);
   if (const Module *mapped = mapped_module(module))
-    return printable(mapped->file_name(), 200);
+    return shortened(mapped->file_name(), 200);
   return "<module " + hex(module) + ">";
 }
 

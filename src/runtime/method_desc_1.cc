@@ -89,12 +89,12 @@ std::string MethodDesc1::name(Address method) const {
     return "";
   if (is_dynamic(method)) {
     std::optional<u64> text = memory_->try_pointer(method + name_);
-    return text && *text ? printable(memory_->try_text(*text, 1024).value_or("")) : "";
+    return text && *text ? shortened(memory_->try_text(*text, 1024).value_or("")) : "";
   }
   Address mt = memory_->try_pointer(chunk + chunk_method_table_).value_or(0);
   const Metadata *metadata = loader_->metadata(types_->module_of(mt));
   std::optional<MethodDefRow> row = metadata ? metadata->method(rid_of(method, chunk)) : std::nullopt;
-  return row ? printable(row->name) : "";
+  return row ? shortened(row->name) : "";
 }
 
 // The address in a 32-bit operand relative to the instruction's end, if the opcode lies there.

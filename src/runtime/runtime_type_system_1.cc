@@ -170,7 +170,7 @@ const std::string &RuntimeTypeSystem1::name(Address mt) {
 std::unordered_map<Address, std::string>::iterator RuntimeTypeSystem1::keep(Address handle, std::string name) {
   if (kept_ > max_names && name.size() > short_name) {
     ++problems_["names that were cut short, as all together were too long"];
-    name = printable(name, short_name);
+    name = shortened(name, short_name);
   }
   kept_ += name.size();
   return names_.emplace(handle, std::move(name)).first;
@@ -251,7 +251,7 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
     ++problems_["names that no compiler writes, so their metadata may be damaged"];
   check_relations(mt, *metadata, rid, arity);
   std::string out = format_type_name(parts, arity ? arguments(mt, arity, depth) : std::vector<std::string>());
-  return printable(out, max_name);
+  return shortened(out, max_name);
 }
 
 // What memory says of a type besides its row must agree with what the row says; if not, row or name is a wrong one.
@@ -389,7 +389,7 @@ std::string RuntimeTypeSystem1::variable_name(Address desc) {
     const Metadata *metadata = loader_->metadata(*address);
     std::optional<u32> name = metadata ? metadata->column(Table::GenericParam, rid_of(*parameter), 3) : std::nullopt;
     if (name)
-      return printable(metadata->string(*name), 200);
+      return shortened(metadata->string(*name), 200);
   }
   return unknown(desc, "type variables whose name is not in this dump");
 }

@@ -37,7 +37,8 @@ TEST(Encoding, Json) {
   EXPECT_EQ(json(0.1), "0.1");
   EXPECT_EQ(json(std::nan("")), "null");
   EXPECT_EQ(json(HUGE_VAL), "null");
-  EXPECT_EQ(json("a\"\\\n\x7f"), "\"a\\\"\\\\\\u000a\\u007f\"");
+  EXPECT_EQ(json("a\"\\\n\x7f"), "\"a\\\"\\\\\\n\\u007f\"");
+  EXPECT_EQ(json("\r\t\x1b[1m\xc2\x9b ö"), "\"\\r\\t\\u001b[1m\\u009b ö\"");
   EXPECT_EQ(json(std::vector<Cell>{1u, {}, "x"}), "[1,null,\"x\"]");
   EXPECT_EQ(json(std::vector<Fact>{{"a", 1u}, {"b", std::vector<Fact>{}}}), "{\"a\":1,\"b\":{}}");
   EXPECT_EQ(json(std::optional<u64>()), "null");
