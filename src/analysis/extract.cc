@@ -91,20 +91,26 @@ std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
   return out;
 }
 
-// Fields, those of structs in it or in its elements too.
-void ask_about_fields(Snapshot &snapshot, Address mt, std::set<Address> &asked) {
-  if (mt == 0 || !asked.insert(mt).second)
-    return;
+// Fields, those of structs in it or in its elements too. One after the other: what a dump calls an array's element may
+// be an array again, as often as there are types.
+void ask_about_fields(Snapshot &snapshot, Address type, std::set<Address> &asked) {
   TypeSystem &types = snapshot.runtime().types();
   Fields &fields = snapshot.runtime().fields();
-  types.name(mt);
-  for (const InstanceField &field : std::vector<InstanceField>(fields.instance_fields(mt))) {
-    if (field.declaring_type)
-      types.name(field.declaring_type);
-    ask_about_fields(snapshot, field.method_table, asked);
+  std::vector<Address> left = {type};
+  while (!left.empty()) {
+    const Address mt = left.back();
+    left.pop_back();
+    if (mt == 0 || !asked.insert(mt).second)
+      continue;
+    types.name(mt);
+    for (const InstanceField &field : std::vector<InstanceField>(fields.instance_fields(mt))) {
+      if (field.declaring_type)
+        types.name(field.declaring_type);
+      left.push_back(field.method_table);
+    }
+    if (std::optional<ElementShape> elements = fields.elements(mt))
+      left.push_back(elements->method_table);
   }
-  if (std::optional<ElementShape> elements = fields.elements(mt))
-    ask_about_fields(snapshot, elements->method_table, asked);
 }
 
 // What `show`, `path` and `retained` say of an object of the type.

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 namespace dnheap {
 
@@ -31,6 +32,9 @@ public:
         types_(snapshot.references().types()), filter_(question) {
     Retained reached = tree_.reached(), lost = tree_.unreachable();
     all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
+    for (u32 i = 0; i < owners_.owners.size(); ++i)
+      owner_places_.emplace_back(tree_.place(OwnerId{i}), OwnerId{i});
+    std::sort(owner_places_.begin(), owner_places_.end());
   }
 
   // What lies in frozen segments and no root reaches: the GC never collects those.
@@ -65,18 +69,12 @@ public:
   Address address(ObjectId object) const { return snapshot_.index().address(object); }
   bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
 
-  // The owner above a place; nothing where several share it.
-  std::optional<OwnerId> owner_above(TreePlace at) const {
-    while (at != TreePlace{0}) {
-      if (std::optional<OwnerId> owner = tree_.owner(at))
-        return owner;
-      at = tree_.parent(at);
-    }
-    return std::nullopt;
-  }
-  std::string owner_above_text(TreePlace at) const {
-    std::optional<OwnerId> owner = owner_above(at);
-    return owner ? owners_.owners[static_cast<u32>(*owner)].name : "(shared)";
+  // The owner above a place. Owners stand below the virtual root only: no climb, which may be as long as a list.
+  std::string owner_above(TreePlace at) const {
+    auto after = std::upper_bound(owner_places_.begin(), owner_places_.end(), std::pair(at, OwnerId{~u32{0}}));
+    if (after == owner_places_.begin() || tree_.end(std::prev(after)->first) <= at)
+      return "(shared)";
+    return owners_.owners[static_cast<u32>(std::prev(after)->second)].name;
   }
 
 private:
@@ -87,6 +85,7 @@ private:
   const HeapTypes &types_;
   TypeFilter filter_;
   Retained all_;
+  std::vector<std::pair<TreePlace, OwnerId>> owner_places_; // ascending
 };
 
 report::Table owners_table(Holding &holding) {
@@ -225,65 +224,102 @@ report::Table objects_table(Holding &holding, u64 top) {
   for (auto [bytes, at] : best) {
     ObjectId object = *tree.object(at);
     rows.push_back({bytes, share_of(bytes, holding.all().bytes), tree.retained(at).objects, holding.address(object),
-                    holding.name(holding.type(object)), holding.owner_above_text(at)});
+                    holding.name(holding.type(object)), holding.owner_above(at)});
   }
   table.rows = report::rows_of(std::move(rows));
   return table;
 }
 
-// The dominator tree with the objects of one type below one node as one node, largest first.
+// The dominator tree with the objects of one type below one node as one node, largest first; row by row, on the way
+// down and up again. A list is as deep as it is long: what stands below a node is looked at when its rows are due, no
+// function calls itself, and a level costs what its nodes take.
 class Tree {
 public:
-  Tree(Holding &holding, u64 depth) : holding_(holding), tree_(holding.tree()), depth_(depth) {}
+  static constexpr u64 most_levels = 1000;
+  static constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
 
-  std::vector<report::Row> rows() {
-    const std::vector<RootOwners::Owner> &owners = holding_.owners().owners;
-    std::vector<Node> top;
-    Node shared{{}, {}, "(shared)"};
-    for (u32 at = 1; at < tree_.size(); at = static_cast<u32>(tree_.end(TreePlace{at})))
-      if (std::optional<OwnerId> owner = tree_.owner(TreePlace{at}))
-        top.push_back({{TreePlace{at}}, tree_.retained(TreePlace{at}), owners[static_cast<u32>(*owner)].name});
-      else
-        shared.places.push_back(TreePlace{at});
-    shared.retained = tree_.shared();
-    top.push_back(std::move(shared));
-    add(top, 0);
-    return std::move(rows_);
+  Tree(Snapshot &snapshot, const Question &question)
+      : holding_(snapshot, question), tree_(holding_.tree()), depth_(std::min(question.depth, most_levels)),
+        watch_(snapshot.watch()) {
+    for (u32 i = 0; i < holding_.type_count(); ++i) // so that reasons why there is no name are known with the answer
+      holding_.name(TypeId{i});
+    descend(top());
+  }
+
+  bool next(report::Row &row) {
+    while (!levels_.empty() && levels_.back().shown == levels_.back().nodes.size())
+      levels_.pop_back();
+    if (levels_.empty())
+      return false;
+    watch_.check();
+    const u64 depth = levels_.size() - 1;
+    const Node node = std::move(levels_.back().nodes[levels_.back().shown++]);
+    fill(row, node, depth);
+    if (depth + 1 < depth_)
+      descend(children(node));
+    return true;
   }
 
 private:
-  static constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
   struct Node {
     std::vector<TreePlace> places;
     Retained retained;
     std::string name;
+    bool is_group = false; // the places are what stands below it, not it
+  };
+  struct Level {
+    std::vector<Node> nodes;
+    u64 shown = 0;
   };
 
-  void add(std::vector<Node> &nodes, u64 depth) {
+  // Those that are worth a row, largest first.
+  void descend(std::vector<Node> nodes) {
+    const u64 least = std::max<u64>(holding_.all().bytes / least_share, 1);
+    std::erase_if(nodes, [&](const Node &node) { return node.retained.bytes < least; });
     std::sort(nodes.begin(), nodes.end(), [](const Node &a, const Node &b) {
       return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
     });
-    for (Node &node : nodes) {
-      if (node.retained.bytes < holding_.all().bytes / least_share || node.retained.bytes == 0)
-        return;
-      Cell address;
-      if (node.places.size() == 1)
-        if (std::optional<ObjectId> object = tree_.object(node.places[0]))
-          address = holding_.address(*object);
-      std::string text = std::string(2 * depth, ' ') + node.name;
-      if (depth && node.places.size() > 1)
-        text += " ×" + count_text(node.places.size());
-      rows_.push_back({depth, node.retained.bytes, share_of(node.retained.bytes, holding_.all().bytes),
-                       node.retained.objects, node.places.size(), address, node.name, text});
-      if (depth + 1 < depth_) {
-        std::vector<Node> below = children(node);
-        add(below, depth + 1);
-      }
-    }
+    levels_.push_back({std::move(nodes)});
+  }
+
+  void fill(report::Row &row, const Node &node, u64 depth) {
+    Cell address;
+    if (node.places.size() == 1)
+      if (std::optional<ObjectId> object = tree_.object(node.places[0]))
+        address = holding_.address(*object);
+    std::string text = indentation(depth) + node.name;
+    if (depth && node.places.size() > 1)
+      text += " ×" + count_text(node.places.size());
+    row = {depth,
+           node.retained.bytes,
+           share_of(node.retained.bytes, holding_.all().bytes),
+           node.retained.objects,
+           node.places.size(),
+           address,
+           node.name,
+           std::move(text)};
+  }
+
+  // Beyond what can be told by eye the level is a number, so that lines do not grow with it.
+  static std::string indentation(u64 depth) {
+    constexpr u64 most = 40;
+    return std::string(2 * std::min(depth, most), ' ') + (depth > most ? "[" + std::to_string(depth) + "] " : "");
+  }
+
+  std::vector<Node> top() const {
+    const std::vector<RootOwners::Owner> &owners = holding_.owners().owners;
+    std::vector<Node> out;
+    Node shared{{}, tree_.shared(), "(shared)", true};
+    for (u32 at = 1; at < tree_.size(); at = static_cast<u32>(tree_.end(TreePlace{at})))
+      if (std::optional<OwnerId> owner = tree_.owner(TreePlace{at}))
+        out.push_back({{TreePlace{at}}, tree_.retained(TreePlace{at}), owners[static_cast<u32>(*owner)].name, false});
+      else
+        shared.places.push_back(TreePlace{at});
+    out.push_back(std::move(shared));
+    return out;
   }
 
   std::vector<Node> children(const Node &node) {
-    const bool is_shared = node.name == "(shared)" && !node.places.empty() && tree_.is_shared(node.places[0]);
     std::map<u32, Node> by_type;
     auto add_place = [&](TreePlace at) {
       std::optional<ObjectId> object = tree_.object(at);
@@ -296,7 +332,7 @@ private:
       to.retained.bytes += more.bytes;
     };
     for (TreePlace parent : node.places)
-      if (is_shared) // these stand for themselves
+      if (node.is_group)
         add_place(parent);
       else
         for (u32 at = static_cast<u32>(parent) + 1; at < static_cast<u32>(tree_.end(parent));
@@ -310,13 +346,14 @@ private:
     return out;
   }
 
-  Holding &holding_;
+  Holding holding_;
   const DominatorTree &tree_;
   const u64 depth_;
-  std::vector<report::Row> rows_;
+  const Watch watch_;
+  std::vector<Level> levels_; // from the top to the row that comes next
 };
 
-report::Table tree_table(Holding &holding, u64 depth) {
+report::Table tree_table(Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "tree";
   table.columns = {{"depth", "Depth", Kind::number, Shown::in_data},
@@ -327,9 +364,7 @@ report::Table tree_table(Holding &holding, u64 depth) {
                    {"address", "Address", Kind::address, Shown::in_data},
                    {"name", "Name", Kind::text, Shown::in_data},
                    {"what", "Held by", Kind::text, Shown::in_text}};
-  std::vector<report::Row> rows = Tree(holding, depth).rows();
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.rows = [tree = std::make_shared<Tree>(snapshot, question)](report::Row &row) { return tree->next(row); };
   table.whole = true;
   table.notes = {"each line would be freed if the line above it, one step to the left, let go of it; less than 0.5% is "
                  "not shown; --depth goes deeper"};
@@ -340,10 +375,13 @@ report::Table tree_table(Holding &holding, u64 depth) {
 
 report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "retained");
-  Holding holding(snapshot, question);
   if (question.tree) {
-    answer.tables.push_back(tree_table(holding, question.depth));
+    answer.tables.push_back(tree_table(snapshot, question));
+    if (question.depth > Tree::most_levels)
+      answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(Tree::most_levels) +
+                                           " are not shown");
   } else {
+    Holding holding(snapshot, question);
     answer.tables.push_back(owners_table(holding));
     auto name = [&](TypeId type) { return holding.name(type); };
     answer.tables.push_back(

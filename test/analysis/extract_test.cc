@@ -166,6 +166,18 @@ TEST(Extract, WhatTheDumpLacksStaysAGap) {
   expect_same_answers([&] { return heap.target(); }, {old.start});
 }
 
+// An array of arrays of …: what describes types is followed one by one, as there may be any number.
+TEST(Extract, ArraysOfArraysOfArrays) {
+  HeapBuilder heap({});
+  Address type = heap.object_array_type;
+  for (int i = 0; i < 100'000; ++i)
+    type = heap.array(type, static_cast<u32>(heap.p));
+  heap.segment(G::gen2).object(type, 1);
+  TemporaryFolder folder;
+  extract(heap.target(), folder.path("core"), false);
+  EXPECT_EQ(Snapshot::open(folder.path("core"))->tally().walk.objects, 1u);
+}
+
 TEST(Extract, NoValuesLeavesNone) {
   for (Format format : all_formats) {
     SCOPED_TRACE(name_of(format));
