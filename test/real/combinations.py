@@ -2,9 +2,13 @@
 
     10:svr:clrgcexp:heap            .NET 10, server GC from libclrgcexp.so, createdump --withheap
     8:wks:regions:full:background   .NET 8, workstation GC of libcoreclr.so, --full, while a background GC runs
+
+With a patch instead of the major version (8.0.29:wks:regions:heap) it runs on that one, not on the newest.
 """
 import collections
 import itertools
+
+import runtimes
 
 Combination = collections.namedtuple("Combination", "major heaps gc dump mode")
 
@@ -64,10 +68,25 @@ SPECIAL = """
     8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
 """.split()
 
+# What every older patch is tested with.
+PATCHED = ("wks:regions:heap", "svr:regions:full", "wks:clrgc:gcore", "wks:regions:heap:handles", "wks:regions:full:holders")
+
 # The special ones that even a short run makes.
 SAMPLE = ["10:wks:regions:full:live", "8:svr:regions:full:live-busy", "9:svr:regions:full:fields", "8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
           "10:wks:regions:gcore:stopped", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
           "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
+
+
+def patched():
+    return [f"{version}:{rest}" for version in runtimes.PATCHES for rest in PATCHED]
+
+
+def on_patch(text):
+    """The combination, and the patch that it asks for: (8:wks:…, 8.0.29), or None for the newest."""
+    version, _, rest = text.partition(":")
+    if version in runtimes.PATCHES:
+        return parse(f"{version.split('.')[0]}:{rest}"), version
+    return parse(text), None
 
 
 def parse(text):

@@ -168,11 +168,15 @@ def addresses(segments, truth):
     return problems
 
 
+RUNTIMES_ARRAY = 24 + 2040 * 8  # bytes of the object[] for literals and statics
+
+
 def gc_info(segments, witness, truth, regions):
     """GC.GetGCMemoryInfo of the last collection, for the generations in which nothing was allocated since.
 
     Without regions each generation of each heap begins with a free object that the GC does not count as fragmentation.
-    The fragmentation of gen1 is an estimate, so only its size is compared.
+    The fragmentation of gen1 is an estimate, so only its size is compared. The runtime keeps literals and statics in pinned
+    arrays; 8.0.0 makes another one behind the last collection.
     """
     starts = 0 if regions else 24 * witness["totals"]["heaps"]
     problems = []
@@ -183,6 +187,8 @@ def gc_info(segments, witness, truth, regions):
             del expected["fragmentation"]
         free = sum(row["free_bytes"] for row in rows)
         found = {"size": sum(row["bytes"] for row in rows) + free, "fragmentation": free}
+        if generation == "poh" and found["size"] == expected["size"] + RUNTIMES_ARRAY:
+            found["size"] -= RUNTIMES_ARRAY
         problems += different(expected, found, f"{generation} according to the GC")
     return problems
 

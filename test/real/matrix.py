@@ -2,7 +2,8 @@
 """The matrix test: real programs on real runtimes, dumped; dnheap must agree with ClrMD and with the programs, exactly.
 
     matrix.py --list --pairwise            a choice of combinations that covers all pairs
-    matrix.py --list --all                 all of them
+    matrix.py --list --all                 all of them, on the newest patch of each version
+    matrix.py --list --patches             those on older patches
     matrix.py DNHEAP --one COMBINATION     makes the dumps of one combination, compares, deletes them
 
 Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET or its packages are not to be had.
@@ -41,15 +42,19 @@ def main():
     parser.add_argument("--list", action="store_true", help="print combinations instead of running one")
     parser.add_argument("--pairwise", action="store_true")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--patches", action="store_true")
     options = parser.parse_args()
 
-    if options.list and options.pairwise != options.all:
-        for combination in combinations.pairwise() if options.pairwise else combinations.everything():
-            print(combinations.text(combination))
+    if options.list and options.pairwise + options.all + options.patches == 1:
+        chosen = combinations.pairwise() if options.pairwise else combinations.everything() if options.all else ()
+        print("\n".join([combinations.text(one) for one in chosen] or combinations.patched()))
         return 0
     if not (options.dnheap and options.one):
-        parser.error("say --list and --pairwise or --all, or DNHEAP and --one COMBINATION")
-    return exit_code(run, options.dnheap.resolve(), options.one)
+        parser.error("say --list and --pairwise, --all or --patches, or DNHEAP and --one COMBINATION")
+    combination, patch = options.one
+    if patch:
+        runtimes.choose(patch)
+    return exit_code(run, options.dnheap.resolve(), combination)
 
 
 def exit_code(run, *arguments):
@@ -66,7 +71,7 @@ def exit_code(run, *arguments):
 
 def combination_argument(text):
     try:
-        return combinations.parse(text)
+        return combinations.on_patch(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

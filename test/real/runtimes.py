@@ -26,9 +26,19 @@ PROJECT = HERE.parent.parent
 VERSIONS = {8: "8.0.33", 9: "9.0.22", 10: "10.0.14"}
 CLRMD_VERSION = "4.2.750101"
 
+# Older patches that people still run: the first of a version, and some of which the newest differs in what is derived.
+PATCHES = ("8.0.0", "8.0.29", "9.0.18", "10.0.11")
+
 
 class Missing(Exception):
     """Something from outside (the SDK, a package) is not to be had: the tests are skipped, loudly."""
+
+
+def choose(version):
+    """From now on this process runs its targets on this patch. Returns its major version."""
+    major = int(version.split(".")[0])
+    VERSIONS[major] = version
+    return major
 
 
 def cache():

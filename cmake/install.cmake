@@ -1,0 +1,36 @@
+# What is installed, in three components: program, library, development. For embedders: find_package(dnheap) or
+# pkg-config's dnheap, and #include "snapshot/snapshot.h". Names no path of the machine it was built on.
+include(CMakePackageConfigHelpers)
+include(${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dnheap)
+
+if(DNHEAP_PROGRAM)
+  install(TARGETS dnheap-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+endif()
+install(TARGETS dnheap EXPORT dnheapTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+
+add_included_headers(headers ${CMAKE_CURRENT_SOURCE_DIR} ${public_headers})
+foreach(header ${headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dnheap/${folder}
+    COMPONENT development)
+endforeach()
+
+install(EXPORT dnheapTargets NAMESPACE dnheap:: DESTINATION ${package_dir} COMPONENT development)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/dnheapConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/dnheapConfig.cmake INSTALL_DESTINATION ${package_dir}
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/dnheapConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/dnheapDependencies.cmake ${CMAKE_CURRENT_BINARY_DIR}/dnheapConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/dnheapConfigVersion.cmake DESTINATION ${package_dir} COMPONENT development)
+
+set(needs "Requires: libzstd re2 zlib")
+if(BUILD_SHARED_LIBS)
+  set(needs "Requires.private: libzstd re2 zlib")
+endif()
+file(RELATIVE_PATH prefix_from_here /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" prefix_from_here ${prefix_from_here})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/dnheap.pc.in ${CMAKE_CURRENT_BINARY_DIR}/dnheap.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dnheap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -1,0 +1,61 @@
+# What the tests of embedding share. WORK is theirs alone.
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# Configures the project in FOLDER, in WORK/NAME, against what is installed below PREFIX.
+function(configure folder name prefix)
+  run(${CMAKE_COMMAND} -S ${folder} -B ${WORK}/${name} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${CXX}
+    "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -D CMAKE_PREFIX_PATH=${prefix} ${ARGN})
+endfunction()
+
+# The embedder opens a dump that is not there: it must say so, and so shows that it was linked.
+function(expect_answer)
+  execute_process(COMMAND ${ARGV} OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT out STREQUAL "/no/such/core: No such file or directory\n")
+    message(FATAL_ERROR "the embedder wrote: ${out}")
+  endif()
+endfunction()
+
+# Builds the embedder with what pkg-config says of the installation below PREFIX, and runs it.
+function(try_pkg_config prefix)
+  find_program(PKG_CONFIG pkg-config)
+  if(NOT PKG_CONFIG)
+    message("SKIPPED: no pkg-config here")
+    return()
+  endif()
+  file(GLOB_RECURSE module ${prefix}/*/dnheap.pc)
+  get_filename_component(folder ${module} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs dnheap OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(flags UNIX_COMMAND "${CXX_FLAGS} ${flags}")
+  run(${CXX} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/main.cc -o ${WORK}/by-pkg-config ${flags})
+  get_filename_component(libraries ${folder} DIRECTORY)
+  set(ENV{LD_LIBRARY_PATH} ${libraries})
+  expect_answer(${WORK}/by-pkg-config)
+endfunction()
+
+# What is installed must work elsewhere: nothing in it names a place of this machine.
+function(expect_no_places prefix)
+  file(GLOB_RECURSE package ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.h)
+  foreach(file ${package})
+    file(READ ${file} text)
+    foreach(place ${ARGN} ${prefix} /usr/lib)
+      string(FIND "${text}" "${place}" found)
+      if(NOT found EQUAL -1)
+        message(FATAL_ERROR "${file} names ${place}")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+# The paths of all files below FOLDER, relative to it, sorted.
+function(files_below folder result)
+  file(GLOB_RECURSE files RELATIVE ${folder} ${folder}/*)
+  list(SORT files)
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,51 @@
+# Installs what BUILD holds below WORK, and uses it as embedders do: find_package and pkg-config.
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+
+# Components: who wants the program gets the program.
+foreach(component program library development)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/${component} --component ${component})
+  files_below(${WORK}/${component} ${component})
+endforeach()
+if(NOT program STREQUAL "bin/dnheap")
+  message(FATAL_ERROR "the component program is ${program}")
+endif()
+if(library)
+  message(FATAL_ERROR "there is no shared library, and the component library is ${library}")
+endif()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+files_below(${WORK}/prefix all)
+list(LENGTH all count)
+set(parts ${program} ${development})
+list(LENGTH parts in_components)
+if(NOT count EQUAL in_components)
+  message(FATAL_ERROR "${count} files are installed, ${in_components} are in components")
+endif()
+expect_no_places(${WORK}/prefix ${BUILD})
+
+# Public headers only, and of others' headers none: an embedder need not have fmt, RE2 or the JSON library.
+file(GLOB_RECURSE headers ${WORK}/prefix/*.h)
+foreach(header ${headers})
+  file(STRINGS ${header} foreign REGEX "#include <(fmt|nlohmann|re2|xxhash|zstd|zlib)")
+  if(foreign OR header MATCHES "include/dnheap/(cli|dump|image)/")
+    message(FATAL_ERROR "${header} is no header for embedders: ${foreign}")
+  endif()
+endforeach()
+if(NOT EXISTS ${WORK}/prefix/include/dnheap/snapshot/snapshot.h)
+  message(FATAL_ERROR "snapshot.h is not installed")
+endif()
+
+configure(${CMAKE_CURRENT_LIST_DIR}/installed build ${WORK}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+expect_answer(${WORK}/build/embedder)
+try_pkg_config(${WORK}/prefix)
+
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/absent -B ${WORK}/absent -G ${GENERATOR}
+  -D CMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -D CMAKE_PREFIX_PATH=${WORK}/prefix
+  OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE code)
+if(code OR NOT said MATCHES "-- before\n-- behind: (0|FALSE)\n")
+  message(FATAL_ERROR "find_package(dnheap QUIET) is not quiet, or fails: ${said}")
+endif()
+if(NOT said MATCHES "dnheap needs libzstd")
+  message(FATAL_ERROR "find_package(dnheap) does not say what is missing: ${said}")
+endif()
