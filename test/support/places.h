@@ -1,5 +1,5 @@
-// Where the program and the tests' own files are. Only places.cc is compiled with these paths, so that all other objects
-// are the same in every checkout and a compiler cache can share them.
+// Where the program and the tests' own files are. Only places.cc is compiled with these paths, so that all other
+// objects are the same in every checkout and a compiler cache can share them.
 #pragma once
 #include <string>
 
