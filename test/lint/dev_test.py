@@ -15,11 +15,11 @@ TOOLS = ("bash dirname readlink grep sed sort tail head cat cmp find xargs uname
 OLDEST_CMAKE = (3, 22)  # Ubuntu 22.04's
 
 
-def dev(*arguments, path=None):
+def dev(*arguments, path=None, project=PROJECT):
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "CXX")}
     if path:
         environment["PATH"] = path
-    return subprocess.run([PROJECT / "dev", *arguments], env=environment, stdin=subprocess.DEVNULL, text=True,
+    return subprocess.run([project / "dev", *arguments], env=environment, stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
 
 
@@ -51,6 +51,16 @@ class Tools(unittest.TestCase):
         file = self.path / name
         file.write_text("\n".join(["#!/bin/sh", *lines, ""]))
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+    def lint(self):
+        """In a project of three files."""
+        project = self.path / "project"
+        if not project.exists():
+            for file in ("dev", "test/lint/include_order.py", "src/base/error.h", "src/base/text.h", "src/base/text.cc"):
+                (project / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(PROJECT / file, project / file)
+            (project / "bench").mkdir()
+        return dev("lint", path=str(self.path), project=project)
 
     def build(self):
         return dev("build", "release", path=str(self.path))
@@ -88,16 +98,29 @@ class Tools(unittest.TestCase):
         self.assertIn("CMAKE_CXX_COMPILER=clang++-19 ", done.stdout)
 
     def test_lint_without_clang_format_fails_once(self):
-        done = dev("lint", path=str(self.path))
+        done = self.lint()
         self.assertEqual(done.returncode, 1)
         said = [line for line in done.stdout.splitlines() if not line.startswith("dev: this is no Debian")]
         self.assertEqual(said, ["include order: ok", "layout: not checked, there is no clang-format here"])
 
     def test_lint_takes_any_clang_format(self):
-        self.tool("clang-format-99", 'cat "$1"')
-        done = dev("lint", path=str(self.path))
+        script = 'if [ "$1" = --version ]; then echo "Debian clang-format version %s.1.7"; else %s "$1"; fi'
+        self.tool("clang-format-99", script % (99, "cat"))
+        done = self.lint()
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("layout: ok", done.stdout)
+        # Another version lays out otherwise: said once, and no fault of the sources.
+        self.tool("clang-format-99", script % (99, "echo"))
+        done = self.lint()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"layout: clang-format 99 would change 3 files, but they are laid out with 14\n")
+        self.assertEqual(done.stdout.count("layout: clang-format"), 1)
+        # The version that they are laid out with: each file that differs.
+        self.tool("clang-format", script % (14, "echo"))
+        (self.path / "clang-format-99").unlink()
+        done = self.lint()
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout.count("layout: ./dev format would change src/base/"), 3)
 
 
 class CMakeAge(unittest.TestCase):

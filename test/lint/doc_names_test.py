@@ -19,6 +19,7 @@ TO_BE_WRITTEN = {"adding.md": re.compile(r"macho_core|macho-core|gc_2|Gc2|markdo
                                          r"|x_test\.cc|Shop\.")}
 # Words of other programs, of systems and of file formats.
 FOREIGN = set("Shop.dbg g_card_table".split())
+RUNTIMES = set("contract-descriptor.md data_descriptor.md datacontracts_design.md".split())  # documents of dotnet/runtime
 
 
 def code(document):
@@ -72,14 +73,19 @@ class Names(unittest.TestCase):
 
     def test_files(self):
         for document in DOCUMENTS:
-            if document.name in OURS:
-                self.check(document, FILE.fullmatch, PROJECT_NAMES.has_file)
+            if document.name != "README.md":
+                self.check(document, lambda words: FILE.fullmatch(words) and words not in RUNTIMES, PROJECT_NAMES.has_file)
 
     def test_functions_and_types(self):
         for document in DOCUMENTS:
             if document.name in OURS:
                 self.check(document, lambda words: not FILE.fullmatch(words) and looks_like_code(words),
                            PROJECT_NAMES.has_name)
+
+    def test_functions_in_contracts(self):
+        """Of the names in contracts.md those in snake_case are ours, but for members and variables of runtimes."""
+        ours = re.compile(r"(?![mg]_)[a-z0-9]+(?:_[a-z0-9]+)+(?:\(\))?")
+        self.check(PROJECT / "doc" / "contracts.md", ours.fullmatch, PROJECT_NAMES.has_name)
 
     def test_places(self):
         """`machines` in `src/dump/machine.cc`; `src/dump/open.cc`: one row in `openers`."""
