@@ -178,8 +178,9 @@ public:
   u64 unused_sync_entries = 0;      // what the words behind them hold
   AllocationContext global_context;
   u64 structures_invalid = 0;
-  GcState gc;                       // what it says beside segments and objects
-  std::deque<ModuleWriter> modules; // CoreLib, the application, others
+  GcState gc;                        // what it says beside segments and objects
+  bool dac_globals_in_front = false; // of GcDacVars: as Windows' linker has it
+  std::deque<ModuleWriter> modules;  // CoreLib, the application, others
   std::deque<SegmentWriter> segments;
   std::vector<WrittenObject> objects;
 
