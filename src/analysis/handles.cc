@@ -3,6 +3,7 @@
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
 #include <array>
@@ -20,12 +21,8 @@ public:
   explicit ObjectTypes(Snapshot &snapshot) : heap_(snapshot.heap()), runtime_(snapshot.runtime()) {}
 
   const std::string *find(Address object) {
-    const u64 p = runtime_.memory().format().pointer_size;
-    std::optional<u64> method_table = heap_.holds(object) ? runtime_.memory().try_pointer(object) : std::nullopt;
-    if (!method_table)
-      return nullptr;
-    Address mt = *method_table & ~(p - 1); // the GC marks in the low bits
-    return runtime_.types().object_layout(mt) ? &runtime_.types().name(mt) : nullptr;
+    Address mt = heap_.holds(object) ? method_table_of(runtime_.memory(), object) : 0;
+    return mt && runtime_.types().object_layout(mt) ? &runtime_.types().name(mt) : nullptr;
   }
 
 private:

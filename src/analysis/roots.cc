@@ -6,6 +6,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "graph/object_index.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
 #include <map>
@@ -144,10 +145,8 @@ report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
   const ObjectIndex &index = snapshot.index();
   auto found = std::make_shared<Found>();
   found->set = snapshot.roots();
-  const u64 mark_bits = runtime.memory().format().pointer_size - 1;
   for (const Root &root : found->set.roots)
-    found->types.push_back(
-        index.is_object(root.object) ? runtime.memory().try_pointer(root.object).value_or(0) & ~mark_bits : 0);
+    found->types.push_back(index.is_object(root.object) ? method_table_of(runtime.memory(), root.object) : 0);
   TypeSystem &types = runtime.types();
   for (Address type : found->types) // so that reasons why there is no name are known below
     if (type)

@@ -7,6 +7,7 @@
 #include "graph/object_graph.h"
 #include "graph/reference_check.h"
 #include "graph/roots.h"
+#include "runtime/object_1.h"
 
 namespace dnheap {
 
@@ -72,13 +73,14 @@ std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, Ty
   std::optional<u64> method_table = memory.try_pointer(gap.start);
   if (gap.reason != no_sound_object || !method_table)
     return gap.reason;
-  *method_table &= ~(p - 1);
+  *method_table = method_table_in(*method_table, memory.format());
   if (*method_table == 0)
     return gap.reason + ": its MethodTable is null";
   const TypeRow *type = types.find(*method_table);
   if (!type)
     return gap.reason + ": " + hex(*method_table) + " is no MethodTable";
-  u64 size = type->base_size + u64{type->component_size} * memory.try_load<u32>(gap.start + p).value_or(0);
+  u64 size = object_size(type->base_size, type->component_size, memory.try_load<u32>(gap.start + p).value_or(0),
+                         memory.format());
   return gap.reason + ": of " + bytes_text(size) + ", for which there is no room";
 }
 

@@ -1,6 +1,7 @@
 #include "graph/reference_check.h"
 
 #include "base/parallel.h"
+#include "runtime/object_1.h"
 
 #include <array>
 #include <tuple>
@@ -109,10 +110,9 @@ ReferenceProblem problem_of(Address target, const Heap &heap, const Runtime &run
     return ReferenceProblem::unaligned;
   if (!heap.holds(target))
     return ReferenceProblem::outside;
-  const u64 mark_bits = runtime.memory().format().pointer_size - 1;
-  std::optional<u64> mt = runtime.memory().try_pointer(target);
-  return mt && *mt && (*mt & ~mark_bits) == runtime.types().free_object_method_table() ? ReferenceProblem::free_space
-                                                                                       : ReferenceProblem::no_object;
+  Address mt = method_table_of(runtime.memory(), target);
+  return mt && mt == runtime.types().free_object_method_table() ? ReferenceProblem::free_space
+                                                                : ReferenceProblem::no_object;
 }
 
 void keep_first(std::vector<BadReference> &bad, u64 most) {

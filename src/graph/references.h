@@ -6,6 +6,7 @@
 #include "graph/heap_types.h"
 #include "heap/object_bytes.h"
 #include "heap/walk.h"
+#include "runtime/object_1.h"
 
 namespace dnheap {
 
@@ -43,14 +44,13 @@ public:
 
   // False: no object of a known type lies there. `bytes`: from the object to the end of its range.
   bool open(Address address, Bytes bytes, OpenedObject &out) {
-    const u64 smallest = smallest_object(format_);
-    if (bytes.size() < smallest)
+    if (bytes.size() < smallest_object(format_))
       return false;
-    const TypeRow *row = table_.find(load_pointer(bytes.data(), format_) & ~u64{format_.pointer_size - 1u});
+    const TypeRow *row = table_.find(method_table_in(load_pointer(bytes.data(), format_), format_));
     if (!row || row->id >= references_.types().size())
       return false;
-    u64 components = load<u32>(bytes.data() + format_.pointer_size, format_.byte_order);
-    u64 size = std::max(row->base_size + row->component_size * components, smallest);
+    u32 components = load<u32>(bytes.data() + format_.pointer_size, format_.byte_order);
+    u64 size = object_size(row->base_size, row->component_size, components, format_);
     if (size > bytes.size())
       return false;
     out = {address, bytes.data(), size, TypeId(row->id), &references_.types()[TypeId(row->id)]};

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "graph/stack_roots.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
 #include <map>
@@ -147,8 +148,8 @@ private:
   }
   // 0: no array of references.
   u64 reference_array_length(Address array) const {
-    std::optional<u64> type = array ? memory_.try_pointer(array) : std::nullopt;
-    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(*type & ~(p_ - 1)) : std::nullopt;
+    Address type = array ? method_table_of(memory_, array) : 0;
+    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
     if (!layout || layout->component_size != p_ || !layout->contains_gc_pointers)
       return 0;
     return memory_.try_load<u32>(array + p_).value_or(0);
@@ -156,8 +157,8 @@ private:
 
   // NativeAOT's holders are no arrays; each of their references has a name, or they are none.
   bool is_object_of_fields(Address holder) const {
-    std::optional<u64> type = memory_.try_pointer(holder);
-    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(*type & ~(p_ - 1)) : std::nullopt;
+    Address type = method_table_of(memory_, holder);
+    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
     return layout && layout->component_size == 0;
   }
 

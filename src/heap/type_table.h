@@ -14,7 +14,7 @@ class Heap;
 // Marks empty slots. Not 0: that is what unused memory holds, and it must be a miss. MethodTables are never odd.
 inline constexpr Address no_method_table = ~Address{0};
 
-// Size of an object = base_size + component_size × its component count, rounded up to the heap's alignment.
+// Size of an object: see object_size(), rounded up to the heap's alignment.
 struct TypeRow {
   Address method_table = no_method_table;
   u32 base_size = 0;      // header included

@@ -11,6 +11,7 @@
 #include "base/watch.h"
 #include "heap/heap.h"
 #include "heap/type_table.h"
+#include "runtime/object_1.h"
 
 #include <memory>
 
@@ -29,25 +30,20 @@ struct Object {
 // Why a Gap is one: the walk came there, and stopped.
 inline constexpr std::string_view no_sound_object = "no sound object here";
 
-inline u64 smallest_object(Format format) { return 3 * u64{format.pointer_size}; }
-
 // Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
 // offset reached: < until means "not sound here". Reads only `bytes`, but objects may reach up to `limit`.
 template <class Visit>
 u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64 alignment, TypeTable &types,
                  const Format format, Visit &&visit) {
   const u64 smallest = smallest_object(format);
-  // The low bits of the MethodTable pointer are used by the GC while it marks.
-  const u64 mark_bits = format.pointer_size - 1;
   const std::byte *p = bytes.data();
   while (at < until && bytes.size() - at >= smallest) {
-    const TypeRow *type = types.find(load_pointer(p + at, format) & ~mark_bits);
+    const TypeRow *type = types.find(method_table_in(load_pointer(p + at, format), format));
     if (!type)
       break;
-    // Types without components multiply by 0: no branch to mispredict. The product is < 2^48.
-    u64 components = load<u32>(p + at + format.pointer_size, format.byte_order);
-    // The empty string's size, 22, is less than the smallest object: like ClrMD and SOS, say what it takes.
-    u64 size = std::max(type->base_size + type->component_size * components, smallest);
+    // Types without components multiply by 0: no branch to mispredict.
+    u32 components = load<u32>(p + at + format.pointer_size, format.byte_order);
+    u64 size = object_size(type->base_size, type->component_size, components, format);
     u64 aligned = align_up(size, alignment);
     if (aligned > limit - at)
       break;

@@ -5,6 +5,7 @@
 #pragma once
 #include "runtime/fields.h"
 #include "runtime/method_desc_1.h"
+#include "runtime/object_1.h"
 
 #include <unordered_map>
 
@@ -36,7 +37,7 @@ private:
   std::string method_name(Address method, Address target) const;
   std::string code_name(Address code) const;
   Address word(Address at) const { return memory_->try_pointer(at).value_or(0); }
-  Address type_of(Address object) const { return object ? word(object) & ~u64{7} : 0; }
+  Address type_of(Address object) const { return object ? method_table_of(*memory_, object) : 0; }
 
   const Target *target_;
   const Memory *memory_;

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "runtime/method_table_flags.h"
+#include "runtime/object_1.h"
 
 #include <bit>
 
@@ -126,7 +127,7 @@ Address ModuleStatics::of_loader_handle(Address mt, u64 handle) const {
   if (handle & 1)
     return memory_->try_pointer(handle - 1).value_or(0);
   Address allocator = types_->loader_allocator_object(mt);
-  Address type = allocator ? memory_->try_pointer(allocator).value_or(0) & ~(p_ - 1) : 0;
+  Address type = allocator ? method_table_of(*memory_, allocator) : 0;
   std::optional<std::vector<FieldDesc>> fields = type ? fields_->own_fields(type) : std::nullopt;
   for (const FieldDesc &field : fields ? *fields : std::vector<FieldDesc>())
     if (!field.is_static && field.offset && field.is_reference() && fields_->name(field) == "m_slots") {

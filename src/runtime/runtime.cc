@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "runtime/method_table_flags.h"
+#include "runtime/object_1.h"
 
 namespace dnheap {
 
@@ -75,7 +76,6 @@ void Runtime::require_types() const {
     if (std::optional<u64> string = memory().try_pointer(*variable); string && memory().find(*string))
       return;
   // Every segment begins with an object. Free ones tell nothing: their MethodTable is the runtime's own.
-  constexpr u64 marks = 7; // bits that the GC borrows
   const u32 free_base_size = 3 * memory().format().pointer_size;
   std::vector<std::string> ignored;
   u64 present = 0, absent = 0;
@@ -83,7 +83,7 @@ void Runtime::require_types() const {
     std::optional<u64> word = s.is_sound() && s.start < s.end ? memory().try_pointer(s.start) : std::nullopt;
     if (!word)
       continue;
-    Address method_table = *word & ~marks;
+    Address method_table = method_table_in(*word, memory().format());
     std::optional<u32> flags = memory().try_load<u32>(method_table), size = memory().try_load<u32>(method_table + 4);
     bool free = flags == (mt_has_component_size | 1) && size == free_base_size;
     absent += !flags;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "runtime/method_table_flags.h"
+#include "runtime/object_1.h"
 #include "runtime/static_storage.h"
 
 #include <algorithm>
@@ -80,10 +81,6 @@ private:
   std::unordered_set<Address> visited_;
 };
 
-bool is_of(const Memory &memory, Address object, Address type) {
-  return (memory.try_pointer(object).value_or(0) & ~u64(memory.format().pointer_size - 1)) == type;
-}
-
 // Of arrays of type object[] that strong and pinned handles hold, by address.
 std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc1 &gc, Address object_array,
                                      std::vector<std::string> &problems) {
@@ -91,7 +88,7 @@ std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc1 &gc, Addres
   constexpr HandleType types[] = {HandleType::strong, HandleType::pinned};
   std::vector<ArrayExtent> out;
   for (const HandleData &handle : gc.get_handles(types, problems))
-    if (is_of(memory, handle.object, object_array)) {
+    if (method_table_of(memory, handle.object) == object_array) {
       Address start = handle.object + 2 * p;
       out.push_back({start, start + p * memory.try_load<u32>(handle.object + p).value_or(0), handle.object});
     }
@@ -102,7 +99,7 @@ std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc1 &gc, Addres
 void find_holders(const Memory &memory, Address object_array, const std::vector<ArrayExtent> &arrays,
                   std::vector<StaticRoot> &roots) {
   for (StaticRoot &root : roots) {
-    if (root.holder && !is_of(memory, root.holder, object_array))
+    if (root.holder && method_table_of(memory, root.holder) != object_array)
       root.holder = 0;
     if (root.holder)
       continue;

@@ -1,6 +1,7 @@
 #include "runtime/statics_n1.h"
 
 #include "base/text.h"
+#include "runtime/object_1.h"
 #include "runtime/thread_n1.h"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ bool StaticsN1::is_object(Address object) const {
   const Memory &memory = target_->memory;
   if (object == 0 || object % memory.format().pointer_size)
     return false;
-  std::optional<u64> type = memory.try_pointer(object);
-  return type && types_->object_layout(*type);
+  Address type = method_table_of(memory, object);
+  return type && types_->object_layout(type);
 }
 
 std::vector<StaticRoot> StaticsN1::static_roots(std::vector<std::string> &problems) const {
@@ -37,7 +38,7 @@ void StaticsN1::add_fields(const StaticRoot &holder, ReferenceLayout &layout, st
   const Memory &memory = target_->memory;
   const u64 p = memory.format().pointer_size;
   std::vector<StaticRoot> found;
-  for (const auto &[offset, size] : types_->made_up_series(memory.try_pointer(holder.object).value_or(0)))
+  for (const auto &[offset, size] : types_->made_up_series(method_table_of(memory, holder.object)))
     for (u64 at = offset; at < offset + size; at += p) {
       std::optional<u64> value = memory.try_pointer(holder.object + at);
       if (value == 0u)

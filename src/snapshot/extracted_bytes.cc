@@ -1,6 +1,7 @@
 #include "snapshot/extracted_bytes.h"
 
 #include "graph/stack_roots.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
 
@@ -186,7 +187,8 @@ void ExtractedBytes::keep_types_in_gaps() {
     for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_); at += p_) {
       std::byte word[8];
       if (memory_.peek(at, {word, p_}))
-        if (Address type = load_pointer(word, memory_.format()) & ~(p_ - 1); type && types_.find(type))
+        if (Address type = method_table_in(load_pointer(word, memory_.format()), memory_.format());
+            type && types_.find(type))
           keep(at, p_ + count_size);
     }
 }

@@ -90,6 +90,8 @@ def run(dnheap, combination):
         return live_process(dnheap, combination)
     if combination.mode == "holders":
         return with_holders(dnheap, combination)
+    if combination.mode in ("emitted", "unloaded"):
+        return with_loaders(dnheap, combination)
     if combination.mode == "fields":
         return with_fields(dnheap, combination)
     if combination.mode == "stopped":
@@ -165,6 +167,26 @@ def with_holders(dnheap, combination):
         account = witness.survey(dump, combination.major, statics=combination.dump == "full")
         problems = paths_and_retained(dnheap, dump, target.truth)
     print(", ".join(f"{row['roots']} {row['kind']}" for row in roots["tables"]["kinds"]))
+    problems += compare.own_roots(roots, target.truth)
+    return problems + compare.roots(roots, handles, account, combination.major)
+
+
+def with_loaders(dnheap, combination):
+    """A program with code that can be collected, or was: everything is found, named and held as the program says."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, "loaders", [combination.mode]) as target:
+            dump = target.dump(combination.dump, pathlib.Path(folder) / "loaders.core")
+        roots, handles = answer(dnheap, "roots", dump), answer(dnheap, "handles", dump)
+        account = witness.survey(dump, combination.major, statics=combination.dump == "full")
+        missing = [row["value"] for row in answer(dnheap, "contract", dump)["tables"]["missing"]]
+        verify = answer(dnheap, "verify", dump)
+        problems = [problem for held in target.truth["held"]
+                    for problem in compare.own_path(answer(dnheap, "path", dump, held["address"]), held)]
+    print(f"{sum(row['kind'] == 'static' for row in roots['tables']['roots'])} static roots, missing: {missing}")
+    unknown = {"Module.LoaderAllocator", "LoaderAllocator.ObjectHandle", "Module.DomainLocalModule", "SyncTableEntries",
+               "SyncTableEntry.Object"} & set(missing)
+    problems += [f"{value} was not found" for value in sorted(unknown)]
+    problems += [f"verify: {note}" for note in verify["completeness"]["notes"]]
     problems += compare.own_roots(roots, target.truth)
     return problems + compare.roots(roots, handles, account, combination.major)
 

@@ -22,7 +22,7 @@ PROGRAMS = runtimes.PROJECT / "test" / "programs"
 GC_LIBRARIES = {"regions": None, "clrgc": "libclrgc.so", "clrgcexp": "libclrgcexp.so"}
 
 # What to compile for a program: folders of test/programs, all into one output folder.
-PARTS = {"zoo": ["zoo", "zoo-plugin"], "holders": ["holders", "zoo-plugin"]}
+PARTS = {"zoo": ["zoo", "zoo-plugin"], "holders": ["holders", "zoo-plugin"], "loaders": ["loaders", "zoo-plugin"]}
 
 
 def build(program):

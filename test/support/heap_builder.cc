@@ -86,8 +86,8 @@ HeapBuilder::HeapBuilder(const HeapShape &s)
        {"Free",           "String",          "Object",        "ObjectArray",  "ThreadStore", "Finalizer",
         "Suspension",     "HeapType",        "AppDomain",     "SystemDomain", "max_gen",     "c_gc_state",
         "ephemeral",      "alloc_allocated", "invalid_count", "n_heaps",      "g_heaps",     "build_variant",
-        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "SyncTable",   "SyncBlockCache",
-        "Dispenser",      "gc_descriptor"})
+        "built_with_svr", "dynamic_mode",    "lowest",        "highest",      "CardTable",   "SyncTable",
+        "SyncBlockCache", "Dispenser",       "gc_descriptor"})
     variable(name);
   variable("generation_table", 5 * 33);
   variable("GlobalAllocContext", 8);

@@ -119,6 +119,8 @@ struct ModuleWriter {
   MetadataWriter metadata = {};
   std::vector<Address> instantiations = {}; // generic types and arrays that belong to it
   Address statics = 0;                      // 8.0: where the references among them lie
+  std::optional<u64> number = {};           // 8.0: in place of its place in the list
+  bool half_gone = false;                   // 8.0: has lost what its statics are found by
 };
 
 struct ThreadWriter {
@@ -173,10 +175,12 @@ public:
   // The next sync block, for that object, whose header is made to name it; 0: it is free. Returns its index.
   u32 sync_block(Address object);
   std::vector<Address> sync_blocks; // by index - 1
+  u64 unused_sync_entries = 0;      // what the words behind them hold
   AllocationContext global_context;
   u64 structures_invalid = 0;
-  GcState gc;                       // what it says beside segments and objects
-  std::deque<ModuleWriter> modules; // CoreLib, the application, others
+  GcState gc;                        // what it says beside segments and objects
+  bool dac_globals_in_front = false; // of GcDacVars: as Windows' linker has it
+  std::deque<ModuleWriter> modules;  // CoreLib, the application, others
   std::deque<SegmentWriter> segments;
   std::vector<WrittenObject> objects;
 

@@ -157,7 +157,10 @@ void HeapBuilder::write_card_tables() {
     }
     next = at + card_table_header;
   }
-  set("bookkeeping", next ? next - card_table_header : 0);
+  const Address newest = next ? next - card_table_header : 0;
+  set("bookkeeping", newest);
+  if (newest && !segments.empty()) // its cards follow; 8 KiB of the heap (4 with 32 bits) take 32 of them
+    set("CardTable", newest + card_table_header - segments.front().block.address() / (p == 8 ? 0x2000 : 0x1000) * 4);
 }
 
 // One map with two buckets, of which the second is null; one table per processor under server GC.

@@ -31,6 +31,9 @@ void HeapBuilder::write_locks() {
     if (!sync_blocks[i])
       free_list = 2 * (i + 1);
   }
+  for (u64 i = sync_blocks.size() + 1; i <= table_size; ++i)
+    for (u64 word : {0, 1})
+      native.pointer(table + (2 * i + word) * p, unused_sync_entries);
   set("SyncTable", table);
   // {…, blocks, u32 free block, u32 next index, free list, u32 size, old tables}
   Address cache = native.reserve(16 * p), next = sync_block_count_at(cache);

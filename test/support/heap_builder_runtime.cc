@@ -208,9 +208,11 @@ void HeapBuilder::write_dac_vars() {
     for (auto [index, name] : {std::pair{3, "generation_table"}, {7, "ephemeral"}, {12, "alloc_allocated"}})
       pointers[static_cast<u64>(index)] = variables.at(name);
   }
+  if (dac_globals_in_front)
+    variables["g_gcDacGlobals"] = data.reserve(4 * p, p);
   Address table = data.reserve(3 * p + 35 * p);
   data.put(table, 2, 1);
-  data.put(table + 1, 1, 1);
+  data.put(table + 1, shape.net == Net::net10 ? 4 : 1, 1);
   data.pointer(table + p, generation_words * p);
   data.pointer(table + 2 * p, 5);
   for (auto [index, address] : pointers)
@@ -221,7 +223,10 @@ void HeapBuilder::write_dac_vars() {
   data.pointer(tail + 8, 64);
   if (shape.net == Net::net10 && shape.server)
     data.pointer(tail + 8 + p, variables.at("dynamic_mode"));
-  variables["g_gcDacGlobals"] = data.reserve(p, p);
+  if (!dac_globals_in_front)
+    variables["g_gcDacGlobals"] = data.reserve(p, p);
+  else // some other variable
+    data.words({variables.at("dynamic_mode")});
   set("g_gcDacGlobals", table);
   write_dac_table();
 }
@@ -233,8 +238,9 @@ void HeapBuilder::write_dac_table() {
   std::vector<u64> entries;
   while (entries.size() < 16)
     entries.push_back(variables.at("SystemDomain"));
-  for (const char *name : {"ThreadStore", "Finalizer", "Suspension", "HeapType", "g_gcDacGlobals", "AppDomain",
-                           "SystemDomain", "lowest", "highest", "GlobalAllocContext", "Object", "String", "Free"})
+  for (const char *name :
+       {"ThreadStore", "Finalizer", "Suspension", "HeapType", "g_gcDacGlobals", "AppDomain", "SystemDomain",
+        "CardTable", "lowest", "highest", "GlobalAllocContext", "Object", "String", "Free"})
     entries.push_back(variables.at(name));
   while (entries.size() < 38)
     entries.push_back(variables.at("Free"));
@@ -243,7 +249,7 @@ void HeapBuilder::write_dac_table() {
     entries.push_back(variables.at("String"));
   entries.push_back(variables.at("SyncTable"));
   entries.push_back(variables.at("SyncBlockCache"));
-  data.words(entries);
+  variables["g_dacTable"] = data.words(entries);
 }
 
 Address HeapBuilder::write_gc_descriptor() {

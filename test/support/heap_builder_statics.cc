@@ -53,9 +53,9 @@ void HeapBuilder::write_assemblies() {
     native.pointer(buckets + 3 * p, chains[0]);
     native.pointer(buckets + 4 * p, chains[1]);
     native.pointer(m.module + (layout.module_types + type_params_word) * p, table);
-    if (shape.net == Net::net8)
+    if (shape.net == Net::net8 && !m.half_gone)
       native.pointer(m.module + local_module_word * p,
-                     native.words({element, 0, 0, 0, m.statics, elements.size() - 1, 0, 0}));
+                     native.words({element, 0, 0, 0, m.statics, m.number.value_or(elements.size() - 1), 0, 0}));
   }
   Address list = domain + domain_list * p, block = list + p;
   native.word(list, elements.size());

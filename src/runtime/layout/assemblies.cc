@@ -4,6 +4,9 @@
 #include "runtime/layout/dac_table.h"
 #include "runtime/loaded_types_1.h"
 #include "runtime/method_table_flags.h"
+#include "runtime/object_1.h"
+
+#include <set>
 
 namespace dnheap {
 
@@ -40,16 +43,23 @@ private:
   // The first assembly of all is CoreLib's. An element of the list leads to it, or (.NET 11: has_assemblies_) is it.
   // The module, too, names its assembly; but a DomainAssembly as well, and that has a module of its own.
   bool begins_with_core(Address domain, i64 list, i64 module) const {
-    Address at = domain + static_cast<u64>(list);
-    u32 count = d_.memory.try_load<u32>(at).value_or(0), size = d_.memory.try_load<u32>(at + 2 * u64(p_)).value_or(0);
+    Address at = domain + static_cast<u64>(list), block = at + list_offset("ArrayListBase", "FirstBlock", u64(p_));
+    u32 count = d_.memory.try_load<u32>(at + list_offset("ArrayListBase", "Count", 0)).value_or(0);
+    u32 size = d_.memory.try_load<u32>(block + list_offset("ArrayListBlock", "Size", u64(p_))).value_or(0);
     if (count == 0 || count > 65535 || size == 0 || size > 4096)
       return false;
+    const Address first = block + list_offset("ArrayListBlock", "ArrayStart", 2 * u64(p_));
     for (u64 i = 0; i < std::min(count, size); ++i) {
-      Address element = d_.word(at + (3 + i) * u64(p_)).value_or(0);
+      Address element = d_.word(first + i * u64(p_)).value_or(0);
       if (!is_assembly(element, module, i == 0))
         return false;
     }
     return true;
+  }
+  // Where a part of the list lies: as published, or as it always was.
+  u64 list_offset(const char *type, const char *field, u64 otherwise) const {
+    std::optional<i64> published = d_.descriptor.try_offset(type, field);
+    return published ? static_cast<u64>(*published) : otherwise;
   }
   // One that is being loaded, or has been unloaded, has no module.
   bool is_assembly(Address element, i64 module_at, bool is_core) const {
@@ -62,6 +72,10 @@ private:
     return *module == 0 || names_assembly(d_.memory, *module, assembly);
   }
   std::vector<i64> list_offsets(Address domain, i64 module) const {
+    for (const char *field : {"AssemblyList", "DomainAssemblyList"})
+      if (std::optional<i64> published = d_.descriptor.try_offset("AppDomain", field);
+          published && begins_with_core(domain, *published, module))
+        return {*published};
     return Derivation::search(0, 512 * p_, p_, [&](i64 x) { return begins_with_core(domain, x, module); });
   }
   // By where an Assembly has its Module.
@@ -142,14 +156,13 @@ private:
   void derive_auxiliary() {
     if (d_.descriptor.find_field("MethodTable", "Token"))
       return;
+    const i64 module = d_.fixed("MethodTableAuxiliaryData", "LoaderModule", p_);
     auto leads_to_core = [&](i64 x) {
-      return d_.follow(string_, {x, p_}) == core_ && d_.follow(object_, {x, p_}) == core_;
+      return d_.follow(string_, {x, module}) == core_ && d_.follow(object_, {x, module}) == core_;
     };
     d_.choose(
         "MethodTable", "AuxiliaryData", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, leads_to_core,
         "String's and Object's name CoreLib's Module");
-    if (!d_.descriptor.find_field("MethodTableAuxiliaryData", "LoaderModule"))
-      d_.descriptor.set_field("MethodTableAuxiliaryData", "LoaderModule", p_, Origin::discovered);
   }
 
   std::vector<Address> loaded_modules() const {
@@ -163,25 +176,21 @@ private:
     }
   }
 
-  // 8.0: {DomainAssembly *, …, index}: where a module has its statics.
+  // 8.0: {DomainAssembly *, …, number}: where a module has its statics. The number of a module that was unloaded is
+  // given to another one, in any order; one that is half gone may have anything there, so most modules have to fit.
   void derive_local_module(const std::vector<Address> &modules) {
     if (!d_.descriptor.find_field("MethodTable", "Token"))
       return;
     auto passes = [&](i64 x) {
-      std::vector<u64> indexes;
-      for (Address module : modules) {
-        std::optional<u64> local = d_.follow(module, {x}), assembly = d_.follow(module, {x, 0, 0});
-        std::optional<u64> index = local ? d_.word(*local + 5 * u64(p_)) : std::nullopt;
-        if (!index || *index > 65535 || !assembly || !names_assembly(d_.memory, module, *assembly) ||
-            (!indexes.empty() && *index <= indexes.back()))
+      std::set<u64> numbers;
+      for (Address module : modules)
+        if (std::optional<u64> number = module_number(module, x); number && !numbers.insert(*number).second)
           return false;
-        indexes.push_back(*index);
-      }
-      return !indexes.empty();
+      return 2 * numbers.size() > modules.size() && module_number(core_, x) == 0u;
     };
     d_.choose(
         "Module", "DomainLocalModule", [&] { return Derivation::offsets(p_, 256 * p_, p_); }, passes,
-        "leads to the module's own assembly, and has the module's number, for every module");
+        "leads to the module's own assembly, and has a number that no other module has, for most modules");
     // The class's size is counted without what follows, and the number is the last member.
     auto ends_class = [&](i64 x) {
       for (Address mt : {string_, object_}) {
@@ -194,6 +203,14 @@ private:
     d_.choose(
         "EEClass", "ModuleDynamicID", [&] { return Derivation::offsets(4 * p_, 12 * p_, 4); }, ends_class,
         "two bytes before it stands the size of a class that ends with it, in String's and Object's");
+  }
+
+  // What a DomainLocalModule at that offset says; nullopt if there is none of the module's.
+  std::optional<u64> module_number(Address module, i64 x) const {
+    std::optional<u64> local = d_.follow(module, {x}), assembly = d_.follow(module, {x, 0, 0});
+    std::optional<u64> number = local ? d_.word(*local + 5 * u64(p_)) : std::nullopt;
+    return number && *number <= 65535 && assembly && names_assembly(d_.memory, module, *assembly) ? number
+                                                                                                  : std::nullopt;
   }
 
   // All types that a collectible module defines are collectible.
@@ -227,40 +244,55 @@ private:
 
   // Collectible modules have one that has a handle to a managed one. Without such modules there is nothing to find.
   void derive_loader_allocator(const std::vector<Address> &modules) {
-    std::vector<Address> collectible;
     for (Address module : modules)
-      if (collectible.size() < 8 && is_collectible(module))
-        collectible.push_back(module);
-    Address type = collectible.empty() ? 0 : loader_allocator_type();
-    if (!type)
+      if (is_collectible(module))
+        collectible_.push_back(module);
+    loader_allocator_type_ = collectible_.empty() ? 0 : loader_allocator_type();
+    if (!loader_allocator_type_)
       return;
-    auto leads_there = [&](Address module, i64 x, i64 y) {
-      std::optional<u64> object = d_.follow(module, {x, y, 0});
-      return object && (d_.word(*object).value_or(0) & ~u64(p_ - 1)) == type;
-    };
-    auto handles = [&](i64 x) {
-      return Derivation::search(0, 320 * p_, p_, [&](i64 y) {
-        for (Address module : collectible)
-          if (!leads_there(module, x, y))
-            return false;
-        return true;
-      });
-    };
     const char *predicate = "leads from collectible modules to a System.Reflection.LoaderAllocator";
+    // What is known to lead elsewhere is left out.
+    std::set<i64> taken;
+    for (const auto &[name, field] : d_.descriptor.types["Module"].fields)
+      taken.insert(field.offset);
+    auto candidates = [&] { return Derivation::search(p_, 64 * p_, p_, [&](i64 x) { return !taken.contains(x); }); };
     if (!d_.choose(
-            "Module", "LoaderAllocator", [&] { return Derivation::offsets(p_, 64 * p_, p_); },
-            [&](i64 x) { return !handles(x).empty(); }, predicate))
+            "Module", "LoaderAllocator", candidates, [&](i64 x) { return !handles(x).empty(); }, predicate,
+            [&](i64 x) { return managed_allocators(x, handles(x).at(0)); }))
       return;
-    i64 module_at = d_.descriptor.offset("Module", "LoaderAllocator");
+    const i64 x = d_.descriptor.offset("Module", "LoaderAllocator");
     d_.choose(
-        "LoaderAllocator", "ObjectHandle", [&] { return handles(module_at); },
-        [&](i64 y) {
-          for (Address module : collectible)
-            if (!leads_there(module, module_at, y))
-              return false;
-          return true;
-        },
-        predicate);
+        "LoaderAllocator", "ObjectHandle", [&] { return handles(x); },
+        [&](i64 y) { return !managed_allocators(x, y).empty(); }, predicate,
+        [&](i64 y) { return managed_allocators(x, y); });
+  }
+  // Where what the modules have at `x` may have that handle: within its own memory.
+  std::vector<i64> handles(i64 x) const {
+    std::optional<i64> published = d_.descriptor.try_offset("LoaderAllocator", "ObjectHandle");
+    if (published && !managed_allocators(x, *published).empty())
+      return {*published};
+    constexpr u64 most_words = 320;
+    u64 end = 0; // the largest: what half gone modules have may be anything
+    for (Address module : collectible_)
+      if (std::optional<u64> allocator = d_.follow(module, {x}))
+        end = std::max(end, d_.room(*allocator, most_words * u64(p_)));
+    return Derivation::search(0, static_cast<i64>(end), p_, [&](i64 y) { return !managed_allocators(x, y).empty(); });
+  }
+  // The objects that the handles of the collectible modules lead to, if most are of that type. The handle is a weak
+  // one: of an allocator that is going away it is empty. A module that is half gone may have anything.
+  std::vector<u64> managed_allocators(i64 x, i64 y) const {
+    std::vector<u64> out;
+    u64 there = 0, wrong = 0;
+    for (Address module : collectible_) {
+      std::optional<u64> allocator = d_.follow(module, {x}),
+                         handle = allocator ? d_.word(*allocator + static_cast<u64>(y)) : std::nullopt,
+                         object = handle && *handle ? d_.word(*handle) : handle;
+      const bool is_there = object && *object && method_table_of(d_.memory, *object) == loader_allocator_type_;
+      there += is_there;
+      wrong += !is_there && object != u64{0};
+      out.push_back(is_there ? *object : 0);
+    }
+    return there > wrong ? out : std::vector<u64>();
   }
 
   Derivation &d_;
@@ -268,6 +300,8 @@ private:
   const Address gc_variable_;
   bool has_assemblies_ = false;                // the list's elements are Assemblies, not DomainAssemblies
   Address string_ = 0, object_ = 0, core_ = 0; // MethodTables, and CoreLib's Module
+  std::vector<Address> collectible_;           // modules
+  Address loader_allocator_type_ = 0;          // the MethodTable of the managed one
 };
 
 } // namespace

@@ -11,6 +11,8 @@ public:
   // `known`: the address of a variable; 0 where it is not known, and then the table is empty.
   DacTable(const Derivation &derivation, Address known);
 
+  // False: the dump lacks it.
+  bool is_known() const { return entry_ != 0; }
   // The variable `index` entries behind the known one; nullopt where there is none, or none there.
   std::optional<Address> variable(i64 index) const;
 

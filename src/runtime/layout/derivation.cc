@@ -98,7 +98,7 @@ std::vector<i64> Derivation::table_values(const std::string &name) const {
 
 bool Derivation::choose(const std::string &type, const std::string &field,
                         const std::function<std::vector<i64>()> &discover, const Predicate &passes,
-                        const std::string &predicate) {
+                        const std::string &predicate, const Answers &leads_to) {
   std::string name = type + "." + field;
   std::string tried;
   if (std::optional<i64> published = descriptor.try_offset(type, field)) {
@@ -109,6 +109,12 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   }
   std::vector<i64> found = discover();
   std::erase_if(found, [&](i64 offset) { return !passes(offset).passes(); });
+  if (found.size() > 1 && leads_to) {
+    const std::vector<u64> first = leads_to(found[0]);
+    auto agrees = [&](i64 offset) { return !first.empty() && leads_to(offset) == first; };
+    if (std::all_of(found.begin() + 1, found.end(), agrees))
+      found.resize(1);
+  }
   if (found.size() == 1) {
     descriptor.set_field(type, field, found[0], Origin::discovered);
     return true;
@@ -125,6 +131,34 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   }
   descriptor.missing[name] = tried + "each must pass: " + predicate;
   return false;
+}
+
+i64 Derivation::fixed(const std::string &type, const std::string &field, i64 offset) {
+  if (std::optional<i64> known = descriptor.try_offset(type, field))
+    return *known;
+  descriptor.set_field(type, field, offset, Origin::discovered);
+  return offset;
+}
+
+// A piece of glibc's (malloc/malloc.c, malloc_chunk) begins a word before what the program got, with its size; bit 0
+// says that the piece before it is in use, bit 1 that it is mapped for itself, bit 2 that it is of another arena. So
+// the next one has bit 0 set. Memory of other allocators does not go on like that.
+u64 Derivation::room(Address structure, u64 most) const {
+  constexpr u64 flags = 7, previous_in_use = 1, mapped = 2;
+  const u64 unit = 2 * pointer_size;
+  Address at = structure - pointer_size;
+  u64 own = 0;
+  for (u64 i = 0; i < 3; ++i) {
+    const std::optional<u64> header = word(at);
+    if (!header && i == 2) // the last one is what the allocator has left
+      break;
+    const u64 size = header.value_or(0) & ~flags;
+    if (size < 2 * unit || size % unit || (*header & mapped) || (i == 1 && !(*header & previous_in_use)))
+      return most;
+    own = i ? own : size;
+    at += size;
+  }
+  return std::min(most, own - pointer_size);
 }
 
 void Derivation::scan_data(const std::function<void(Address, u64)> &visit) const {

@@ -1,6 +1,7 @@
 // Derivation: how every value that a target does not publish is chosen, and checked. For each value: what the target
 // says of itself, else what discovery finds in its memory, else what a shipped table says; and whatever says it, the
 // value must pass its predicate. Two different discovered candidates that both pass are no answer: nothing is guessed.
+// But candidates that lead to the same wherever they are asked about are one.
 // A value that nobody could give is recorded with all that was tried, so that whoever needs it can say why it is
 // missing.
 #pragma once
@@ -40,6 +41,8 @@ private:
 class Derivation {
 public:
   using Predicate = std::function<Verdict(i64)>;
+  // What an offset leads to, at every place where it may be asked about; empty: that cannot be told.
+  using Answers = std::function<std::vector<u64>(i64)>;
 
   Derivation(const Target &target, const Module &module, ContractDescriptor &descriptor,
              std::span<const ShippedTable> tables);
@@ -51,9 +54,15 @@ public:
   ContractDescriptor &descriptor;
 
   // Chooses the offset of TYPE.FIELD and enters it into the descriptor. `discover` is called only when the target does
-  // not publish a value that passes. False: nobody gave a value that passes; the reason is recorded.
+  // not publish a value that passes. False: nobody gave a value that passes; the reason is recorded. With `leads_to`,
+  // candidates of equal answers are one, the first.
+  // The predicate looks at memory, wherever the offset lies: that a published value differs from what was searched for
+  // is no reason to replace it.
   bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
-              const Predicate &passes, const std::string &predicate);
+              const Predicate &passes, const std::string &predicate, const Answers &leads_to = nullptr);
+  // An offset that is the same in every build that is known: what the target publishes, else this one, which is
+  // entered. The test is that what is read by it passes.
+  i64 fixed(const std::string &type, const std::string &field, i64 offset);
 
   // The runtime's writable memory (.data, .bss), by address.
   std::span<const Range> data() const { return data_; }
@@ -63,6 +72,10 @@ public:
   static std::vector<i64> offsets(i64 first, i64 end, i64 step);
   // Those offsets that pass.
   static std::vector<i64> search(i64 first, i64 end, i64 step, const Predicate &passes);
+
+  // How many bytes the structure at that address can have: no more than `most`, nor than the piece of memory that it
+  // was given, where glibc's allocator says how large that is.
+  u64 room(Address structure, u64 most) const;
 
   // Pointer-sized word, or nullopt.
   std::optional<u64> word(Address address) const { return memory.try_pointer(address); }

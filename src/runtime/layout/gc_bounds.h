@@ -1,4 +1,5 @@
-// GCLowestAddress and GCHighestAddress for runtimes that do not publish them: two neighbours in g_dacTable.
+// What the header of the card table tells of runtimes that do not publish it: GCLowestAddress and GCHighestAddress, and
+// workstation GC's GCHeapCardTable.
 #pragma once
 #include "runtime/layout/derivation.h"
 

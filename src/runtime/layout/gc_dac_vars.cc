@@ -128,6 +128,8 @@ public:
   std::optional<u32> free_region_kinds() const { return memory_.try_load<u32>(tail() + 4); }
   std::optional<u64> card_table_info_size() const { return memory_.try_pointer(tail() + 8); }
   std::optional<u64> dynamic_adaptation_mode() const { return memory_.try_pointer(tail() + 8 + p_); }
+  // 4 from .NET 10 on, which has that pointer; 0 or 1 before. In NativeAOT always 1.
+  u8 minor_version() const { return memory_.try_load<u8>(address_ + 1).value_or(0); }
 
   // Does something that looks like the table lie here? On real targets exactly one place passes.
   bool has_signature() const {
@@ -268,9 +270,11 @@ void derive_gc_at(Derivation &d, Address address, Address end) {
     d.descriptor.set_number("CountFreeRegionKinds", kinds, false, Origin::discovered);
   if (u64 size = table.card_table_info_size().value_or(0); size >= 3 * d.pointer_size && size <= 4096)
     d.descriptor.set_number("CardTableInfoSize", size, false, Origin::discovered);
-  // A struct that is longer by one pointer has the dynamic adaptation mode (.NET 10); only server GC sets it.
-  if (end >= table.tail() + 8 + 2 * d.pointer_size)
-    if (u64 mode = table.dynamic_adaptation_mode().value_or(0)) {
+  // A struct that is longer by one pointer has the dynamic adaptation mode (.NET 10); only server GC sets it. Where its
+  // end is not known, as on Windows, its version says so.
+  constexpr u8 has_mode = 4;
+  if (end ? end >= table.tail() + 8 + 2 * d.pointer_size : table.minor_version() >= has_mode)
+    if (u64 mode = table.dynamic_adaptation_mode().value_or(0); mode && d.memory.try_load<u32>(mode).value_or(0) <= 1) {
       d.descriptor.set_number("DynamicAdaptationMode", mode, true, Origin::discovered);
       d.descriptor.globals["GCIdentifiers"].text += ", dynamic_heap";
     }

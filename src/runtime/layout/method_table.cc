@@ -36,14 +36,14 @@ private:
   // MTFlags and BaseSize are the first words of every MethodTable since .NET Core 1.0; that String and Free are found
   // by them is the test.
   void derive_head() {
-    for (auto [field, offset] : {std::pair{"MTFlags", 0}, {"BaseSize", 4}})
-      d_.choose(
-          "MethodTable", field, [o = offset] { return std::vector<i64>{o}; }, [o = offset](i64 x) { return x == o; },
-          "MethodTable begins with flags and base size");
+    flags_at_ = d_.fixed("MethodTable", "MTFlags", 0);
+    base_size_at_ = d_.fixed("MethodTable", "BaseSize", 4);
   }
 
-  std::optional<u32> flags(Address mt) const { return d_.memory.try_load<u32>(mt); }
-  std::optional<u32> base_size(Address mt) const { return d_.memory.try_load<u32>(mt + 4); }
+  std::optional<u32> flags(Address mt) const { return d_.memory.try_load<u32>(mt + static_cast<u64>(flags_at_)); }
+  std::optional<u32> base_size(Address mt) const {
+    return d_.memory.try_load<u32>(mt + static_cast<u64>(base_size_at_));
+  }
 
   bool is_free(Address mt) const {
     auto f = flags(mt), b = base_size(mt);
@@ -93,22 +93,26 @@ private:
         "component size 2, the base size of a string, and a parent without parent");
   }
 
+  // Does that word of String's lead to Object?
+  bool is_parent_at(Address string, i64 x) const {
+    std::optional<u64> parent = d_.follow(string, {x});
+    return parent && flags(*parent) && !(*flags(*parent) & mt_has_component_size) && base_size(*parent) == 3 * p_ &&
+           d_.word(*parent + static_cast<u64>(x)) == u64{0};
+  }
   std::vector<i64> parent_offsets(Address string) const {
-    return Derivation::search(2 * p_, 8 * p_, p_, [&](i64 x) {
-      std::optional<u64> parent = d_.follow(string, {x});
-      return parent && flags(*parent) && !(*flags(*parent) & mt_has_component_size) && base_size(*parent) == 3 * p_ &&
-             d_.word(*parent + static_cast<u64>(x)) == u64{0};
-    });
+    std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "ParentMethodTable");
+    if (published && is_parent_at(string, *published))
+      return {*published};
+    return Derivation::search(2 * p_, 8 * p_, p_, [&](i64 x) { return is_parent_at(string, x); });
   }
   bool has_parent_object(Address string) const { return !parent_offsets(string).empty(); }
 
   void derive_parent() {
     if (!known_.string)
       return;
-    std::vector<i64> found = parent_offsets(known_.string);
     bool chosen = d_.choose(
-        "MethodTable", "ParentMethodTable", [&] { return found; },
-        [&](i64 x) { return std::find(found.begin(), found.end(), x) != found.end(); },
+        "MethodTable", "ParentMethodTable", [&] { return parent_offsets(known_.string); },
+        [&](i64 x) { return is_parent_at(known_.string, x); },
         "String's parent is a type without components and without parent");
     if (chosen)
       known_.object = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "ParentMethodTable")}).value_or(0);
@@ -126,7 +130,12 @@ private:
     }
     auto both = [&](i64 x, i64 y) { return points_back(known_.string, x, y) && points_back(known_.object, x, y); };
     constexpr i64 reach = 8;
-    auto back = [&](i64 x) { return Derivation::search(0, reach * p_, p_, [&](i64 y) { return both(x, y); }); };
+    std::optional<i64> published = d_.descriptor.try_offset("EEClass", "MethodTable");
+    auto back = [&](i64 x) {
+      return published && both(x, *published)
+                 ? std::vector{*published}
+                 : Derivation::search(0, reach * p_, p_, [&](i64 y) { return both(x, y); });
+    };
     bool chosen = d_.choose(
         "MethodTable", "EEClassOrCanonMT", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); },
         [&](i64 x) { return !back(x).empty(); }, "the classes of String and Object point back at them");
@@ -172,14 +181,14 @@ private:
     const char *predicate = core ? "String's and Object's row numbers in the metadata"
                                  : "String's and Object's row numbers: their places in Module.TypeDefToMethodTableMap";
     // 8.0: 16 bits of flags, then the 16-bit row number; MTFlags2 stands for those flags there.
-    if (!Derivation::search(8, 16, 2, token16).empty() && Derivation::search(8, 16, 4, flags2).empty()) {
+    std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "MTFlags2");
+    bool has_flags2 = published && flags2(*published);
+    if (!Derivation::search(8, 16, 2, token16).empty() && !has_flags2 && Derivation::search(8, 16, 4, flags2).empty()) {
       if (!d_.choose(
               "MethodTable", "Token", [&] { return Derivation::offsets(8, 16, 2); }, token16, predicate))
         return;
       i64 token = d_.descriptor.offset("MethodTable", "Token");
-      d_.choose(
-          "MethodTable", "MTFlags2", [&] { return std::vector<i64>{token - 2}; }, [&](i64 x) { return x == token - 2; },
-          "the 16 bits before the row number");
+      d_.fixed("MethodTable", "MTFlags2", token - 2);
       auto [string, object] = two<u16>(token);
       return derive_type_map(*string, *object);
     }
@@ -202,23 +211,22 @@ private:
     std::optional<u64> module = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "Module")});
     if (!module || string_rid == object_rid)
       return {};
-    return Derivation::search(p_, 128 * p_, p_, [&](i64 x) {
-      Address map = *module + static_cast<u64>(x);
-      u64 table = d_.word(map + d_.pointer_size).value_or(0);
-      u32 count = d_.memory.try_load<u32>(map + 2 * d_.pointer_size).value_or(0);
-      auto entry = [&](u32 rid) { return d_.word(table + rid * d_.pointer_size).value_or(0) & ~u64{3}; };
-      return table && string_rid < count && object_rid < count && entry(string_rid) == known_.string &&
-             entry(object_rid) == known_.object;
-    });
+    std::optional<i64> published = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
+    auto passes = [&](i64 x) { return is_type_map(*module + static_cast<u64>(x), string_rid, object_rid); };
+    return published && passes(*published) ? std::vector{*published} : Derivation::search(p_, 128 * p_, p_, passes);
+  }
+  bool is_type_map(Address map, u32 string_rid, u32 object_rid) const {
+    u64 table = d_.word(map + d_.pointer_size).value_or(0);
+    u32 count = d_.memory.try_load<u32>(map + 2 * d_.pointer_size).value_or(0);
+    auto entry = [&](u32 rid) { return d_.word(table + rid * d_.pointer_size).value_or(0) & ~u64{3}; };
+    return table && string_rid < count && object_rid < count && entry(string_rid) == known_.string &&
+           entry(object_rid) == known_.object;
   }
   void derive_type_map(u32 string_rid, u32 object_rid) {
-    auto found = [&] { return type_maps(string_rid, object_rid); };
+    std::optional<u64> module = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "Module")});
     d_.choose(
-        "Module", "TypeDefToMethodTableMap", found,
-        [&](i64 x) {
-          std::vector<i64> all = found();
-          return std::find(all.begin(), all.end(), x) != all.end();
-        },
+        "Module", "TypeDefToMethodTableMap", [&] { return type_maps(string_rid, object_rid); },
+        [&](i64 x) { return module && is_type_map(*module + static_cast<u64>(x), string_rid, object_rid); },
         "a table in which String and Object stand at their row numbers");
   }
 
@@ -234,17 +242,21 @@ private:
     if (!known_.object)
       return;
     auto u16_at = [&](Address mt, i64 x) { return d_.memory.try_load<u16>(mt + static_cast<u64>(x)).value_or(0xffff); };
-    auto passes = [&](i64 x) {
-      return u16_at(known_.object, x) == 4 && u16_at(known_.object, x + 2) == 0 && u16_at(known_.string, x) >= 4 &&
-             u16_at(known_.string, x) < 256 && u16_at(known_.string, x + 2) > 3 && u16_at(known_.string, x + 2) < 256;
+    auto are_interfaces = [&](i64 x) {
+      return u16_at(known_.object, x) == 0 && u16_at(known_.string, x) > 3 && u16_at(known_.string, x) < 256;
     };
+    auto are_virtuals = [&](i64 x) {
+      return u16_at(known_.object, x) == 4 && u16_at(known_.string, x) >= 4 && u16_at(known_.string, x) < 256;
+    };
+    std::optional<i64> interfaces = d_.descriptor.try_offset("MethodTable", "NumInterfaces");
     if (!d_.choose(
-            "MethodTable", "NumVirtuals", [] { return Derivation::offsets(8, 16, 2); }, passes,
+            "MethodTable", "NumVirtuals", [] { return Derivation::offsets(8, 16, 2); },
+            [&](i64 x) { return are_virtuals(x) && are_interfaces(interfaces.value_or(x + 2)); },
             "Object has four virtual methods and no interface, String has more"))
       return;
-    i64 x = d_.descriptor.offset("MethodTable", "NumVirtuals") + 2;
+    i64 behind = d_.descriptor.offset("MethodTable", "NumVirtuals") + 2;
     d_.choose(
-        "MethodTable", "NumInterfaces", [&] { return std::vector<i64>{x}; }, [&](i64 y) { return passes(y - 2); },
+        "MethodTable", "NumInterfaces", [&] { return std::vector<i64>{behind}; }, are_interfaces,
         "follows NumVirtuals; Object has no interface, String has more");
   }
 
@@ -306,6 +318,7 @@ private:
 
   Derivation &d_;
   const i64 p_;
+  i64 flags_at_ = 0, base_size_at_ = 4;
   KnownTypes known_;
 };
 

@@ -28,12 +28,6 @@ Verdict is_core_image(const Derivation &d, std::optional<u64> base) {
 
 constexpr const char *predicate = "CoreLib's Module leads to an image whose metadata is System.Private.CoreLib's";
 
-// Enters a step of the way that lies at the same place in every build seen.
-void enter_step(Derivation &d, const char *type, const char *field, i64 offset) {
-  if (!d.descriptor.find_field(type, field))
-    d.descriptor.set_field(type, field, offset, Origin::discovered);
-}
-
 } // namespace
 
 // .NET 9 and 10: Module.Base. 8.0: Module → PEAssembly → PEImage → layout → Base; the last three steps lie at the same
@@ -58,9 +52,14 @@ Verdict derive_core_module(Derivation &d, Address module, std::optional<ModuleMe
           "Module", "Base", [&] { return first(direct); }, direct, predicate))
     return found_at(base(d.descriptor.offset("Module", "Base")));
 
-  auto through = [&](i64 assembly, i64 slot) { return d.follow(module, {assembly, p, slot, p}); };
+  const i64 image_at = d.descriptor.try_offset("PEAssembly", "PEImage").value_or(p),
+            base_at = d.descriptor.try_offset("PEImageLayout", "Base").value_or(p);
+  auto through = [&](i64 assembly, i64 slot) { return d.follow(module, {assembly, image_at, slot, base_at}); };
   auto slot_of = [&](i64 assembly) {
-    return Derivation::search(8 * p, 32 * p, p, [&](i64 slot) { return is_core_image(d, through(assembly, slot)); });
+    auto leads_to_image = [&](i64 slot) { return is_core_image(d, through(assembly, slot)); };
+    std::optional<i64> published = d.descriptor.try_offset("PEImage", "LoadedImageLayout");
+    return published && leads_to_image(*published).passes() ? std::vector{*published}
+                                                            : Derivation::search(8 * p, 32 * p, p, leads_to_image);
   };
   auto has_slot = [&](i64 x) { return !slot_of(x).empty(); };
   if (!d.choose(
@@ -73,8 +72,8 @@ Verdict derive_core_module(Derivation &d, Address module, std::optional<ModuleMe
   d.choose(
       "PEImage", "LoadedImageLayout", [&] { return std::vector<i64>{slot}; },
       [&](i64 x) { return is_core_image(d, through(assembly, x)); }, predicate);
-  enter_step(d, "PEAssembly", "PEImage", p);
-  enter_step(d, "PEImageLayout", "Base", p);
+  d.fixed("PEAssembly", "PEImage", p);
+  d.fixed("PEImageLayout", "Base", p);
   return found_at(through(assembly, d.descriptor.offset("PEImage", "LoadedImageLayout")));
 }
 

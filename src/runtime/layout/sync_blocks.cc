@@ -14,7 +14,7 @@ namespace {
 // Where the variables lie in g_dacTable (inc/dacvars.h), wide of what any version has: the table counted from
 // g_gcDacGlobals, the cache behind the table.
 constexpr i64 first_table = 40, last_table = 80, last_cache = 4;
-constexpr u32 looked_at = 64; // entries
+constexpr u32 looked_at = 64, most_looked_at = 1 << 16; // entries of what may be the table
 constexpr u32 least_size = 128, most_free_blocks = 4096;
 
 class SyncBlocksDerivation {
@@ -31,15 +31,19 @@ public:
     i64 sync_block = d_.descriptor.try_offset("SyncTableEntry", "SyncBlock").value_or(0);
     if (!d_.descriptor.find_field("SyncTableEntry", "SyncBlock"))
       d_.descriptor.set_field("SyncTableEntry", "SyncBlock", sync_block, Origin::discovered);
+    // Entries that were never used hold whatever the memory held before: one object that names its entry is proof
+    // enough.
     auto is_object = [&](i64 x) -> Verdict {
-      return x != sync_block && is_plausible(links(table_, static_cast<u64>(x), looked_at));
+      return x != sync_block && (links(table_, static_cast<u64>(x), most_looked_at, 1).there ||
+                                 is_plausible(links(table_, static_cast<u64>(x), looked_at)));
     };
     if (!d_.choose(
             "SyncTableEntry", "Object",
             [&] {
               return std::vector<i64>{0, p_};
             },
-            is_object, "the other word of an entry; most are free or lead somewhere"))
+            is_object,
+            "the other word of an entry; an object's header names the entry, or most are free or lead somewhere"))
       return;
     object_ = static_cast<u64>(d_.descriptor.offset("SyncTableEntry", "Object"));
     find_count(variable);
@@ -52,10 +56,14 @@ private:
     u32 there = 0, not_there = 0, free = 0, wrong = 0;
   };
   static bool is_plausible(const Links &links) { return links.wrong <= links.there + links.not_there + links.free; }
-  Links links(Address table, u64 object_at, u32 entries) const {
+  // Of so many entries, or until so many are there.
+  Links links(Address table, u64 object_at, u32 entries, u32 enough = ~u32{0}) const {
+    const DataType *type = d_.descriptor.find_type("SyncTableEntry");
+    const u64 size = type ? type->size.value_or(2 * d_.pointer_size) : 2 * d_.pointer_size;
+    const u64 end = d_.room(table, (entries + u64{1}) * size) / size;
     Links out;
-    for (u32 i = 1; i <= entries; ++i) {
-      std::optional<u64> object = d_.word(table + i * 2 * d_.pointer_size + object_at);
+    for (u64 i = 1; i < end && out.there < enough; ++i) {
+      std::optional<u64> object = d_.word(table + i * size + object_at);
       if (!object)
         break;
       std::optional<u32> word = d_.memory.try_load<u32>(*object - ObjectHeader::offset);
@@ -68,36 +76,43 @@ private:
     return out;
   }
 
-  Address find_table() {
+  Address find_table() const {
     if (std::optional<u64> published = d_.descriptor.try_number("SyncTableEntries"))
       return *published;
-    std::set<Address> linked;
-    std::map<u32, std::set<Address>> counted; // by how many of their entries are sound
-    for (i64 i = first_table; i <= last_table; ++i)
-      if (std::optional<Address> variable = variables_.variable(i)) {
-        table_ = d_.word(*variable).value_or(0);
-        object_ = d_.pointer_size;
-        if (table_ < 0x10000 || table_ % d_.pointer_size)
-          continue;
-        Links found = links(table_, object_, looked_at);
-        if (found.there > found.not_there)
-          linked.insert(*variable);
-        // Few may be in use, and of these some damaged.
-        if (found.there && !caches(i).empty())
-          counted[found.there].insert(*variable);
-      }
-    const std::set<Address> &found = linked.empty() && !counted.empty() ? counted.rbegin()->second : linked;
+    // One that is in use is mostly found by its first entries; if all of these are free again, by later ones.
+    std::set<Address> found = linked_tables(looked_at);
+    if (found.empty())
+      found = linked_tables(most_looked_at);
     if (found.size() == 1) {
       d_.descriptor.set_number("SyncTableEntries", *found.begin(), true, Origin::discovered);
       return *found.begin();
     }
     d_.descriptor.missing["SyncTableEntries"] =
         "of the variables in g_dacTable " + std::to_string(found.size()) +
-        " lead to a table most of whose entries name an object whose header has their index, or are followed by one "
-        "that leads to what counts them";
+        " lead to a table of which more entries than of others name an object whose header has their index";
     return 0;
   }
 
+  // The variables of which most of so many entries name an object whose header names them: that no other table has.
+  std::set<Address> linked_tables(u32 entries) const {
+    std::map<u32, std::set<Address>> by_links;
+    for (i64 i = first_table; i <= last_table; ++i)
+      if (std::optional<Address> variable = variables_.variable(i)) {
+        const Address table = d_.word(*variable).value_or(0);
+        if (table < 0x10000 || table % d_.pointer_size)
+          continue;
+        if (u32 there = links(table, d_.pointer_size, entries).there)
+          by_links[there].insert(*variable);
+      }
+    return by_links.empty() ? std::set<Address>() : by_links.rbegin()->second;
+  }
+
+  // What must hold whatever lies beside it: all entries up to there have been used.
+  bool counts_entries(Address cache, i64 x) const {
+    u32 count = d_.memory.try_load<u32>(cache + static_cast<u64>(x)).value_or(0);
+    return count && count - 1 <= ObjectHeader::index_mask &&
+           is_plausible(links(table_, object_, std::min(count - 1, looked_at)));
+  }
   // vm/syncblk.h, SyncBlockCache: …, SyncBlockArray*, u32 free block, u32 FreeSyncTableIndex, list of free entries
   // (their number, doubled), u32 size of the table, old tables, …
   bool is_count(Address cache, i64 x) const {
@@ -108,11 +123,9 @@ private:
     if (!count || !free_block || !size || !blocks || !free || !old)
       return false;
     auto leads = [&](u64 pointer) { return pointer % p == 0 && (pointer == 0 || d_.word(pointer)); };
-    if (*count == 0 || *count - 1 > *size || *size < least_size || *size > ObjectHeader::index_mask ||
-        *free_block > most_free_blocks || *free % 2 || *free / 2 >= *count || !leads(*blocks) || !leads(*old))
-      return false;
-    u32 entries = std::min(*count - 1, looked_at);
-    return is_plausible(links(table_, object_, entries));
+    return *count && *count - 1 <= *size && *size >= least_size && *size <= ObjectHeader::index_mask &&
+           *free_block <= most_free_blocks && *free % 2 == 0 && *free / 2 < *count && leads(*blocks) && leads(*old) &&
+           counts_entries(cache, x);
   }
   std::vector<i64> counts(Address cache) const {
     return Derivation::search(16 + 4, 64 * p_, p_, [&](i64 x) { return is_count(cache, x); });
@@ -144,7 +157,7 @@ private:
     Address cache = d_.word(d_.descriptor.number("SyncBlockCache")).value_or(0);
     d_.choose(
         "SyncBlockCache", "FreeSyncTableIndex", [&] { return counts(cache); },
-        [&](i64 x) { return cache && is_count(cache, x); },
+        [&](i64 x) { return cache && counts_entries(cache, x); },
         "no less than 1, no more than the size of the table that stands behind it");
   }
 

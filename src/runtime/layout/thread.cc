@@ -187,7 +187,12 @@ private:
     link_ = d_.descriptor.offset("Thread", "LinkNext");
     if (id_at)
       d_.choose(
-          "Thread", "OSId", [&] { return std::vector{link_ + *id_at}; }, [&](i64 x) { return x == link_ + *id_at; },
+          "Thread", "OSId", [&] { return std::vector{link_ + *id_at}; },
+          [&](i64 x) {
+            return std::any_of(nodes_.begin(), nodes_.end(), [&](Address node) {
+              return os_ids_.contains(d_.word(node + static_cast<u64>(x - link_)).value_or(0));
+            });
+          },
           "ids of the target's threads");
     for (Address node : nodes_)
       threads_.push_back(node - static_cast<u64>(link_));
@@ -290,6 +295,9 @@ private:
     const char *predicate = "null, or inside gen0 and not yet handed out, for every thread";
     // .NET 9 on: it lies in a structure in thread-local storage that the Thread points at; behind one word (the
     // combined limit) from .NET 10 on. 8.0: in the Thread itself.
+    // Where a part of the way is published, the search goes on from there.
+    const i64 outer = d_.descriptor.try_offset("RuntimeThreadLocals", "AllocContext").value_or(0);
+    const std::optional<i64> told = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext");
     i64 inner = 0;
     auto indirect = [&](i64 x, i64 y) {
       bool any;
@@ -310,21 +318,21 @@ private:
       return d_.choose(
           "Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
     }
-    for (i64 y : {i64{0}, p_}) {
-      std::vector<i64> found = Derivation::search(0, 100 * p_, p_, [&](i64 x) { return indirect(x, y); });
+    for (i64 y : told ? std::vector{*told} : std::vector{i64{0}, p_}) {
+      std::vector<i64> found = Derivation::search(0, 100 * p_, p_, [&](i64 x) { return indirect(x, outer + y); });
       if (found.empty())
         continue;
       inner = y;
       if (!d_.choose(
-              "Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, inner); },
+              "Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, outer + inner); },
               predicate))
         return false;
       d_.choose(
-          "RuntimeThreadLocals", "AllocContext", [] { return std::vector<i64>{0}; }, [](i64 x) { return x == 0; },
-          "its first member");
+          "RuntimeThreadLocals", "AllocContext", [&] { return std::vector{outer}; },
+          [&](i64 x) { return indirect(d_.descriptor.offset("Thread", "RuntimeThreadLocals"), x + inner); }, predicate);
       return d_.choose(
           "EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
-          [&](i64 x) { return x == inner; }, predicate);
+          [&](i64 x) { return indirect(d_.descriptor.offset("Thread", "RuntimeThreadLocals"), outer + x); }, predicate);
     }
     return false;
   }

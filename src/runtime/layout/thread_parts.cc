@@ -1,5 +1,6 @@
 #include "runtime/layout/thread_parts.h"
 
+#include "runtime/object_1.h"
 #include "runtime/thread_1.h"
 
 #include <algorithm>
@@ -56,13 +57,17 @@ private:
       return;
     i64 limit = d_.descriptor.offset("Thread", "CachedStackBase") + p_;
     d_.choose(
-        "Thread", "CachedStackLimit", [&] { return std::vector{limit}; }, [&](i64 x) { return x == limit; },
+        "Thread", "CachedStackLimit", [&] { return std::vector{limit}; },
+        [&](i64 x) {
+          return std::all_of(threads_.begin(), threads_.end(), [&](const ThreadData &thread) {
+            return d_.word(thread.address + u64(x)).value_or(0) <=
+                   d_.word(thread.address + u64(limit - p_)).value_or(0);
+          });
+        },
         "follows the base");
   }
 
-  bool is_object_array(Address object) const {
-    return object && (d_.word(object).value_or(0) & ~u64(p_ - 1)) == object_array_;
-  }
+  bool is_object_array(Address object) const { return object && method_table_of(d_.memory, object) == object_array_; }
 
   // .NET 9 on: {two counts, object[], handles, the Thread itself, …}.
   void derive_local_data() {
