@@ -7,6 +7,7 @@ namespace dnheap {
 namespace {
 
 constexpr unsigned longest_chain = 64;
+constexpr u64 searched = 1 << 20; // at a time, of what streams
 
 // How many sound objects follow from the words shortly ahead of a search, as far as chains that broke have shown. Later
 // chains run into the same objects, and need not follow them again: so garbage that is full of short chains takes time
@@ -71,6 +72,32 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
   return std::nullopt;
 }
 
+namespace {
+
+// Does a sound object that has its zeros lie at `at`?
+bool begins_object(Bytes bytes, u64 at, u64 limit, u64 alignment, TypeTable &types, Format format) {
+  const u64 p = format.pointer_size;
+  if (at >= p && load<u32>(bytes.data() + at - p, format.byte_order) != 0)
+    return false;
+  if (walk_objects(bytes, 0, at, at + 1, limit, alignment, types, format, [](const Object &) {}) == at)
+    return false;
+  const TypeRow *type = types.find(load_pointer(bytes.data() + at, format) & ~(p - 1));
+  // A string's characters follow its length at once: its base size is less.
+  bool has_room = p == 8 && type->component_size && type->base_size >= smallest_object(format);
+  return !has_room || load<u32>(bytes.data() + at + p + 4, format.byte_order) == 0;
+}
+
+} // namespace
+
+std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
+                                     Format format) {
+  until = std::min<u64>(until, bytes.size());
+  for (u64 at = align_up(from, alignment); at < until; at += alignment)
+    if (begins_object(bytes, at, limit, alignment, types, format))
+      return at;
+  return std::nullopt;
+}
+
 RangeBytes::RangeBytes(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer)
     : range_(range), memory_(memory), buffer_(buffer), whole_(range.bytes) {
   if (!whole_.empty()) {
@@ -99,26 +126,30 @@ std::optional<u64> RangeBytes::guess(u64 from, u64 window, TypeTable &types, For
   return found ? std::optional(at.start + *found) : std::nullopt;
 }
 
-// To the end of the range. In what streams a block is searched at a time, and each overlaps the next, so that a chain
-// of objects that leaves one lies in the next.
-std::optional<u64> RangeBytes::search(u64 from, TypeTable &types, Format format, unsigned chain) {
+// To the end of the range. What streams is searched a block at a time. Each overlaps the next by an object's first
+// words, and the one before by a header.
+std::optional<u64> RangeBytes::search(u64 from, TypeTable &types, Format format) {
+  const u64 p = format.pointer_size;
+  from = align_up(from, range_.alignment);
   if (!streams_)
-    return guess_object_start(whole_, from, range_.size, range_.alignment, types, format, chain);
-  constexpr u64 searched = 8 << 20, overlap = 2 << 20;
-  for (u64 at = align_up(from, range_.alignment); at < range_.size; at += searched) {
-    const Block in = block(at, searched + overlap);
-    if (std::optional<u64> found = guess_object_start(in.bytes, 0, searched, range_.alignment, types, format, chain))
-      return at + *found;
+    return find_object_start(whole_, from, range_.size, range_.size, range_.alignment, types, format);
+  for (u64 at = from; at < range_.size; at += searched) {
+    const u64 before = std::min(at, align_up(p, range_.alignment));
+    const Block in = block(at - before, before + searched + 4 * p);
+    std::optional<u64> found =
+        find_object_start(in.bytes, before, before + searched, range_.size - in.start, range_.alignment, types, format);
+    if (found)
+      return in.start + *found;
   }
   return std::nullopt;
 }
 
 std::optional<u64> RangeBytes::first_object(TypeTable &types, Format format) {
-  return range_.starts_with_object ? std::optional<u64>(0) : search(0, types, format, 64);
+  return range_.starts_with_object ? std::optional<u64>(0) : search(0, types, format);
 }
 
 std::optional<u64> RangeBytes::next_object(u64 bad, TypeTable &types, Format format) {
-  return search(bad + range_.alignment, types, format, 32);
+  return search(bad + range_.alignment, types, format);
 }
 
 std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {

@@ -54,9 +54,17 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64
 }
 
 // A position >= `from` that is an object start as far as can be told: at the end of a chain of `chain` sound objects,
-// or the head of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most.
+// or the head of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most. For a start
+// somewhere in the middle, that another walk will prove or disprove.
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain = 64);
+
+// The first position in [from, until) where an object begins that fits into `limit` and has the zeros around it that a
+// sound one has: in front of it (of 64 bits the half of the word that is not its header, of 32 the header, which a lock
+// or a hash code would fill) and, on 64 bits, behind an array's length. For the place where a walk goes on: behind a
+// half-made object may lie few sound ones until the next half-made one, and each counts. Looks at each word once.
+std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
+                                     Format format);
 
 // A range's bytes: whole where they lie here in one piece; gathered if they lie in several; of a live process a block
 // of a few MiB at a time, so that no more of the heap is ever held. For one thread; `buffer` is its own.
@@ -73,7 +81,7 @@ public:
   };
   // From `at` on, or from before it; empty when nothing can be read there. Valid until the next call.
   Block block(u64 at, u64 size = block_size);
-  // Offset of the range's first object: 0, or behind missing memory a guess.
+  // Offset of the range's first object: 0, or behind missing memory the first that can be found.
   std::optional<u64> first_object(TypeTable &types, Format format);
   // A start of an object at `from` or shortly after.
   std::optional<u64> guess(u64 from, u64 window, TypeTable &types, Format format);
@@ -82,7 +90,7 @@ public:
 
 private:
   static constexpr u64 block_size = 256 << 10; // of a live process: stays in the processor's cache
-  std::optional<u64> search(u64 from, TypeTable &types, Format format, unsigned chain);
+  std::optional<u64> search(u64 from, TypeTable &types, Format format);
 
   const ObjectRange &range_;
   const Memory &memory_;

@@ -177,19 +177,18 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
     shape.references.for_each_slot_of_slice(object.bytes, object.size, slice, memory_.format(), visit);
 }
 
-// Behind an unsound object the walk looks for a chain of sound ones, and goes on at its end: what the chain is made of
-// belongs to no object, but has to be found again.
+// Behind an unsound object the walk goes on at the next word that is a MethodTable with an object's zeros around it
+// (find_object_start): what it passed over is passed over again, as the words around it are the same.
 void ExtractedBytes::keep_types_in_gaps() {
-  constexpr u64 count_size = 4;
   const std::vector<Gap> &gaps = snapshot_.tally().walk.gaps;
-  auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap &g) { return g.end <= start_ - p_; });
-  for (; gap != gaps.end() && gap->start < end_; ++gap)
-    for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_); at += p_) {
+  auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
+  for (; gap != gaps.end() && gap->start < end_ + p_; ++gap)
+    for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_ + p_); at += p_) {
       std::byte word[8];
       if (memory_.peek(at, {word, p_}))
         if (Address type = method_table_in(load_pointer(word, memory_.format()), memory_.format());
             type && types_.find(type))
-          keep(at, p_ + count_size);
+          keep(at - p_, 3 * p_);
     }
 }
 

@@ -9,10 +9,13 @@ A target is stopped (blocked on its standard input) from the moment it has print
 import json
 import os
 import pathlib
+import random
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 import runtimes
 
@@ -132,6 +135,45 @@ class Target:
         if not path.exists():
             raise RuntimeError(f"gdb could not stop the process inside a collection:\n{done.stdout}")
         return path
+
+    def stop_when(self, holds, tries):
+        """Stops the process at a moment at which holds() is true; whether that came. resume() lets it go on."""
+        for _ in range(tries):
+            os.kill(self.pid, signal.SIGSTOP)
+            while any(state not in "TtZX" for state in self.thread_states()):
+                time.sleep(0.0005)
+            if holds():
+                return True
+            self.resume()
+            time.sleep(random.random() / 100)
+        return False
+
+    def resume(self):
+        """A debugger that was attached meanwhile may leave a stop of its own behind."""
+        while True:
+            os.kill(self.pid, signal.SIGCONT)
+            time.sleep(0.002)
+            if "T" not in self.thread_states():
+                return
+
+    def thread_states(self):
+        return [text.rsplit(") ", 1)[1][0] for text in self.of_threads("stat")]
+
+    def of_threads(self, file):
+        """Texts of a file in /proc, of each thread."""
+        out = []
+        for path in pathlib.Path(f"/proc/{self.pid}/task").glob(f"*/{file}"):
+            try:
+                out.append(path.read_text())
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return out
+
+    def is_set(self, variable):
+        """Whether the 32-bit variable at an address is other than 0."""
+        with open(f"/proc/{self.pid}/mem", "rb") as memory:
+            memory.seek(variable)
+            return any(memory.read(4))
 
     def ask(self):
         """Writes a line to the program and returns its answer."""

@@ -44,3 +44,23 @@ def corrupted(dump, major):
     if done.returncode != 0:
         raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
     return dict(line.split() for line in done.stdout.splitlines())
+
+
+class Died(Exception):
+    """The witness, or rather the runtime's DAC in it, crashed."""
+
+
+def addresses(dump, major, listed):
+    """How a list of objects' addresses differs from those that ClrMD walks: [(lost | lost-carefully | more, address, size,
+    what ClrMD says is wrong with it)], as test/witness/Addresses.cs has it; and how many it walks, and carefully."""
+    asked = pathlib.Path(f"{dump}.addresses")
+    asked.write_text("".join(f"{address:#x}\n" for address in listed))
+    command = [runtimes.sdk(), build(), "addresses", dump, runtimes.runtime(major) / "libmscordaccore.so", asked]
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    asked.unlink()
+    if done.returncode < 0:
+        raise Died(f"ClrMD died of signal {-done.returncode}")
+    if done.returncode != 0:
+        raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
+    *rows, last = [line.split() for line in done.stdout.splitlines()]
+    return [(what, int(address, 16), int(size), wrong) for what, address, size, wrong in rows], tuple(map(int, last[1:]))

@@ -4,6 +4,7 @@
 // witness stat DUMP DAC [--lockfree]           the table of types, as fast as ClrMD goes: the peer of the benchmarks
 // witness refs|live|verify DUMP DAC [--lockfree]   all references; what is reachable; what VerifyHeap() finds: likewise
 // witness corrupted DUMP DAC                   what VerifyHeap() finds, one object a line: its address, what is wrong
+// witness addresses DUMP DAC IN [--lockfree]   how the objects whose addresses are in a file differ from those it walks
 // witness path|closure DUMP DAC ADDRESS [--lockfree]   one path from a root, by ClrMD's GCRoot; what can be reached from it
 using System;
 using System.Globalization;
@@ -12,10 +13,10 @@ using Microsoft.Diagnostics.Runtime;
 
 bool lockFree = args.Contains("--lockfree");
 string[] words = args.Where(word => !word.StartsWith("--")).ToArray();
-if (words is not (["all" or "fields", _, _, _] or ["stat" or "refs" or "live" or "verify" or "corrupted", _, _] or
+if (words is not (["all" or "fields" or "addresses", _, _, _] or ["stat" or "refs" or "live" or "verify" or "corrupted", _, _] or
     ["path" or "closure", _, _, _]))
 {
-    Console.Error.WriteLine("usage: witness all|fields DUMP DAC OUT.json [--lockfree] [--statics] | " +
+    Console.Error.WriteLine("usage: witness all|fields|addresses DUMP DAC FILE [--lockfree] [--statics] | " +
                             "witness stat|refs|live|verify|corrupted DUMP DAC [--lockfree] | " +
                             "witness path|closure DUMP DAC ADDRESS [--lockfree]");
     return 2;
@@ -32,6 +33,8 @@ if (words[0] == "all")
     Survey.Write(runtime.Heap, words[3], args.Contains("--statics"));
 else if (words[0] == "fields")
     Fields.Write(runtime.Heap, words[3]);
+else if (words[0] == "addresses")
+    Addresses.Compare(runtime.Heap, words[3]);
 else if (words[0] == "refs")
     Console.WriteLine(References.Survey(runtime.Heap));
 else if (words[0] == "live")
