@@ -2,6 +2,7 @@
 
 #include "runtime/layout/dac_table.h"
 #include "runtime/layout/thread_contexts.h"
+#include "runtime/layout/thread_size.h"
 
 #include <algorithm>
 #include <set>
@@ -81,7 +82,7 @@ private:
     if (length == 0 || length > max_threads)
       return false;
     std::vector<Address> nodes = chain(head, length);
-    if (nodes.size() != length || (!published && !id_distance(nodes)))
+    if (nodes.size() != length || (!published && id_distances(nodes).empty()))
       return false;
     // The tail, too, begins a list (of one): the head, if it is one, lies in the word before.
     if (length == 1)
@@ -105,21 +106,23 @@ private:
       return known && !living.empty() && living.size() >= others && (living.size() > 1 || none + others <= 1);
     }
   };
-  // Distance from the link to the operating system's id, the same for all threads that have started.
-  std::optional<i64> id_distance(const std::vector<Address> &nodes) const {
+  // Distances from the link to the operating system's id, the same for all threads that have started: those by which
+  // most threads live.
+  std::vector<i64> id_distances(const std::vector<Address> &nodes) const {
     std::vector<Ids> places(static_cast<u64>(end_id_word - first_id_word));
     for (Address node : nodes)
       read_ids(node, places);
-    std::optional<i64> best;
+    std::vector<i64> best;
     u64 most = 0;
     for (u64 i = 0; i < places.size(); ++i) {
-      Ids &ids = places[i];
-      std::sort(ids.living.begin(), ids.living.end());
-      if (ids.living.size() > most && ids.fit() &&
-          std::adjacent_find(ids.living.begin(), ids.living.end()) == ids.living.end()) {
-        best = (first_id_word + static_cast<i64>(i)) * p_;
-        most = ids.living.size();
-      }
+      std::vector<u64> &living = places[i].living;
+      std::sort(living.begin(), living.end());
+      if (living.size() < most || !places[i].fit() || std::adjacent_find(living.begin(), living.end()) != living.end())
+        continue;
+      if (living.size() > most)
+        best.clear();
+      most = living.size();
+      best.push_back((first_id_word + static_cast<i64>(i)) * p_);
     }
     return best;
   }
@@ -206,9 +209,9 @@ private:
     }
     auto voted = [&](i64 x) { return votes.contains(x); };
     std::vector<i64> found(votes.begin(), votes.end());
-    std::optional<i64> id_at = id_distance(nodes_);
-    if (id_at)
-      find_stacks(*id_at);
+    const std::vector<i64> ids_at = id_distances(nodes_);
+    if (!ids_at.empty())
+      find_stacks(ids_at[0]);
     if (found.size() > 1)
       keep_those_that_begin_with_frames(found);
     if (!d_.choose(
@@ -217,15 +220,27 @@ private:
             "the distance from a Thread that the runtime names to its link in the thread list"))
       return;
     link_ = d_.descriptor.offset("Thread", "LinkNext");
-    if (id_at)
-      d_.choose(
-          "Thread", "OSId", [&] { return std::vector{link_ + *id_at}; }, [&](i64 x) { return x == link_ + *id_at; },
-          "ids of the target's threads");
+    derive_id(ids_at);
     const std::optional<i64> id = d_.descriptor.try_offset("Thread", "OSId");
     for (Address node : nodes_) {
       const Address thread = node - static_cast<u64>(link_);
       threads_.push_back({thread, id ? d_.word(thread + static_cast<u64>(*id)) : std::nullopt});
     }
+  }
+
+  // What lies in front of a Thread or behind it may have the same numbers: the C library's and the runtime's own
+  // records of its thread.
+  void derive_id(const std::vector<i64> &distances) {
+    std::vector<Address> threads;
+    for (Address node : nodes_)
+      threads.push_back(node - static_cast<u64>(link_));
+    const i64 size = largest_thread(d_, threads);
+    auto passes = [&](i64 x) {
+      return x >= 0 && x < size && std::find(distances.begin(), distances.end(), x - link_) != distances.end();
+    };
+    if (!distances.empty())
+      d_.choose(
+          "Thread", "OSId", [&] { return Derivation::offsets(0, size, p_); }, passes, "ids of the target's threads");
   }
 
   // A Thread begins with its state and, one or two words on, the address of its topmost Frame (vm/threads.h, m_pFrame):

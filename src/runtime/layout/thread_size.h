@@ -9,6 +9,6 @@ namespace dnheap {
 // allocator (glibc: the word in front of a block) says that each of them has. Never more than `most_thread_words`.
 i64 largest_thread(const Derivation &derivation, std::vector<Address> threads);
 
-inline constexpr i64 most_thread_words = 256; // 8.0 has 187, 10.0 fewer
+inline constexpr i64 most_thread_words = 256; // 8.0 has 189, 9.0 139, 10.0 93
 
 } // namespace dnheap
