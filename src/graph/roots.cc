@@ -248,7 +248,7 @@ const NamedSlot *RootSet::find_slot(Address slot) const {
   return found != slots.end() && found->slot == slot ? &*found : nullptr;
 }
 
-RootSet find_roots(const Runtime &runtime, const IsObject &is_object, const RootOptions &options) {
+RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options) {
   RootSet out;
   RootCollection collection(runtime, out);
   collection.add_threads();
@@ -257,7 +257,7 @@ RootSet find_roots(const Runtime &runtime, const IsObject &is_object, const Root
   if (options.statics)
     attempt(out, "static fields", [&] { collection.add_statics(); });
   if (options.stacks)
-    add_stack_roots(runtime.target(), collection.threads(), is_object, out);
+    add_stack_roots(runtime.target(), collection.threads(), object_at, out);
   std::stable_sort(out.roots.begin(), out.roots.end(), [](const Root &a, const Root &b) {
     return std::tie(a.kind, a.handle, a.thread, a.slot, a.object) <
            std::tie(b.kind, b.handle, b.thread, b.slot, b.object);

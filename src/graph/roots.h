@@ -22,7 +22,7 @@ struct Root {
   Address object = 0;
   RootKind kind = RootKind::handle;
   HandleType handle = HandleType::strong; // of handles
-  bool interior = false;                  // `object` may be the address of a part of the object
+  bool interior = false;                  // what lies there is the address of a part of the object
   bool pinned = false;                    // the object cannot be moved
   u32 name = 0;                           // index into RootSet::names; 0: has none
   u32 thread = 0;                         // index into RootSet::threads, counted from 1; 0: belongs to none
@@ -73,15 +73,15 @@ struct RootSet {
   const NamedSlot *find_slot(Address slot) const;
 };
 
-// Is there an object at that very address?
-using IsObject = std::function<bool(Address)>;
+// The object that begins at that address, or reaches over it; 0: none.
+using ObjectAt = std::function<Address(Address)>;
 
 struct RootOptions {
   bool statics = true;
   bool stacks = true;
 };
 
-RootSet find_roots(const Runtime &runtime, const IsObject &is_object, const RootOptions &options = {});
+RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options = {});
 
 // Who owns what its roots reach: one owner per static field, per thread static, per kind of handle and type of its
 // object, per thread's stack, and one for the finalizer queue.

@@ -1,6 +1,7 @@
 #include "graph/stack_roots.h"
 
 #include "base/text.h"
+#include "graph/interrupted_thread.h"
 
 #include <algorithm>
 
@@ -14,11 +15,10 @@ constexpr u64 least_page = 4096;
 
 class StackScan {
 public:
-  StackScan(const Memory &memory, const IsObject &is_object, RootSet &to)
-      : memory_(memory), is_object_(is_object), to_(to), format_(memory.format()) {}
+  StackScan(const Memory &memory, const ObjectAt &object_at, RootSet &to)
+      : memory_(memory), object_at_(object_at), to_(to), format_(memory.format()) {}
 
-  void registers(const Thread &thread, u32 number) {
-    std::vector<u64> values = thread.registers;
+  void registers(std::vector<u64> values, u32 number) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
     for (u64 value : values)
@@ -58,19 +58,23 @@ private:
     }
     return looked_at;
   }
+
+  // A pointer into an object (a Span, a ref) holds it as well as one to its beginning.
   void look_at(Address slot, u64 value, u32 number) {
-    if (value == 0 || value % 4 || !is_object_(value))
+    const Address object = value ? object_at_(value) : 0;
+    if (!object)
       return;
     Root root;
     root.slot = slot;
-    root.object = value;
+    root.object = object;
+    root.interior = object != value;
     root.kind = RootKind::stack_conservative;
     root.thread = number;
     to_.roots.push_back(root);
   }
 
   const Memory &memory_;
-  const IsObject &is_object_;
+  const ObjectAt &object_at_;
   RootSet &to_;
   const Format format_;
 };
@@ -79,20 +83,48 @@ bool in_stack(const ThreadData &thread, Address pointer) {
   return thread.stack_base && thread.stack_limit && *thread.stack_limit <= pointer && pointer < *thread.stack_base;
 }
 
-// By number; of a process in another namespace of numbers by the stack that the stack pointer points into.
+// By number; of a process in another namespace of numbers by the stack that the stack pointer points into. A thread may
+// be elsewhere: it handles a signal on another stack.
 const Thread *registers_of(const Target &target, const ThreadData &thread) {
-  const Thread *by_stack = nullptr;
+  const Thread *by_stack = nullptr, *elsewhere = nullptr;
   for (const Thread &t : target.threads) {
-    if (thread.os_id && t.id == *thread.os_id && (!thread.stack_base || in_stack(thread, t.stack_pointer)))
+    const bool same_number = thread.os_id && t.id == *thread.os_id;
+    if (same_number && (!thread.stack_base || in_stack(thread, t.stack_pointer)))
       return &t;
+    if (same_number)
+      elsewhere = &t;
     if (in_stack(thread, t.stack_pointer))
       by_stack = &t;
   }
-  return by_stack;
+  return by_stack ? by_stack : elsewhere;
 }
 
-std::pair<Address, Address> used_part(const ThreadData &thread, const Thread &registers) {
-  return {registers.stack_pointer - std::min(red_zone, registers.stack_pointer), *thread.stack_base};
+// What of a thread there is to be looked at.
+struct ThreadStack {
+  std::vector<u64> registers;
+  Address start = 0, end = 0; // equal: where its stack lies is not known
+  bool is_all = false;        // since it is not known how much of it is in use
+};
+
+std::optional<ThreadStack> stack_of(const Target &target, const ThreadData &thread) {
+  const Thread *found = registers_of(target, thread);
+  if (!found)
+    return std::nullopt;
+  ThreadStack out{found->registers};
+  if (!thread.stack_base || !*thread.stack_base || !thread.stack_limit || *thread.stack_limit >= *thread.stack_base)
+    return out;
+  const Address limit = *thread.stack_limit;
+  out.end = *thread.stack_base;
+  Address from = found->stack_pointer;
+  if (!in_stack(thread, from)) {
+    std::optional<InterruptedThread> before = find_interrupted(target, *found, limit, out.end);
+    out.is_all = !before;
+    from = before ? before->stack_pointer : limit;
+    if (before)
+      out.registers.insert(out.registers.end(), before->registers.begin(), before->registers.end());
+  }
+  out.start = std::max(from - std::min(red_zone, from), from < limit + red_zone ? limit : Address{0});
+  return out;
 }
 
 } // namespace
@@ -100,38 +132,38 @@ std::pair<Address, Address> used_part(const ThreadData &thread, const Thread &re
 std::vector<std::pair<Address, Address>> scanned_stacks(const Target &target, std::span<const ThreadData> threads) {
   std::vector<std::pair<Address, Address>> out;
   for (const ThreadData &thread : threads)
-    if (thread.os_id != u64{0} && thread.stack_base)
-      if (const Thread *found = registers_of(target, thread); found && in_stack(thread, found->stack_pointer)) {
-        auto [start, end] = used_part(thread, *found);
-        out.emplace_back(start, std::min(end, add_clamped(start, max_stack)));
-      }
+    if (thread.os_id != u64{0})
+      if (std::optional<ThreadStack> stack = stack_of(target, thread); stack && stack->start < stack->end)
+        out.emplace_back(stack->start, std::min(stack->end, add_clamped(stack->start, max_stack)));
   return out;
 }
 
-void add_stack_roots(const Target &target, std::span<const ThreadData> threads, const IsObject &is_object,
+void add_stack_roots(const Target &target, std::span<const ThreadData> threads, const ObjectAt &object_at,
                      RootSet &to) {
   if (target.threads.empty()) {
     to.problems.push_back("the stacks were not looked at: the dump says nothing of the threads' registers");
     return;
   }
-  StackScan scan(target.memory, is_object, to);
+  StackScan scan(target.memory, object_at, to);
   u64 unknown_stack = 0, unknown_registers = 0;
   for (u64 i = 0; i < threads.size(); ++i) {
-    const ThreadData &thread = threads[i];
     u32 number = static_cast<u32>(i + 1);
-    if (thread.os_id == u64{0})
+    if (threads[i].os_id == u64{0})
       continue; // has not started, or has ended
-    const Thread *found = registers_of(target, thread);
-    if (found)
-      scan.registers(*found, number);
-    if (!thread.stack_base || !*thread.stack_base)
-      unknown_stack += found != nullptr;
-    else if (!found)
+    std::optional<ThreadStack> stack = stack_of(target, threads[i]);
+    if (!stack) {
       ++unknown_registers;
-    else if (in_stack(thread, found->stack_pointer)) {
-      auto [start, end] = used_part(thread, *found);
-      scan.stack(start, end, number);
+      continue;
     }
+    scan.registers(stack->registers, number);
+    if (stack->start == stack->end)
+      ++unknown_stack;
+    else
+      scan.stack(stack->start, stack->end, number);
+    if (stack->is_all)
+      to.problems.push_back(to.threads[i].text() +
+                            " is not on its own stack, as in the handler of a signal, and how much of that was in use "
+                            "is not known: all of it was looked at, so it may seem to hold objects that it does not");
   }
   if (unknown_stack)
     to.problems.push_back("where the stacks of " + count_text(unknown_stack) +

@@ -8,6 +8,7 @@
 #include "dump/open.h"
 #include "graph/dominator_tree.h"
 #include "graph/live.h"
+#include "graph/object_finder.h"
 #include "graph/object_graph.h"
 #include "graph/roots.h"
 #include "runtime/find.h"
@@ -325,10 +326,9 @@ const ObjectIndex &Snapshot::index() {
 const RootSet &Snapshot::roots() {
   if (!built_->roots)
     build_on_sound_memory([&] {
-      const ObjectIndex &objects = index();
+      ObjectFinder objects(index(), heap(), runtime());
       Timer timer(options_.watch, "roots");
-      built_->roots =
-          std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.is_object(at); }));
+      built_->roots = std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.find(at); }));
     });
   return *built_->roots;
 }

@@ -1,6 +1,6 @@
 // Every root is found, with its kind, name and thread; nothing that is weak is one; and damage is told in words.
 #include "base/text.h"
-#include "graph/object_index.h"
+#include "graph/object_finder.h"
 #include "graph/roots.h"
 #include "heap/tally.h"
 #include "support/opened.h"
@@ -31,9 +31,9 @@ ObjectIndex index_of(const Heap &heap, const Runtime &runtime) {
 // What find_roots says, without what was said of the heap already.
 struct Found : Opened {
   explicit Found(HeapBuilder &heap, const RootOptions &options = {})
-      : Opened(heap), index(index_of(this->heap, runtime)),
+      : Opened(heap), index(index_of(this->heap, runtime)), finder(index, this->heap, runtime),
         set(find_roots(
-            runtime, [this](Address a) { return index.is_object(a); }, options)) {}
+            runtime, [this](Address a) { return finder.find(a); }, options)) {}
 
   std::vector<Root> of(RootKind kind) const {
     std::vector<Root> out;
@@ -50,6 +50,7 @@ struct Found : Opened {
   }
 
   ObjectIndex index;
+  ObjectFinder finder;
   RootSet set;
 };
 
@@ -219,16 +220,141 @@ TEST(Roots, StacksAndRegisters) {
     heap.native.pointer(first.stack_pointer + 16, a + heap.p); // inside an object
     Found found(heap);
     std::vector<Root> roots = found.of(RootKind::stack_conservative);
-    ASSERT_EQ(roots.size(), 3u);
+    ASSERT_EQ(roots.size(), 5u);
     EXPECT_EQ(roots[0].slot, first.stack_pointer - 128);
     EXPECT_EQ(roots[0].object, a);
-    EXPECT_EQ(roots[1].slot, first.stack_base - heap.p);
-    EXPECT_EQ(roots[1].object, b);
-    EXPECT_EQ(found.set.thread(roots[1])->os_id, first.os_id);
-    EXPECT_EQ(roots[2].slot, 0u);
-    EXPECT_EQ(roots[2].object, c);
-    EXPECT_EQ(found.set.thread(roots[2])->os_id, heap.threads[1].os_id);
-    EXPECT_TRUE(roots[2].is_conservative());
+    EXPECT_FALSE(roots[0].interior);
+    EXPECT_EQ(roots[1].slot, first.stack_pointer + 16);
+    EXPECT_EQ(roots[1].object, a);
+    EXPECT_TRUE(roots[1].interior);
+    EXPECT_EQ(roots[2].slot, first.stack_base - heap.p);
+    EXPECT_EQ(roots[2].object, b);
+    EXPECT_EQ(found.set.thread(roots[2])->os_id, first.os_id);
+    for (u64 i : {3, 4}) {
+      EXPECT_EQ(roots[i].slot, 0u);
+      EXPECT_EQ(roots[i].object, c);
+      EXPECT_EQ(roots[i].interior, i == 4);
+      EXPECT_EQ(found.set.thread(roots[i])->os_id, heap.threads[1].os_id);
+      EXPECT_TRUE(roots[i].is_conservative());
+    }
+  });
+}
+
+// Wherever in an object a word points, it holds that object: a Span, or a ref to an element. Not behind it, not into
+// Free memory, and not into what is no object.
+TEST(Roots, PointersIntoObjects) {
+  for_each_shape([](const HeapShape &shape) {
+    HeapBuilder heap(shape);
+    Address bytes_type = heap.array(heap.object_type, 1);
+    SegmentWriter &old = heap.segment(G::gen2);
+    Address small = old.object(heap.object_type);
+    Address hole = old.free(0x200);
+    Address text = old.string("seven");
+    SegmentWriter &large = heap.segment(G::loh);
+    const u64 length = 3 << 20; // more than a granule of HeapPlaces
+    Address array = large.object(bytes_type, length);
+    Address last = large.object(bytes_type, 5);
+    const u64 size = heap.size_of(bytes_type, length), last_size = heap.size_of(bytes_type, 5);
+    const std::vector<std::pair<u64, Address>> words = {{array, array},
+                                                        {array + 1, array},
+                                                        {array + 2 * heap.p, array},
+                                                        {array + (2 << 20) + 13, array},
+                                                        {array + size - 1, array},
+                                                        {last, last},
+                                                        {last + last_size - 1, last},
+                                                        {last + 0x1000, 0},
+                                                        {small + 2 * heap.p + 3, small},
+                                                        {hole, 0},
+                                                        {hole + 0x101, 0},
+                                                        {text + heap.p + 4 + 2, text},
+                                                        {array - 0x100, 0},
+                                                        {1, 0},
+                                                        {~u64{0}, 0}};
+    ThreadWriter &thread = heap.threads[0];
+    thread.stack_limit = align_up(heap.native.reserve(0x4000), 0x1000);
+    thread.stack_base = thread.stack_limit + 0x2000;
+    thread.stack_pointer = thread.stack_limit + 0x1000;
+    for (u64 i = 0; i < words.size(); ++i)
+      heap.native.pointer(thread.stack_pointer + i * heap.p, words[i].first);
+    Found found(heap);
+    for (u64 i = 0; i < words.size(); ++i) {
+      SCOPED_TRACE(i);
+      const Root *root = found.find(thread.stack_pointer + i * heap.p);
+      ASSERT_EQ(root != nullptr, words[i].second != 0);
+      if (root) {
+        EXPECT_EQ(root->object, words[i].second);
+        EXPECT_EQ(root->interior, words[i].first != words[i].second);
+      }
+    }
+  });
+}
+
+// A thread that handles a signal on a stack of its own, as on a fault or when its stack has overflowed: what it was
+// doing lies in the frame that the kernel left there. `third`: the handler has gone on to yet another stack.
+struct SignalledHeap : HeapBuilder {
+  SignalledHeap(const HeapShape &shape, bool third) : HeapBuilder(shape) {
+    SegmentWriter &old = segment(G::gen2);
+    for (u64 i = 0; i < 4; ++i)
+      objects_of_test.push_back(old.object(object_type));
+    const Address stacks = align_up(native.reserve(0x20000), 0x1000);
+    for (u64 i = 0; i < 2; ++i) {
+      threads[i].stack_limit = stacks + i * 0x2000;
+      threads[i].stack_base = threads[i].stack_limit + 0x2000;
+      threads[i].stack_pointer = threads[i].stack_limit + 0x1000;
+    }
+    ThreadWriter &thread = threads[0];
+    interrupted = thread.stack_limit + 0x400;
+    native.pointer(interrupted + 0x20, objects_of_test[0]);
+    native.pointer(interrupted - 0x200, objects_of_test[1]); // left over
+    const Address signals = stacks + 0x8000;
+    frame = signals + 0x1800;
+    native.pointer(frame + 2 * p, signals);
+    native.pointer(frame + 4 * p, 0x4000);
+    native.pointer(frame + (p == 8 ? 160 : 48), interrupted);
+    native.pointer(frame + (p == 8 ? 40 : 36), objects_of_test[2]); // a register
+    thread.stack_pointer = signals + 0x1000;
+    if (third) {
+      thread.stack_pointer = stacks + 0x10000;
+      native.pointer(thread.stack_pointer + 0x300, frame);
+    }
+  }
+  Address interrupted = 0, frame = 0;
+  std::vector<Address> objects_of_test;
+};
+
+TEST(Roots, ThreadsInHandlersOfSignals) {
+  for_each_shape([](const HeapShape &shape) {
+    for (bool third : {false, true}) {
+      SCOPED_TRACE(third);
+      SignalledHeap heap(shape, third);
+      Found found(heap);
+      EXPECT_EQ(found.runtime.descriptor().offset("Thread", "CachedStackBase"), 60 * static_cast<i64>(heap.p))
+          << "the other thread's stack pointer tells";
+      std::vector<Root> roots = found.of(RootKind::stack_conservative);
+      ASSERT_EQ(roots.size(), 2u);
+      EXPECT_EQ(roots[0].slot, 0u);
+      EXPECT_EQ(roots[0].object, heap.objects_of_test[2]);
+      EXPECT_EQ(roots[1].slot, heap.interrupted + 0x20);
+      EXPECT_EQ(roots[1].object, heap.objects_of_test[0]);
+      for (const std::string &problem : found.set.problems)
+        EXPECT_EQ(problem.find("stack"), std::string::npos) << problem;
+    }
+  });
+}
+
+// Without that frame all of the stack is looked at, and the answer says so.
+TEST(Roots, ThreadsInHandlersWithoutTheFrame) {
+  for_each_shape([](const HeapShape &shape) {
+    SignalledHeap heap(shape, false);
+    heap.poke(heap.frame + 4 * heap.p, 0x10, heap.p); // no such stack
+    Found found(heap);
+    std::vector<Root> roots = found.of(RootKind::stack_conservative);
+    ASSERT_EQ(roots.size(), 2u);
+    EXPECT_EQ(roots[0].object, heap.objects_of_test[1]);
+    EXPECT_EQ(roots[1].object, heap.objects_of_test[0]);
+    EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(), [](const std::string &problem) {
+      return problem.find("thread 4001 is not on its own stack") == 0;
+    }));
   });
 }
 

@@ -172,6 +172,9 @@ public:
   }
 
   std::vector<ThreadWriter> threads; // two, to begin with; their numbers in locks are 1, 2, …
+  u64 thread_size = 0x1000;          // what each Thread takes
+  u64 thread_gap = 0;                // what lies behind each
+  bool has_block_sizes = false;      // in front of each Thread says malloc how much it takes
   // The next sync block, for that object, whose header is made to name it; 0: it is free. Returns its index.
   u32 sync_block(Address object);
   std::vector<Address> sync_blocks; // by index - 1
@@ -244,6 +247,7 @@ private:
   void write_context(Block &to, Address at, AllocationContext context) {
     to.pointer(at, context.pointer);
     to.pointer(at + p, context.limit);
+    to.put(at + 2 * p, context.limit - context.pointer + 0x100, 8); // bytes handed out so far
   }
   Address alloc_allocated(u32 heap) const;
   const SegmentWriter *young_segment(u32 heap) const;

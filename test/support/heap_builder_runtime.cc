@@ -65,7 +65,7 @@ void HeapBuilder::write_module(const ModuleWriter &m) {
 
 void HeapBuilder::write_threads() {
   for (ThreadWriter &thread : threads) {
-    thread.address = native.reserve(0x1000);
+    thread.address = native.reserve(thread_size + thread_gap);
     native.pointer(thread.address, native.address());
     native.pointer(thread.address + layout.os_id * p, thread.os_id);
     write_thread_parts(thread);
@@ -80,6 +80,9 @@ void HeapBuilder::write_threads() {
   auto link = [&](u64 i) { return i < threads.size() ? threads[i].address + layout.link * p : 0; };
   for (u64 i = 0; i < threads.size(); ++i)
     native.pointer(link(i), link(i + 1));
+  for (const ThreadWriter &thread : threads)
+    if (has_block_sizes)
+      native.pointer(thread.address - p, thread_size | 1);
   Address store = native.reserve(0x400);
   native.pointer(store, native.address());
   native.pointer(store + layout.store_first * p, link(0));

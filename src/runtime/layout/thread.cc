@@ -1,10 +1,12 @@
 #include "runtime/layout/thread.h"
 
-#include "runtime/gc_1.h"
 #include "runtime/layout/dac_table.h"
+#include "runtime/layout/thread_contexts.h"
+#include "runtime/layout/thread_size.h"
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace dnheap {
 
@@ -12,6 +14,11 @@ namespace {
 
 // Steps along lists of threads, in all: any number of candidates may each lead through a list of any length.
 constexpr u64 max_steps = 1 << 24;
+// Of one list. Threads that have ended stay in it until their objects are collected, so there may be far more of them
+// than the target has threads.
+constexpr u64 max_threads = 1 << 20;
+// Where a Thread keeps its id, in words from its link on.
+constexpr i64 first_id_word = -64, end_id_word = 96;
 
 class ThreadDerivation {
 public:
@@ -25,23 +32,18 @@ public:
     if (!find_thread_store())
       return;
     find_threads();
-    find_gen0();
-    find_contexts();
-    find_global_context();
+    derive_thread_contexts(d_, threads_, variables());
   }
 
 private:
-  // A thread is linked into the list by a word inside it: `nodes` are the addresses of those words.
-  // Nodes beyond twice the target's threads fail every test that follows.
-  std::vector<Address> chain(Address store, i64 first) {
-    const u64 limit = 2 * os_ids_.size();
+  // A thread is linked into the list by a word inside it: the addresses of those words. Empty when there are more than
+  // `most`, as in a list that runs in a circle.
+  std::vector<Address> chain(Address head, u64 most) {
     std::vector<Address> nodes;
     if (++steps_ > max_steps)
       return nodes;
-    std::set<Address> seen;
-    for (std::optional<u64> at = d_.word(store + static_cast<u64>(first)); at && *at; at = d_.word(*at)) {
-      if (++steps_ > max_steps || *at % d_.pointer_size || nodes.size() >= limit || !seen.insert(*at).second ||
-          !d_.word(*at))
+    for (std::optional<u64> at = d_.word(head); at && *at; at = d_.word(*at)) {
+      if (++steps_ > max_steps || *at % d_.pointer_size || nodes.size() >= most || !d_.word(*at))
         return {};
       nodes.push_back(*at);
     }
@@ -70,44 +72,75 @@ private:
     return out;
   }
 
-  // The list's head is followed by its tail and a word; then comes its length. Its threads carry ids of the target's.
-  bool is_thread_store(Address store, i64 first) {
-    std::vector<Address> nodes = chain(store, first);
-    i64 count = first + 3 * p_;
-    if (nodes.empty() || d_.memory.try_load<u32>(store + static_cast<u64>(count)) != nodes.size() ||
-        !id_distance(nodes))
+  // The list's head is followed by its tail and a word; then comes its length. Its threads carry ids of the target's:
+  // but a process in a container of its own numbers them otherwise, and a target that publishes its layout need not
+  // prove it.
+  bool is_thread_store(Address store, i64 first, bool published = false) {
+    const Address head = store + static_cast<u64>(first);
+    const i64 count = first + 3 * p_;
+    const u64 length = d_.memory.try_load<u32>(store + static_cast<u64>(count)).value_or(0);
+    if (length == 0 || length > max_threads)
+      return false;
+    std::vector<Address> nodes = chain(head, length);
+    if (nodes.size() != length || (!published && id_distances(nodes).empty()))
       return false;
     // The tail, too, begins a list (of one): the head, if it is one, lies in the word before.
-    std::vector<Address> before = chain(store, first - p_);
-    if (before.size() > nodes.size() && before.back() == nodes.back())
-      return false;
-    nodes_ = nodes;
+    if (length == 1)
+      if (std::vector<Address> before = chain(head - d_.pointer_size, max_threads);
+          before.size() > 1 && before.back() == nodes.back())
+        return false;
+    nodes_ = std::move(nodes);
     count_ = count;
     return true;
   }
-  // Distance from the link to the operating system's id, the same for all threads that have started.
-  std::optional<i64> id_distance(const std::vector<Address> &nodes) const {
-    std::optional<i64> best;
+
+  // What one place in all threads of a list holds, if it is that of the operating system's ids.
+  struct Ids {
+    std::vector<u64> living; // ids of the target's threads
+    u64 none = 0, others = 0;
+    bool known = true;
+
+    // Threads that ended but are still listed, or have not started, have the id 0, and there may be many of those. One
+    // that the target does not know is ending.
+    bool fit() const {
+      return known && !living.empty() && living.size() >= others && (living.size() > 1 || none + others <= 1);
+    }
+  };
+  // Distances from the link to the operating system's id, the same for all threads that have started: those by which
+  // most threads live.
+  std::vector<i64> id_distances(const std::vector<Address> &nodes) const {
+    std::vector<Ids> places(static_cast<u64>(end_id_word - first_id_word));
+    for (Address node : nodes)
+      read_ids(node, places);
+    std::vector<i64> best;
     u64 most = 0;
-    for (i64 distance = -64 * p_; distance < 96 * p_; distance += p_) {
-      std::set<u64> ids;
-      u64 none = 0, wrong = 0;
-      for (Address node : nodes) {
-        u64 id = d_.word(node + static_cast<u64>(distance)).value_or(0);
-        if (os_ids_.contains(id))
-          ids.insert(id);
-        else
-          ++(id ? wrong : none);
-      }
-      // Threads that ended but are still listed, or have not started, have no id of a living thread: mostly 0, and
-      // there may be many of those.
-      bool enough = ids.size() >= wrong + none || (wrong == 0 && ids.size() > 1);
-      if (ids.size() > most && ids.size() + wrong + none == nodes.size() && enough) {
-        best = distance;
-        most = ids.size();
-      }
+    for (u64 i = 0; i < places.size(); ++i) {
+      std::vector<u64> &living = places[i].living;
+      std::sort(living.begin(), living.end());
+      if (living.size() < most || !places[i].fit() || std::adjacent_find(living.begin(), living.end()) != living.end())
+        continue;
+      if (living.size() > most)
+        best.clear();
+      most = living.size();
+      best.push_back((first_id_word + static_cast<i64>(i)) * p_);
     }
     return best;
+  }
+  void read_ids(Address node, std::vector<Ids> &places) const {
+    const Address first = node + static_cast<u64>(first_id_word * p_);
+    const Bytes all = d_.memory.view(first, places.size() * d_.pointer_size);
+    for (u64 i = 0; i < places.size(); ++i) {
+      if (!places[i].known || places[i].living.size() > os_ids_.size())
+        continue;
+      std::optional<u64> id = all.empty() ? d_.word(first + i * d_.pointer_size)
+                                          : load_pointer(all.data() + i * d_.pointer_size, d_.memory.format());
+      if (!id)
+        places[i].known = false;
+      else if (*id && os_ids_.contains(*id))
+        places[i].living.push_back(*id);
+      else
+        ++(*id ? places[i].others : places[i].none);
+    }
   }
 
   bool find_thread_store() {
@@ -125,7 +158,7 @@ private:
         continue;
       std::optional<i64> published = d_.descriptor.try_offset("ThreadStore", "FirstThreadLink");
       std::vector<i64> first =
-          published && is_thread_store(store, *published) ? std::vector{*published} : first_of(store);
+          published && is_thread_store(store, *published, true) ? std::vector{*published} : first_of(store);
       if (first.empty())
         continue;
       if (!published && first.size() == 1)
@@ -133,9 +166,11 @@ private:
       if (!d_.descriptor.try_number("ThreadStore"))
         d_.descriptor.set_number("ThreadStore", variable, true, Origin::discovered);
       bool chosen = d_.choose(
-          "ThreadStore", "FirstThreadLink", [&] { return first; }, [&](i64 x) { return is_thread_store(store, x); },
+          "ThreadStore", "FirstThreadLink", [&] { return first; },
+          [&](i64 x) { return is_thread_store(store, x, x == published); },
           "a list of as many threads as a word behind it counts, with ids of the target's threads");
-      return chosen && is_thread_store(store, d_.descriptor.offset("ThreadStore", "FirstThreadLink")) &&
+      return chosen &&
+             is_thread_store(store, d_.descriptor.offset("ThreadStore", "FirstThreadLink"), published.has_value()) &&
              d_.choose(
                  "ThreadStore", "ThreadCount", [&] { return std::vector{count_}; },
                  [&](i64 x) { return d_.memory.try_load<u32>(store + static_cast<u64>(x)) == nodes_.size(); },
@@ -174,47 +209,69 @@ private:
     }
     auto voted = [&](i64 x) { return votes.contains(x); };
     std::vector<i64> found(votes.begin(), votes.end());
-    std::optional<i64> id_at = id_distance(nodes_);
-    if (id_at)
-      find_stacks(*id_at);
-    if (found.size() > 1 && std::any_of(found.begin(), found.end(), [&](i64 x) { return begins_with_frame(x); }))
-      std::erase_if(found, [&](i64 x) { return !begins_with_frame(x); });
+    const std::vector<i64> ids_at = id_distances(nodes_);
+    if (!ids_at.empty())
+      find_stacks(ids_at[0]);
+    if (found.size() > 1)
+      keep_those_that_begin_with_frames(found);
     if (!d_.choose(
             "Thread", "LinkNext", [&] { return found; },
             [&](i64 x) { return votes.empty() ? x > 0 && x % p_ == 0 : voted(x); },
             "the distance from a Thread that the runtime names to its link in the thread list"))
       return;
     link_ = d_.descriptor.offset("Thread", "LinkNext");
-    if (id_at)
-      d_.choose(
-          "Thread", "OSId", [&] { return std::vector{link_ + *id_at}; },
-          [&](i64 x) {
-            return std::any_of(nodes_.begin(), nodes_.end(), [&](Address node) {
-              return os_ids_.contains(d_.word(node + static_cast<u64>(x - link_)).value_or(0));
-            });
-          },
-          "ids of the target's threads");
+    derive_id(ids_at);
+    const std::optional<i64> id = d_.descriptor.try_offset("Thread", "OSId");
+    for (Address node : nodes_) {
+      const Address thread = node - static_cast<u64>(link_);
+      threads_.push_back({thread, id ? d_.word(thread + static_cast<u64>(*id)) : std::nullopt});
+    }
+  }
+
+  // What lies in front of a Thread or behind it may have the same numbers: the C library's and the runtime's own
+  // records of its thread.
+  void derive_id(const std::vector<i64> &distances) {
+    std::vector<Address> threads;
     for (Address node : nodes_)
-      threads_.push_back(node - static_cast<u64>(link_));
+      threads.push_back(node - static_cast<u64>(link_));
+    const i64 size = largest_thread(d_, threads);
+    auto passes = [&](i64 x) {
+      return x >= 0 && x < size && std::find(distances.begin(), distances.end(), x - link_) != distances.end();
+    };
+    if (!distances.empty())
+      d_.choose(
+          "Thread", "OSId", [&] { return Derivation::offsets(0, size, p_); }, passes, "ids of the target's threads");
   }
 
   // A Thread begins with its state and, one or two words on, the address of its topmost Frame (vm/threads.h, m_pFrame):
-  // on the thread's own stack, or all ones when it has none. Of the distances those that fit every thread.
-  bool begins_with_frame(i64 distance) const {
+  // on the thread's own stack, or all ones when it has none. Of the distances those that fit most threads: one that
+  // runs a signal handler has its stack pointer elsewhere.
+  void keep_those_that_begin_with_frames(std::vector<i64> &distances) const {
+    std::map<i64, u64> misfits;
+    for (i64 distance : distances)
+      for (i64 place : {p_, 2 * p_})
+        if (std::optional<u64> some = threads_without_frame(place - distance))
+          if (auto it = misfits.try_emplace(distance, *some).first; it->second > *some)
+            it->second = *some;
+    if (misfits.empty())
+      return;
+    u64 fewest = misfits.begin()->second;
+    for (auto [distance, some] : misfits)
+      fewest = std::min(fewest, some);
+    std::erase_if(distances, [&](i64 x) { return !misfits.contains(x) || misfits[x] != fewest; });
+  }
+  // Nullopt: most of them have none there.
+  std::optional<u64> threads_without_frame(i64 place) const {
     const u64 none = d_.pointer_size == 4 ? ~u32{0} : ~u64{0};
-    for (i64 place : {p_, 2 * p_}) {
-      u64 on_stack = 0, elsewhere = 0;
-      for (auto [node, stack] : stacks_) {
-        std::optional<u64> frame = d_.word(node + static_cast<u64>(place - distance));
-        if (frame && *frame - stack.first < stack.second)
-          ++on_stack;
-        else if (frame != none)
-          ++elsewhere;
-      }
-      if (on_stack && !elsewhere)
-        return true;
+    u64 on_stack = 0, without = 0, elsewhere = 0;
+    for (auto [node, stack] : stacks_) {
+      std::optional<u64> frame = d_.word(node + static_cast<u64>(place));
+      if (frame && *frame - stack.first < stack.second)
+        ++on_stack;
+      else
+        ++(frame == none ? without : elsewhere);
     }
-    return false;
+    return on_stack && on_stack + without > elsewhere ? std::optional(elsewhere) : std::nullopt;
   }
   // Of each node whose thread lives: where its stack begins, and how much of it is known.
   void find_stacks(i64 id_at) {
@@ -228,152 +285,15 @@ private:
           stacks_.emplace_back(node->second, std::pair{thread.stack_pointer, known});
   }
 
-  // What gen0 occupies: allocation contexts lie inside.
-  void find_gen0() {
-    Gc1 gc(d_.memory, d_.descriptor);
-    std::vector<std::string> ignored; // the heap reports the same again
-    for (Address heap : gc.get_gc_heaps())
-      for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
-        if (s.generation == GCSegmentGeneration::gen0)
-          gen0_.emplace_back(s.start, s.end);
-    std::sort(gen0_.begin(), gen0_.end());
-  }
-
-  enum class Context : u8 { none, empty, set };
-  // A context is empty (both null), or a stretch of one gen0 segment. Memory not yet handed out is nearly always zero
-  // (the GC may skip clearing for arrays that ask for it): `strict_` demands that.
-  Context context_at(Address at) const {
-    auto pointer = d_.word(at), limit = d_.word(at + d_.pointer_size);
-    if (!pointer || !limit)
-      return Context::none;
-    if (*pointer == 0 && *limit == 0)
-      return Context::empty;
-    auto segment = std::upper_bound(gen0_.begin(), gen0_.end(), std::pair{*pointer, ~u64{0}});
-    if (segment == gen0_.begin() || *pointer > *limit || *limit > std::prev(segment)->second || *pointer % 4)
-      return Context::none;
-    if (strict_ && *pointer < *limit && d_.word(*pointer).value_or(0) != 0)
-      return Context::none;
-    return Context::set;
-  }
-  // Nothing was put yet into what the context at that place may hand out: other pairs of variables lie in gen0 too.
-  bool is_clear(Address at) const {
-    constexpr u64 largest_quantum = 256 << 10;
-    Address pointer = d_.word(at).value_or(0), limit = d_.word(at + d_.pointer_size).value_or(0);
-    Bytes free = limit - pointer <= largest_quantum ? d_.memory.view(pointer, limit - pointer) : Bytes();
-    return !free.empty() && std::all_of(free.begin(), free.end(), [](std::byte b) { return b == std::byte{}; });
-  }
-  // Each thread has a context at that place, and at least one a filled one.
-  bool all_contexts(const std::function<std::optional<Address>(Address thread)> &place, bool &any) const {
-    any = false;
-    for (Address thread : threads_) {
-      std::optional<Address> at = place(thread);
-      if (!at)
-        continue; // a thread without runtime locals has no context
-      Context context = context_at(*at);
-      if (context == Context::none)
-        return false;
-      any |= context == Context::set;
-    }
-    return true;
-  }
-
-  void find_contexts() {
-    if (threads_.empty())
-      return;
-    for (bool strict : {true, false}) {
-      strict_ = strict;
-      if (d_.descriptor.find_field("Thread", "RuntimeThreadLocals") ? check_published_contexts() : search_contexts())
-        return;
-    }
-    strict_ = true;
-    // After a collection no thread has a context, and then there is nothing to find or to skip.
-    d_.descriptor.missing["Thread.AllocContext"] =
-        "no candidate; each must pass: null, or inside gen0, for every thread";
-  }
-
-  bool search_contexts() {
-    const char *predicate = "null, or inside gen0 and not yet handed out, for every thread";
-    // .NET 9 on: it lies in a structure in thread-local storage that the Thread points at; behind one word (the
-    // combined limit) from .NET 10 on. 8.0: in the Thread itself.
-    // Where a part of the way is published, the search goes on from there.
-    const i64 outer = d_.descriptor.try_offset("RuntimeThreadLocals", "AllocContext").value_or(0);
-    const std::optional<i64> told = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext");
-    i64 inner = 0;
-    auto indirect = [&](i64 x, i64 y) {
-      bool any;
-      return all_contexts(
-                 [&](Address thread) -> std::optional<Address> {
-                   std::optional<u64> locals = d_.follow(thread, {x});
-                   return locals ? std::optional(*locals + static_cast<u64>(y)) : std::nullopt;
-                 },
-                 any) &&
-             any;
-    };
-    auto inline_at = [&](i64 x) {
-      bool any;
-      return all_contexts([&](Address thread) { return std::optional(thread + static_cast<u64>(x)); }, any) && any;
-    };
-    std::vector<i64> in_thread = Derivation::search(0, 200 * p_, p_, inline_at);
-    if (!in_thread.empty()) {
-      return d_.choose(
-          "Thread", "AllocContext", [&] { return in_thread; }, inline_at, predicate);
-    }
-    for (i64 y : told ? std::vector{*told} : std::vector{i64{0}, p_}) {
-      std::vector<i64> found = Derivation::search(0, 100 * p_, p_, [&](i64 x) { return indirect(x, outer + y); });
-      if (found.empty())
-        continue;
-      inner = y;
-      if (!d_.choose(
-              "Thread", "RuntimeThreadLocals", [&] { return found; }, [&](i64 x) { return indirect(x, outer + inner); },
-              predicate))
-        return false;
-      d_.choose(
-          "RuntimeThreadLocals", "AllocContext", [&] { return std::vector{outer}; },
-          [&](i64 x) { return indirect(d_.descriptor.offset("Thread", "RuntimeThreadLocals"), x + inner); }, predicate);
-      return d_.choose(
-          "EEAllocContext", "GCAllocationContext", [&] { return std::vector{inner}; },
-          [&](i64 x) { return indirect(d_.descriptor.offset("Thread", "RuntimeThreadLocals"), outer + x); }, predicate);
-    }
-    return false;
-  }
-
-  bool check_published_contexts() const {
-    i64 x = d_.descriptor.offset("Thread", "RuntimeThreadLocals");
-    i64 y = d_.descriptor.try_offset("RuntimeThreadLocals", "AllocContext").value_or(0) +
-            d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext").value_or(0);
-    bool any;
-    return all_contexts(
-        [&](Address thread) -> std::optional<Address> {
-          std::optional<u64> locals = d_.follow(thread, {x});
-          return locals ? std::optional(*locals + static_cast<u64>(y)) : std::nullopt;
-        },
-        any);
-  }
-
-  // The context of threads that have none of their own. Mostly empty, and an empty one cannot, and need not, be found.
-  void find_global_context() {
-    if (d_.descriptor.find_global("GlobalAllocContext"))
-      return;
-    i64 inner = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext").value_or(0);
-    std::set<Address> found;
-    for (Address variable : variables())
-      if (context_at(variable + static_cast<u64>(inner)) == Context::set &&
-          is_clear(variable + static_cast<u64>(inner)))
-        found.insert(variable);
-    if (found.size() == 1)
-      d_.descriptor.set_number("GlobalAllocContext", *found.begin(), true, Origin::discovered);
-  }
-
   Derivation &d_;
   const i64 p_;
   const DacTable table_;
   i64 count_ = 0, link_ = 0;
-  bool strict_ = true;
-  std::set<u64> os_ids_;
+  std::unordered_set<u64> os_ids_;
   u64 steps_ = 0;
-  std::vector<Address> nodes_, threads_;
+  std::vector<Address> nodes_;
+  std::vector<ListedThread> threads_;
   std::vector<std::pair<Address, std::pair<Address, u64>>> stacks_; // node → from the stack pointer on, known bytes
-  std::vector<std::pair<Address, Address>> gen0_;
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Derives the thread list and where each thread keeps its allocation context.
+// Derives the thread list, and by thread_contexts.h where each thread keeps its allocation context.
 #pragma once
 #include "runtime/layout/derivation.h"
 

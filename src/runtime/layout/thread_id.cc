@@ -14,12 +14,14 @@ constexpr i64 first_variable = 8, last_variable = 40;
 constexpr i64 dispenser_words = 32, thread_words = 32;
 constexpr u32 most_ids = 65536;
 
+// Those that live: one that has ended has given its number back.
 std::vector<Address> threads_of(const Derivation &d) {
   std::vector<Address> out;
   try {
     std::vector<std::string> ignored; // whoever wants the threads is told again
     for (const ThreadData &thread : Thread1(d.memory, d.descriptor).get_threads(ignored))
-      out.push_back(thread.address);
+      if (thread.os_id != u64{0})
+        out.push_back(thread.address);
   } catch (const Error &) {
   }
   return out;
@@ -52,7 +54,6 @@ void derive_thread_id(Derivation &d, Address gc_variable) {
     return id > 0 && id < most_ids && d.word(map + id * d.pointer_size) == thread;
   };
   auto passes = [&](i64 x) -> Verdict {
-    // A thread that has ended has given its number back.
     return std::any_of(maps.begin(), maps.end(), [&](Address map) {
       auto there =
           std::count_if(threads.begin(), threads.end(), [&](Address thread) { return leads_back(map, thread, x); });

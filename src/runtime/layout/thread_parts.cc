@@ -1,9 +1,11 @@
 #include "runtime/layout/thread_parts.h"
 
+#include "runtime/layout/thread_size.h"
 #include "runtime/object_1.h"
 #include "runtime/thread_1.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dnheap {
 
@@ -16,8 +18,12 @@ public:
   explicit ThreadPartsDerivation(Derivation &derivation)
       : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)) {
     std::vector<std::string> ignored; // whoever wants the threads is told again
-    for (const ThreadData &thread : Thread1(d_.memory, d_.descriptor).get_threads(ignored))
+    std::vector<Address> addresses;
+    for (const ThreadData &thread : Thread1(d_.memory, d_.descriptor).get_threads(ignored)) {
       threads_.push_back(thread);
+      addresses.push_back(thread.address);
+    }
+    words_ = Derivation::offsets(0, largest_thread(d_, std::move(addresses)) - p_, p_);
     std::optional<u64> array = d_.descriptor.try_number("ObjectArrayMethodTable");
     object_array_ = array ? d_.word(*array).value_or(0) : 0;
   }
@@ -34,26 +40,36 @@ public:
 
 private:
   // Between the two lies the stack pointer of the thread, as the operating system says it. A thread whose registers are
-  // not in the target says nothing.
+  // not in the target says nothing; one that handles a signal on a stack of its own (an overflow of its stack, a fault)
+  // has its stack pointer elsewhere, and only the shape of its bounds can be looked at.
   void derive_stack() {
-    auto holds = [&](Address thread, i64 x, u64 pointer) {
-      u64 base = d_.word(thread + u64(x)).value_or(0), limit = d_.word(thread + u64(x + p_)).value_or(0);
-      return base % page == 0 && limit <= pointer && pointer < base && base - limit <= most_stack;
-    };
+    std::map<u64, Address> stack_pointers;
+    for (const Thread &thread : d_.target.threads)
+      if (thread.stack_pointer)
+        stack_pointers.emplace(thread.id, thread.stack_pointer);
     auto passes = [&](i64 x) -> Verdict {
-      bool any = false;
-      for (const ThreadData &thread : threads_)
-        for (const Thread &registers : d_.target.threads)
-          if (thread.os_id && registers.id == *thread.os_id && registers.stack_pointer) {
-            if (!holds(thread.address, x, registers.stack_pointer))
-              return false;
-            any = true;
-          }
-      return any ? Verdict(true) : Verdict::cannot_tell();
+      u64 inside = 0;
+      std::vector<std::pair<Address, Address>> stacks;
+      for (const ThreadData &thread : threads_) {
+        auto found = stack_pointers.find(thread.os_id.value_or(0));
+        if (found == stack_pointers.end())
+          continue;
+        u64 base = d_.word(thread.address + u64(x)).value_or(0),
+            limit = d_.word(thread.address + u64(x + p_)).value_or(0);
+        if (base % page || limit == 0 || limit >= base || base - limit > most_stack)
+          return false;
+        inside += limit <= found->second && found->second < base;
+        stacks.emplace_back(limit, base);
+      }
+      std::sort(stacks.begin(), stacks.end());
+      for (u64 i = 1; i < stacks.size(); ++i)
+        if (stacks[i].first < stacks[i - 1].second)
+          return false;
+      return stacks.empty() ? Verdict::cannot_tell() : Verdict(inside > 0);
     };
     if (!d_.choose(
-            "Thread", "CachedStackBase", [&] { return Derivation::offsets(0, 192 * p_, p_); }, passes,
-            "the end of a page, followed by a limit; the stack pointers of all threads lie between"))
+            "Thread", "CachedStackBase", [&] { return words_; }, passes,
+            "the end of a page, followed by a limit; no two threads' overlap, and stack pointers lie between"))
       return;
     i64 limit = d_.descriptor.offset("Thread", "CachedStackBase") + p_;
     d_.choose(
@@ -89,7 +105,7 @@ private:
     };
     if (object_array_)
       d_.choose(
-          "Thread", "ThreadLocalDataPtr", [&] { return Derivation::offsets(0, 192 * p_, p_); }, passes,
+          "Thread", "ThreadLocalDataPtr", [&] { return words_; }, passes,
           "leads to a null or an object[] and then to the Thread itself, for every thread");
   }
 
@@ -115,13 +131,14 @@ private:
     };
     if (object_array_)
       d_.choose(
-          "Thread", "ThreadLocalModules", [&] { return Derivation::offsets(0, 192 * p_, p_); }, passes,
+          "Thread", "ThreadLocalModules", [&] { return words_; }, passes,
           "a table of as many modules' thread statics as the next word counts, over handles to object[]");
   }
 
   Derivation &d_;
   const i64 p_;
   std::vector<ThreadData> threads_;
+  std::vector<i64> words_; // of a Thread; behind each follows another
   Address object_array_ = 0;
 };
 

@@ -1,0 +1,86 @@
+// Ends, when it is told to, in one of the ways in which programs crash: `crash WAY`, one of
+//   unhandled    an exception that nobody catches
+//   failfast     Environment.FailFast
+//   overflow     a recursion without end; each call holds an object of type Frame
+//   access       managed code reads where nothing is mapped
+//   segv         native code does
+// Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
+using System;
+using System.Collections.Generic;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+[StructLayout(LayoutKind.Sequential)]
+class Held { public int Number; }
+class Frame { public long Depth; }
+class Kept { public int Number; }
+class Failure : Exception { public Failure(string text) : base(text) { } }
+
+static unsafe class Program
+{
+    static readonly ManualResetEvent stop = new(false);
+    static readonly CountdownEvent ready = new(4);
+    static readonly List<(ulong address, int thread)> held = new();
+    static readonly List<object> kept = new();
+    static Failure failure;
+
+    [DllImport("libc")]
+    static extern int gettid();
+    [DllImport("libc")]
+    static extern nint strlen(nint text);
+
+    static void Hold()
+    {
+        var mine = new Held();
+        // Pinned, so that its address may be said.
+        GCHandle.Alloc(mine, GCHandleType.Pinned);
+        lock (held)
+            held.Add((Truth.AddressOf(mine), gettid()));
+        ready.Signal();
+        stop.WaitOne();
+        GC.KeepAlive(mine);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Recurse(long depth)
+    {
+        var frame = new Frame { Depth = depth };
+        long sum = Recurse(depth + 1) + frame.Depth;
+        GC.KeepAlive(frame);
+        return sum;
+    }
+
+    static void Crash(string way)
+    {
+        switch (way)
+        {
+        case "unhandled": throw failure;
+        case "failfast": Environment.FailFast("the test asked for it", failure); break;
+        case "overflow": Recurse(0); break;
+        case "access": kept.Add(*(long*)0x123456780); break;
+        case "segv": strlen((nint)0x123456780); break;
+        }
+    }
+
+    static void Main(string[] arguments)
+    {
+        for (int i = 0; i < 3; i++)
+            new Thread(Hold) { IsBackground = true }.Start();
+        for (int i = 0; i < 1000; i++)
+            Truth.Count(new Kept());
+        ready.Signal();
+        ready.Wait();
+        failure = new Failure("what the test is about");
+        string types = Truth.Types();
+        Truth.AfterLastCollection();
+        GC.Collect();
+        GC.Collect();
+        string text = ", \"thrown\": \"0x" + Truth.AddressOf(failure).ToString("x") + "\", \"held\": [";
+        foreach (var (address, thread) in held)
+            text += (text.EndsWith('[') ? "" : ", ") + "{\"address\": \"0x" + address.ToString("x") + "\", \"thread\": " + thread + "}";
+        Truth.Print(types + text + "]");
+        if (Truth.Wait())
+            Crash(arguments[0]);
+    }
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Dumps that the runtime itself writes when a program crashes, and dumps of programs with threads that have ended; each with
+the runtime's own files at hand, and without.
+
+    crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
+    crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
+
+    unhandled, failfast, overflow, access, segv   ways to crash (../programs/crash)
+    dead        12 threads live, 60 have ended and are still listed (../programs/threads)
+    many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
+
+DUMP is heap or full. Exit codes are those of matrix.py.
+"""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+
+import compare
+import matrix
+import runtimes
+import targets
+import witness
+
+WAYS = ("unhandled", "failfast", "overflow", "access", "segv")
+THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
+KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in (8, 9, 10) for dump in ("heap", "full")]
+SAMPLE = ["unhandled:10:heap", "overflow:9:heap", "segv:8:full", "dead:8:heap", "dead:10:full"]  # even a short run makes these
+
+DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
+PATIENCE = 300  # seconds for a program to crash and to be dumped
+LEAST_FRAMES = 3000  # of the recursion
+
+
+class Program(targets.Target):
+    """A program on a runtime of its own, whose files can be taken away."""
+
+    def __init__(self, kind, major, dump, folder):
+        self.major = major
+        self.dump_path = folder / f"{kind}.core"
+        self.root = folder / "dotnet"
+        version = runtimes.VERSIONS[major]
+        source = runtimes.lay_out()
+        for file in (source / "dotnet", *(source / "host").rglob("*.so"),
+                     *(source / "shared" / "Microsoft.NETCore.App" / version).iterdir()):
+            runtimes.link(file, self.root / file.relative_to(source))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("DOTNET_", "COMPlus_"))}
+        environment.update(DOTNET_ROOT=str(self.root), DOTNET_gcServer="0", DOTNET_DbgEnableMiniDump="1",
+                           DOTNET_DbgMiniDumpType=DUMP_TYPES[dump], DOTNET_DbgMiniDumpName=str(self.dump_path))
+        program, arguments = ("crash", [kind]) if kind in WAYS else ("threads", THREADS[kind])
+        command = [self.root / "dotnet", "exec", "--fx-version", version, "--runtimeconfig",
+                   targets.PROGRAMS / "common" / "target.runtimeconfig.json", targets.build(program), *arguments]
+        self.start(command, environment, f"{kind} on .NET {major}")
+
+    def crash(self):
+        """Has it end in its way. Returns the dump that its runtime has written."""
+        self.process.communicate("\n", timeout=PATIENCE)
+        if not self.dump_path.exists():
+            errors = (self.folder / "errors").read_text()
+            raise RuntimeError(f"the program ended with code {self.process.returncode}, without a dump:\n{errors[-2000:]}")
+        return self.dump_path
+
+    def hide_runtime(self):
+        """From now on there is no libcoreclr.so where the dump says that it was."""
+        (self.root / "shared" / "Microsoft.NETCore.App" / runtimes.VERSIONS[self.major] / "libcoreclr.so").unlink()
+
+
+def run(dnheap, kind, major, dump):
+    """All problems of one kind, in words."""
+    # Beside the runtimes, so that their files can be linked.
+    runtimes.cache().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="crash-", dir=runtimes.cache()) as folder:
+        with Program(kind, major, dump, pathlib.Path(folder)) as target:
+            path = target.crash() if kind in WAYS else target.dump(dump, target.dump_path)
+        account = witness.survey(path, major)
+        problems, known = looked_at(dnheap, path, kind, target.truth, account)
+        target.hide_runtime()
+        without, blind = looked_at(dnheap, path, kind, target.truth, account)
+        problems += [f"without libcoreclr.so: {problem}" for problem in without]
+        if known and blind and [answer["tables"] for answer in known] != [answer["tables"] for answer in blind]:
+            problems.append("without libcoreclr.so the tables of stat and segments differ")
+    return problems
+
+
+def looked_at(dnheap, path, kind, truth, account):
+    """What is wrong with what dnheap says of a dump; and the answers of stat and segments."""
+    problems, answers = [], []
+    for verb in ("stat", "segments"):
+        found, words = matrix.checked_answer(dnheap, verb, path)
+        problems += words
+        answers += [found] if found else []
+    if len(answers) < 2:
+        return problems, None
+    problems += compare.allocating(*answers, account, truth, regions=True)
+    if kind in WAYS:
+        problems += held_by_stacks(dnheap, path, truth["held"])
+    if kind in THREADS:
+        problems += held_by_stacks(dnheap, path, truth["held"]) + retained(dnheap, path, truth["held"])
+    if kind in ("unhandled", "failfast"):
+        problems += thrown(dnheap, path, truth["thrown"])
+    if kind == "overflow":
+        problems += recursion(dnheap, path)
+    return problems, answers
+
+
+def thrown(dnheap, path, address):
+    """The exception that ended the program is among the objects, and something holds it."""
+    rows = matrix.answer(dnheap, "objects", path, "--type", "Failure")["tables"]["objects"]
+    problems = [] if [row["address"] for row in rows] == [address] else [f"the exception {address} is not there: {rows}"]
+    paths = matrix.answer(dnheap, "path", path, address)["tables"]["paths"]
+    return problems + ([] if paths else [f"nothing holds the exception {address}"])
+
+
+def held_by_stacks(dnheap, path, held):
+    """Each object that the program's threads hold is a root of that thread's, by a pointer to it or into it."""
+    rows = matrix.answer(dnheap, "roots", path)["tables"]["roots"]
+    found = {(row["object"], row["thread"], row["interior"]) for row in rows if row["kind"] == "stack_conservative"}
+    return [f"the stack of thread {one['thread']} does not hold {one['address']} ({one.get('way', 'variable')})" for one in held
+            if (one["address"], one["thread"], one.get("interior", False)) not in found]
+
+
+def retained(dnheap, path, held):
+    """The large array, of which nothing but a Span is left, is alive."""
+    problems = []
+    for one in held:
+        if one["way"] == "span":
+            paths = matrix.answer(dnheap, "path", path, one["address"])["tables"]["paths"]
+            if not paths or paths[0]["root"]["kind"] != "stack_conservative" or paths[0]["root"]["thread"] != one["thread"]:
+                problems.append(f"the path to {one['address']}, which a Span holds, is {paths}")
+    types = {row["type"]: row for row in matrix.answer(dnheap, "stat", path, "--dead")["tables"]["types"]}
+    if types.get("System.Byte[]", {"bytes": 0})["bytes"] > 1 << 20:
+        problems.append(f"the array that a Span holds is called dead: {types['System.Byte[]']}")
+    return problems
+
+
+def recursion(dnheap, path):
+    """Every call of the recursion holds its object; the last one or two may not have come so far."""
+    counts = []
+    for options in ((), ("--live",)):
+        rows = matrix.answer(dnheap, "stat", path, *options)["tables"]["types"]
+        counts.append(sum(row["count"] for row in rows if row["type"] == "Frame"))
+    print(f"{counts[0]} calls deep, of which {counts[1]} hold their objects")
+    return [] if counts[0] > LEAST_FRAMES and counts[1] >= counts[0] - 2 else [f"of {counts[0]} objects of the recursion {counts[1]} are alive"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
+    parser.add_argument("--one", metavar="KIND", choices=KINDS)
+    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
+    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(SAMPLE if options.sample else KINDS))
+        return 0
+    if not (options.dnheap and options.one):
+        parser.error("say --list, or DNHEAP and --one KIND")
+    kind, major, dump = options.one.split(":")
+    return matrix.exit_code(run, options.dnheap.resolve(), kind, int(major), dump)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
