@@ -1,10 +1,13 @@
 // `gc`: what does the GC say of itself? Every datum of the GC contract that is not objects or handles. Reads no object,
 // so that it also answers where the heap cannot be walked.
 #include "analysis/answer_head.h"
+#include "analysis/gc_corert.h"
+#include "analysis/missing_parts.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "runtime/gc_mechanisms_1.h"
 
+#include <algorithm>
 #include <map>
 
 namespace dnheap {
@@ -44,17 +47,45 @@ std::vector<OneHeap> all_heaps(const Gc1 &gc, std::vector<std::string> &problems
   return out;
 }
 
-report::Table state_table(const Gc1 &gc, std::vector<std::string> &problems) {
+// Has a collection taken place that objects survived? Only those are in gen1 and gen2.
+bool has_collected(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
+  constexpr u64 first_object = 256; // what a generation begins with
+  std::vector<std::string> ignored;
+  for (const OneHeap &heap : heaps)
+    for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(heap.data, ignored))
+      if ((s.generation == GCSegmentGeneration::gen1 || s.generation == GCSegmentGeneration::gen2) &&
+          s.start + first_object < s.end)
+        return true;
+  return false;
+}
+
+// Some GCs are built without what counts (GC_CONFIG_DRIVEN, gc/gcconfig.h), NativeAOT's and the standalone ones among
+// them: they have no arrays, or arrays that stay zero whatever happens.
+bool records_mechanisms(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
+  bool any_array = false, any_count = false;
+  auto look = [&](const std::optional<std::vector<u64>> &counts) {
+    any_array |= counts.has_value();
+    any_count |= counts && std::any_of(counts->begin(), counts->end(), [](u64 count) { return count != 0; });
+  };
+  look(gc.get_global_mechanisms());
+  for (const auto &[number, h] : heaps)
+    for (const auto *counts :
+         {&h.compact_reasons, &h.expand_mechanisms, &h.interesting_data, &h.interesting_mechanism_bits})
+      look(*counts);
+  return any_count || (any_array && !has_collected(gc, heaps));
+}
+
+report::Table state_table(const Gc1 &gc, bool mechanisms, std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
-  // `value` gives a text, or nullopt; what cannot be read is absent too, and said.
-  auto add = [&](const char *datum, const char *meaning, const auto &value) {
+  // `value` gives a text, or nullopt; what cannot be read is absent too, and said. `raw`: the number behind the word.
+  auto add = [&](const char *datum, const char *meaning, const auto &value, Cell raw = {}) {
     Cell cell;
     try {
       cell = Cell(std::optional<std::string>(value()));
     } catch (const Error &e) {
       problems.push_back(e.what());
     }
-    rows.push_back({datum, cell, meaning});
+    rows.push_back({datum, cell, meaning, raw});
   };
   using Text = std::optional<std::string>;
   add("identifiers", "kind of GC", [&] {
@@ -70,14 +101,14 @@ report::Table state_table(const Gc1 &gc, std::vector<std::string> &problems) {
   std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds();
   add("lowest_address", "of all that the GC manages", [&] { return bounds ? Text(hex(bounds->first)) : Text(); });
   add("highest_address", "", [&] { return bounds ? Text(hex(bounds->second)) : Text(); });
-  add("background_gc", "free: none is running", [&] {
-    std::optional<u32> state = gc.get_current_gc_state();
-    return state ? Text(gc_state_name(*state)) : Text();
-  });
-  add("dynamic_adaptation", "whether the number of heaps follows the load", [&] {
-    std::optional<i32> mode = gc.try_get_gc_dynamic_adaptation_mode();
-    return mode ? Text(dynamic_adaptation_mode_name(*mode)) : Text();
-  });
+  const std::optional<u32> state = gc.get_current_gc_state();
+  add(
+      "background_gc", "free: none is running", [&] { return state ? Text(gc_state_name(*state)) : Text(); }, state);
+  const std::optional<i32> mode = gc.try_get_gc_dynamic_adaptation_mode();
+  add(
+      "dynamic_adaptation", "whether the number of heaps follows the load",
+      [&] { return mode ? Text(dynamic_adaptation_mode_name(*mode)) : Text(); }, mode);
+  add("mechanisms", "whether this GC counts what it did", [&] { return mechanisms ? "recorded" : "not recorded"; });
   auto context = [&](Address AllocationContext::*member) {
     std::optional<AllocationContext> found = gc.get_global_allocation_context();
     return found ? Text(hex((*found).*member)) : Text();
@@ -87,7 +118,8 @@ report::Table state_table(const Gc1 &gc, std::vector<std::string> &problems) {
   return table_of("state", "The GC",
                   {{"datum", "Datum", Kind::text},
                    {"value", "Value", Kind::text},
-                   {"meaning", "Meaning", Kind::text, Shown::in_text}},
+                   {"meaning", "Meaning", Kind::text, Shown::in_text},
+                   {"raw", "", Kind::number, Shown::in_data}},
                   std::move(rows));
 }
 
@@ -105,14 +137,18 @@ report::Table heaps_table(const std::vector<OneHeap> &heaps) {
                   std::move(rows));
 }
 
-report::Table generations_table(const std::vector<OneHeap> &heaps) {
+std::string generation_name(u64 generation) {
   static constexpr const char *names[] = {"gen0", "gen1", "gen2", "loh", "poh"};
+  return generation < std::size(names) ? names[generation] : "generation " + std::to_string(generation);
+}
+
+report::Table generations_table(const std::vector<OneHeap> &heaps) {
   std::vector<report::Row> rows;
   for (const auto &[number, h] : heaps)
     for (u64 g = 0; g < h.generation_table.size(); ++g) {
       const GCGenerationData &data = h.generation_table[g];
-      rows.push_back({number, g < 5 ? std::string(names[g]) : "generation " + std::to_string(g), data.start_segment,
-                      data.allocation_start, data.allocation_context_pointer, data.allocation_context_limit});
+      rows.push_back({number, generation_name(g), data.start_segment, data.allocation_start,
+                      data.allocation_context_pointer, data.allocation_context_limit});
     }
   return table_of("generations", "Generations",
                   {{"heap", "Heap", Kind::number},
@@ -169,12 +205,12 @@ report::Table internal_roots_table(const std::vector<OneHeap> &heaps) {
                   std::move(rows));
 }
 
-report::Table mechanisms_table(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
+report::Table mechanisms_table(const Gc1 &gc, const std::vector<OneHeap> &heaps, bool recorded) {
   std::vector<report::Row> rows;
   auto add = [&](const Cell &heap, const char *group, const std::optional<std::vector<u64>> &counts,
                  std::string (*name)(u64)) {
     for (u64 i = 0; counts && i < counts->size(); ++i)
-      rows.push_back({heap, group, name(i), (*counts)[i]});
+      rows.push_back({heap, group, name(i), recorded ? Cell((*counts)[i]) : Cell(), i});
   };
   add("all", "global_mechanism", gc.get_global_mechanisms(), global_mechanism_name);
   for (const auto &[number, h] : heaps) {
@@ -187,9 +223,55 @@ report::Table mechanisms_table(const Gc1 &gc, const std::vector<OneHeap> &heaps)
                                  {{"heap", "Heap", Kind::text},
                                   {"group", "Group", Kind::text},
                                   {"name", "Name", Kind::text},
-                                  {"count", "Count", Kind::count}},
+                                  {"count", "Count", Kind::count},
+                                  {"index", "", Kind::number, Shown::in_data}},
                                  std::move(rows));
-  table.notes = {"how often, in blocking collections since the process started"};
+  table.notes = {recorded ? "how often, in blocking collections since the process started"
+                          : "not recorded: this GC has collected, and counts none of this"};
+  return table;
+}
+
+// What threads, generations and those without a context of their own allocate from.
+report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> &heaps,
+                             std::vector<std::string> &problems) {
+  std::vector<report::Row> rows;
+  auto add = [&](const char *owner, Cell os_id, Cell managed_id, Cell thread, Cell heap, Cell generation,
+                 const AllocationContext &c, Cell bytes, Cell other_bytes) {
+    rows.push_back({owner, std::move(os_id), std::move(managed_id), std::move(thread), std::move(heap),
+                    std::move(generation), c.pointer, c.limit,
+                    c.limit >= c.pointer ? Cell(c.limit - c.pointer) : Cell(), std::move(bytes),
+                    std::move(other_bytes)});
+  };
+  try {
+    for (const ThreadData &t : runtime.threads(problems))
+      add("thread", t.os_id, t.managed_id, t.address, {}, {}, t.allocation_context, t.alloc_bytes, t.alloc_bytes_uoh);
+  } catch (const Error &e) {
+    problems.push_back(std::string("threads: ") + e.what());
+  }
+  for (const auto &[number, h] : heaps)
+    for (u64 g = 0; g < h.generation_table.size(); ++g)
+      add("generation", {}, {}, {}, number, generation_name(g),
+          {h.generation_table[g].allocation_context_pointer, h.generation_table[g].allocation_context_limit}, {}, {});
+  try {
+    if (std::optional<AllocationContext> global = runtime.gc().get_global_allocation_context())
+      add("all others", {}, {}, {}, {}, {}, *global, {}, {});
+  } catch (const Error &e) {
+    problems.push_back(e.what());
+  }
+  report::Table table = table_of("contexts", "Allocation contexts",
+                                 {{"owner", "Of", Kind::text},
+                                  {"os_id", "Thread", Kind::number},
+                                  {"managed_id", "Managed", Kind::number},
+                                  {"thread", "Thread at", Kind::address, Shown::in_data},
+                                  {"heap", "Heap", Kind::number},
+                                  {"generation", "Gen", Kind::text},
+                                  {"pointer", "From", Kind::address},
+                                  {"limit", "To", Kind::address},
+                                  {"unused_bytes", "Unused", Kind::bytes},
+                                  {"alloc_bytes", "Allocated", Kind::bytes},
+                                  {"alloc_bytes_uoh", "… large, pinned", Kind::bytes}},
+                                 std::move(rows));
+  table.notes = {"allocated: what the thread's contexts handed out since it began, the unused rest included"};
   return table;
 }
 
@@ -210,16 +292,18 @@ report::Table free_regions_table(const Gc1 &gc, std::vector<std::string> &proble
     auto [heap, kind, size] = key;
     bool global = kind == FreeRegionKind::global_huge_region || kind == FreeRegionKind::global_region;
     rows.push_back({global ? Cell("all") : Cell(heap), name_of(kind), size ? Cell(name_of(*size)) : Cell(), sum.regions,
-                    sum.bytes});
+                    sum.bytes, static_cast<u32>(kind), size ? Cell(static_cast<u32>(*size)) : Cell()});
   }
   report::Table table = table_of("free_regions", "Free regions",
                                  {{"heap", "Heap", Kind::text},
                                   {"kind", "Kind", Kind::text},
                                   {"size", "Size", Kind::text},
                                   {"regions", "Regions", Kind::count},
-                                  {"committed_bytes", "Committed", Kind::bytes}},
+                                  {"committed_bytes", "Committed", Kind::bytes},
+                                  {"kind_number", "", Kind::number, Shown::in_data},
+                                  {"size_number", "", Kind::number, Shown::in_data}},
                                  std::move(rows));
-  table.total = report::Row{"all", "total", Cell(), all.regions, all.bytes};
+  table.total = report::Row{"all", "total", Cell(), all.regions, all.bytes, Cell(), Cell()};
   table.notes = {"global_region: to be given back to the system (decommitted)"};
   return table;
 }
@@ -294,27 +378,38 @@ report::Table problems_table(const std::vector<std::string> &problems) {
   return table_of("problems", "Could not be read", {{"problem", "Problem", Kind::text}}, std::move(rows));
 }
 
+std::vector<report::Table> gc_tables(const Runtime &runtime, std::vector<std::string> &problems) {
+  const Gc1 &gc = runtime.gc();
+  const std::vector<OneHeap> heaps = all_heaps(gc, problems);
+  const bool mechanisms = records_mechanisms(gc, heaps);
+  return {state_table(gc, mechanisms, problems),
+          heaps_table(heaps),
+          generations_table(heaps),
+          contexts_table(runtime, heaps, problems),
+          background_table(heaps),
+          finalization_table(heaps, runtime.memory().format().pointer_size),
+          internal_roots_table(heaps),
+          mechanisms_table(gc, heaps, mechanisms),
+          free_regions_table(gc, problems),
+          bookkeeping_table(gc, problems),
+          oom_table(gc, heaps, problems)};
+}
+
 } // namespace
 
 report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
   const Runtime &runtime = snapshot.runtime();
-  const Gc1 &gc = runtime.gc();
   report::Answer answer;
   answer.command = "gc";
   answer.target = target_facts(snapshot.target(), &runtime);
   answer.headline = target_headline(snapshot.target(), &runtime);
   std::vector<std::string> problems;
-  std::vector<OneHeap> heaps = all_heaps(gc, problems);
-  answer.tables = {state_table(gc, problems),
-                   heaps_table(heaps),
-                   generations_table(heaps),
-                   background_table(heaps),
-                   finalization_table(heaps, snapshot.target().format().pointer_size),
-                   internal_roots_table(heaps),
-                   mechanisms_table(gc, heaps),
-                   free_regions_table(gc, problems),
-                   bookkeeping_table(gc, problems),
-                   oom_table(gc, heaps, problems)};
+  if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
+    answer.tables = corert_gc_tables(*corert, problems);
+  else
+    answer.tables = gc_tables(runtime, problems);
+  const std::vector<std::string> missing = missing_parts(runtime.descriptor(), "gc", question, problems).notes;
+  problems.insert(problems.end(), missing.begin(), missing.end());
   answer.tables.push_back(problems_table(problems));
   answer.next_command = "dnheap segments " + shell_word(question.target);
   return answer;

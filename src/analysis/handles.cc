@@ -63,7 +63,8 @@ report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes 
   return table;
 }
 
-report::Table kinds_table(const Gc1 &gc, const std::vector<HandleData> &handles, ObjectTypes &types) {
+report::Table kinds_table(std::span<const HandleType> supported, const std::vector<HandleData> &handles,
+                          ObjectTypes &types) {
   report::Table table;
   table.name = "kinds";
   table.columns = {{"kind", "Kind", Kind::text},
@@ -87,7 +88,7 @@ report::Table kinds_table(const Gc1 &gc, const std::vector<HandleData> &handles,
     return report::Row{kind, s.handles, s.strong, s.secondaries, s.outside};
   };
   std::vector<report::Row> rows;
-  for (HandleType type : gc.get_supported_handle_types())
+  for (HandleType type : supported)
     rows.push_back(row(name_of(type), sums[static_cast<u8>(type)]));
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
@@ -103,12 +104,19 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, question, "handles");
   const Gc1 &gc = snapshot.runtime().gc();
   std::vector<std::string> problems;
-  std::vector<HandleData> handles = gc.get_handles(gc.get_supported_handle_types(), problems);
+  std::vector<HandleType> supported;
+  std::vector<HandleData> handles;
+  if (snapshot.runtime().kind() == std::string_view("corert")) {
+    problems.push_back("CoreRT's memory format (NF16) tells nothing of handles");
+  } else {
+    supported = gc.get_supported_handle_types();
+    handles = gc.get_handles(supported, problems);
+  }
   std::sort(handles.begin(), handles.end(), [](const HandleData &a, const HandleData &b) {
     return a.type != b.type ? a.type < b.type : a.handle < b.handle;
   });
   ObjectTypes types(snapshot);
-  answer.tables = {handles_table(handles, types, question), kinds_table(gc, handles, types)};
+  answer.tables = {handles_table(handles, types, question), kinds_table(supported, handles, types)};
   for (const std::string &problem : problems) {
     answer.completeness->complete = false;
     answer.completeness->notes.push_back(problem);

@@ -2,6 +2,8 @@
 #include "analysis/answer_head.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
+#include "base/text.h"
+#include "runtime/core_rt.h"
 
 #include <map>
 
@@ -14,12 +16,53 @@ using report::Kind;
 
 Cell cell_of(std::optional<Address> address) { return address ? Cell(*address) : Cell(); }
 
-report::Table segments_table(const Heap &heap, const HeapTally &tally, std::optional<u8> generation, bool verbose) {
+// gc/gcpriv.h, heap_segment_flags_…
+std::string flags_text(u64 flags) {
+  struct Flag {
+    u64 bit;
+    const char *name;
+  };
+  static constexpr Flag known[] = {{1, "readonly"},
+                                   {2, "inrange"},
+                                   {8, "loh"},
+                                   {16, "swept"},
+                                   {32, "decommitted"},
+                                   {64, "mark_array_committed"},
+                                   {128, "mark_array_partly_committed"},
+                                   {256, "uoh_delete"},
+                                   {512, "poh"},
+                                   {1024, "overflow"},
+                                   {2048, "demoted"}};
+  std::string out;
+  for (const Flag &flag : known)
+    if (flags & flag.bit) {
+      out += (out.empty() ? "" : " ") + std::string(flag.name);
+      flags &= ~flag.bit;
+    }
+  return flags ? out + (out.empty() ? "" : " ") + hex(flags) : out;
+}
+
+// What the structure itself says, as cells: used, flags, in words, next, background_allocated, gc_heap.
+std::vector<Cell> structure_cells(const Runtime &runtime, Address segment) {
+  try {
+    if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
+      return {{}, {}, {}, corert->gc_nf16().get_heap_segment(segment).next, {}, {}};
+    const GCHeapSegmentData data = runtime.gc().get_heap_segment_data(segment);
+    return {data.used,         data.flags, flags_text(data.flags), data.next, cell_of(data.background_allocated),
+            cell_of(data.heap)};
+  } catch (const Error &) { // its list said so
+    return std::vector<Cell>(6);
+  }
+}
+
+report::Table segments_table(const Runtime &runtime, const Heap &heap, const HeapTally &tally,
+                             std::optional<u8> generation, bool verbose) {
+  const report::Shown structure = verbose ? report::Shown::everywhere : report::Shown::in_data;
   report::Table table;
   table.name = "segments";
   table.columns = {{"heap", "Heap", Kind::number},
                    {"generation", "Gen", Kind::text},
-                   {"segment", "Segment", Kind::address, verbose ? report::Shown::everywhere : report::Shown::in_data},
+                   {"segment", "Segment", Kind::address, structure},
                    {"start", "Start", Kind::address},
                    {"end", "End", Kind::address},
                    {"committed_end", "Committed end", Kind::address},
@@ -27,7 +70,13 @@ report::Table segments_table(const Heap &heap, const HeapTally &tally, std::opti
                    {"objects", "Objects", Kind::count},
                    {"bytes", "Bytes", Kind::bytes},
                    {"free_objects", "Free", Kind::count},
-                   {"free_bytes", "Free bytes", Kind::bytes}};
+                   {"free_bytes", "Free bytes", Kind::bytes},
+                   {"used", "Used up to", Kind::address, structure},
+                   {"flags", "Flags", Kind::number, report::Shown::in_data},
+                   {"flags_text", "Flags", Kind::text, structure},
+                   {"next", "Next", Kind::address, structure},
+                   {"background_allocated", "Background allocated", Kind::address, structure},
+                   {"gc_heap", "gc_heap", Kind::address, structure}};
   std::vector<report::Row> rows;
   for (u64 i = 0; i < heap.segments().size(); ++i) {
     const HeapSegment &s = heap.segments()[i];
@@ -37,6 +86,8 @@ report::Table segments_table(const Heap &heap, const HeapTally &tally, std::opti
     rows.push_back({s.heap, name_of(s.generation), s.segment, s.start, s.end, cell_of(s.committed_end),
                     cell_of(s.reserved_end), t.objects.count, t.objects.aligned_bytes, t.free.count,
                     t.free.aligned_bytes});
+    for (Cell &cell : structure_cells(runtime, s.segment))
+      rows.back().push_back(std::move(cell));
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
@@ -111,7 +162,8 @@ report::Table generations_table(const Heap &heap, const HeapTally &tally, std::o
 report::Answer answer_segments(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, question, "segments");
   std::optional<u8> generation = generation_of(question);
-  answer.tables.push_back(segments_table(snapshot.heap(), snapshot.tally(), generation, question.verbose));
+  answer.tables.push_back(
+      segments_table(snapshot.runtime(), snapshot.heap(), snapshot.tally(), generation, question.verbose));
   answer.tables.push_back(generations_table(snapshot.heap(), snapshot.tally(), generation));
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;

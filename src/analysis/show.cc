@@ -4,6 +4,7 @@
 #include "analysis/compiled_names.h"
 #include "analysis/field_values.h"
 #include "analysis/object_view.h"
+#include "analysis/series_table.h"
 #include "analysis/subject.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -245,6 +246,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   add_values(snapshot, view, object, question, answer);
   answer.tables.push_back(references_table(snapshot, view, object, question.top));
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
+  answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
   if (asked.values && is_blanked)
     answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);

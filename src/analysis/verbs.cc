@@ -1,5 +1,6 @@
 #include "analysis/verbs.h"
 
+#include "analysis/missing_parts.h"
 #include "report/stored_rows.h"
 #include "snapshot/snapshot.h"
 
@@ -30,7 +31,7 @@ constexpr Verb all_verbs[] = {
      "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and what would be "
      "freed with it. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values shows "
      "the contents of strings and fields.",
-     "closure values", "", "object fields elements references referrers", answer_show, "ADDR"},
+     "closure values", "", "object fields elements references referrers series", answer_show, "ADDR"},
     {"path", "why is it alive?",
      "Of an object: the shortest way from something that keeps it alive, each step by its field; --all shows the "
      "nearest way from each root that reaches it. Of a type: the ways of all its instances, those that are alike as "
@@ -58,7 +59,8 @@ constexpr Verb all_verbs[] = {
      "generations, background collection, finalization queues, mechanisms by name, free regions and bookkeeping, and "
      "why memory ran out the last time. Reads no object.",
      "", "",
-     "state heaps generations background finalization internal_roots mechanisms free_regions bookkeeping oom problems",
+     "state heaps generations contexts background finalization internal_roots mechanisms free_regions bookkeeping oom "
+     "problems",
      answer_gc},
     {"info", "what is this dump, how was it understood, how complete is it?",
      "What kind of dump, which runtime, which module files were used or rejected and why, where the runtime's layout "
@@ -116,6 +118,8 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
       report::Answer answer = verb.answer(snapshot, question);
       snapshot.forget_lost_memory();
       if (snapshot.times_rebuilt() == before) {
+        if (answer.completeness)
+          add_missing_parts(snapshot.runtime().descriptor(), verb, question, answer);
         let_process_go(snapshot, question, answer);
         return answer;
       }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace dnheap {
@@ -25,7 +26,18 @@ public:
   // words are not in the target's memory, or name places that are not inside an object.
   static std::optional<GCDesc> at(const Memory &memory, Address method_table, u32 base_size, u32 component_size);
 
+  // References that lie side by side.
+  struct Run {
+    u32 offset = 0; // from the object's MethodTable; where runs repeat: what is skipped behind the run
+    u32 bytes = 0;
+    bool grows = false; // by what the object is larger than the base size
+  };
+
   bool empty() const { return runs_.empty(); }
+  // The series, as the runtime has them: from the highest address down.
+  std::span<const Run> runs() const { return runs_; }
+  // Arrays of structs: the runs are a pattern that repeats from here on; nullopt: each run is where it says.
+  std::optional<u32> repeats_from() const { return repeats_ ? std::optional(first_) : std::nullopt; }
 
   // Calls visit(slot) with a pointer to each reference's bytes, in ascending order within each run. `object`: at its
   // MethodTable; `size`: the object's, header included, not rounded up, all of it readable, at least the base size.
@@ -68,11 +80,6 @@ public:
   }
 
 private:
-  struct Run {
-    u32 offset = 0; // from the object's MethodTable; where runs repeat: what is skipped behind the run
-    u32 bytes = 0;
-    bool grows = false;
-  };
   bool add_series(u64 size, u64 offset, u32 component_size, Format format);
   u64 slice_size() const { return std::max(slice_bytes / component_size_, u64{1}) * component_size_; } // whole elements
 

@@ -1,5 +1,6 @@
 #include "runtime/built_in_com_1.h"
 
+#include "runtime/contract_versions.h"
 #include "runtime/object_header.h"
 
 namespace dnheap {
@@ -11,6 +12,8 @@ constexpr u32 flag_handle_weak = 0x4; // of SimpleComCallWrapper.Flags
 } // namespace
 
 BuiltInCom1::BuiltInCom1(const Memory &memory, const ContractDescriptor &d) : memory_(&memory) {
+  if (why_not_read(d, "BuiltInCOM") || why_not_read(d, "SyncBlock"))
+    return;
   std::optional<u64> table = d.try_number("SyncTableEntries"), mask = d.try_number("ComRefcountMask");
   std::optional<i64> sync_block = d.try_offset("SyncTableEntry", "SyncBlock"),
                      interop_info = d.try_offset("SyncBlock", "InteropInfo"),

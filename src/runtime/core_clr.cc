@@ -4,6 +4,7 @@
 #include "contract/find.h"
 #include "image/elf_image.h"
 #include "image/pe_image.h"
+#include "runtime/contract_versions.h"
 #include "runtime/layout/derive.h"
 #include "runtime/statics_1.h"
 #include "runtime/version.h"
@@ -18,6 +19,7 @@ ContractDescriptor published_descriptor(const Target &target, const Module &modu
     return {};
   ContractDescriptor out = parse_descriptor(target.memory, found->address);
   out.found_by = found->how;
+  choose_readers(out, ReaderFamily::core_clr);
   return out;
 }
 
@@ -33,10 +35,13 @@ bool has_all_variables(const Memory &memory, const Module &module) {
   return any;
 }
 
-ContractDescriptor complete_descriptor(const Target &target, const Module &module,
-                                       std::span<const ShippedTable> tables) {
+ContractDescriptor complete_descriptor(const Target &target, const Module &module, std::span<const ShippedTable> tables,
+                                       std::span<const std::string> left_out) {
+  ContractDescriptor published = published_descriptor(target, module);
   try {
-    return derive_descriptor(target, module, published_descriptor(target, module), tables);
+    ContractDescriptor out = derive_descriptor(target, module, std::move(published), tables);
+    leave_out(out, left_out);
+    return out;
   } catch (const Error &e) {
     if (!has_all_variables(target.memory, module))
       throw;
@@ -72,8 +77,9 @@ std::vector<const Module *> find_core_clr_modules(const Target &target) {
   return out;
 }
 
-CoreClr::CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables)
-    : Runtime(target, module, find_version(target, module), complete_descriptor(target, module, tables)),
+CoreClr::CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables,
+                 std::span<const std::string> left_out)
+    : Runtime(target, module, find_version(target, module), complete_descriptor(target, module, tables, left_out)),
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
   require_types();

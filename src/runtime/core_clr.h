@@ -22,7 +22,8 @@ std::vector<const Module *> find_core_clr_modules(const Target &target);
 class CoreClr : public Runtime {
 public:
   // Throws Error when what is needed for walking the heap is neither published nor found.
-  CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables = shipped_tables());
+  CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables = shipped_tables(),
+          std::span<const std::string> left_out = {});
 
   const char *kind() const override { return "coreclr"; }
   RuntimeTypeSystem1 &types() const override { return *types_; }

@@ -61,11 +61,14 @@ ContractDescriptor describe(const Target &target, const FoundNf16Header &found) 
 
 } // namespace
 
-CoreRt::CoreRt(const Target &target, const Module &module) : CoreRt(target, module, find_header(target, module)) {}
+CoreRt::CoreRt(const Target &target, const Module &module, const RuntimeHints &hints)
+    : CoreRt(target, module, find_header(target, module), hints) {}
 
-CoreRt::CoreRt(const Target &target, const Module &module, const FoundNf16Header &found)
+CoreRt::CoreRt(const Target &target, const Module &module, const FoundNf16Header &found, const RuntimeHints &hints)
     : Runtime(target, module, "", describe(target, found)), header_(read_nf16_header(target.memory, found.address)),
-      gc_(target.memory, header_), types_(target) {
+      gc_(target.memory, header_), thread_contexts_(hints.allocation_contexts),
+      types_(target, hints.eetype_contract ? read_eetype_contract(target.memory, *hints.eetype_contract)
+                                           : EETypeContractNf16()) {
   if (gc_.workstation_gc_problem().empty())
     require_heap();
 }
@@ -80,12 +83,12 @@ std::vector<GCHeapSegment> CoreRt::heap_segments(std::vector<std::string> &probl
   return out;
 }
 
-// The contracts that would lead to those of threads are left to do in the specification. Where a thread has one, no
-// object is found, and the walk calls it a gap.
+// The contracts that would lead to those of threads are left to do in the specification. Where a thread has one that
+// the hints do not name, no object is found, and the walk calls it a gap.
 std::vector<AllocationContext> CoreRt::allocation_contexts(std::vector<std::string> &problems) const {
   if (!gc_.workstation_gc_problem().empty())
     return {};
-  return gc_.get_allocation_contexts({}, problems);
+  return gc_.get_allocation_contexts(thread_contexts_, problems);
 }
 
 u64 CoreRt::min_object_size() const {

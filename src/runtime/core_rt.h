@@ -2,6 +2,7 @@
 // without regions, and neither names nor handles nor a way to its threads. See runtime.h, gc_nf16.h.
 #pragma once
 #include "runtime/gc_nf16.h"
+#include "runtime/hints.h"
 #include "runtime/runtime.h"
 #include "runtime/type_system_nf16.h"
 #include "runtime/unnamed_fields.h"
@@ -14,7 +15,7 @@ class CoreRt : public Runtime {
 public:
   // Throws Error when the module has no header that can be read, or the dump nothing of the heap. A contract of a
   // version that is not known is no error: what it would have told is missing then, and said to be.
-  CoreRt(const Target &target, const Module &module);
+  CoreRt(const Target &target, const Module &module, const RuntimeHints &hints = {});
 
   const char *kind() const override { return "corert"; }
   TypeSystem &types() const override { return types_; }
@@ -31,10 +32,11 @@ public:
   const GcNf16 &gc_nf16() const { return gc_; }
 
 private:
-  CoreRt(const Target &target, const Module &module, const FoundNf16Header &found);
+  CoreRt(const Target &target, const Module &module, const FoundNf16Header &found, const RuntimeHints &hints);
 
   Nf16Header header_;
   GcNf16 gc_;
+  std::vector<Address> thread_contexts_;
   mutable TypeSystemNf16 types_; // caches
   mutable UnnamedFields fields_{types_, memory().format().pointer_size};
 };

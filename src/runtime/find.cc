@@ -10,18 +10,20 @@
 
 namespace dnheap {
 
-std::vector<FoundRuntime> find_runtimes(const Target &target) {
+std::vector<FoundRuntime> find_runtimes(const Target &target, const RuntimeHints &hints) {
   std::vector<FoundRuntime> out;
   for (const Module *module : find_core_clr_modules(target))
-    out.push_back({module, find_version(target, *module),
-                   [&target, module] { return std::make_unique<CoreClr>(target, *module); }});
+    out.push_back({module, find_version(target, *module), [&target, module, hints] {
+                     return std::make_unique<CoreClr>(target, *module, shipped_tables(), hints.left_out);
+                   }});
   for (const FoundNativeAot &found : find_native_aot(target, out.empty()))
     if (std::none_of(out.begin(), out.end(), [&](const FoundRuntime &r) { return r.module == found.module; }))
-      out.push_back(
-          {found.module, found.version(), [&target, found] { return std::make_unique<NativeAot>(target, found); }});
+      out.push_back({found.module, found.version(),
+                     [&target, found, hints] { return std::make_unique<NativeAot>(target, found, hints.left_out); }});
   if (out.empty()) // CoreRT became NativeAOT: no process has both
     for (const Module *module : find_nf16_modules(target))
-      out.push_back({module, "", [&target, module] { return std::make_unique<CoreRt>(target, *module); }});
+      out.push_back(
+          {module, "", [&target, module, hints] { return std::make_unique<CoreRt>(target, *module, hints); }});
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Finds the .NET runtimes of a target, of every kind: by a module's name where that tells, else by what a module
 // exports or its memory holds. Costs a look at every module, and one pass over their writable memory.
 #pragma once
+#include "runtime/hints.h"
 #include "runtime/runtime.h"
 
 #include <functional>
@@ -16,6 +17,6 @@ struct FoundRuntime {
 };
 
 // By kind, then by address.
-std::vector<FoundRuntime> find_runtimes(const Target &target);
+std::vector<FoundRuntime> find_runtimes(const Target &target, const RuntimeHints &hints = {});
 
 } // namespace dnheap

@@ -106,6 +106,7 @@ private:
                              std::vector<GCHeapSegmentInfo> &to) const;
   u32 handle_table_count() const;
   u32 handle_number(const char *global, u32 most) const;
+  Address handle_segment_of(Address handle, u64 values, u64 bytes) const;
   void visit_handle_segments(const std::function<void(Address segment, u32 table)> &visit,
                              std::vector<std::string> &problems) const;
   void add_free_list(Address list, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,

@@ -102,9 +102,10 @@ u32 Gc1::handle_number(const char *global, u32 most) const {
 
 void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 table)> &visit,
                                 std::vector<std::string> &problems) const {
-  const u64 p = memory_->format().pointer_size;
+  const u32 p = memory_->format().pointer_size;
   const u32 buckets = handle_number("InitialHandleTableArraySize", max_buckets), tables = handle_table_count();
-  const u32 segment_size = handle_number("HandleSegmentSize", 1 << 24);
+  // Segments are aligned to their size. The specification does not list it, so it may be absent.
+  const u32 alignment = descriptor_->try_number("HandleSegmentSize") ? handle_number("HandleSegmentSize", 1 << 24) : p;
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(descriptor_->offset(type, field)); };
   const u64 buckets_ptr = at("HandleTableMap", "BucketsPtr"), next_map = at("HandleTableMap", "Next");
   const u64 table_array = at("HandleTableBucket", "Table"), segment_list = at("HandleTable", "SegmentList");
@@ -112,10 +113,9 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
   std::unordered_set<Address> maps, seen;
   auto visit_list = [&](Address first, u32 table) {
     for (Address segment = first; segment;) {
-      if (segment % segment_size || !seen.insert(segment).second || seen.size() > max_segments) {
+      if (segment % alignment || !seen.insert(segment).second || seen.size() > max_segments) {
         add_problem(problems, "the segment list of handle table " + std::to_string(table) + " " +
-                                  (segment % segment_size ? "has no segment at " : "runs in a circle at ") +
-                                  hex(segment));
+                                  (segment % alignment ? "has no segment at " : "runs in a circle at ") + hex(segment));
         return;
       }
       visit(segment, table);
@@ -172,15 +172,14 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
   const BuiltInCom1 com(*memory_, *descriptor_);
   std::vector<HandleData> out;
 
-  auto byte = [&](Address address) {
-    std::optional<u8> value = memory_->try_load<u8>(address);
+  auto byte = [&](Address segment, u64 offset) {
+    std::optional<u8> value = memory_->try_load<u8>(segment + offset);
     if (!value)
-      throw Error("handles are missing: the handle segment at " + hex(address & ~u64{0xffff}) +
-                  " is not, or not whole, in this dump");
+      throw Error("handles are missing: the handle segment at " + hex(segment) + " is not, or not whole, in this dump");
     return u32{*value};
   };
   auto add_block = [&](Address segment, u32 table, HandleType type, u32 block) {
-    u32 second = has_secondary(type) ? byte(segment + rg_user_data + block) : invalid;
+    u32 second = has_secondary(type) ? byte(segment, rg_user_data + block) : invalid;
     for (u32 k = 0; k < per_block; ++k) {
       HandleData handle{.handle = segment + rg_value + (u64{block} * per_block + k) * p};
       handle.object = memory_->pointer(handle.handle, "a handle");
@@ -204,12 +203,12 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
     for (HandleType type : types) {
       if (static_cast<u32>(type) + 1 >= kinds)
         continue; // these tables do not have it; their last kind is that of second words
-      u32 tail = byte(segment + rg_tail + static_cast<u32>(type));
+      u32 tail = byte(segment, rg_tail + static_cast<u32>(type));
       if (tail == invalid)
         continue;
       u32 block = tail;
       do {
-        block = byte(segment + rg_allocation + block);
+        block = byte(segment, rg_allocation + block);
         if (block >= blocks || seen[block]) {
           add_problem(problems, std::string("the blocks of ") + name_of(type) + " handles in the segment at " +
                                     hex(segment) + " are linked wrongly");
@@ -232,15 +231,28 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
   return out;
 }
 
+// The segment whose values, `bytes` from `values` on, hold that place; 0: none. By its alignment, or, where the size of
+// segments is not published, by looking at all of them.
+Address Gc1::handle_segment_of(Address handle, u64 values, u64 bytes) const {
+  auto holds = [&](Address segment) { return handle >= segment + values && handle - segment - values < bytes; };
+  if (descriptor_->try_number("HandleSegmentSize")) {
+    const Address segment = handle - handle % handle_number("HandleSegmentSize", 1 << 24);
+    return holds(segment) ? segment : 0;
+  }
+  Address out = 0;
+  std::vector<std::string> ignored; // what cannot be read cannot be where a handle was found
+  visit_handle_segments([&](Address segment, u32) { out = holds(segment) ? segment : out; }, ignored);
+  return out;
+}
+
 std::optional<u64> Gc1::get_handle_extra_info(Address handle) const {
   const u64 p = memory_->format().pointer_size;
-  const u64 size = handle_number("HandleSegmentSize", 1 << 24), per_block = handle_number("HandlesPerBlock", 4096);
-  const u64 blocks = handle_number("HandleBlocksPerSegment", 255);
+  const u64 blocks = handle_number("HandleBlocksPerSegment", 255), per_block = handle_number("HandlesPerBlock", 4096);
   const u64 values = static_cast<u64>(descriptor_->offset("TableSegment", "RgValue"));
-  const Address segment = handle - handle % size;
-  const u64 index = (handle - segment - values) / p;
-  if (handle < segment + values || handle % p || index / per_block >= blocks)
+  const Address segment = handle_segment_of(handle, values, blocks * per_block * p);
+  if (!segment || handle % p)
     throw Error("no handle can lie at " + hex(handle));
+  const u64 index = (handle - segment - values) / p;
   std::optional<u8> second = memory_->try_load<u8>(
       segment + static_cast<u64>(descriptor_->offset("TableSegment", "RgUserData")) + index / per_block);
   if (!second)

@@ -2,6 +2,8 @@
 
 #include "image/elf_image.h"
 #include "image/pe_image.h"
+#include "runtime/contract_versions.h"
+#include "runtime/layout/derive.h"
 #include "runtime/layout/native_aot.h"
 #include "runtime/statics_n1.h"
 
@@ -26,20 +28,23 @@ std::optional<FoundDescriptor> check(const Target &target, std::optional<FoundDe
   }
 }
 
-// What the descriptor says; where it is damaged, nothing, and why is kept.
+// What the descriptor says; where it is damaged, or of a version that is not known, nothing, if there is a debug
+// header; why is kept.
 ContractDescriptor published(const Target &target, const FoundNativeAot &found) {
-  ContractDescriptor out;
   if (!found.descriptor)
-    return out;
+    return {};
   try {
-    out = parse_descriptor(target.memory, found.descriptor->address);
+    ContractDescriptor out = parse_descriptor(target.memory, found.descriptor->address);
     out.found_by = found.descriptor->how;
+    choose_readers(out, ReaderFamily::native_aot);
+    return out;
   } catch (const Error &e) {
     if (!found.header)
       throw;
+    ContractDescriptor out;
     out.missing["DotNetRuntimeContractDescriptor"] = e.what();
+    return out;
   }
-  return out;
 }
 
 } // namespace
@@ -71,7 +76,8 @@ std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough)
   return out;
 }
 
-NativeAot::Description NativeAot::describe(const Target &target, const FoundNativeAot &found) {
+NativeAot::Description NativeAot::describe(const Target &target, const FoundNativeAot &found,
+                                           std::span<const std::string> left_out) {
   Description out{published(target, found), found.version()};
   std::optional<DebugHeader> header;
   if (found.header)
@@ -85,11 +91,13 @@ NativeAot::Description NativeAot::describe(const Target &target, const FoundNati
       out.descriptor.missing["DotNetRuntimeDebugHeader"] = e.what();
     }
   out.descriptor = describe_native_aot(target, *found.module, std::move(out.descriptor), header ? &*header : nullptr);
+  record_unpublished(out.descriptor);
+  leave_out(out.descriptor, left_out);
   return out;
 }
 
-NativeAot::NativeAot(const Target &target, const FoundNativeAot &found)
-    : NativeAot(target, found, describe(target, found)) {}
+NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, std::span<const std::string> left_out)
+    : NativeAot(target, found, describe(target, found, left_out)) {}
 
 NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, Description description)
     : Runtime(target, *found.module, std::move(description.version), std::move(description.descriptor)),

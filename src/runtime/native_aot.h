@@ -29,7 +29,7 @@ std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough)
 class NativeAot : public Runtime {
 public:
   // Throws Error when what is needed for walking the heap is neither published nor found.
-  NativeAot(const Target &target, const FoundNativeAot &found);
+  NativeAot(const Target &target, const FoundNativeAot &found, std::span<const std::string> left_out = {});
 
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
@@ -51,7 +51,7 @@ private:
     ContractDescriptor descriptor;
     std::string version;
   };
-  static Description describe(const Target &target, const FoundNativeAot &found);
+  static Description describe(const Target &target, const FoundNativeAot &found, std::span<const std::string> left_out);
   NativeAot(const Target &target, const FoundNativeAot &found, Description description);
 
   ThreadN1 thread_;

@@ -68,7 +68,8 @@ void Runtime::require_heap() const {
                      ? ": it is of a kind without heap (a mini or triage dump); take a full one (dotnet-dump collect "
                        "--type Full, procdump -ma), or set DOTNET_DbgMiniDumpType=4"
                      : ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or "
-                       "3); take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2"));
+                       "3); take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2") +
+                (no_segment ? "; " + problems.front() : ""));
 }
 
 void Runtime::require_types() const {

@@ -1,5 +1,6 @@
 #include "runtime/sync_block_1.h"
 
+#include "runtime/contract_versions.h"
 #include "runtime/object_header.h"
 
 namespace dnheap {
@@ -8,7 +9,7 @@ SyncBlock1::SyncBlock1(const Memory &memory, const ContractDescriptor &d) : memo
   std::optional<u64> table = d.try_number("SyncTableEntries");
   std::optional<i64> sync_block = d.try_offset("SyncTableEntry", "SyncBlock"),
                      object = d.try_offset("SyncTableEntry", "Object");
-  if (!table || !sync_block || !object)
+  if (!table || !sync_block || !object || why_not_read(d, "SyncBlock"))
     return;
   table_ = memory.try_pointer(*table).value_or(0);
   entry_size_ = d.find_type("SyncTableEntry")->size.value_or(2 * memory.format().pointer_size);

@@ -1,6 +1,7 @@
 #include "runtime/thread_1.h"
 
 #include "base/text.h"
+#include "runtime/contract_versions.h"
 
 #include <unordered_set>
 
@@ -12,29 +13,38 @@ constexpr u64 max_threads = 1 << 20;
 
 } // namespace
 
-// .NET 9 on: Thread.RuntimeThreadLocals → AllocContext (→ GCAllocationContext from 10 on). 8.0: inside the Thread.
-AllocationContext Thread1::allocation_context(Address thread) const {
+void read_allocation_context(const Memory &memory, const ContractDescriptor &d, Address context, ThreadData &to) {
+  if (!context)
+    return;
+  const char *what = "a thread's allocation context";
+  to.allocation_context = {memory.pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Pointer")), what),
+                           memory.pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Limit")), what)};
+  auto bytes = [&](const char *field) {
+    std::optional<i64> offset = d.try_offset("GCAllocContext", field);
+    return offset ? memory.try_load<u64>(context + static_cast<u64>(*offset)) : std::nullopt;
+  };
+  to.alloc_bytes = bytes("AllocBytes");
+  to.alloc_bytes_uoh = bytes("AllocBytesLoh");
+}
+
+// .NET 9 on: Thread.RuntimeThreadLocals → AllocContext (→ GCAllocationContext from 10 on). 8.0: inside the Thread. 0:
+// it has none.
+Address Thread1::find_context(Address thread) const {
   const ContractDescriptor &d = *descriptor_;
-  Address context = 0;
-  if (std::optional<i64> inline_offset = d.try_offset("Thread", "AllocContext")) {
-    context = thread + static_cast<u64>(*inline_offset);
-  } else if (std::optional<i64> locals_offset = d.try_offset("Thread", "RuntimeThreadLocals")) {
-    Address locals = memory_->pointer(thread + static_cast<u64>(*locals_offset), "Thread.RuntimeThreadLocals");
-    if (!locals)
-      return {};
-    context = locals + static_cast<u64>(d.offset("RuntimeThreadLocals", "AllocContext")) +
-              static_cast<u64>(d.try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
-  } else {
-    return {};
-  }
-  return {memory_->pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Pointer")),
-                           "a thread's allocation context"),
-          memory_->pointer(context + static_cast<u64>(d.offset("GCAllocContext", "Limit")),
-                           "a thread's allocation context")};
+  if (std::optional<i64> inline_offset = d.try_offset("Thread", "AllocContext"))
+    return thread + static_cast<u64>(*inline_offset);
+  std::optional<i64> locals_offset = d.try_offset("Thread", "RuntimeThreadLocals");
+  if (!locals_offset)
+    return 0;
+  Address locals = memory_->pointer(thread + static_cast<u64>(*locals_offset), "Thread.RuntimeThreadLocals");
+  return locals ? locals + static_cast<u64>(d.offset("RuntimeThreadLocals", "AllocContext")) +
+                      static_cast<u64>(d.try_offset("EEAllocContext", "GCAllocationContext").value_or(0))
+                : 0;
 }
 
 std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems) const {
   const ContractDescriptor &d = *descriptor_;
+  require_reader(d, "Thread");
   Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
   u64 link = static_cast<u64>(d.offset("Thread", "LinkNext"));
   std::vector<ThreadData> out;
@@ -59,7 +69,7 @@ std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems)
         thread.stack_base = memory_->try_pointer(thread.address + static_cast<u64>(*base));
         thread.stack_limit = memory_->try_pointer(thread.address + static_cast<u64>(*limit));
       }
-      thread.allocation_context = allocation_context(thread.address);
+      read_allocation_context(*memory_, d, find_context(thread.address), thread);
       out.push_back(thread);
       node = memory_->pointer(node, "the next thread");
     } catch (const Error &e) {

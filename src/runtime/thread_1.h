@@ -13,7 +13,14 @@ struct ThreadData {
   // What the thread's stack takes: [stack_limit, stack_base). Absent where the runtime does not say.
   std::optional<Address> stack_base, stack_limit;
   AllocationContext allocation_context; // null when it has none
+  // What its context handed out since it began, the unused rest included: of small objects, and of all others. Absent
+  // where the runtime does not say.
+  std::optional<u64> alloc_bytes, alloc_bytes_uoh;
 };
+
+// Fills in what the GCAllocContext at `context` says; 0: the thread has none. Throws Error when it cannot be read.
+void read_allocation_context(const Memory &memory, const ContractDescriptor &descriptor, Address context,
+                             ThreadData &to);
 
 class Thread1 {
 public:
@@ -22,9 +29,10 @@ public:
   // In list order. What ends the list early, or cannot be read of a thread, is added to `problems`.
   std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
 
-private:
-  AllocationContext allocation_context(Address thread) const;
+  // Where its GCAllocContext lies; 0: it has none.
+  Address find_context(Address thread) const;
 
+private:
   const Memory *memory_;
   const ContractDescriptor *descriptor_;
 };

@@ -1,6 +1,7 @@
 #include "runtime/thread_n1.h"
 
 #include "base/text.h"
+#include "runtime/contract_versions.h"
 
 #include <unordered_set>
 
@@ -14,6 +15,7 @@ constexpr u64 max_threads = 1 << 20;
 
 std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems) const {
   const ContractDescriptor &d = *descriptor_;
+  require_reader(d, "Thread");
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(d.offset(type, field)); };
   const u64 next = at("Thread", "LinkNext");
   // The first builds with a descriptor name the part of the thread that the context lies in.
@@ -21,7 +23,6 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
                            ? at("Thread", "AllocContext")
                            : at("Thread", "RuntimeThreadLocals") + at("RuntimeThreadLocals", "AllocContext")) +
                       static_cast<u64>(d.try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
-  const u64 pointer = context + at("GCAllocContext", "Pointer"), limit = context + at("GCAllocContext", "Limit");
   const Field *id = d.find_field("Thread", "OSId");
   Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
   Address thread = memory_->pointer(store + at("ThreadStore", "FirstThreadLink"), "the first thread");
@@ -38,8 +39,7 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
       if (id)
         data.os_id = id->type == "uint64" ? memory_->try_load<u64>(thread + static_cast<u64>(id->offset))
                                           : memory_->try_pointer(thread + static_cast<u64>(id->offset));
-      data.allocation_context = {memory_->pointer(thread + pointer, "a thread's allocation context"),
-                                 memory_->pointer(thread + limit, "a thread's allocation context")};
+      read_allocation_context(*memory_, d, thread + context, data);
       if (std::optional<i64> base = d.try_offset("Thread", "CachedStackBase"),
           stack_limit = d.try_offset("Thread", "CachedStackLimit");
           base && stack_limit) {

@@ -150,7 +150,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
 }
 
 std::unique_ptr<Runtime> Snapshot::choose_runtime() {
-  std::vector<FoundRuntime> found = find_runtimes(*target_);
+  std::vector<FoundRuntime> found = find_runtimes(*target_, options_.hints);
   if (found.empty()) {
     std::string needed;
     for (const Provenance &p : target_->provenance)

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/watch.h"
 #include "heap/tally.h"
+#include "runtime/hints.h"
 #include "runtime/runtime.h"
 #include "target/target.h"
 
@@ -31,6 +32,7 @@ struct SnapshotOptions {
   u64 max_memory = 0;                      // that the copy of a live process may take; 0 = no limit
   std::optional<u32> runtime;              // which runtime, counted from 1, when a process has several
   bool record_reads = false;               // for extract_core(): see snapshot/extract.h
+  RuntimeHints hints;
   Watch watch;
 };
 

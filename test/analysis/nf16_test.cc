@@ -1,6 +1,8 @@
 // The verbs about a CoreRT process (NF16): they answer as for every runtime, without names, and say what is not known.
 #include "analysis/verb.h"
+#include "base/text.h"
 #include "report/write.h"
+#include "runtime/core_rt.h"
 #include "snapshot/snapshot.h"
 #include "support/nf16_builder.h"
 
@@ -116,18 +118,69 @@ TEST(Nf16Verbs, WithoutOneContractTheRestGoesOn) {
   }
 }
 
-TEST(Nf16Verbs, WhatTheFormatDoesNotHaveIsAnErrorThatSaysSo) {
-  Nf16Builder process({});
-  Shop shop(process);
-  Snapshot snapshot = open(process);
-  for (const char *verb : {"gc", "handles"})
-    try {
-      answer(snapshot, verb);
-      ADD_FAILURE() << verb;
-    } catch (const Error &e) {
-      EXPECT_NE(std::string(e.what()).find("CoreRT's memory format (NF16) has nothing in its place"), std::string::npos)
-          << e.what();
+// What that format has, and of the rest that it has none.
+TEST(Nf16Verbs, GcAndHandles) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    Nf16Builder process(format);
+    Shop shop(process);
+    Snapshot snapshot = open(process);
+    const GcNf16 &gc = static_cast<const CoreRt &>(snapshot.runtime()).gc_nf16();
+    Json tables = answer(snapshot, "gc")["tables"];
+    std::map<std::string, Json> state;
+    for (const Json &row : tables["state"])
+      state[row["datum"]] = row["value"];
+    EXPECT_EQ(state["identifiers"], "workstation, segments");
+    EXPECT_EQ(state["structures_valid"], "true");
+    EXPECT_EQ(state["number_generations"], std::to_string(gc.workstation_gc().number_generations));
+    EXPECT_EQ(state["min_object_size"], std::to_string(gc.workstation_gc().min_object_size));
+    EXPECT_EQ(tables["heaps"][0]["alloc_allocated"], hex(gc.get_alloc_allocated()));
+    EXPECT_EQ(tables["heaps"][0]["ephemeral_segment"], hex(gc.get_ephemeral_heap_segment()));
+    const std::vector<GenerationNf16> generations = gc.get_generation_table();
+    ASSERT_EQ(tables["generations"].size(), generations.size());
+    for (u64 i = 0; i < generations.size(); ++i) {
+      const Json &row = tables["generations"][i];
+      EXPECT_EQ(row["start_segment"], hex(generations[i].start_segment));
+      EXPECT_EQ(row["allocation_start"], hex(generations[i].allocation_start));
+      EXPECT_EQ(row["context_pointer"], hex(generations[i].allocation_context.pointer));
+      EXPECT_EQ(row["context_limit"], hex(generations[i].allocation_context.limit));
     }
+    EXPECT_EQ(tables["generations"][0]["context_pointer"], hex(process.context.pointer));
+    for (const Json &row : answer(snapshot, "segments")["tables"]["segments"])
+      EXPECT_EQ(row["next"], hex(gc.get_heap_segment(std::stoull(std::string(row["segment"]), nullptr, 16)).next));
+    Json handles = answer(snapshot, "handles");
+    EXPECT_TRUE(handles["tables"]["handles"].empty());
+    EXPECT_EQ(handles["completeness"]["complete"], false);
+    EXPECT_NE(handles["completeness"]["notes"].dump().find("tells nothing of handles"), std::string::npos);
+  }
+}
+
+// What the format leads to by no address: whoever knows it says so.
+TEST(Nf16Verbs, HintsReachTheTypesAndTheContextsOfThreads) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    Nf16Builder process(format);
+    Shop shop(process);
+    AllocationContext of_thread = process.segments[1].context(40 * process.p);
+    Address context = process.native.reserve(0x100);
+    process.native.pointer(context + process.gc.alloc_context_alloc_ptr, of_thread.pointer);
+    process.native.pointer(context + process.gc.alloc_context_alloc_limit, of_thread.limit);
+    Address section = process.native.reserve(12);
+    process.native.half(section, 1);
+    process.native.word(section + 4, 4);
+    Snapshot without(process.target(), {});
+    EXPECT_EQ(answer(without, "stat")["completeness"]["complete"], false) << "the thread's context is a gap";
+    SnapshotOptions options;
+    options.hints.eetype_contract = section;
+    options.hints.allocation_contexts = {context};
+    Snapshot with(process.target(), options);
+    Json stat = answer(with, "stat");
+    EXPECT_EQ(stat["completeness"]["complete"], true) << stat["completeness"];
+    EXPECT_EQ(stat["completeness"]["objects"], process.objects.size());
+    options.hints.eetype_contract = section + 4; // of version 4
+    Snapshot wrong(process.target(), options);
+    EXPECT_THROW(wrong.runtime(), Error);
+  }
 }
 
 TEST(Nf16Verbs, DuringACollection) {

@@ -124,6 +124,8 @@ TEST(Gc1, HeapData) {
       EXPECT_EQ(segment.reserved, frozen.block.address() + (64 << 20));
       EXPECT_EQ(segment.flags, heap_segment_flags_readonly);
       EXPECT_EQ(segment.next, shape.regions ? 0 : young.structure);
+      EXPECT_EQ(segment.background_allocated, frozen.start + heap.p);
+      EXPECT_EQ(segment.heap, shape.server ? std::optional(heaps[h]) : std::nullopt);
     }
   }
 }

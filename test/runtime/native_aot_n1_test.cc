@@ -56,22 +56,24 @@ TEST(NativeAotN1, Threads) {
 }
 
 TEST(NativeAotN1, Handles) {
-  for (const AotShape &shape : all_n1_shapes()) {
-    SCOPED_TRACE(name_of(shape));
-    Shop shop(shape);
-    Address strong = shop.heap.objects[0].address, weak = shop.heap.objects[1].address;
-    shop.heap.handles = {{HandleType::strong, strong}, {HandleType::weak_short, weak}, {HandleType::strong, weak}};
-    OpenedAot opened(shop.heap.target());
-    std::vector<std::string> problems;
-    const Gc1 &gc = opened.runtime->gc();
-    std::vector<std::pair<HandleType, Address>> found;
-    for (const HandleData &handle : gc.get_handles(gc.get_supported_handle_types(), problems))
-      found.emplace_back(handle.type, handle.object);
-    EXPECT_TRUE(problems.empty());
-    std::sort(found.begin(), found.end());
-    std::sort(shop.heap.handles.begin(), shop.heap.handles.end());
-    EXPECT_EQ(found, shop.heap.handles);
-  }
+  for (bool text_only : {false, true})
+    for (const AotShape &shape : all_n1_shapes()) {
+      SCOPED_TRACE(name_of(shape));
+      Shop shop(shape);
+      shop.heap.gc_text_only = text_only;
+      Address strong = shop.heap.objects[0].address, weak = shop.heap.objects[1].address;
+      shop.heap.handles = {{HandleType::strong, strong}, {HandleType::weak_short, weak}, {HandleType::strong, weak}};
+      OpenedAot opened(shop.heap.target());
+      std::vector<std::string> problems;
+      const Gc1 &gc = opened.runtime->gc();
+      std::vector<std::pair<HandleType, Address>> found;
+      for (const HandleData &handle : gc.get_handles(gc.get_supported_handle_types(), problems))
+        found.emplace_back(handle.type, handle.object);
+      EXPECT_TRUE(problems.empty());
+      std::sort(found.begin(), found.end());
+      std::sort(shop.heap.handles.begin(), shop.heap.handles.end());
+      EXPECT_EQ(found, shop.heap.handles);
+    }
 }
 
 // What the GC would say of itself is not there yet, or not in the dump: then its table for debuggers does.
@@ -115,7 +117,7 @@ TEST(NativeAotN1, ADamagedHeaderOrDescriptor) {
 TEST(NativeAotN1, OfAnotherKind) {
   ContractDescriptor d;
   EXPECT_FALSE(is_native_aot(d));
-  for (auto [version, is] : {std::pair{"c1", false}, {"n1", true}, {"c1001", true}, {"n2", false}}) {
+  for (auto [version, is] : {std::pair{"c1", false}, {"n1", true}, {"c1001", true}, {"n2", true}, {"c9", true}}) {
     d.contracts["RuntimeTypeSystem"] = version;
     EXPECT_EQ(is_native_aot(d), is) << version;
   }

@@ -79,10 +79,12 @@ public:
 
   std::deque<AotSegment> segments;
   std::vector<AotObject> objects;
-  std::vector<AotThread> threads;                      // three to begin with
-  std::vector<Address> finalizable;                    // objects of gen2
-  std::vector<std::pair<HandleType, Address>> handles; // at most eight of a kind; told by descriptors only
-  std::map<Address, u32> hashes;                       // of types
+  std::vector<AotThread> threads;                       // three to begin with
+  std::vector<Address> finalizable;                     // objects of gen2
+  std::vector<std::pair<HandleType, Address>> handles;  // at most eight of a kind; told by descriptors only
+  std::map<std::string, std::string> contract_versions; // as JSON, in place of those that there are
+  bool gc_text_only = false;                            // the GC's publishes what its text lists (gc_text.h), no more
+  std::map<Address, u32> hashes;                        // of types
 
   // The program's memory.
   Block constants, data;

@@ -2,6 +2,7 @@
 // dotnet/runtime src/coreclr/nativeaot/Runtime/datadescriptor/datadescriptor.inc; the managed one is ILCompiler's.
 #include "support/aot_builder.h"
 #include "support/descriptor_writer.h"
+#include "support/gc_text.h"
 
 namespace dnheap::test {
 
@@ -81,6 +82,10 @@ Address AotBuilder::write_gc_descriptor() {
     d.pointers["GCHeapFinalizeQueue"] = variables.at("finalize_queue");
     d.pointers["GCHeapGenerationTable"] = variables.at("generation_table");
   }
+  if (auto version = contract_versions.find("GC"); version != contract_versions.end())
+    d.set_contract("GC", version->second);
+  if (gc_text_only)
+    keep_what_the_text_lists(d);
   std::vector<u64> pointer_data;
   std::string json = d.json(pointer_data);
   return write_descriptor(data, constants, json, pointer_data, &relocated_);
@@ -115,7 +120,7 @@ void AotBuilder::write_descriptors() {
     d.types["Thread"]["AllocContext"] = bytes(2);
   }
   d.types["EEAllocContext"]["GCAllocationContext"] = bytes(1);
-  d.types["GCAllocContext"] = {{"Pointer", 0}, {"Limit", bytes(1)}};
+  d.types["GCAllocContext"] = {{"Pointer", 0}, {"Limit", bytes(1)}, {"AllocBytes", 16}, {"AllocBytesLoh", 24}};
   d.types["ThreadStore"]["FirstThreadLink"] = bytes(2);
   const i64 words = bytes(1);
   d.types["MethodTable"] = {{"Flags", 0},
@@ -137,6 +142,9 @@ void AotBuilder::write_descriptors() {
   d.pointers["GCLowestAddress"] = variables.at("lowest");
   d.pointers["GCHighestAddress"] = variables.at("highest");
   d.sub_descriptors = {{"GC", variables.at("gc_descriptor")}, {"ManagedTypes", variables.at("managed_descriptor")}};
+  for (const auto &[name, version] : contract_versions)
+    if (name != "GC")
+      d.set_contract(name, version);
   std::vector<u64> pointer_data;
   std::string json = d.json(pointer_data);
   descriptor_ = write_descriptor(data, constants, json, pointer_data, &relocated_);

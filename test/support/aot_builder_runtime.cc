@@ -82,6 +82,8 @@ void AotBuilder::write_header() {
                                                                  {"dac_gc_heap", "alloc_allocated", 0},  // in real ones
                                                                  {"gc_alloc_context", "alloc_ptr", 0},
                                                                  {"gc_alloc_context", "alloc_limit", p},
+                                                                 {"gc_alloc_context", "alloc_bytes", 16},
+                                                                 {"gc_alloc_context", "alloc_bytes_uoh", 24},
                                                                  {"dac_generation", "allocation_context", 0},
                                                                  {"dac_generation", "start_segment", 7 * p},
                                                                  {"dac_generation", "allocation_start", 8 * p},

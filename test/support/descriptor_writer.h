@@ -19,6 +19,12 @@ struct DescriptorWriter {
   std::vector<std::string> contracts = {};                // of version 1
   std::map<std::string, std::string> more_contracts = {}; // with their versions as JSON: "\"n1\"", "1001"
 
+  // Gives a contract another version than it has, or adds it.
+  void set_contract(const std::string &name, const std::string &json_version) {
+    std::erase(contracts, name);
+    more_contracts[name] = json_version;
+  }
+
   // `pointer_data` receives what the indirect values index.
   std::string json(std::vector<u64> &pointer_data) const;
 };

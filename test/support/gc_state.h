@@ -37,7 +37,8 @@ struct GcHeapState {
 struct GcState {
   std::map<u32, GcHeapState> heaps = {};
   std::vector<HandleWriter> handles = {};
-  u32 processors = 1; // of server GC: as many handle tables
+  u32 processors = 1;     // of server GC: as many handle tables
+  bool text_only = false; // .NET 11: publishes what the GC contract's text lists (gc_text.h) and no more
   u64 background_state = 2, adaptation_mode = 1;
   std::vector<u64> global_mechanisms = {};
   std::vector<FreeRegionWriter> huge = {};

@@ -126,7 +126,8 @@ struct ModuleWriter {
 struct ThreadWriter {
   u64 os_id = 0; // 0: has not started
   AllocationContext context = {};
-  bool has_locals = true; // .NET 9 on
+  u64 alloc_bytes = 8192, alloc_bytes_uoh = 0; // what its context handed out
+  bool has_locals = true;                      // .NET 9 on
   Address address = 0;
   bool in_target = true; // does the target's list of threads know it?
   Address stack_base = 0, stack_limit = 0, stack_pointer = 0;
@@ -181,12 +182,15 @@ public:
   u64 unused_sync_entries = 0;      // what the words behind them hold
   AllocationContext global_context;
   u64 structures_invalid = 0;
+  // As JSON, in place of 1: {"Thread", "\"c9\""}; "GC" is .NET 11's.
+  std::map<std::string, std::string> contract_versions;
   GcState gc;                        // what it says beside segments and objects
   bool dac_globals_in_front = false; // of GcDacVars: as Windows' linker has it
   std::deque<ModuleWriter> modules;  // CoreLib, the application, others
   std::deque<SegmentWriter> segments;
   std::vector<WrittenObject> objects;
 
+  std::map<std::string, std::map<std::string, i64>> more_fields; // published besides, of types
   // The runtime's memory, for what is not foreseen here.
   Block native;                      // the runtime's own heap: MethodTables, Modules, Threads
   Block data;                        // .data and .bss of its module

@@ -1,5 +1,6 @@
 // HeapBuilder, second half: the structures of the GC, the threads and what the runtime publishes.
 #include "support/descriptor_writer.h"
+#include "support/gc_text.h"
 #include "support/heap_builder.h"
 
 #include <algorithm>
@@ -69,12 +70,17 @@ void HeapBuilder::write_threads() {
     native.pointer(thread.address, native.address());
     native.pointer(thread.address + layout.os_id * p, thread.os_id);
     write_thread_parts(thread);
-    if (layout.context)
-      write_context(native, thread.address + layout.context * p, thread.context);
-    else if (thread.has_locals) {
+    Address context = layout.context ? thread.address + layout.context * p : 0;
+    if (!context && thread.has_locals) {
       Address locals = native.reserve(0x100);
       native.pointer(thread.address + layout.locals * p, locals);
-      write_context(native, locals + layout.inner_context * p, thread.context);
+      context = locals + layout.inner_context * p;
+    }
+    if (context) {
+      write_context(native, context, thread.context);
+      const Address counts = context + align_up(2 * p, u64{8});
+      native.put(counts, thread.alloc_bytes, 8);
+      native.put(counts + 8, thread.alloc_bytes_uoh, 8);
     }
   }
   auto link = [&](u64 i) { return i < threads.size() ? threads[i].address + layout.link * p : 0; };
@@ -126,7 +132,7 @@ void HeapBuilder::write_segments() {
       // Of the segment that is being allocated from, `allocated` is out of date.
       Address allocated = s.allocated.value_or(young ? s.start : s.end());
       Address reserved = std::max(s.block.address() + (64 << 20), committed);
-      u64 words[] = {allocated, committed, reserved, s.end(), s.start, flags, 0, 0, 0};
+      u64 words[] = {allocated, committed, reserved, s.end(), s.start, flags, 0, s.start + p, 0};
       for (u64 i = 0; i < std::size(words); ++i)
         native.pointer(s.structure + i * p, words[i]);
     }
@@ -179,6 +185,9 @@ void HeapBuilder::write_heaps() {
     native.pointer(at + heap_ephemeral * p, structure_of(young_segment(heap)));
     write_generations(at + heap_generation_table * p, heap, native);
     heap_addresses_.push_back(at);
+    for (const SegmentWriter &s : segments)
+      if (s.heap == heap)
+        native.pointer(s.structure + 8 * p, at);
   }
   data.word(variables.at("n_heaps"), shape.heaps);
   set("g_heaps", native.words(heap_addresses_));
@@ -283,6 +292,10 @@ Address HeapBuilder::write_gc_descriptor() {
     description.pointers["GCHeapGenerationTable"] = variables.at("generation_table");
   }
   add_gc_description(description);
+  if (auto version = contract_versions.find("GC"); version != contract_versions.end())
+    description.set_contract("GC", version->second);
+  if (gc.text_only)
+    keep_what_the_text_lists(description);
   std::vector<u64> pointer_data;
   std::string json = description.json(pointer_data);
   return write_descriptor(data, constants_, json, pointer_data, &relocated_);
@@ -324,6 +337,10 @@ void HeapBuilder::write_descriptors() {
   if (layout.inner_context)
     d.types["EEAllocContext"]["GCAllocationContext"] = bytes(layout.inner_context);
   d.types["GCAllocContext"] = {{"Pointer", 0}, {"Limit", bytes(1)}};
+  if (shape.net == Net::net11) {
+    const i64 counts = static_cast<i64>(align_up(2 * p, u64{8}));
+    d.types["GCAllocContext"].insert({{"AllocBytes", counts}, {"AllocBytesLoh", counts + 8}});
+  }
   d.pointers["FreeObjectMethodTable"] = variables.at("Free");
   d.pointers["StringMethodTable"] = variables.at("String");
   d.pointers["ObjectMethodTable"] = variables.at("Object");
@@ -336,6 +353,11 @@ void HeapBuilder::write_descriptors() {
     set("gc_descriptor", write_gc_descriptor());
     d.sub_descriptors["GC"] = variables.at("gc_descriptor");
   }
+  for (const auto &[type, fields] : more_fields)
+    d.types[type].insert(fields.begin(), fields.end());
+  for (const auto &[name, version] : contract_versions)
+    if (name != "GC")
+      d.set_contract(name, version);
   std::vector<u64> pointer_data;
   std::string json = d.json(pointer_data);
   descriptor_ = write_descriptor(data, constants_, json, pointer_data, &relocated_);

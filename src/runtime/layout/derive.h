@@ -14,4 +14,11 @@ namespace dnheap {
 ContractDescriptor derive_descriptor(const Target &target, const Module &runtime, ContractDescriptor published,
                                      std::span<const ShippedTable> tables = shipped_tables());
 
+// Of a runtime that publishes its GC, nothing of that is looked for: what it leaves out, though answers use it, is
+// entered in `missing`.
+void record_unpublished(ContractDescriptor &descriptor);
+
+// Makes these values (TYPE.FIELD, or a global) count as not found, whoever told them.
+void leave_out(ContractDescriptor &descriptor, std::span<const std::string> values);
+
 } // namespace dnheap

@@ -119,7 +119,7 @@ void add_types(ContractDescriptor &to) {
 
 bool is_native_aot(const ContractDescriptor &descriptor) {
   auto version = descriptor.contracts.find("RuntimeTypeSystem");
-  return version != descriptor.contracts.end() && (version->second == "n1" || version->second == "c1001");
+  return version != descriptor.contracts.end() && version->second != "c1";
 }
 
 ContractDescriptor describe_native_aot(const Target &target, const Module &module, ContractDescriptor published,
@@ -151,7 +151,9 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
       thread_size = *size;
   derive_thread_statics(derivation, thread_size);
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
-    out.contracts[contract] = "n1";
+    std::string &version = out.contracts[contract];
+    if (version.empty() || version == "c1001") // what the first builds call n1
+      version = "n1";
     out.contract_origin[contract] = Origin::published;
   }
   if (out.contracts.try_emplace("Object", "c1").second)

@@ -8,7 +8,9 @@
 
 namespace dnheap {
 
-// Is it one of NativeAOT? RuntimeTypeSystem is then of version n1, in the first builds written as the number 1001.
+// Is it one of NativeAOT? RuntimeTypeSystem is then of version n1, in the first builds written as the number 1001. Only
+// for modules that are not CoreCLR: any other version than CoreCLR's c1 is taken for one, so that an unknown one is an
+// error that names it (contract_versions.h), not a target without a runtime.
 bool is_native_aot(const ContractDescriptor &descriptor);
 
 // `published`: empty where there is none; `header`: null where there is none. Throws Error when a value is missing

@@ -1,0 +1,82 @@
+#include "runtime/contract_versions.h"
+
+#include "base/text.h"
+
+namespace dnheap {
+
+namespace {
+
+// What becomes of a contract whose version is not known.
+enum class Unknown : u8 {
+  refuse,    // no object could be told
+  leave_out, // a part of the answer is missing
+  read_on,   // by the newest reader, knowingly: whatever it reads has to pass a test of its own
+};
+
+struct Reader {
+  const char *contract;
+  const char *core_clr, *native_aot; // the versions that are read, with spaces between; empty: that kind has none
+  Unknown otherwise;
+};
+
+constexpr Reader readers[] = {
+    {"GC", "c1", "c1", Unknown::refuse},
+    {"Object", "c1", "c1", Unknown::refuse},
+    {"RuntimeTypeSystem", "c1", "n1 c1001", Unknown::refuse},
+    {"Thread", "c1", "n1 c1001", Unknown::leave_out},
+    {"SyncBlock", "c1", "", Unknown::leave_out},
+    {"BuiltInCOM", "c1", "", Unknown::leave_out},
+    // Metadata must be metadata, and define the types that the runtime loaded.
+    {"Loader", "c1", "", Unknown::read_on},
+    {"EcmaMetadata", "c1", "", Unknown::read_on},
+    // What lies behind a stub must be a sound MethodDesc.
+    {"PrecodeStubs", "c1 c2 c3", "", Unknown::read_on},
+    {"PlatformMetadata", "c1", "", Unknown::read_on},
+};
+
+bool lists(std::string_view versions, std::string_view version) {
+  while (!versions.empty()) {
+    const std::size_t end = versions.find(' ');
+    if (versions.substr(0, end) == version)
+      return true;
+    versions.remove_prefix(end == versions.npos ? versions.size() : end + 1);
+  }
+  return false;
+}
+
+std::string newest_of(std::string_view versions) { return std::string(versions.substr(versions.rfind(' ') + 1)); }
+
+std::string key_of(std::string_view contract) { return "contract " + std::string(contract); }
+
+} // namespace
+
+void choose_readers(ContractDescriptor &descriptor, ReaderFamily family) {
+  for (const Reader &reader : readers) {
+    const std::string_view known = family == ReaderFamily::core_clr ? reader.core_clr : reader.native_aot;
+    auto published = descriptor.contracts.find(reader.contract);
+    if (known.empty() || published == descriptor.contracts.end() || lists(known, published->second))
+      continue;
+    const std::string versions = "is of version " + printable(published->second, 100) +
+                                 " in this target, and this dnheap reads " + std::string(known);
+    if (reader.otherwise == Unknown::refuse)
+      throw Error("the contract " + std::string(reader.contract) + " " + versions + " only: a newer dnheap is needed");
+    descriptor.missing[key_of(reader.contract)] =
+        versions +
+        (reader.otherwise == Unknown::leave_out ? " only: it is not read" : ": it is read as " + newest_of(known));
+  }
+}
+
+const std::string *why_not_read(const ContractDescriptor &descriptor, std::string_view contract) {
+  for (const Reader &reader : readers)
+    if (reader.contract == contract && reader.otherwise == Unknown::leave_out)
+      if (auto found = descriptor.missing.find(key_of(contract)); found != descriptor.missing.end())
+        return &found->second;
+  return nullptr;
+}
+
+void require_reader(const ContractDescriptor &descriptor, std::string_view contract) {
+  if (const std::string *why = why_not_read(descriptor, contract))
+    throw Error("the contract " + std::string(contract) + " " + *why);
+}
+
+} // namespace dnheap

@@ -1,0 +1,166 @@
+// Contracts of versions that nothing here reads: an error where all numbers rest on them, else a note or nothing from
+// that reader; never the reader of another version without a word.
+#include "graph/header_check.h"
+#include "runtime/contract_versions.h"
+#include "support/aot_shop.h"
+#include "support/opened.h"
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+bool has(const std::string &text, const std::string &part) { return text.find(part) != text.npos; }
+
+void fill(HeapBuilder &heap) {
+  for (u32 h = 0; h < heap.shape.heaps; ++h) {
+    SegmentWriter &young = heap.shape.regions ? heap.segment(G::gen0, h) : heap.ephemeral(h);
+    if (!heap.shape.regions)
+      young.begin_gen0();
+    heap.sync_block(young.object(heap.object_type));
+    if (h == 0)
+      heap.threads[0].context = young.context(64);
+  }
+}
+
+// Every shape that publishes a descriptor, and version 9 as its JSON writes it.
+void each_published(const std::function<void(HeapBuilder &heap, const std::string &nine)> &visit) {
+  for (const HeapShape &shape : all_shapes()) {
+    if (!shape.published)
+      continue;
+    SCOPED_TRACE(name_of(shape));
+    HeapBuilder heap(shape);
+    fill(heap);
+    visit(heap, shape.net == Net::net11 ? "\"c9\"" : "9");
+  }
+}
+
+std::string error_of(HeapBuilder &heap) {
+  try {
+    Opened opened(heap);
+  } catch (const Error &e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ContractVersions, WhatAllNumbersRestOnIsRefused) {
+  for (const char *contract : {"GC", "RuntimeTypeSystem", "Object"})
+    each_published([&](HeapBuilder &heap, const std::string &nine) {
+      if (std::string(contract) == "GC" && heap.shape.net != Net::net11)
+        return; // not published
+      heap.contract_versions[contract] = nine;
+      std::string error = error_of(heap);
+      EXPECT_TRUE(has(error, std::string("the contract ") + contract + " is of version c9")) << error;
+      EXPECT_TRUE(has(error, "reads c1 only")) << error;
+      EXPECT_FALSE(has(error, "not started")) << error;
+    });
+}
+
+// As the second look found it: GC c2, and RuntimeTypeSystem c9, read as version 1.
+TEST(ContractVersions, AnyOtherVersionIsUnknown) {
+  for (const char *version : {"\"c2\"", "\"c10\"", "\"n1\"", "\"c\"", "\"\"", "\"c1 \"", "\"c1001\"", "0", "2"})
+    for (const char *contract : {"GC", "RuntimeTypeSystem"}) {
+      HeapBuilder heap({});
+      fill(heap);
+      heap.contract_versions[contract] = version;
+      EXPECT_TRUE(has(error_of(heap), contract)) << contract << " " << version;
+    }
+}
+
+TEST(ContractVersions, ThreadsAreNotReadAndThatIsSaid) {
+  each_published([](HeapBuilder &heap, const std::string &nine) {
+    heap.contract_versions["Thread"] = nine;
+    Opened opened(heap);
+    std::vector<std::string> problems;
+    EXPECT_THROW(opened.runtime.threads(problems), Error);
+    ASSERT_FALSE(opened.heap.problems().empty());
+    EXPECT_TRUE(has(opened.heap.problems()[0], "the contract Thread is of version c9")) << opened.heap.problems()[0];
+    EXPECT_TRUE(has(opened.heap.problems()[0], "reads c1 only"));
+  });
+}
+
+TEST(ContractVersions, SyncBlocksAreNotChecked) {
+  each_published([](HeapBuilder &heap, const std::string &nine) {
+    EXPECT_TRUE(HeaderCheck(Opened(heap).runtime).not_checked().empty());
+    HeapBuilder newer(heap.shape);
+    fill(newer);
+    newer.contract_versions["SyncBlock"] = nine;
+    Opened opened(newer);
+    EXPECT_FALSE(HeaderCheck(opened.runtime).not_checked().empty());
+    EXPECT_TRUE(has(opened.runtime.descriptor().missing.at("contract SyncBlock"), "c9"));
+  });
+}
+
+// Whatever these read has to pass a test of its own; that it is read by an older reader is known, and said.
+TEST(ContractVersions, OthersAreReadOnKnowingly) {
+  for (const char *contract : {"Loader", "EcmaMetadata", "PrecodeStubs", "PlatformMetadata"})
+    each_published([&](HeapBuilder &heap, const std::string &nine) {
+      heap.contract_versions[contract] = nine;
+      Opened opened(heap);
+      const std::string &why = opened.runtime.descriptor().missing.at(std::string("contract ") + contract);
+      EXPECT_TRUE(has(why, "of version c9") && has(why, "it is read as c")) << why;
+      EXPECT_EQ(opened.runtime.types().name(heap.string_type), "System.String");
+    });
+  for (const char *stubs : {"1", "2", "3"}) {
+    HeapBuilder heap({.net = Net::net10});
+    fill(heap);
+    heap.contract_versions["PrecodeStubs"] = stubs;
+    EXPECT_FALSE(Opened(heap).runtime.descriptor().missing.contains("contract PrecodeStubs"));
+  }
+}
+
+// Contracts that nobody here reads may be of any version.
+TEST(ContractVersions, WhatIsNotReadDoesNotMatter) {
+  each_published([](HeapBuilder &heap, const std::string &nine) {
+    for (const char *contract : {"StressLog", "ExecutionManager", "CodeVersions", "Exception", "Unheard"})
+      heap.contract_versions[contract] = nine;
+    EXPECT_EQ(error_of(heap), "");
+  });
+}
+
+TEST(ContractVersions, OfNativeAot) {
+  for (const AotShape &shape : all_n1_shapes())
+    for (auto [contract, version, known] : {std::tuple{"GC", "\"c2\"", "c1"},
+                                            {"RuntimeTypeSystem", "\"n2\"", "n1 c1001"},
+                                            {"RuntimeTypeSystem", "1002", "n1 c1001"},
+                                            {"RuntimeTypeSystem", "\"c9\"", "n1 c1001"}}) {
+      SCOPED_TRACE(name_of(shape) + " " + contract + " " + version);
+      Shop shop(shape);
+      shop.heap.contract_versions[contract] = version;
+      const std::string number = std::string(version) == "1002" ? "c1002" : std::string(version + 1, 2);
+      auto is_told = [&](const std::string &why) {
+        EXPECT_TRUE(has(why, std::string("the contract ") + contract + " is of version " + number)) << why;
+        EXPECT_TRUE(has(why, std::string("reads ") + known + " only")) << why;
+      };
+      if (shape.header) { // which is read in its place
+        OpenedAot opened(shop.heap.target());
+        EXPECT_EQ(opened.walk(), shop.heap.objects);
+        is_told(opened.runtime->descriptor().missing.at("DotNetRuntimeContractDescriptor"));
+        continue;
+      }
+      try {
+        OpenedAot opened(shop.heap.target());
+        ADD_FAILURE() << "read as if it were known";
+      } catch (const Error &e) {
+        is_told(e.what());
+      }
+    }
+}
+
+TEST(ContractVersions, ThreadsOfNativeAot) {
+  for (const AotShape &shape : all_n1_shapes())
+    for (const char *version : {"\"n9\"", "\"c1\""}) {
+      SCOPED_TRACE(name_of(shape));
+      Shop shop(shape);
+      shop.heap.contract_versions["Thread"] = version;
+      OpenedAot opened(shop.heap.target());
+      std::vector<std::string> problems;
+      EXPECT_THROW(opened.runtime->threads(problems), Error);
+      EXPECT_FALSE(opened.heap->problems().empty());
+      EXPECT_EQ(opened.runtime->descriptor().contracts.at("Thread"), std::string(version + 1, 2));
+    }
+}
+
+} // namespace
+} // namespace dnheap::test
