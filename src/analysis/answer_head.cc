@@ -59,15 +59,21 @@ report::Completeness completeness(Snapshot &snapshot) {
   return out;
 }
 
-std::string how_complete(const report::Completeness &c, Snapshot &snapshot) {
+// Of verbs whose main table ends in a total, which counts other bytes (as ClrMD does, or without Free objects): two
+// totals on one screen would only raise the question which is right.
+bool has_total(std::string_view command) { return command == "stat" || command == "retained" || command == "segments"; }
+
+std::string how_complete(const report::Completeness &c, Snapshot &snapshot, std::string_view command) {
   const Heap &heap = snapshot.heap();
-  std::string out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap";
+  std::string out;
+  if (!has_total(command))
+    out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap, ";
   if (c.complete)
-    return out + ", complete";
+    return out + "complete";
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
   if (missing == 0)
-    return out + ", INCOMPLETE: see the notes";
-  return out + ", INCOMPLETE: " + bytes_text(missing) + " in " +
+    return out + "INCOMPLETE: see the notes";
+  return out + "INCOMPLETE: " + bytes_text(missing) + " in " +
          count_text(heap.gaps().size() + snapshot.tally().walk.gaps.size()) + " gaps not walked";
 }
 
@@ -111,8 +117,8 @@ report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *co
   answer.command = command;
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
   answer.completeness = completeness(snapshot);
-  answer.headline =
-      target_headline(snapshot.target(), &snapshot.runtime()) + "; " + how_complete(*answer.completeness, snapshot);
+  answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
+                    how_complete(*answer.completeness, snapshot, command);
   return answer;
 }
 

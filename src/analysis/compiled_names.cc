@@ -136,7 +136,9 @@ MadeUp made_up_at(std::string_view text, std::size_t at, std::size_t nested) {
     return from;
   };
   const std::size_t begin = qualified_begin(text, at);
-  const std::string_view outer = text.substr(begin, at - begin);
+  std::string_view outer = text.substr(begin, at - begin);
+  if (outer.starts_with('.') || outer.starts_with('['))
+    outer = {}; // fields that lead here: "._entries[*].value.", no type
   if (text[at] != '<') {
     std::string_view word = text.substr(at, word_end(at) - at);
     return {word, other_language(word, outer)};

@@ -7,7 +7,8 @@
 
 namespace dnheap {
 
-// Adds what each made-up name in a text stands for, a line each, unless it is there already or there are too many:
+// Adds what each made-up name in a text stands for, a line each, unless it is there already or there are too many. The
+// text: a type, a member of a type, or a field ("._set", "[*].<Key>k__BackingField"):
 //   "Shop.Cart+<Pay>d__11" gives "<Pay>d__11: the async or iterator method Pay of Shop.Cart; its fields are its
 //   parameters and variables". Names as C#, F# and Visual Basic make them; of those that tell a developer nothing (the
 //   number of a state) none. Source: Roslyn, GeneratedNames.cs and GeneratedNameKind.cs.

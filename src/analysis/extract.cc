@@ -3,6 +3,7 @@
 #include "snapshot/extract.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/field_values.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "graph/references.h"
@@ -114,13 +115,15 @@ void ask_about_fields(Snapshot &snapshot, Address type, std::set<Address> &asked
 }
 
 // What `show`, `path` and `retained` say of an object of the type.
-void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked) {
+void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked,
+                    FieldValues &values) {
   constexpr u64 most_slots = 4096;
   TypeSystem &types = snapshot.runtime().types();
   Fields &fields = snapshot.runtime().fields();
   types.name(mt);
   types.assembly(mt);
   ask_about_fields(snapshot, mt, asked);
+  values.fields(specimen.address, mt, true); // what enums call their values
   ReferenceReader reader(snapshot.references());
   OpenedObject opened;
   if (!reader.open(specimen.address, opened))
@@ -139,8 +142,9 @@ void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, st
 void ask_about_types(Snapshot &snapshot) {
   const std::map<Address, Specimen> specimens = collect_specimens(snapshot);
   std::set<Address> asked;
+  FieldValues values(snapshot.runtime());
   for (const auto &[mt, specimen] : specimens)
-    if_it_can_be_told([&] { ask_about_type(snapshot, mt, specimen, asked); });
+    if_it_can_be_told([&] { ask_about_type(snapshot, mt, specimen, asked, values); });
 }
 
 report::Table table_of(const ExtractedCore &core) {

@@ -1,10 +1,13 @@
 #include "analysis/field_values.h"
 
+#include "analysis/struct_values.h"
 #include "base/text.h"
 #include "runtime/string_object.h"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace dnheap {
@@ -17,23 +20,51 @@ constexpr u64 longest_text = 200; // of a string's contents, in UTF-16 code unit
 constexpr u64 most_fields = 10000;
 constexpr u32 deepest = 8; // structs in structs
 
-// A primitive's value as C# would write it.
-Cell primitive_text(const Memory &memory, ElementType type, Address at) {
-  auto number = [&]<class Signed, class Unsigned>(Signed, Unsigned) -> Cell {
+// A value for programs, and for people as C# would write it.
+struct Value {
+  Cell data;
+  std::string text;
+};
+
+Value named(std::string text) { return {Cell(text), text}; }
+
+std::string utf8(u16 unit) {
+  if (unit >= 0xd800 && unit < 0xe000)
+    return "\xef\xbf\xbd"; // half of a character
+  std::string out;
+  if (unit < 0x80)
+    return std::string(1, static_cast<char>(unit));
+  if (unit >= 0x800)
+    out += static_cast<char>(0xe0 | unit >> 12);
+  out += static_cast<char>(unit >= 0x800 ? 0x80 | (unit >> 6 & 0x3f) : 0xc0 | unit >> 6);
+  return out += static_cast<char>(0x80 | (unit & 0x3f));
+}
+
+// `text`: the shortest that reads back as the number, so that a float does not come out with the digits of a double.
+Value real(double value, std::string text) {
+  if (std::isnan(value))
+    return named("NaN");
+  if (std::isinf(value))
+    return named(value < 0 ? "-Infinity" : "Infinity");
+  return {Cell(std::strtod(text.c_str(), nullptr)), std::move(text)};
+}
+
+Value primitive(const Memory &memory, ElementType type, Address at) {
+  auto number = [&]<class Signed, class Unsigned>(Signed, Unsigned) -> Value {
     std::optional<Unsigned> value = memory.try_load<Unsigned>(at);
-    return value ? Cell(fmt::format("{}", static_cast<Signed>(*value))) : Cell();
+    return value ? Value{Cell(static_cast<Signed>(*value)), fmt::format("{}", static_cast<Signed>(*value))} : Value();
   };
   switch (type) {
   case ElementType::Boolean: {
     std::optional<u8> value = memory.try_load<u8>(at);
-    return value ? Cell(*value ? "true" : "false") : Cell();
+    return value ? Value{Cell(*value != 0), *value ? "true" : "false"} : Value();
   }
   case ElementType::Char: {
     std::optional<u16> value = memory.try_load<u16>(at);
     if (!value)
-      return Cell();
-    return *value >= ' ' && *value < 0x7f ? Cell(fmt::format("'{}'", static_cast<char>(*value)))
-                                          : Cell(fmt::format("'\\u{:04x}'", *value));
+      return {};
+    return {Cell(utf8(*value)), *value >= ' ' && *value < 0x7f ? fmt::format("'{}'", static_cast<char>(*value))
+                                                               : fmt::format("'\\u{:04x}'", *value)};
   }
   case ElementType::I1: return number(std::int8_t{}, u8{});
   case ElementType::U1: return number(u8{}, u8{});
@@ -45,28 +76,43 @@ Cell primitive_text(const Memory &memory, ElementType type, Address at) {
   case ElementType::U8: return number(u64{}, u64{});
   case ElementType::R4: {
     std::optional<u32> value = memory.try_load<u32>(at);
-    return value ? Cell(fmt::format("{}", std::bit_cast<float>(*value))) : Cell();
+    return value ? real(std::bit_cast<float>(*value), fmt::format("{}", std::bit_cast<float>(*value))) : Value();
   }
   case ElementType::R8: {
     std::optional<u64> value = memory.try_load<u64>(at);
-    return value ? Cell(fmt::format("{}", std::bit_cast<double>(*value))) : Cell();
+    return value ? real(std::bit_cast<double>(*value), fmt::format("{}", std::bit_cast<double>(*value))) : Value();
   }
   case ElementType::I:
   case ElementType::U:
   case ElementType::Ptr:
   case ElementType::FnPtr: {
     std::optional<u64> value = memory.try_pointer(at);
-    return value ? Cell(hex(*value)) : Cell();
+    return value ? named(hex(*value)) : Value();
   }
-  default: return Cell();
+  default: return {};
+  }
+}
+
+// As wide as the primitive, its sign bit left where it is.
+std::optional<u64> bits(const Memory &memory, ElementType type, Address at) {
+  switch (type) {
+  case ElementType::I1:
+  case ElementType::U1: return memory.try_load<u8>(at);
+  case ElementType::I2:
+  case ElementType::U2: return memory.try_load<u16>(at);
+  case ElementType::I4:
+  case ElementType::U4: return memory.try_load<u32>(at);
+  case ElementType::I8:
+  case ElementType::U8: return memory.try_load<u64>(at);
+  default: return std::nullopt;
   }
 }
 
 class Reader {
 public:
-  Reader(const Runtime &runtime, Address object, bool values, u64 most)
-      : runtime_(runtime), memory_(runtime.memory()), fields_(runtime.fields()), object_(object), values_(values),
-        most_(most) {}
+  Reader(const Runtime &runtime, EnumNames &enums, Address object, bool values, u64 most)
+      : runtime_(runtime), enums_(enums), memory_(runtime.memory()), fields_(runtime.fields()), object_(object),
+        values_(values), most_(most) {}
 
   // The fields of an object, or of a struct that lies at `at` in it.
   void add_fields(const std::string &prefix, Address method_table, u64 at, u32 depth) {
@@ -77,33 +123,96 @@ public:
       // Of structs the offsets are as if they were boxed, behind a MethodTable.
       u64 offset = depth ? at + field.offset - memory_.format().pointer_size : field.offset;
       std::string declared_by = field.declaring_type ? runtime_.types().name(field.declaring_type) : "";
-      add(prefix + field.name, field.type, field.type_name, field.method_table, offset, std::move(declared_by), depth);
+      if (field.name == "value__") // of a boxed enum
+        add({prefix + field.name, field.type, field.type_name, method_table, method_table, ""}, offset, declared_by,
+            depth);
+      else
+        add({prefix + field.name, field.type, field.type_name, field.method_table, field.declaring_type, field.name},
+            offset, declared_by, depth);
     }
   }
-  void add(std::string name, ElementType type, std::string type_name, Address method_table, u64 offset,
-           std::string declared_by, u32 depth) {
+
+  struct Place {
+    std::string name;
+    ElementType type{};
+    std::string type_name;
+    Address method_table = 0;   // of a struct; of an enum where it is known
+    Address declaring_type = 0; // and which of its fields: 0: an element
+    std::string field;
+  };
+  void add(Place place, u64 offset, std::string declared_by, u32 depth) {
     if (full())
       return;
-    FieldValue out{offset, name, std::move(type_name), 0, Cell(), std::move(declared_by)};
+    FieldValue out{offset, place.name, place.type_name, 0, Cell(), "", std::move(declared_by)};
     const Address at = object_ + offset;
+    const ElementType type = place.type;
+    Value value;
     if (type == ElementType::Class) {
       out.reference = memory_.try_pointer(at).value_or(0);
       if (values_ && out.reference && out.type == "System.String")
-        if (std::optional<std::string> text = quoted_string(runtime_, out.reference))
-          out.value = *text;
+        value = string_value(out.reference);
     } else if (values_) {
-      out.value = primitive_text(memory_, type, at);
+      value = value_of(place, at);
     }
+    out.value = std::move(value.data);
+    out.text = std::move(value.text);
+    const bool is_told = !out.text.empty(); // 2026-11-22T06:33:00Z rather than its ticks
     rows.push_back(std::move(out));
-    if (type == ElementType::ValueType && method_table && depth < deepest)
-      add_fields(name + ".", method_table, offset, depth + 1);
+    if (type == ElementType::ValueType && !is_told && place.method_table && depth < deepest)
+      add_fields(place.name + ".", place.method_table, offset, depth + 1);
+  }
+  FieldValue string(Address object) {
+    Value value = string_value(object);
+    FieldValue out;
+    out.value = std::move(value.data);
+    out.text = std::move(value.text);
+    return out;
   }
   bool full() const { return rows.size() >= most_; }
 
   std::vector<FieldValue> rows;
 
 private:
+  Value string_value(Address object) {
+    const std::optional<StringText> text = string_text(runtime_, object, longest_text);
+    if (!text)
+      return {};
+    const char *cut = text->is_cut ? "…" : "";
+    return {Cell(text->text + cut), "\"" + shortened(text->text, 4 * longest_text) + cut + "\""};
+  }
+
+  Value value_of(const Place &place, Address at) {
+    if (place.type != ElementType::ValueType) {
+      Value value = primitive(memory_, place.type, at);
+      std::optional<u64> number = bits(memory_, place.type, at);
+      if (!number || (!place.method_table && place.type_name == core_type_name(place.type)))
+        return value;
+      std::string name = place.method_table ? enums_.text(place.method_table, *number)
+                                            : enums_.text(place.declaring_type, place.field, *number);
+      return name.empty() ? value : Value{Cell(name), name + " (" + value.text + ")"};
+    }
+    if (std::optional<std::string> text = struct_text(runtime_, place.type_name, place.method_table, at))
+      return named(*text);
+    return place.type_name.starts_with("System.Nullable<") ? nullable(place.method_table, at) : Value();
+  }
+
+  // Its own value is none of the same kind, so this goes no deeper.
+  Value nullable(Address method_table, Address at) {
+    const InstanceField *has = find_field(runtime_, method_table, "hasValue"),
+                        *value = find_field(runtime_, method_table, "value");
+    if (!has || !value)
+      return {};
+    const std::optional<u8> there = memory_.try_load<u8>(field_address(runtime_, *has, at));
+    if (!there || *there == 0)
+      return {Cell(), there ? "null" : ""};
+    if (value->type_name.starts_with("System.Nullable<"))
+      return {};
+    return value_of({"", value->type, value->type_name, value->method_table, value->declaring_type, value->name},
+                    field_address(runtime_, *value, at));
+  }
+
   const Runtime &runtime_;
+  EnumNames &enums_;
   const Memory &memory_;
   Fields &fields_;
   const Address object_;
@@ -113,31 +222,35 @@ private:
 
 } // namespace
 
-std::optional<std::string> quoted_string(const Runtime &runtime, Address object) {
-  std::optional<StringText> text = string_text(runtime, object, longest_text);
-  if (!text)
-    return std::nullopt;
-  return "\"" + shortened(text->text, 4 * longest_text) + (text->is_cut ? "…\"" : "\"");
-}
+FieldValues::FieldValues(const Runtime &runtime) : runtime_(runtime), enums_(runtime) {}
 
-std::vector<FieldValue> object_fields(const Runtime &runtime, Address object, Address method_table, bool values) {
-  Reader reader(runtime, object, values, most_fields);
+std::vector<FieldValue> FieldValues::fields(Address object, Address method_table, bool values) {
+  Reader reader(runtime_, enums_, object, values, most_fields);
   reader.add_fields("", method_table, 0, 0);
   return std::move(reader.rows);
 }
 
-std::vector<FieldValue> array_elements(const Runtime &runtime, Address object, u64 size, const ElementShape &shape,
-                                       u64 most) {
-  Reader reader(runtime, object, true, most);
-  const std::string type = shape.method_table ? runtime.types().name(shape.method_table) : "";
-  const u64 length = runtime.memory().try_load<u32>(object + runtime.memory().format().pointer_size).value_or(0);
+std::vector<FieldValue> FieldValues::elements(Address object, u64 size, const ElementShape &shape, u64 most) {
+  Reader reader(runtime_, enums_, object, true, most);
+  const std::string type = shape.method_table ? runtime_.types().name(shape.method_table) : "";
+  const u64 length = runtime_.memory().try_load<u32>(object + runtime_.memory().format().pointer_size).value_or(0);
   for (u64 i = 0; i < length && !reader.full(); ++i) {
     const u64 offset = shape.start + i * shape.size;
     if (shape.size == 0 || offset + shape.size > size)
       break;
-    reader.add("[" + std::to_string(i) + "]", shape.type, type, shape.method_table, offset, "", 0);
+    reader.add({"[" + std::to_string(i) + "]", shape.type, type, shape.method_table, 0, ""}, offset, "", 0);
   }
   return std::move(reader.rows);
+}
+
+FieldValue FieldValues::whole(Address object, Address method_table) {
+  const Memory &memory = runtime_.memory();
+  const std::string &type = runtime_.types().name(method_table);
+  Reader reader(runtime_, enums_, object, true, 1);
+  if (type == "System.String")
+    return reader.string(object);
+  reader.add({"", ElementType::ValueType, type, method_table, 0, ""}, memory.format().pointer_size, "", deepest);
+  return std::move(reader.rows.front());
 }
 
 } // namespace dnheap

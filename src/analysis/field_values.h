@@ -1,7 +1,8 @@
-// What an object's fields and an array's elements hold, in words, the fields inside structs with them: for `show`.
-// Values are read only when asked for: they may be anybody's secrets.
+// What an object's fields and an array's elements hold, the fields inside structs with them: for `show`. Values are
+// read only when asked for: they may be anybody's secrets.
 #pragma once
 #include "report/table.h"
+#include "runtime/enum_names.h"
 #include "runtime/runtime.h"
 
 namespace dnheap {
@@ -11,18 +12,25 @@ struct FieldValue {
   std::string name;        // "StateMachine.held", "[17].key"
   std::string type;        // empty: cannot be told
   Address reference = 0;   // what it refers to; 0: null, or no reference
-  report::Cell value;      // absent: not asked for, null, a struct, or not in the dump
+  report::Cell value;      // as it is; absent: not asked for, null, a struct that is no value, or not in the dump
+  std::string text;        // the same for people, as C# would write it
   std::string declared_by; // the type; empty: an element, or cannot be told
 };
 
-// In the order of memory, a struct before its parts. Empty for arrays.
-std::vector<FieldValue> object_fields(const Runtime &runtime, Address object, Address method_table, bool values);
+class FieldValues {
+public:
+  explicit FieldValues(const Runtime &runtime);
 
-// With their values, `most` rows at most. `size`: of the array, in bytes.
-std::vector<FieldValue> array_elements(const Runtime &runtime, Address object, u64 size, const ElementShape &shape,
-                                       u64 most);
+  // In the order of memory, a struct before its parts, or instead of them where its value is told. Empty for arrays.
+  std::vector<FieldValue> fields(Address object, Address method_table, bool values);
+  // With their values, `most` rows at most. `size`: of the array, in bytes.
+  std::vector<FieldValue> elements(Address object, u64 size, const ElementShape &shape, u64 most);
+  // Of an object that is one value: a string, a boxed struct of those that struct_text() knows.
+  FieldValue whole(Address object, Address method_table);
 
-// A string's contents in quotes, cut when they are long; nullopt: not in the dump.
-std::optional<std::string> quoted_string(const Runtime &runtime, Address object);
+private:
+  const Runtime &runtime_;
+  EnumNames enums_;
+};
 
 } // namespace dnheap

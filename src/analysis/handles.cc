@@ -45,12 +45,9 @@ report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes 
       {"secondary", "Secondary", Kind::address},
       {"type", "Type", Kind::text},
       {"secondary_type", "Type of secondary", Kind::text}};
-  TypeFilter filter(question);
   std::vector<report::Row> rows;
   for (const HandleData &h : handles) {
     const std::string *type = types.find(h.object);
-    if (!filter.everything() && !(type && filter.passes(*type)))
-      continue;
     // Only a dependent handle's second word is an object.
     bool object = h.type == HandleType::dependent && h.secondary && *h.secondary;
     rows.push_back({h.handle, name_of(h.type), h.strong_reference, h.table, h.object, h.ref_count, h.secondary,
@@ -116,6 +113,13 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
     return a.type != b.type ? a.type < b.type : a.handle < b.handle;
   });
   ObjectTypes types(snapshot);
+  const TypeFilter filter(snapshot, question);
+  if (!filter.everything())
+    std::erase_if(handles, [&](const HandleData &h) {
+      const std::string *type = types.find(h.object);
+      return !type || !filter.passes(*type);
+    });
+  filter.add_notes(answer);
   answer.tables = {handles_table(handles, types, question), kinds_table(supported, handles, types)};
   for (const std::string &problem : problems) {
     answer.completeness->complete = false;

@@ -19,7 +19,7 @@ ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
 }
 
 void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer &answer) {
-  if (!question.live && !question.dead)
+  if (!question.live && !question.dead && question.table != "stages")
     return;
   u64 objects = 0, bytes = 0;
   report::Table table;

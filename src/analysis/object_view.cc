@@ -1,5 +1,6 @@
 #include "analysis/object_view.h"
 
+#include "base/not_found.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -16,14 +17,16 @@ ObjectId ObjectView::at(Address address, std::string &note) {
     return object;
   const Heap &heap = snapshot_.heap();
   if (!heap.holds(address))
-    throw Error(hex(address) + " is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+    throw NotFound(hex(address) +
+                   " is no object: it lies outside the managed heap (dnheap segments shows where that is)");
   if (ObjectId before = index_.last_at_or_before(address); before != no_object)
     if (Address start = index_.address(before); address - start < aligned_size(before)) {
       note = hex(address) + " lies " + std::to_string(address - start) + " bytes inside the object at " + hex(start);
       return before;
     }
-  throw Error(hex(address) + " is no object: it lies in free space of the heap, or in a part of it that could not be "
-                             "walked; dnheap objects --range lists the objects around it");
+  throw NotFound(hex(address) +
+                 " is no object: it lies in free space of the heap, or in a part of it that could not be "
+                 "walked; dnheap objects --range lists the objects around it");
 }
 
 Address ObjectView::method_table(ObjectId object) {
@@ -101,12 +104,37 @@ std::string ObjectView::field_between(ObjectId from, ObjectId to, Indices indice
   return out;
 }
 
-std::string ObjectView::delegate_text(ObjectId object) {
-  constexpr u64 most = 4;
-  std::string out;
-  for (const DelegateTarget &target : fields_.delegate_targets(address(object), method_table(object), most))
-    out += (out.empty() ? "" : ", ") + target.method;
-  return out;
+const std::string &ObjectView::delegate_text(ObjectId object) { return calls(object).text; }
+
+u64 ObjectView::delegate_targets(ObjectId object) { return calls(object).targets; }
+
+const ObjectView::Calls &ObjectView::calls(ObjectId object) {
+  constexpr u64 most_targets = 1 << 20, most_methods = 4;
+  static const Calls none;
+  if (auto known = calls_.find(static_cast<u32>(object)); known != calls_.end())
+    return known->second;
+  const std::vector<DelegateTarget> targets =
+      fields_.delegate_targets(address(object), method_table(object), most_targets);
+  if (targets.empty())
+    return none;
+  std::vector<std::pair<std::string_view, u64>> methods; // in order, with how often
+  std::unordered_map<std::string_view, u64> place;
+  for (const DelegateTarget &target : targets) {
+    auto [at, is_new] = place.try_emplace(target.method, methods.size());
+    if (is_new)
+      methods.emplace_back(target.method, 0);
+    ++methods[at->second].second;
+  }
+  Calls out;
+  out.targets = targets.size();
+  for (u64 i = 0; i < std::min<u64>(methods.size(), most_methods); ++i) {
+    (out.text += i ? ", " : "") += methods[i].first;
+    if (methods[i].second > 1)
+      out.text += " ×" + count_text(methods[i].second);
+  }
+  if (methods.size() > most_methods)
+    out.text += " and " + count_text(methods.size() - most_methods) + " other methods";
+  return calls_.emplace(static_cast<u32>(object), std::move(out)).first->second;
 }
 
 } // namespace dnheap

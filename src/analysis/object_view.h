@@ -9,6 +9,7 @@
 #include "snapshot/snapshot.h"
 
 #include <functional>
+#include <unordered_map>
 
 namespace dnheap {
 
@@ -40,10 +41,17 @@ public:
   std::string field(ObjectId object, const Reference &reference, Indices indices);
   // The first reference of `from` that leads to `to`; the empty text when there is none.
   std::string field_between(ObjectId from, ObjectId to, Indices indices);
-  // "Shop.Cart.OnChanged" of a delegate, several with commas between; else empty.
-  std::string delegate_text(ObjectId object);
+  // "Shop.Cart.OnChanged" of a delegate, "Shop.View.OnChanged ×2,000, Shop.Log.Write" of one that calls several: alike
+  // ones once, in the order of the first of each; empty of anything else.
+  const std::string &delegate_text(ObjectId object);
+  u64 delegate_targets(ObjectId object); // how many it calls
 
 private:
+  struct Calls {
+    std::string text;
+    u64 targets = 0;
+  };
+  const Calls &calls(ObjectId object);
   const ObjectRange *range(ObjectId object) const;
 
   Snapshot &snapshot_;
@@ -51,6 +59,7 @@ private:
   const References &references_;
   ReferenceReader reader_;
   Fields &fields_;
+  std::unordered_map<u32, Calls> calls_; // of delegates, by ObjectId: one may be met on many paths
 };
 
 } // namespace dnheap

@@ -25,7 +25,7 @@ class Selection {
 public:
   Selection(Snapshot &snapshot, const Question &question)
       : watch_(snapshot.watch()), runtime_(snapshot.runtime()), cursor_(snapshot.heap(), snapshot.runtime()),
-        types_(question), generation_(generation_of(question)), filter_(filter_of(snapshot, question)) {}
+        types_(snapshot, question), generation_(generation_of(question)), filter_(filter_of(snapshot, question)) {}
 
   bool next(Line &line) {
     while (const Object *object = cursor_.next()) {
@@ -43,6 +43,7 @@ public:
     return false;
   }
 
+  const TypeFilter &types() const { return types_; }
   const std::string &name(Address method_table) { return runtime_.types().name(method_table); }
 
 private:
@@ -132,6 +133,7 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   // Names are told while rows stream; what goes wrong there is said beforehand.
   for (const TypeTally &type : snapshot.tally().types)
     selection->name(type.method_table);
+  selection->types().add_notes(answer);
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);
   return answer;

@@ -2,6 +2,7 @@
 // of all its instances, those that are alike as one.
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
+#include "analysis/named_types.h"
 #include "analysis/object_view.h"
 #include "analysis/path_steps.h"
 #include "analysis/signature.h"
@@ -46,11 +47,8 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
   report::Table table;
   table.name = "paths";
   table.shown = Shown::in_data;
-  table.columns = {{"root", "", Kind::nested},
-                   {"steps", "", Kind::nested},
-                   {"steps_left_out", "", Kind::count},
-                   {"instances", "", Kind::count},
-                   {"signature", "", Kind::text}};
+  table.columns = {{"root", "", Kind::nested},     {"steps", "", Kind::nested},   {"steps_left_out", "", Kind::count},
+                   {"instances", "", Kind::count}, {"signature", "", Kind::text}, {"path", "", Kind::text}};
   std::vector<report::Row> rows;
   for (const PathSteps &path : paths) {
     std::vector<Cell> steps;
@@ -59,7 +57,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
                                         {"type", step.type},
                                         {"field", step.field},
                                         {"calls", step.calls.empty() ? Cell() : Cell(step.calls)}});
-    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature});
+    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path_text(path)});
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
@@ -69,7 +67,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
 // One path for people: one line per step, repeats folded.
 report::Table steps_table(const PathSteps &path, const std::string &title) {
   report::Table table;
-  table.name = "steps";
+  table.name = "paths";
   table.title = title;
   table.shown = Shown::in_text;
   table.whole = true;
@@ -117,9 +115,29 @@ std::string field_text(const TypePath::Step &step) {
   return out;
 }
 
-report::Answer answer_type(Snapshot &snapshot, const Question &question) {
+// What `path TYPE` is asked about, and what to say of it.
+struct Meant {
+  std::function<bool(Address)> types; // by MethodTable
+  std::string note;
+};
+
+Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Address> address) {
+  TypeSystem &types = snapshot.runtime().types();
+  if (address)
+    return {[address](Address mt) { return mt == *address; },
+            hex(*address) + " is the MethodTable of " + types.name(*address) + ": these are the ways of its instances"};
+  NamedTypes named = types_called_or_like(snapshot, question.subject);
+  std::string note = named.note(question.subject);
+  return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
+}
+
+report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "path");
-  TypePaths paths = find_type_paths(snapshot, question.subject);
+  const Meant meant = types_meant(snapshot, question, method_table);
+  TypePaths paths = find_type_paths(snapshot, meant.types);
+  if (question.sort == "instances")
+    std::stable_sort(paths.paths.begin(), paths.paths.end(),
+                     [](const TypePath &a, const TypePath &b) { return a.instances > b.instances; });
   report::Table table;
   table.name = "paths";
   table.columns = {{"instances", "Instances", Kind::count},
@@ -131,7 +149,7 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question) {
                    {"example", "Example", Kind::address},
                    {"root", "", Kind::nested, Shown::in_data},
                    {"steps", "", Kind::nested, Shown::in_data},
-                   {"path", "Held by", Kind::text, Shown::in_text}};
+                   {"path", "Held by", Kind::text}};
   std::vector<report::Row> rows;
   for (const TypePath &path : paths.paths) {
     std::vector<Cell> steps;
@@ -143,10 +161,16 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question) {
   }
   table.row_count = rows.size();
   table.rows = report::rows_of(std::move(rows));
-  for (u64 i = 0; i < paths.paths.size() && i < most_explained; ++i)
-    explain_compiled_names(paths.paths[i].text(), table.notes);
-  if (paths.by_regex)
-    table.notes.push_back("no type is called " + question.subject + ": these are those whose names match it");
+  // Owner and fields by themselves: what stands before a field in the whole text is no type.
+  const u64 shown = question.top ? question.top : most_explained;
+  for (u64 i = 0; i < std::min<u64>({paths.paths.size(), most_explained, shown}); ++i) {
+    explain_compiled_names(paths.paths[i].owner_text, table.notes);
+    for (const TypePath::Step &step : paths.paths[i].steps)
+      for (const std::string &field : step.fields)
+        explain_compiled_names(field, table.notes);
+  }
+  if (!meant.note.empty())
+    answer.completeness->notes.push_back(meant.note);
   if (paths.unreachable)
     table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
                           " instances are held by nothing: garbage");
@@ -161,8 +185,15 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question) {
 } // namespace
 
 report::Answer answer_path(Snapshot &snapshot, const Question &question) {
-  std::optional<Address> address = find_address(question.subject);
-  report::Answer answer = address ? answer_object(snapshot, question, *address) : answer_type(snapshot, question);
+  const std::optional<Address> address = find_address(snapshot, question.subject);
+  const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
+  if (of_type && question.all)
+    throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");
+  if (!of_type && !question.sort.empty())
+    throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
+                     question.sort);
+  report::Answer answer =
+      of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address);
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   return answer;

@@ -25,6 +25,19 @@ u64 times_repeated(const std::vector<PathStep> &steps, u64 at, u64 period) {
         return times;
 }
 
+// Steps that come again and again.
+struct Repeat {
+  u64 period = 1, times = 1;
+};
+
+Repeat repeat_at(const std::vector<PathStep> &steps, u64 at) {
+  Repeat out;
+  for (u64 period = 1; period <= PathStates::longest_period; ++period)
+    if (u64 times = times_repeated(steps, at, period); times >= 3 && times * period > out.times * out.period)
+      out = {period, times};
+  return out;
+}
+
 // The fields of a path, as `path TYPE` tells them.
 class FoldedFields {
 public:
@@ -111,6 +124,28 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
   return out;
 }
 
+std::string path_text(const PathSteps &path) {
+  std::string out = path.owner + (path.owner.starts_with("static ") || path.steps.size() < 2 ? "" : " → ");
+  const u64 between = path.left_out ? path.steps.size() / 2 : 0; // what was left out lies in front of this one
+  for (u64 i = 1; i < path.steps.size();) {
+    if (i == between)
+      out += " … ";
+    const Repeat repeat = repeat_at(path.steps, i);
+    if (repeat.times < 3) {
+      out += path.steps[i++].field;
+      continue;
+    }
+    out += repeat.period > 1 ? "(" : "";
+    for (u64 k = 0; k < repeat.period; ++k)
+      out += path.steps[i + k].folded;
+    const bool gap_inside = i < between && i + repeat.period * repeat.times >= between;
+    const u64 more = gap_inside ? path.left_out / repeat.period : 0;
+    out += (repeat.period > 1 ? ")×" : "×") + std::to_string(repeat.times + more);
+    i += repeat.period * repeat.times;
+  }
+  return out;
+}
+
 std::vector<report::Row> folded_rows(const PathSteps &path) {
   std::vector<report::Row> rows;
   auto add = [&](const PathStep &step) {
@@ -118,11 +153,7 @@ std::vector<report::Row> folded_rows(const PathSteps &path) {
     rows.push_back({rows.empty() ? path.owner : "  " + step.field, type, hex(step.address)});
   };
   for (u64 i = 0; i < path.steps.size();) {
-    u64 period = 1, times = 1;
-    if (i) // the root is no repeat of anything
-      for (u64 p = 1; p <= PathStates::longest_period; ++p)
-        if (u64 t = times_repeated(path.steps, i, p); t >= 3 && t * p > times * period)
-          period = p, times = t;
+    const auto [period, times] = i ? repeat_at(path.steps, i) : Repeat(); // the root is no repeat of anything
     u64 between = path.steps.size() / 2;
     bool gap_inside = path.left_out && i < between && i + period * times >= between;
     if (times < 3) {

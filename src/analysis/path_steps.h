@@ -28,6 +28,9 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
 // What is known of a root that an owner has; null: of the owner itself.
 std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root);
 
+// "static Shop.Cache._items._entries[17].value(._next)×12": in one line, what repeats once.
+std::string path_text(const PathSteps &path);
+
 // Rows {field, type, address} for people: what repeats is shown once, with how often.
 std::vector<report::Row> folded_rows(const PathSteps &path);
 

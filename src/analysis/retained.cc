@@ -29,7 +29,7 @@ class Holding {
 public:
   Holding(Snapshot &snapshot, const Question &question)
       : snapshot_(snapshot), tree_(snapshot.dominators()), graph_(snapshot.graph()), owners_(snapshot.owners()),
-        types_(snapshot.references().types()), filter_(question) {
+        types_(snapshot.references().types()), filter_(snapshot, question) {
     Retained reached = tree_.reached(), lost = tree_.unreachable();
     all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
     for (u32 i = 0; i < owners_.owners.size(); ++i)
@@ -67,6 +67,7 @@ public:
   const std::string &name(TypeId type) { return snapshot_.runtime().types().name(method_table(type)); }
   std::string assembly(TypeId type) { return snapshot_.runtime().types().assembly(method_table(type)); }
   Address address(ObjectId object) const { return snapshot_.index().address(object); }
+  const TypeFilter &filter() const { return filter_; }
   bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
 
   // The owner above a place. Owners stand below the virtual root only: no climb, which may be as long as a list.
@@ -375,7 +376,11 @@ report::Table tree_table(Snapshot &snapshot, const Question &question) {
 
 report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "retained");
-  if (question.tree) {
+  if (question.tree && !question.table.empty() && question.table != "tree")
+    throw UsageError("--tree is a table of its own: there is " + question.table + " without it");
+  if (question.tree || question.table == "tree") {
+    if (!question.type_regex.empty() || !question.type_exact.empty())
+      throw UsageError("--type chooses rows of the other tables: the tree has all types");
     answer.tables.push_back(tree_table(snapshot, question));
     if (question.depth > Tree::most_levels)
       answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(Tree::most_levels) +
@@ -391,6 +396,7 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
     answer.tables.push_back(groups_table(holding, "assemblies", "By assembly", "assembly",
                                          [&](TypeId type) { return holding.assembly(type); }));
     answer.tables.push_back(objects_table(holding, question.top));
+    holding.filter().add_notes(answer);
   }
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);

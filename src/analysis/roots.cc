@@ -98,7 +98,7 @@ report::Table groups_table(const Found &found, TypeSystem &types) {
   return table;
 }
 
-report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types, const Question &question) {
+report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types) {
   report::Table table;
   table.name = "roots";
   table.columns = {{"kind", "Kind", Kind::text},
@@ -109,32 +109,38 @@ report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types,
                    {"thread", "Thread", Kind::number},
                    {"interior", "Interior", Kind::boolean, report::Shown::in_data},
                    {"pinned", "Pinned", Kind::boolean, report::Shown::in_data}};
-  auto filter = std::make_shared<TypeFilter>(question);
-  if (filter->everything())
-    table.row_count = found->set.roots.size();
-  table.rows = [found, filter, &types, next = u64{0}](report::Row &row) mutable {
-    for (; next < found->set.roots.size(); ++next) {
-      const Root &root = found->set.roots[next];
-      Address type = found->types[next];
-      if (!filter->everything() && !(type && filter->passes(types.name(type))))
-        continue;
-      ++next;
-      row[0] = kind_text(root);
-      if (root.slot)
-        row[1] = root.slot;
-      row[2] = root.object;
-      if (type)
-        row[3] = Cell::borrowed(types.name(type));
-      if (root.name)
-        row[4] = found->set.name(root);
-      row[5] = thread_cell(found->set.thread(root));
-      row[6] = root.interior;
-      row[7] = root.pinned;
-      return true;
-    }
-    return false;
+  table.row_count = found->set.roots.size();
+  table.rows = [found, &types, next = u64{0}](report::Row &row) mutable {
+    if (next == found->set.roots.size())
+      return false;
+    const Root &root = found->set.roots[next];
+    const Address type = found->types[next++];
+    row[0] = kind_text(root);
+    if (root.slot)
+      row[1] = root.slot;
+    row[2] = root.object;
+    if (type)
+      row[3] = Cell::borrowed(types.name(type));
+    if (root.name)
+      row[4] = found->set.name(root);
+    row[5] = thread_cell(found->set.thread(root));
+    row[6] = root.interior;
+    row[7] = root.pinned;
+    return true;
   };
   return table;
+}
+
+// Only the roots whose objects are of the types asked for, in all tables.
+void keep(const TypeFilter &filter, TypeSystem &types, Found &found) {
+  u64 kept = 0;
+  for (u64 i = 0; i < found.types.size(); ++i)
+    if (found.types[i] && filter.passes(types.name(found.types[i]))) {
+      found.set.roots[kept] = found.set.roots[i];
+      found.types[kept++] = found.types[i];
+    }
+  found.set.roots.resize(kept);
+  found.types.resize(kept);
 }
 
 } // namespace
@@ -151,7 +157,11 @@ report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
   for (Address type : found->types) // so that reasons why there is no name are known below
     if (type)
       types.name(type);
-  answer.tables = {kinds_table(*found, index), groups_table(*found, types), roots_table(found, types, question)};
+  const TypeFilter filter(snapshot, question);
+  if (!filter.everything())
+    keep(filter, types, *found);
+  answer.tables = {kinds_table(*found, index), groups_table(*found, types), roots_table(found, types)};
+  filter.add_notes(answer);
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap handles " + shell_word(question.target);

@@ -5,6 +5,7 @@
 #include "analysis/field_values.h"
 #include "analysis/object_view.h"
 #include "analysis/series_table.h"
+#include "analysis/show_type.h"
 #include "analysis/subject.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -66,7 +67,7 @@ LiveStage closure_of(Snapshot &snapshot, Address object) {
 
 // The facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
-                       const Question &question, report::Answer &answer) {
+                       const std::string &inside, const Question &question, report::Answer &answer) {
   const Holding holding = holding_of(snapshot, view.address(object), referrers);
   std::optional<LiveStage> whole;
   if (question.closure)
@@ -76,24 +77,32 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (elements)
     length = snapshot.runtime().memory().try_load<u32>(view.address(object) +
                                                        snapshot.runtime().memory().format().pointer_size);
-  const std::string calls = view.delegate_text(object);
+  const std::string &calls = view.delegate_text(object);
+  const u64 targets = view.delegate_targets(object);
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
+
+  FieldValue value;
+  if (question.values)
+    value = FieldValues(snapshot.runtime()).whole(view.address(object), view.method_table(object));
 
   report::Table data;
   data.name = "object";
   data.shown = Shown::in_data;
-  data.columns = {
-      {"address", "", Kind::address},      {"method_table", "", Kind::address}, {"type", "", Kind::text},
-      {"bytes", "", Kind::bytes},          {"aligned_bytes", "", Kind::bytes},  {"generation", "", Kind::text},
-      {"elements", "", Kind::count},       {"calls", "", Kind::text},           {"reachable", "", Kind::boolean},
-      {"conservative", "", Kind::boolean}, {"retained", "", Kind::bytes},       {"retained_objects", "", Kind::count},
-      {"closure_bytes", "", Kind::bytes},  {"closure_objects", "", Kind::count}};
-  data.rows = report::rows_of(
-      {{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
-        view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
-        holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(),
-        if_reached(holding.retained.aligned_bytes), if_reached(holding.retained.objects),
-        whole ? Cell(whole->aligned_bytes) : Cell(), whole ? Cell(whole->objects) : Cell()}});
+  data.columns = {{"address", "", Kind::address},     {"method_table", "", Kind::address},
+                  {"type", "", Kind::text},           {"bytes", "", Kind::bytes},
+                  {"aligned_bytes", "", Kind::bytes}, {"generation", "", Kind::text},
+                  {"elements", "", Kind::count},      {"calls", "", Kind::text},
+                  {"reachable", "", Kind::boolean},   {"conservative", "", Kind::boolean},
+                  {"retained", "", Kind::bytes},      {"retained_objects", "", Kind::count},
+                  {"closure_bytes", "", Kind::bytes}, {"closure_objects", "", Kind::count},
+                  {"targets", "", Kind::count},       {"value", "", Kind::text}};
+  data.rows =
+      report::rows_of({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
+                        view.aligned_size(object), view.generation(object), length,
+                        calls.empty() ? Cell() : Cell(calls), holding.reached,
+                        holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.aligned_bytes),
+                        if_reached(holding.retained.objects), whole ? Cell(whole->aligned_bytes) : Cell(),
+                        whole ? Cell(whole->objects) : Cell(), targets ? Cell(targets) : Cell(), value.value}});
   data.row_count = 1;
 
   std::vector<report::Row> rows;
@@ -101,6 +110,8 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   auto sum = [&](const LiveStage &r) {
     return bytes_text(r.aligned_bytes) + " in " + count_text(r.objects) + (r.objects == 1 ? " object" : " objects");
   };
+  if (!inside.empty())
+    fact("address", inside);
   fact("object", hex(view.address(object)));
   fact("type", view.type_name(object));
   fact("MethodTable", hex(view.method_table(object)));
@@ -109,10 +120,9 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (length)
     fact("elements", count_text(*length));
   if (!calls.empty())
-    fact("calls", calls);
-  if (question.values && view.type_name(object) == "System.String")
-    if (std::optional<std::string> text = quoted_string(snapshot.runtime(), view.address(object)))
-      fact("text", *text);
+    fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
+  if (!value.text.empty())
+    fact(view.type_name(object) == "System.String" ? "text" : "value", value.text);
   fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
                                    : std::string("nothing holds it any more: it is garbage"));
   if (holding.reached && !holding.precisely)
@@ -120,7 +130,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (whole)
     fact("closure", sum(*whole) + " can be reached from it");
   report::Table text;
-  text.name = "facts";
+  text.name = "object";
   text.shown = Shown::in_text;
   text.whole = true;
   text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
@@ -140,13 +150,17 @@ report::Table value_table(const char *name, const char *title, const std::vector
                    {"field", "Field", Kind::text},
                    {"type", "Type", Kind::text},
                    {"reference", "Refers to", Kind::address},
-                   {"value", "Value", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
+                   {"value", "", Kind::text, Shown::in_data},
                    {"declared_by", "Declared by", Kind::text, Shown::in_data}};
+  if (question.values)
+    table.columns.push_back({"value_text", "Value", Kind::text, Shown::in_text});
   std::vector<report::Row> rows;
   for (const FieldValue &field : values) {
     rows.push_back({field.offset, field.name, field.type.empty() ? Cell() : Cell(field.type),
                     field.reference ? Cell(field.reference) : Cell(), field.value,
                     field.declared_by.empty() ? Cell() : Cell(field.declared_by)});
+    if (question.values)
+      rows.back().push_back(field.text.empty() ? Cell() : Cell(field.text));
     explain_compiled_names("." + field.name, table.notes);
   }
   table.row_count = rows.size();
@@ -160,11 +174,11 @@ void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Que
   const std::optional<ElementShape> shape = snapshot.runtime().fields().elements(type);
   if (!shape) {
     answer.tables.push_back(
-        value_table("fields", "Fields", object_fields(snapshot.runtime(), at, type, question.values), question));
+        value_table("fields", "Fields", FieldValues(snapshot.runtime()).fields(at, type, question.values), question));
     answer.tables.back().whole = true;
   } else if (question.values && shape->type != ElementType::Class) {  // references are listed in any case
     const u64 most = question.top ? question.top + 1 : most_elements; // the writer says that there are more
-    std::vector<FieldValue> values = array_elements(snapshot.runtime(), at, view.size(object), *shape, most);
+    std::vector<FieldValue> values = FieldValues(snapshot.runtime()).elements(at, view.size(object), *shape, most);
     answer.tables.push_back(value_table("elements", "Elements", values, question));
     if (values.size() == most)
       answer.tables.back().row_count.reset(); // how many more there are is not known
@@ -229,7 +243,11 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   Question question = asked;
   const bool is_blanked = snapshot.target().extraction && snapshot.target().extraction->values_blanked;
   question.values &= !is_blanked;
-  const Address address = address_of_subject(question);
+  if (question.table == "elements" && !asked.values)
+    throw UsageError("--table elements shows contents: it needs --values");
+  const Address address = address_of_subject(snapshot, question);
+  if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
+    return show_type(snapshot, question, address);
   report::Answer answer = begin_indexed_answer(snapshot, question, "show");
   ObjectView view(snapshot);
   std::string note;
@@ -242,7 +260,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   std::erase_if(referrers, [&](ObjectId referrer) {
     return std::binary_search(holders.begin(), holders.end(), view.address(referrer));
   });
-  add_object_tables(snapshot, view, object, referrers, question, answer);
+  add_object_tables(snapshot, view, object, referrers, note, question, answer);
   add_values(snapshot, view, object, question, answer);
   answer.tables.push_back(references_table(snapshot, view, object, question.top));
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));

@@ -8,7 +8,6 @@
 #include "graph/retained_by_group.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 namespace dnheap {
@@ -22,8 +21,8 @@ struct TypeLine {
   u64 retained = 0; // where it was asked for
 };
 
-std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const Question &question) {
-  TypeFilter filter(question);
+std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const TypeFilter &filter,
+                               const Question &question) {
   std::optional<u8> generation = generation_of(question);
   std::vector<TypeLine> out;
   for (const TypeTally &type : tally.types) {
@@ -54,6 +53,15 @@ void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
       return *a.name < *b.name;
     return a.tally->method_table < b.tally->method_table;
   });
+}
+
+// Is one of the rows that will be shown of a type that is not the only one with its name?
+bool shows_equal_names(const std::vector<TypeLine> &lines, u64 top) {
+  std::unordered_map<std::string_view, u64> times;
+  for (const TypeLine &line : lines)
+    ++times[*line.name];
+  const auto shown = static_cast<i64>(top ? std::min<u64>(top, lines.size()) : lines.size());
+  return std::any_of(lines.begin(), lines.begin() + shown, [&](const TypeLine &line) { return times[*line.name] > 1; });
 }
 
 report::Table types_table(const std::vector<TypeLine> &lines, const Question &question) {
@@ -97,15 +105,10 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total[1] = all.count;
   total[2] = all.bytes;
   total[4] = all.aligned_bytes;
-  total.back() = "total of " + count_text(rows.size()) + " types";
+  total.back() = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " type" : " types");
   table.total = std::move(total);
-  std::set<std::string_view> names;
-  for (const TypeLine &line : lines)
-    names.insert(*line.name);
-  if (names.size() < lines.size() && !question.verbose)
+  if (!question.verbose && shows_equal_names(lines, question.top))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
-  if (lines.empty() && !question.type_regex.empty())
-    table.notes.push_back("no type matches; --type is case-sensitive, (?i) before it ignores case");
   table.rows = report::rows_of(std::move(rows));
   return table;
 }
@@ -149,13 +152,15 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   if (!filter.everything())
     filtered = snapshot.tally(filter);
   const HeapTally &tally = filter.everything() ? snapshot.tally() : filtered;
-  std::vector<TypeLine> lines = lines_of(snapshot, tally, question);
+  const TypeFilter types(snapshot, question);
+  std::vector<TypeLine> lines = lines_of(snapshot, tally, types, question);
   if (question.by == "retained") {
     add_retained(snapshot, lines);
     add_root_notes(snapshot, answer);
   }
   sort_lines(lines, !question.sort.empty() ? question.sort : !question.by.empty() ? question.by : "bytes");
   answer.tables.push_back(types_table(lines, question));
+  types.add_notes(answer);
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);
   for (const TypeLine &line : lines)

@@ -1,32 +1,57 @@
 #include "analysis/subject.h"
 
 #include "base/error.h"
+#include "snapshot/snapshot.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace dnheap {
 
-std::optional<Address> find_address(const std::string &subject) {
-  std::string_view digits = subject;
-  if (digits.starts_with("0x") || digits.starts_with("0X"))
-    digits.remove_prefix(2);
-  // As debuggers print them: 00007f1b`70030b58.
-  std::string plain;
-  for (char c : digits)
-    if (c != '`' && c != '_')
-      plain += c;
-  Address value = 0;
-  auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value, 16);
-  if (plain.empty() || error != std::errc() || end != plain.data() + plain.size())
+namespace {
+
+std::optional<u64> number(std::string_view digits, int base) {
+  u64 value = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size())
     return std::nullopt;
   return value;
 }
 
-Address address_of_subject(const Question &question) {
-  if (std::optional<Address> address = find_address(question.subject))
+bool has_prefix(std::string_view text) { return text.starts_with("0x") || text.starts_with("0X"); }
+
+} // namespace
+
+std::optional<Address> hex_address(std::string_view text) {
+  if (has_prefix(text))
+    text.remove_prefix(2);
+  std::string digits(text);
+  std::erase_if(digits, [](char c) { return c == '`' || c == '_'; });
+  return number(digits, 16);
+}
+
+std::optional<Address> find_address(Snapshot &snapshot, const std::string &subject) {
+  if (subject.starts_with("0n")) // a decimal number, to WinDbg
+    return number(std::string_view(subject).substr(2), 10);
+  if (!has_prefix(subject) && subject.find_first_of("0123456789") == std::string::npos)
+    return std::nullopt;
+  const std::optional<Address> hex = hex_address(subject), decimal = number(subject, 10);
+  auto leads_somewhere = [&](std::optional<Address> address) {
+    return address && (snapshot.heap().holds(*address) || is_method_table(snapshot, *address));
+  };
+  return decimal && (!hex || (!leads_somewhere(hex) && leads_somewhere(decimal))) ? decimal : hex;
+}
+
+Address address_of_subject(Snapshot &snapshot, const Question &question) {
+  if (std::optional<Address> address = find_address(snapshot, question.subject))
     return *address;
   throw UsageError("'" + question.subject +
                    "' is not an address such as 0x7f00c0de1234; dnheap objects --type lists those of a type");
+}
+
+bool is_method_table(Snapshot &snapshot, Address address) {
+  return address % snapshot.runtime().memory().format().pointer_size == 0 &&
+         snapshot.runtime().types().object_layout(address).has_value();
 }
 
 } // namespace dnheap

@@ -2,24 +2,30 @@
 
 #include "runtime/gc_1.h"
 
-#include <re2/re2.h>
+#include <algorithm>
 
 namespace dnheap {
 
-TypeFilter::TypeFilter(const Question &question) : exact_(question.type_exact) {
+TypeFilter::TypeFilter(Snapshot &snapshot, const Question &question) {
+  if (!question.type_exact.empty()) {
+    types_ = types_called(snapshot, question.type_exact);
+    note_ = types_->note(question.type_exact);
+  }
   if (question.type_regex.empty())
     return;
-  regex_ = std::make_unique<re2::RE2>(question.type_regex, re2::RE2::Quiet);
-  if (!regex_->ok())
-    throw Error("--type " + question.type_regex + ": " + regex_->error());
+  NamedTypes like = types_like(snapshot, question.type_regex);
+  if (like.names.empty())
+    note_ = "no type matches " + question.type_regex + "; --type is case-sensitive, (?i) before it ignores case";
+  else if (like.how == NamedTypes::How::csharp)
+    note_ = like.note(question.type_regex);
+  if (types_)
+    std::erase_if(like.names, [&](const std::string &name) { return !types_->has(name); });
+  types_ = std::move(like);
 }
 
-TypeFilter::~TypeFilter() = default;
-
-bool TypeFilter::passes(const std::string &name) const {
-  if (!exact_.empty() && name != exact_)
-    return false;
-  return !regex_ || re2::RE2::PartialMatch(name, *regex_);
+void TypeFilter::add_notes(report::Answer &answer) const {
+  if (!note_.empty())
+    answer.completeness->notes.push_back(note_);
 }
 
 std::optional<u8> generation_of(const Question &question) {

@@ -1,27 +1,24 @@
-// Which types a question is about: --type (RE2, unanchored, case-sensitive) or --type-exact. Each name is looked at
-// once.
+// Which types a question is about: --type (RE2, unanchored, case-sensitive) or --type-exact, both also as C# writes
+// names.
 #pragma once
+#include "analysis/named_types.h"
 #include "analysis/verb.h"
-
-#include <memory>
-
-namespace re2 {
-class RE2;
-}
 
 namespace dnheap {
 
 class TypeFilter {
 public:
-  // Throws Error when the expression is malformed.
-  explicit TypeFilter(const Question &question);
-  ~TypeFilter();
-  bool everything() const { return !regex_ && exact_.empty(); }
-  bool passes(const std::string &name) const;
+  // Throws UsageError when the expression is malformed, NotFound when no type is called exactly so. Walks the heap
+  // unless that was done.
+  TypeFilter(Snapshot &snapshot, const Question &question);
+  bool everything() const { return !types_; }
+  bool passes(const std::string &name) const { return !types_ || types_->has(name); }
+  // Which types a name as C# writes it was taken for, and that no name matches.
+  void add_notes(report::Answer &answer) const;
 
 private:
-  std::unique_ptr<re2::RE2> regex_;
-  std::string exact_;
+  std::optional<NamedTypes> types_;
+  std::string note_;
 };
 
 // The generation that --gen names; nullopt = any.

@@ -7,7 +7,8 @@
 #include "graph/reach.h"
 #include "graph/shortest_paths.h"
 
-#include <re2/re2.h>
+#include <algorithm>
+#include <numeric>
 
 namespace dnheap {
 
@@ -15,33 +16,12 @@ namespace {
 
 constexpr u64 most_retained = 5; // each costs a search
 
-// By TypeId: does the name mean it?
-struct Called {
-  std::vector<bool> types;
-  bool by_regex = false;
-};
-
-Called types_called(Snapshot &snapshot, const std::string &name) {
+// By TypeId.
+std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
   const HeapTypes &types = snapshot.references().types();
-  Called out{std::vector<bool>(types.size())};
-  auto mark = [&](auto passes) {
-    bool any = false;
-    for (u32 i = 0; i < types.size(); ++i)
-      if (passes(snapshot.runtime().types().name(types[TypeId{i}].method_table)))
-        any = out.types[i] = true;
-    return any;
-  };
-  if (mark([&](const std::string &type) { return type == name; }))
-    return out;
-  out.by_regex = true;
-  RE2::Options quiet;
-  quiet.set_log_errors(false);
-  RE2 expression(name, quiet);
-  if (!expression.ok())
-    throw UsageError("no type is called '" + name + "', nor is it a regular expression: " + expression.error());
-  if (!mark([&](const std::string &type) { return RE2::PartialMatch(type, expression); }))
-    throw UsageError("no type on this heap is called '" + name +
-                     "' or matches it; dnheap stat --type '(?i)…' looks for names whatever their case");
+  std::vector<bool> out(types.size());
+  for (u32 i = 0; i < types.size(); ++i)
+    out[i] = is_meant(types[TypeId{i}].method_table);
   return out;
 }
 
@@ -92,12 +72,16 @@ std::vector<ObjectId> instances_of(const ObjectGraph &graph, const std::vector<b
   return out;
 }
 
-// What would be freed with the instances of the largest groups.
+// What would be freed with the instances of the groups that take most.
 void add_retained(Snapshot &snapshot, const std::vector<ObjectId> &instances, const FoldedPaths &folded,
                   std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
   RetainedBySets sets(graph.edges(), graph.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
-  for (u32 i = 0; i < std::min<u64>(paths.size(), most_retained); ++i) {
+  std::vector<u32> order(paths.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return paths[a].bytes > paths[b].bytes; });
+  order.resize(std::min<u64>(order.size(), most_retained));
+  for (u32 i : order) {
     ObjectBits set(graph.objects());
     for (u64 k = 0; k < instances.size(); ++k)
       if (folded.path_of[k] == i)
@@ -108,11 +92,11 @@ void add_retained(Snapshot &snapshot, const std::vector<ObjectId> &instances, co
 
 } // namespace
 
-TypePaths find_type_paths(Snapshot &snapshot, const std::string &name) {
-  const Called called = types_called(snapshot, name);
+TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
+  const std::vector<bool> types = marked(snapshot, is_meant);
   const ObjectGraph &graph = snapshot.graph();
   const RootOwners &owners = snapshot.owners();
-  const std::vector<ObjectId> instances = instances_of(graph, called.types);
+  const std::vector<ObjectId> instances = instances_of(graph, types);
   ShortestPaths search(graph.edges(), snapshot.threads(), snapshot.watch());
   search.grow(snapshot.owned_roots());
   ObjectView view(snapshot);
@@ -123,7 +107,6 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::string &name) {
 
   TypePaths out;
   out.instances = instances.size();
-  out.by_regex = called.by_regex;
   out.not_folded = folded.not_folded;
   std::vector<u64> bytes(folded.paths.size());
   for (u64 i = 0; i < instances.size(); ++i)
@@ -152,6 +135,8 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::string &name) {
     to.signature = signature(owners.owners[path.owner].source, fields);
   }
   add_retained(snapshot, instances, folded, out.paths);
+  std::stable_sort(out.paths.begin(), out.paths.end(),
+                   [](const TypePath &a, const TypePath &b) { return a.bytes > b.bytes; });
   return out;
 }
 

@@ -5,6 +5,8 @@
 #include "report/table.h"
 #include "snapshot/snapshot.h"
 
+#include <functional>
+
 namespace dnheap {
 
 struct TypePath {
@@ -16,22 +18,20 @@ struct TypePath {
   std::string owner_text; // "static Shop.Cache._items"
   std::vector<Step> steps;
   u64 instances = 0, bytes = 0;
-  std::optional<u64> retained; // freed if all of them went: bytes; told of the largest only
+  std::optional<u64> retained; // freed if all of them went: bytes; told of those with most bytes only
   Address example = 0;
   std::string signature;
   std::string text() const; // "static Shop.Cache._items._entries[*].value._next×0..3"
 };
 
 struct TypePaths {
-  std::vector<TypePath> paths; // most instances first
+  std::vector<TypePath> paths; // most bytes first, then most instances
   u64 instances = 0;           // all
   u64 unreachable = 0;         // of them
   u64 not_folded = 0;          // reachable, on paths of too many different fields to tell
-  bool by_regex = false;       // no type is called so: the name was taken for an expression
 };
 
-// `name`: a type's full name, or a regular expression (RE2) if no type is called so. Throws UsageError when nothing
-// matches.
-TypePaths find_type_paths(Snapshot &snapshot, const std::string &name);
+// `is_meant`: of the types with these MethodTables.
+TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)> &is_meant);
 
 } // namespace dnheap

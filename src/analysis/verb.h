@@ -1,6 +1,6 @@
 // Verb: one question that the program can answer, as one row of a table. The command line's parsing, its help and its
-// checks follow from the rows; a new analysis is one file and one row. An AnswerFunction may throw Error, UsageError
-// and Interrupted; it is called once, from one thread.
+// checks follow from the rows; a new analysis is one file and one row. An AnswerFunction may throw Error, UsageError,
+// NotFound and Interrupted; it is called once, from one thread.
 #pragma once
 #include "base/integers.h"
 #include "base/watch.h"
@@ -30,6 +30,7 @@ struct Question {
   u64 depth = 4;                   // levels of a tree
   std::string by;                  // what rows are sums of, or what they are ordered by
   std::string sort;                // one of the verb's sort_columns; empty = the verb's own order
+  std::string table;               // the only one that will be shown; empty = all
   u64 top = 0;                     // rows that will be shown of each table; 0 = all
   bool verbose = false;
   std::string output;     // the file to make, of verbs that make one

@@ -29,15 +29,16 @@ constexpr Verb all_verbs[] = {
      "type gen min range live", "address bytes type", "objects stages", answer_objects},
     {"show", "what is this object?",
      "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and what would be "
-     "freed with it. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values shows "
+     "freed with it. Of a MethodTable's address: its type, and how much of the heap that takes. --closure adds what it "
+     "reaches, whoever else holds that (what SOS calls objsize); --values shows "
      "the contents of strings and fields.",
-     "closure values", "", "object fields elements references referrers series", answer_show, "ADDR"},
+     "closure values", "", "object fields elements references referrers series type", answer_show, "ADDR"},
     {"path", "why is it alive?",
      "Of an object: the shortest way from something that keeps it alive, each step by its field; --all shows the "
      "nearest way from each root that reaches it. Of a type: the ways of all its instances, those that are alike as "
      "one, with what would be freed if all of them went; the type's full name, or a regular expression (RE2).\n"
      "Static fields, handles and the like come first, however long the way: a word on a stack may be chance.",
-     "all", "", "paths", answer_path, "ADDR|TYPE"},
+     "all", "bytes instances", "paths", answer_path, "ADDR|TYPE"},
     {"retained", "what would be freed?",
      "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace and "
      "assembly, "

@@ -188,7 +188,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   u64 problems =
       check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
   std::vector<report::Table> more;
-  if (question.all)
+  if (question.all || question.table == "invariants")
     more.push_back(invariants_table(snapshot, check, problems));
   answer.headline += problems ? "; " + count_text(problems) + " PROBLEMS"
                               : "; sound: all " + count_text(check.references) + " references lead to objects";

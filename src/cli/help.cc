@@ -47,7 +47,7 @@ template <class Test> std::string option_lines(Test wanted) {
   return out;
 }
 
-bool is_common(const Option &option) { return *option.needs == 0; }
+bool is_common(const Option &option) { return *option.needs == 0 || option.needs == std::string_view("target"); }
 
 } // namespace
 
@@ -66,7 +66,8 @@ std::string general_help(std::span<const Verb> verbs) {
          option_lines(is_common);
   out += "\nSIZE is in bytes, or with k, M, G or T (powers of 1024): 4096, 10k, 1.5GiB.\n\n"
          "exit codes: 0 answered; 2 wrong usage; 3 cannot open, understand or write;\n"
-         "            4 answered, but part of the heap could not be read (with --strict); 130 interrupted\n\n"
+         "            4 answered, but part of the heap could not be read (with --strict);\n"
+         "            5 what was asked for (an address, a type) is not in the dump; 130 interrupted\n\n"
          "examples:\n"
          "  dnheap core.1234                                which types fill the heap\n"
          "  dnheap stat core.1234.zst --type '^Shop\\.' --top 50\n"
@@ -76,9 +77,7 @@ std::string general_help(std::span<const Verb> verbs) {
 }
 
 std::string verb_help(const Verb &verb) {
-  std::string out =
-      fmt::format("dnheap {}: {}\n\nusage: dnheap {}{}{} [options]\n\n", verb.name, verb.question, verb.name,
-                  verb.answer_alone ? "" : " TARGET", verb.subject ? fmt::format(" {}", verb.subject) : "");
+  std::string out = fmt::format("dnheap {}: {}\n\n{}\n\n", verb.name, verb.question, usage_of(verb));
   for (std::string_view rest = verb.details; !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     out += wrapped(rest.substr(0, end), 0) + "\n";
@@ -95,7 +94,8 @@ std::string verb_help(const Verb &verb) {
   std::string own = option_lines([&](const Option &option) { return !is_common(option) && takes(verb, option); });
   if (!own.empty())
     out += "\noptions of this verb:\n" + own;
-  return out + "\noptions of every verb:\n" + option_lines(is_common);
+  auto common = [&](const Option &option) { return is_common(option) && takes(verb, option); };
+  return out + "\noptions of every verb:\n" + option_lines(common);
 }
 
 } // namespace dnheap::cli

@@ -1,7 +1,9 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
+#include "analysis/passes.h"
 #include "base/host.h"
 #include "base/mapping_faults.h"
+#include "base/not_found.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -17,7 +19,14 @@ namespace dnheap::cli {
 namespace {
 
 // What scripts can rely on; see --help.
-enum ExitCode { answered = 0, wrong_usage = 2, cannot_answer = 3, incomplete = 4, was_interrupted = 130 };
+enum ExitCode {
+  answered = 0,
+  wrong_usage = 2,
+  cannot_answer = 3,
+  incomplete = 4,
+  not_found = 5,
+  was_interrupted = 130
+};
 
 Progress progress; // for the signal handler as well, so it stays until the process ends
 
@@ -41,7 +50,7 @@ SnapshotOptions snapshot_options(const Options &options, const Watch &watch) {
 }
 
 report::WriteOptions write_options(const Options &options, const Watch &watch) {
-  return {options.question.top, options.exact, options.table, watch};
+  return {options.question.top, options.exact, options.question.verbose, options.question.table, watch};
 }
 
 void print_times(const std::vector<PassTime> &times) {
@@ -74,7 +83,7 @@ int answer_question(const Options &options) {
   cancel_on_interrupt(progress);
   std::vector<PassTime> times;
   Watch watch{&progress, options.perf ? &times : nullptr};
-  ProgressLine line(progress, options.progress && is_terminal(2));
+  ProgressLine line(progress, passes_of(*options.verb, options.question), options.progress && is_terminal(2));
 
   std::unique_ptr<Snapshot> snapshot;
   report::Answer answer;
@@ -97,6 +106,8 @@ int answer_question(const Options &options) {
     // `| head` has seen enough: that is not a failure.
   }
   line.stop();
+  if (std::string rest = options.writer->tells_completeness ? "" : report::unsaid(answer); !rest.empty())
+    say(rest);
   if (options.perf)
     print_times(times);
   if (options.strict && !complete)
@@ -126,6 +137,9 @@ int guarded_run(std::span<const std::string_view> arguments) {
   } catch (const UsageError &error) {
     say(error.what());
     return wrong_usage;
+  } catch (const NotFound &error) {
+    say(error.what());
+    return not_found;
   } catch (const Interrupted &) {
     say("interrupted");
     return was_interrupted;

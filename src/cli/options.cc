@@ -1,8 +1,10 @@
 #include "cli/options.h"
 
+#include "analysis/csharp_name.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/values.h"
 
 #include <algorithm>
@@ -58,7 +60,7 @@ void set_type(Options &options, std::string_view value) {
   RE2::Options quiet;
   quiet.set_log_errors(false);
   RE2 expression(re2::StringPiece(value.data(), value.size()), quiet);
-  if (!expression.ok())
+  if (!expression.ok() && !CSharpName::read(value)) // `byte[]` is a name, if no expression
     throw UsageError("--type: " + quoted(value) + " is not a regular expression: " + expression.error() +
                      "; --type-exact takes a name as it is");
   options.question.type_regex = value;
@@ -70,9 +72,14 @@ void set_threads(Options &options, std::string_view value) {
     throw UsageError("--threads: " + quoted(value) + " is not a number from 1 to 1024");
 }
 
+// "gen2", "2", "LOH".
 void set_generation(Options &options, std::string_view value) {
-  check_word("--gen", value, std::span(generations));
-  options.question.generation = value;
+  std::string word = lower_case(value);
+  if (word == "0" || word == "1" || word == "2")
+    word.insert(0, "gen");
+  if (std::find(std::begin(generations), std::end(generations), word) == std::end(generations))
+    check_word("--gen", value, std::span(generations));
+  options.question.generation = std::move(word);
 }
 
 void set_modules(Options &options, std::string_view value) {
@@ -82,10 +89,14 @@ void set_modules(Options &options, std::string_view value) {
 }
 
 const Option table[] = {
-    {"type", 0, "RE", "type", "only types whose full name matches this regular expression (RE2)", set_type},
-    {"type-exact", 0, "NAME", "type", "only the type with exactly this full name",
+    {"type", 0, "RE", "type",
+     "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
+     set_type},
+    {"type-exact", 0, "NAME", "type",
+     "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
      [](Options &o, std::string_view v) { o.question.type_exact = v; }},
-    {"gen", 0, "GENERATION", "gen", "only objects of gen0, gen1, gen2, loh, poh or frozen", set_generation},
+    {"gen", 0, "GENERATION", "gen", "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
+     set_generation},
     {"min", 0, "SIZE", "min", "only objects of at least this size",
      [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }},
     {"range", 0, "A-B", "range", "only objects at addresses from A up to B (hexadecimal)",
@@ -113,29 +124,32 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", "sort", "sort the main table by this column",
      [](Options &o, std::string_view v) { o.question.sort = v; }},
-    {"table", 0, "NAME", "table", "write only this table", [](Options &o, std::string_view v) { o.table = v; }},
+    {"table", 0, "NAME", "table", "write only this table; csv writes one only: the first, or this",
+     [](Options &o, std::string_view v) { o.question.table = v; }},
     {"top", 0, "N", "", "rows of each table at most, 0 = all (default: text 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
     {"format", 0, "FORMAT", "", "text, json or csv (default text)", set_format},
     {"exact", 0, nullptr, "", "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
-    {"output", 'o', "FILE", "", "write the answer to this file", [](Options &o, std::string_view v) { o.output = v; }},
-    {"modules", 0, "DIR", "", "look here for module files that the dump lacks; may be given several times",
+    {"output", 'o', "FILE", "", "write the answer to this file; extract: the core",
+     [](Options &o, std::string_view v) { o.output = v; }},
+    {"modules", 0, "DIR", "target", "look here for module files that the dump lacks; may be given several times",
      set_modules},
-    {"runtime", 0, "N", "", "which runtime, when the process has several (from 1)",
+    {"runtime", 0, "N", "target", "which runtime, when the process has several (from 1)",
      [](Options &o, std::string_view v) {
        o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));
      }},
-    {"pid", 'p', "PID", "", "a process that runs here, instead of a file; it stands still meanwhile",
+    {"pid", 'p', "PID", "target", "a process that runs here, instead of a file; it stands still meanwhile",
      [](Options &o, std::string_view v) { o.process = number("--pid", v); }},
-    {"no-pause", 0, nullptr, "", "with --pid: let the process run on; what it changes meanwhile may come out wrong",
+    {"no-pause", 0, nullptr, "target",
+     "with --pid: let the process run on; what it changes meanwhile may come out wrong",
      [](Options &o, std::string_view) { o.pause = false; }},
-    {"threads", 0, "N", "", "threads to use (default: one per processor)", set_threads},
+    {"threads", 0, "N", "target", "threads to use (default: one per processor)", set_threads},
     {"max-memory", 0, "SIZE", "", "give up rather than use more memory than this",
      [](Options &o, std::string_view v) { o.max_memory = size("--max-memory", v); }},
-    {"temp-dir", 0, "DIR", "", "where to decompress dumps to (default: $TMPDIR, /var/tmp, /tmp)",
+    {"temp-dir", 0, "DIR", "target", "where to decompress dumps to (default: $TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
-    {"strict", 0, nullptr, "", "exit code 4 when part of the heap could not be read",
+    {"strict", 0, nullptr, "target", "exit code 4 when part of the heap could not be read",
      [](Options &o, std::string_view) { o.strict = true; }},
     {"perf", 0, nullptr, "", "print the time of every pass to standard error",
      [](Options &o, std::string_view) { o.perf = true; }},
@@ -297,12 +311,11 @@ private:
   void find_target() {
     if (options_.verb->answer_alone) {
       if (!words_.empty() || options_.process)
-        throw UsageError("usage: dnheap " + std::string(options_.verb->name) + " [options]: it takes no target");
+        throw UsageError(usage_of(*options_.verb) + ": it takes no target");
       return;
     }
     const char *subject = options_.verb->subject;
-    std::string usage = "usage: dnheap " + std::string(options_.verb->name) + " TARGET" +
-                        (subject ? " " + std::string(subject) : "") + " [options]";
+    const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
     if (!options_.process) {
       if (words_.empty())
@@ -314,7 +327,7 @@ private:
       throw UsageError(options_.process && !subject ? "either --pid or a file, not both: " + quoted(words_[0])
                                                     : "unexpected " + quoted(words_[wanted]) + "; " + usage);
     if (words_.size() < wanted)
-      throw UsageError("which object? " + usage);
+      throw UsageError((subject == std::string_view("ADDR") ? "which object? " : "which object or type? ") + usage);
     if (subject)
       options_.question.subject = words_[0];
     if (options_.process)
@@ -325,7 +338,7 @@ private:
 
   void take_output_as_file() {
     if (options_.output.empty())
-      throw UsageError("where to? dnheap " + std::string(options_.verb->name) + " TARGET -o FILE");
+      throw UsageError("where to? " + usage_of(*options_.verb));
     if (std::error_code ignored; std::filesystem::equivalent(options_.output, options_.target, ignored))
       throw UsageError("--output: " + quoted(std::string_view(options_.output)) + " is the dump itself");
     options_.question.output = std::exchange(options_.output, "");
@@ -342,8 +355,8 @@ private:
       check_word("--by", options_.question.by, words_of(verb.by));
     if (options_.question.live && options_.question.dead)
       throw UsageError("--live and --dead exclude each other");
-    if (!options_.table.empty())
-      check_word("--table", options_.table, words_of(verb.tables));
+    if (!options_.question.table.empty())
+      check_word("--table", options_.question.table, words_of(verb.tables));
   }
 
   [[noreturn]] void refuse(const Verb &verb, const Option &option) const {
@@ -367,10 +380,17 @@ private:
 
 std::span<const Option> option_table() { return table; }
 
+std::string usage_of(const Verb &verb) {
+  return "usage: dnheap " + std::string(verb.name) + (verb.answer_alone ? "" : " TARGET") +
+         (verb.subject ? " " + std::string(verb.subject) : "") + (verb.makes_file ? " -o FILE" : "") + " [options]";
+}
+
 bool takes(const Verb &verb, const Option &option) {
   std::string_view needs = option.needs;
   if (needs.empty())
     return true;
+  if (needs == "target")
+    return !verb.answer_alone;
   if (needs == "sort")
     return *verb.sort_columns != 0;
   if (needs == "by")

@@ -18,7 +18,6 @@ struct Options {
 
   const report::Writer *writer = nullptr;
   std::optional<u64> top;
-  std::string table;
   bool exact = false;
   std::string output; // of the answer; empty = standard output
 
@@ -36,13 +35,15 @@ struct Option {
   const char *name;  // without the dashes
   char letter;       // 0 = none
   const char *value; // what help calls its value; null = takes none
-  const char *needs; // which of a verb's lists must name it: "type", "sort", …; empty = every verb takes it
+  const char *needs; // which of a verb's lists must name it: "type", "sort", …; "target": that it has one; empty: all
   const char *help;
   void (*set)(Options &options, std::string_view value);
 };
 
 std::span<const Option> option_table();
 bool takes(const Verb &verb, const Option &option);
+// "usage: dnheap show TARGET ADDR [options]"
+std::string usage_of(const Verb &verb);
 
 // `arguments` without the program's name. Throws UsageError: one line that names the wrong word.
 Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs);

@@ -34,15 +34,23 @@ void on_interrupt(int) {
 } // namespace
 
 std::string progress_text(const PassState &state, u64 width) {
-  std::string out = state.pass + ":";
-  u64 done = state.total ? std::min(state.done, state.total) : state.done;
+  std::string out = state.pass;
+  if (state.number)
+    out += fmt::format(" (pass {} of {})", state.number, state.count);
+  out += ":";
+  const bool has_rate = state.seconds >= 0.2, at_end = state.total && state.done >= state.total;
+  const u64 done = at_end ? state.total : state.done;
+  if (at_end || (!state.total && !done)) {
+    // What is left is not known: of a pass that has read all, or that does not count.
+    out += at_end ? fmt::format(" {}, finishing,", bytes_text(done)) : "";
+    return (out + " " + duration_text(state.seconds) + " so far").substr(0, width);
+  }
   if (state.total)
     out +=
         fmt::format(" {}% of {}", static_cast<u64>(static_cast<double>(done) * 100 / static_cast<double>(state.total)),
                     bytes_text(state.total));
   else
     out += " " + bytes_text(done);
-  bool has_rate = state.seconds >= 0.2;
   if (state.objects) {
     out += fmt::format(", {} objects", count_text(state.objects));
     if (has_rate)
@@ -57,7 +65,8 @@ std::string progress_text(const PassState &state, u64 width) {
   return out.substr(0, width);
 }
 
-ProgressLine::ProgressLine(const Progress &progress, bool enabled) : progress_(progress) {
+ProgressLine::ProgressLine(const Progress &progress, std::vector<std::string_view> passes, bool enabled)
+    : progress_(progress), passes_(std::move(passes)) {
   if (!enabled)
     return;
   try {
@@ -91,6 +100,11 @@ void ProgressLine::draw_until_stopped() {
     if (state.pass != pass || done < state.done) {
       start = Clock::now();
       state.pass = pass;
+      // From where we are on; one that comes again later does not go back.
+      auto from = passes_.begin() + static_cast<std::ptrdiff_t>(state.number ? state.number - 1 : 0);
+      auto found = std::find(from, passes_.end(), state.pass);
+      state.number = found == passes_.end() ? state.number : static_cast<u64>(found - passes_.begin()) + 1;
+      state.count = passes_.size();
     }
     state.done = done;
     state.total = progress_.total.load();

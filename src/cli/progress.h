@@ -6,7 +6,9 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace dnheap::cli {
 
@@ -15,15 +17,16 @@ struct PassState {
   std::string pass;
   u64 done = 0, total = 0, objects = 0;
   double seconds = 0;
+  u64 number = 0, count = 0; // it is pass 5 of 9; 0: not known
 };
 
-// "walk: 31% of 40.0 GiB, 8,112,345 objects, 3,200,000 objects/s, 9 s left", at most `width` characters.
+// "walk (pass 6 of 7): 31% of 40.0 GiB, 8,112,345 objects, 3,200,000 objects/s, 9 s left", at most `width` characters.
 std::string progress_text(const PassState &state, u64 width);
 
 class ProgressLine {
 public:
-  // Draws to standard error if `enabled`; otherwise does nothing.
-  ProgressLine(const Progress &progress, bool enabled);
+  // Draws to standard error if `enabled`; otherwise does nothing. `passes`: those to come.
+  ProgressLine(const Progress &progress, std::vector<std::string_view> passes, bool enabled);
   ~ProgressLine() { stop(); }
   ProgressLine(const ProgressLine &) = delete;
   ProgressLine &operator=(const ProgressLine &) = delete;
@@ -34,6 +37,7 @@ private:
   void draw_until_stopped();
 
   const Progress &progress_;
+  const std::vector<std::string_view> passes_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;

@@ -1,5 +1,7 @@
 #include "cli/values.h"
 
+#include "analysis/subject.h"
+
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -51,17 +53,11 @@ std::optional<u64> parse_size(std::string_view text) {
   return static_cast<u64>(value);
 }
 
-std::optional<Address> parse_address(std::string_view text) {
-  if (text.starts_with("0x") || text.starts_with("0X"))
-    text.remove_prefix(2);
-  return parse_integer(text, 16);
-}
-
 std::optional<std::pair<Address, Address>> parse_range(std::string_view text) {
   std::size_t dash = text.find('-');
   if (dash == std::string_view::npos)
     return std::nullopt;
-  std::optional<Address> start = parse_address(text.substr(0, dash)), end = parse_address(text.substr(dash + 1));
+  std::optional<Address> start = hex_address(text.substr(0, dash)), end = hex_address(text.substr(dash + 1));
   if (!start || !end || *start >= *end)
     return std::nullopt;
   return std::pair(*start, *end);

@@ -1,4 +1,4 @@
-// CSV as RFC 4180 has it: a header line with the keys, lines that end in CR LF. One table only.
+// CSV as RFC 4180 has it, but lines end in LF: a header line with the keys, then the rows of one table.
 #include "report/encoding.h"
 #include "report/write.h"
 
@@ -22,7 +22,7 @@ void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink) {
         line += ',';
       append(i);
     }
-    line += "\r\n";
+    line += '\n';
     sink.write(line);
   };
   write_line([&](u64 i) { append_csv_text(line, table.columns[i].key); });

@@ -71,6 +71,8 @@ void write_json(const Answer &answer, const WriteOptions &options, Sink &sink) {
   append_json_text(out, schema);
   out += ",\"command\":";
   append_json_text(out, answer.command);
+  out += ",\"dnheap_version\":";
+  append_json_text(out, DNHEAP_VERSION);
   out += ",\n\"target\":";
   append_json_object(out, answer.target);
   if (answer.completeness) {

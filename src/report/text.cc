@@ -141,18 +141,19 @@ private:
   std::string line_;
 };
 
-void write_completeness(const Completeness &completeness, Sink &sink) {
+void write_completeness(const Completeness &completeness, bool all, Sink &sink) {
   std::string out;
   for (const std::string &note : completeness.notes)
     out += "note: " + safe(note) + "\n";
-  for (u64 i = 0; i < std::min<u64>(completeness.gaps.size(), gaps_shown); ++i) {
+  const u64 shown = all ? completeness.gaps.size() : std::min<u64>(completeness.gaps.size(), gaps_shown);
+  for (u64 i = 0; i < shown; ++i) {
     const Completeness::Gap &gap = completeness.gaps[i];
     out += fmt::format("not read: {}-{} ({}): {}\n", hex(gap.start), hex(gap.end), bytes_text(gap.end - gap.start),
                        safe(gap.reason));
   }
-  if (completeness.gaps.size() > gaps_shown)
-    out += fmt::format("not read: {} more stretches; --format json lists them all\n",
-                       count_text(completeness.gaps.size() - gaps_shown));
+  if (completeness.gaps.size() > shown)
+    out +=
+        fmt::format("not read: {} more stretches; -v lists them all\n", count_text(completeness.gaps.size() - shown));
   if (!out.empty())
     sink.write("\n" + out);
 }
@@ -167,7 +168,7 @@ void write_text(const Answer &answer, const WriteOptions &options, Sink &sink) {
     TextTable(*table, options, sink).write();
   }
   if (answer.completeness)
-    write_completeness(*answer.completeness, sink);
+    write_completeness(*answer.completeness, options.verbose, sink);
   if (!answer.next_command.empty())
     sink.write("\nnext: " + safe(answer.next_command) + "\n");
   sink.flush();

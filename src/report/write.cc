@@ -1,14 +1,40 @@
 #include "report/write.h"
 
+#include "base/not_found.h"
+#include "base/text.h"
+
 namespace dnheap::report {
 
 std::span<const Writer> writers() {
   static constexpr Writer rows[] = {
-      {"text", 20, write_text}, // what fits a screen
-      {"json", 0, write_json},
-      {"csv", 0, write_csv},
+      {"text", 20, true, write_text}, // what fits a screen
+      {"json", 0, true, write_json},
+      {"csv", 0, false, write_csv},
   };
   return rows;
+}
+
+std::string unsaid(const Answer &answer) {
+  if (!answer.completeness)
+    return "";
+  const Completeness &c = *answer.completeness;
+  std::string out;
+  u64 bytes = 0;
+  for (const Completeness::Gap &gap : c.gaps)
+    bytes += gap.end - gap.start;
+  if (!c.gaps.empty())
+    out = bytes_text(bytes) + " in " + count_text(c.gaps.size()) + (c.gaps.size() == 1 ? " gap" : " gaps") +
+          " not walked, the first at " + hex(c.gaps.front().start) + ": " + c.gaps.front().reason;
+  else if (!c.notes.empty())
+    out = c.notes.front();
+  else if (!c.complete)
+    out = count_text(c.bad_objects) + " bad objects";
+  if (out.empty())
+    return "";
+  const u64 more = c.notes.size() - (c.gaps.empty() && !c.notes.empty() ? 1 : 0);
+  if (more)
+    out += "; " + count_text(more) + " more " + (more == 1 ? "note" : "notes") + " with --format json";
+  return (c.complete ? "note: " : "INCOMPLETE: ") + out;
 }
 
 const Writer *find_writer(std::string_view name) {
@@ -29,7 +55,7 @@ std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOpti
     names += (names.empty() ? "" : ", ") + table.name;
   }
   if (tables.empty() && !options.table.empty())
-    throw Error("no table '" + options.table + "' in the answer of '" + answer.command + "'; it has: " + names);
+    throw NotFound("no table '" + options.table + "' in the answer of '" + answer.command + "'; it has: " + names);
   return tables;
 }
 

@@ -10,22 +10,28 @@
 namespace dnheap::report {
 
 struct WriteOptions {
-  u64 top = 0;        // rows of each table at most; 0 = all
-  bool exact = false; // text: bytes as digits
-  std::string table;  // only this one; empty = all (CSV: the first)
-  Watch watch;        // cancelled: throws Interrupted between two rows
+  u64 top = 0;          // rows of each table at most; 0 = all
+  bool exact = false;   // text: bytes as digits
+  bool verbose = false; // text: every gap
+  std::string table;    // only this one; empty = all (CSV: the first)
+  Watch watch;          // cancelled: throws Interrupted between two rows
 };
 
 struct Writer {
-  const char *name; // what --format asks for
-  u64 default_top;  // rows of a table when the user does not say; 0 = all
+  const char *name;        // what --format asks for
+  u64 default_top;         // rows of a table when the user does not say; 0 = all
+  bool tells_completeness; // false: whoever writes has to say unsaid() elsewhere
   void (*write)(const Answer &answer, const WriteOptions &options, Sink &sink);
 };
+
+// What the answer says of its completeness, in one line; empty: it is complete, and there are no notes.
+std::string unsaid(const Answer &answer);
 
 std::span<const Writer> writers();
 const Writer *find_writer(std::string_view name);
 
-// Throw what the Sink and the row sources throw, and Error when the answer has no table of the name asked for. Flush.
+// Throw what the Sink and the row sources throw, and NotFound when the answer has no table of the name asked for.
+// Flush.
 void write_text(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_json(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink);

@@ -40,6 +40,12 @@ TEST(CompiledNames, OfCSharp) {
   EXPECT_EQ(explain("static Shop.Cache.<All>k__BackingField"),
             Lines{"<All>k__BackingField: the property All of Shop.Cache"});
   EXPECT_EQ(explain(".<>4__this.<order>5__2"), (Lines{"<>4__this: this", "<order>5__2: the variable order"}));
+  for (const char *field : {".<Right>k__BackingField", "[*].<Right>k__BackingField", "._set.<Right>k__BackingField",
+                            "[*].value.<Right>k__BackingField", "._entries[17].value.<Right>k__BackingField"})
+    EXPECT_EQ(explain(field), Lines{"<Right>k__BackingField: the property Right"}) << field;
+  EXPECT_EQ(explain(".root.<order>P"), Lines{"<order>P: the parameter order of the constructor"});
+  EXPECT_EQ(explain("[static Shop.Cache.<All>k__BackingField]"),
+            Lines{"<All>k__BackingField: the property All of Shop.Cache"});
   EXPECT_EQ(explain(".<>3__limit"), Lines{"<>3__limit: the parameter limit, as it was passed"});
   EXPECT_EQ(explain("System.Collections.Generic.List<<>f__AnonymousType0<System.Int32>>"),
             Lines{"<>f__AnonymousType0: an anonymous type"});

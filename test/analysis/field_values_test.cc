@@ -9,8 +9,6 @@ namespace {
 
 constexpr u32 value_category = 0x40000;
 
-std::string text(const report::Cell &cell) { return cell.is_absent() ? "-" : std::string(*cell.text()); }
-
 // A type with an integer, a reference and a struct that has a reference, a character and a truth value; and arrays.
 struct Process {
   explicit Process(const HeapShape &shape) : heap(shape), p(static_cast<u32>(heap.p)) {
@@ -58,7 +56,7 @@ struct Process {
 std::vector<std::string> lines(const std::vector<FieldValue> &values) {
   std::vector<std::string> out;
   for (const FieldValue &v : values)
-    out.push_back(v.name + " " + v.type + " " + (v.reference ? "ref" : "-") + " " + text(v.value));
+    out.push_back(v.name + " " + v.type + " " + (v.reference ? "ref" : "-") + " " + (v.text.empty() ? "-" : v.text));
   return out;
 }
 
@@ -67,7 +65,7 @@ TEST(FieldValues, FieldsAndThoseInStructs) {
     SCOPED_TRACE(name_of(shape));
     Process t(shape);
     Opened opened(t.heap);
-    std::vector<FieldValue> values = object_fields(opened.runtime, t.object, t.outer, true);
+    std::vector<FieldValue> values = FieldValues(opened.runtime).fields(t.object, t.outer, true);
     EXPECT_EQ(lines(values),
               (std::vector<std::string>{"_id System.Int32 - -7", "_next System.Object ref -", "_entry Shop.Entry - -",
                                         "_entry.key System.String ref \"pear\"",
@@ -76,8 +74,12 @@ TEST(FieldValues, FieldsAndThoseInStructs) {
     EXPECT_EQ(values[2].offset, 3 * t.p);
     EXPECT_EQ(values[4].offset, 4 * t.p);
     EXPECT_EQ(values[4].declared_by, "Shop.Entry");
-    for (const FieldValue &hidden : object_fields(opened.runtime, t.object, t.outer, false))
-      EXPECT_TRUE(hidden.value.is_absent()) << hidden.name;
+    for (const FieldValue &hidden : FieldValues(opened.runtime).fields(t.object, t.outer, false))
+      EXPECT_TRUE(hidden.value.is_absent() && hidden.text.empty()) << hidden.name;
+    // For programs: numbers as numbers, strings without quotes.
+    EXPECT_EQ(*values[0].value.get_if<i64>(), -7);
+    EXPECT_EQ(*values[3].value.text(), "pear");
+    EXPECT_EQ(*values[5].value.get_if<bool>(), true);
   }
 }
 
@@ -91,15 +93,157 @@ TEST(FieldValues, ElementsOfArrays) {
     std::optional<ElementShape> elements = runtime.fields().elements(array);
     ASSERT_TRUE(elements);
     const u64 size = 6 * t.p;
-    EXPECT_EQ(lines(array_elements(runtime, t.entries, size, *elements, 100)),
+    FieldValues values(runtime);
+    EXPECT_EQ(lines(values.elements(t.entries, size, *elements, 100)),
               (std::vector<std::string>{"[0] Shop.Entry - -", "[0].key System.String - -",
                                         "[0].letter System.Char - '\\u0000'", "[0].open System.Boolean - false",
                                         "[1] Shop.Entry - -", "[1].key System.String ref \"pear\"",
                                         "[1].letter System.Char - 'x'", "[1].open System.Boolean - false"}));
-    EXPECT_EQ(array_elements(runtime, t.entries, size, *elements, 3).size(), 3u);
-    EXPECT_EQ(array_elements(runtime, t.entries, 4 * t.p, *elements, 100).size(), 4u); // only one fits its size
+    EXPECT_EQ(values.elements(t.entries, size, *elements, 3).size(), 3u);
+    EXPECT_EQ(values.elements(t.entries, 4 * t.p, *elements, 100).size(), 4u); // only one fits its size
     elements->size = 0;
-    EXPECT_TRUE(array_elements(runtime, t.entries, size, *elements, 100).empty());
+    EXPECT_TRUE(values.elements(t.entries, size, *elements, 100).empty());
+  }
+}
+
+// One struct of the core library, boxed, with its fields one behind the other.
+struct Boxed {
+  struct Part {
+    const char *name;
+    ElementType type;
+    u32 size;
+    u64 value;
+  };
+  Boxed(const HeapShape &shape, const char *type, const std::vector<Part> &parts)
+      : heap(shape), p(static_cast<u32>(heap.p)) {
+    u32 size = 0;
+    for (const Part &part : parts)
+      size += part.size;
+    method_table = heap.method_table({.base_size = 2 * p + (size + p - 1) / p * p,
+                                      .flags = value_category,
+                                      .rid = heap.app().metadata.type("System", type)});
+    std::vector<FieldShape> fields;
+    u32 offset = 0;
+    for (const Part &part : parts) {
+      fields.push_back({heap.app().metadata.field(part.name, field_signature(element(part.type))), part.type, offset});
+      offset += part.size;
+    }
+    heap.fields(method_table, fields);
+    heap.value_type(method_table, ElementType::ValueType, size);
+    SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+    object = young.object(method_table);
+    offset = 0;
+    for (const Part &part : parts) {
+      young.store(object + p + offset, part.value, part.size);
+      offset += part.size;
+    }
+  }
+  std::string text() {
+    Opened opened(heap);
+    return FieldValues(opened.runtime).whole(object, method_table).text;
+  }
+
+  HeapBuilder heap;
+  const u32 p;
+  Address method_table = 0, object = 0;
+};
+
+std::string moment(const HeapShape &shape, u64 data) {
+  return Boxed(shape, "DateTime", {{"_dateData", ElementType::U8, 8, data}}).text();
+}
+
+std::string span(const HeapShape &shape, i64 ticks) {
+  return Boxed(shape, "TimeSpan", {{"_ticks", ElementType::I8, 8, static_cast<u64>(ticks)}}).text();
+}
+
+std::string decimal(const HeapShape &shape, u64 flags, u64 high, u64 low) {
+  return Boxed(shape, "Decimal",
+               {{"_flags", ElementType::I4, 4, flags},
+                {"_hi32", ElementType::U4, 4, high},
+                {"_lo64", ElementType::U8, 8, low}})
+      .text();
+}
+
+TEST(FieldValues, StructsThatAreValues) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    // 2024-02-29 12:34:56.789 by a C# program: DateTime.Ticks.
+    const u64 leap_day = 638448068967890000;
+    EXPECT_EQ(moment(shape, leap_day), "2024-02-29T12:34:56.789");
+    EXPECT_EQ(moment(shape, leap_day | u64{1} << 62), "2024-02-29T12:34:56.789Z");
+    EXPECT_EQ(moment(shape, 0), "0001-01-01T00:00:00");
+    EXPECT_EQ(moment(shape, 3155378975999999999), "9999-12-31T23:59:59.9999999");
+    EXPECT_EQ(moment(shape, 3155378976000000000), ""); // no such moment
+    EXPECT_EQ(span(shape, 0), "00:00:00");
+    EXPECT_EQ(span(shape, -15000000), "-00:00:01.5");
+    EXPECT_EQ(span(shape, 937840500000), "1.02:03:04.05");
+    EXPECT_EQ(span(shape, static_cast<i64>(u64{1} << 63)), "-10675199.02:48:05.4775808"); // TimeSpan.MinValue
+    EXPECT_EQ(decimal(shape, 0, 0, 0), "0");
+    EXPECT_EQ(decimal(shape, 2 << 16, 0, 1250), "12.50");
+    EXPECT_EQ(decimal(shape, 3 << 16, 0, 5), "0.005");
+    EXPECT_EQ(decimal(shape, 0x80000000, 0xffffffff, ~u64{0}), "-79228162514264337593543950335"); // Decimal.MinValue
+    EXPECT_EQ(decimal(shape, 29 << 16, 0, 5), "");                                                // no such scale
+    EXPECT_EQ(Boxed(shape, "DateOnly", {{"_dayNumber", ElementType::I4, 4, 738944}}).text(), "2024-02-29");
+    EXPECT_EQ(Boxed(shape, "TimeOnly", {{"_ticks", ElementType::U8, 8, 863999999999}}).text(), "23:59:59.9999999");
+    std::vector<Boxed::Part> guid = {
+        {"_a", ElementType::I4, 4, 0x00112233}, {"_b", ElementType::I2, 2, 0x4455}, {"_c", ElementType::I2, 2, 0x6677}};
+    u64 value = 0x88;
+    for (const char *name : {"_d", "_e", "_f", "_g", "_h", "_i", "_j", "_k"}) {
+      guid.push_back({name, ElementType::U1, 1, value});
+      value += 0x11;
+    }
+    EXPECT_EQ(Boxed(shape, "Guid", guid).text(), "00112233-4455-6677-8899-aabbccddeeff");
+    EXPECT_EQ(Boxed(shape, "Point", {{"_ticks", ElementType::I8, 8, 5}}).text(), ""); // of the program itself
+  }
+}
+
+// A type with a Nullable and enums: by name, several flags, no such value.
+TEST(FieldValues, NullablesAndEnums) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    HeapBuilder heap(shape);
+    const u32 p = static_cast<u32>(heap.p);
+    MetadataWriter &metadata = heap.app().metadata;
+    const Address enum_type = heap.type("System.Enum", 0);
+    const u32 state_rid = metadata.type("Shop", "State");
+    const FieldShape held = {metadata.field("value__", field_signature(element(ElementType::I4))), ElementType::I4, 0};
+    const std::pair<const char *, u32> members[] = {{"None", 0}, {"Paid", 1}, {"Shipped", 2}, {"Lost", 0xffffffff}};
+    for (auto [name, value] : members) {
+      const u32 rid = metadata.field(
+          name, field_signature(type_reference(ElementType::ValueType, token(Table::TypeDef, state_rid))), 0x8056);
+      metadata.constant(token(Table::Field, rid), ElementType::I4,
+                        {static_cast<u8>(value), static_cast<u8>(value >> 8), static_cast<u8>(value >> 16),
+                         static_cast<u8>(value >> 24)});
+    }
+    const Address state =
+        heap.method_table({.base_size = 3 * p, .flags = value_category, .rid = state_rid, .parent = enum_type});
+    heap.fields(state, {held});
+    heap.value_type(state, ElementType::I4, 4);
+    const Address order = heap.method_table({.base_size = 2 * p + 16, .rid = metadata.type("Shop", "Order")});
+    const Blob of_state = type_reference(ElementType::ValueType, token(Table::TypeDef, state_rid));
+    std::vector<FieldShape> fields;
+    u32 offset = 0;
+    for (const char *name : {"now", "before", "odd", "lost"}) {
+      fields.push_back({metadata.field(name, field_signature(of_state)), ElementType::I4, offset});
+      offset += 4;
+    }
+    heap.fields(order, fields);
+    SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+    const Address object = young.object(order), boxed = young.object(state);
+    young.store(object + p, 2, 4);
+    young.store(object + p + 4, 3, 4);
+    young.store(object + p + 8, 8, 4);
+    young.store(object + p + 12, 0xffffffff, 4);
+    young.store(boxed + p, 1, 4);
+    Opened opened(heap);
+    FieldValues values(opened.runtime);
+    EXPECT_EQ(lines(values.fields(object, order, true)),
+              (std::vector<std::string>{"now Shop.State - Shipped (2)", "before Shop.State - Paid | Shipped (3)",
+                                        "odd Shop.State - 8", "lost Shop.State - Lost (-1)"}));
+    std::vector<FieldValue> of_boxed = values.fields(boxed, state, true);
+    ASSERT_EQ(of_boxed.size(), 1u);
+    EXPECT_EQ(of_boxed[0].text, "Paid (1)");
+    EXPECT_EQ(*of_boxed[0].value.text(), "Paid");
   }
 }
 

@@ -28,7 +28,7 @@ using Cells = std::map<std::string, report::Cell>;
 std::vector<Cells> rows_of(report::Answer &answer, const std::string &name) {
   std::vector<Cells> out;
   for (report::Table &table : answer.tables) {
-    if (table.name != name)
+    if (table.name != name || table.shown == report::Shown::in_text)
       continue;
     for (report::Row row(table.columns.size()); table.rows(row); row = report::Row(table.columns.size())) {
       Cells &cells = out.emplace_back();

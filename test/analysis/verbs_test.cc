@@ -217,7 +217,6 @@ std::string run(Snapshot &snapshot, const std::string &command) {
   }
   report::Sink sink(out);
   report::find_writer(format)->write(ask(snapshot, verb, question), options, sink);
-  std::erase(out, '\r'); // CSV
   return out;
 }
 
@@ -361,6 +360,8 @@ TEST(Verbs, WrongSubjects) {
             "0x10 is no object: it lies outside the managed heap (dnheap segments shows where that is)");
   EXPECT_EQ(error_of("path", "No.Such"), "no type on this heap is called 'No.Such' or matches it; dnheap stat --type "
                                          "'(?i)…' looks for names whatever their case");
+  EXPECT_EQ(error_of("path", "Face"), "no type on this heap is called 'Face' or matches it; dnheap stat --type "
+                                      "'(?i)…' looks for names whatever their case"); // hexadecimal digits only
   EXPECT_EQ(error_of("path", "("), "no type is called '(', nor is it a regular expression: missing ): (");
   EXPECT_EQ(error_of("path", "00007f00`400001c0"), "none"); // as debuggers write it
 }
@@ -392,9 +393,6 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
       }
     }
   }
-  Question nothing;
-  nothing.type_exact = "System.Strin";
-  EXPECT_TRUE(Asked(*snapshot, "stat", nothing).rows.empty());
   Question wrong;
   wrong.type_regex = "(";
   EXPECT_THROW(ask(*snapshot, "stat", wrong), Error);
@@ -406,8 +404,8 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
 TEST(Verbs, Orders) {
   std::unique_ptr<Snapshot> snapshot = random_snapshot({}, 3);
   for (const Verb &verb : verbs()) {
-    if (!verb.answer)
-      continue; // takes no target
+    if (!verb.answer || verb.subject)
+      continue; // takes no target, or more than that
     std::istringstream columns(verb.sort_columns);
     for (std::string column; columns >> column;) {
       SCOPED_TRACE(std::string(verb.name) + " --sort " + column);

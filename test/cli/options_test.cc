@@ -58,7 +58,7 @@ TEST(Options, EveryOptionReachesItsPlace) {
   EXPECT_EQ(o.question.range, std::pair(Address{0x10}, Address{0x20}));
   EXPECT_EQ(o.question.sort, "count");
   EXPECT_TRUE(o.question.verbose);
-  EXPECT_EQ(o.table, "types");
+  EXPECT_EQ(o.question.table, "types");
   EXPECT_EQ(o.question.top, 7u);
   EXPECT_STREQ(o.writer->name, "csv");
   EXPECT_TRUE(o.exact);
@@ -74,6 +74,12 @@ TEST(Options, EveryOptionReachesItsPlace) {
 }
 
 TEST(Options, FormsOfWriting) {
+  for (const char *word : {"gen2", "2", "GEN2"})
+    EXPECT_EQ(parse(std::string("stat core --gen ") + word).question.generation, "gen2");
+  EXPECT_EQ(parse("stat core --gen LOH").question.generation, "loh");
+  EXPECT_EQ(parse("stat core --type byte[]").question.type_regex, "byte[]"); // no expression, but a name in C#
+  EXPECT_EQ(parse("stat core --range 00007ff3`ad1a15d8-7ff4`00000000").question.range,
+            std::pair(Address{0x7ff3ad1a15d8}, Address{0x7ff400000000}));
   EXPECT_EQ(parse("stat core --top=7").question.top, 7u);
   EXPECT_EQ(parse("--top 7 stat core").question.top, 7u);
   EXPECT_EQ(parse("stat -oout core").output, "out");
@@ -116,6 +122,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat core --threads 4294967297", "--threads: '4294967297' is not a number from 1 to 1024"},
       {"stat core --min 1z", "--min: '1z' is not a size such as 4096, 10k or 1.5GiB"},
       {"stat core --range 5", "--range: '5' is not a range such as 0x7f00-0x8000"},
+      {"stat core --gen 3", "--gen: '3' is none of gen0, gen1, gen2, loh, poh, frozen"},
       {"stat core --gen gen3", "--gen: 'gen3' is none of gen0, gen1, gen2, loh, poh, frozen, did you mean 'gen0'?"},
       {"stat core --format xml", "--format: 'xml' is none of text, json, csv"},
       {"stat core --sort byts", "--sort: 'byts' is none of bytes, count, did you mean 'bytes'?"},

@@ -55,7 +55,7 @@ TEST(Program, ExtractWritesItsFileAndSaysSo) {
   heap.segment(GCSegmentGeneration::gen0).string("text");
   test::TemporaryFolder folder;
   const std::string core = folder.write("a.core", test::core_file(heap)), small = folder.path("small.core");
-  expect_error("extract '" + core + "'", 2, "where to? dnheap extract TARGET -o FILE");
+  expect_error("extract '" + core + "'", 2, "where to? usage: dnheap extract TARGET -o FILE [options]");
   expect_error("extract '" + core + "' -o '" + core + "'", 2, "--output: '" + core + "' is the dump itself");
   expect_error("stat '" + core + "' --no-values", 2, "'stat' does not take --no-values; these verbs do: extract");
   std::filesystem::create_directory(folder.path("room"));
@@ -82,6 +82,50 @@ TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNot) {
   // The reader is gone before the first byte: what `| head` does, without its timing.
   test::RunResult result = test::run("{ sleep 0.2; '" + test::program() + "' --help; echo $? >&2; } | true");
   EXPECT_EQ(result.err, "0\n");
+}
+
+// Of what is not in the dump all verbs say so by the same code, whatever word named it.
+TEST(Program, NotFoundIsExitCodeFive) {
+  test::HeapBuilder heap({});
+  Address order = heap.type("Shop.Order", 2);
+  heap.segment(GCSegmentGeneration::gen0).object(order);
+  test::TemporaryFolder folder;
+  const std::string core = "'" + folder.write("a.core", test::core_file(heap)) + "'";
+  const std::string line = "no type on this heap is called 'Shop.Ordr', did you mean 'Shop.Order'?";
+  for (const char *verb : {"stat", "objects", "handles", "roots", "retained"}) {
+    expect_error(verb + (" " + core) + " --type-exact Shop.Ordr", 5, line);
+    EXPECT_EQ(dnheap_(verb + (" " + core) + " --type-exact Order").exit_code, 0) << verb; // as C# writes it
+  }
+  expect_error("path " + core + " Shop.Ordr", 5,
+               "no type on this heap is called 'Shop.Ordr' or matches it, did you mean 'Shop.Order'?");
+  for (const char *verb : {"show", "path"})
+    expect_error(verb + (" " + core) + " 0x10", 5,
+                 "0x10 is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+  test::RunResult none = dnheap_("stat " + core + " --type Shop.Ordr"); // a filter that leaves nothing
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_NE(none.out.find("no type matches Shop.Ordr"), std::string::npos) << none.out;
+}
+
+// What a format has no place for goes to standard error.
+TEST(Program, CsvSaysElsewhereThatItIsIncomplete) {
+  test::HeapBuilder heap({});
+  test::SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+  for (int i = 0; i < 1000; ++i)
+    young.string("text");
+  test::TemporaryFolder folder;
+  std::string core = test::core_file(heap);
+  const std::string whole = folder.write("whole.core", core),
+                    cut = folder.write("cut.core", core.substr(0, core.size() - 9000));
+  EXPECT_EQ(dnheap_("stat --format csv '" + whole + "'").err, "");
+  for (const char *verb : {"stat", "segments", "objects"}) {
+    test::RunResult result = dnheap_(verb + (" --format csv '" + cut + "'"));
+    EXPECT_EQ(result.exit_code, 0) << verb;
+    EXPECT_TRUE(result.err.starts_with("dnheap: INCOMPLETE: ")) << result.err;
+    EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+    EXPECT_EQ(result.out.find('\r'), std::string::npos);
+    for (const char *format : {"text", "json"})
+      EXPECT_EQ(dnheap_(verb + (" --format " + std::string(format)) + " '" + cut + "'").err, "") << verb << format;
+  }
 }
 
 TEST(Program, ACutDumpIsAnsweredAndStrictSaysSo) {

@@ -90,7 +90,7 @@ TEST_F(RefusedThreads, OneThreadDoesAll) {
 TEST_F(RefusedThreads, NoProgressIsShown) {
   EXPECT_EQ(in_child_without_threads([] {
               Progress progress;
-              ProgressLine line(progress, true);
+              ProgressLine line(progress, {}, true);
               line.stop();
               return 0;
             }),

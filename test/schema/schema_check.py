@@ -57,17 +57,17 @@ def command_lines(dnheap, verb, dump, folder):
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
         return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")],
-                [first(dnheap, dump, "System.Int32[]"), "--values"]]
+                [first(dnheap, dump, "System.Int32[]"), "--values"], [first(dnheap, dump, "System.String", "method_table")]]
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
             "retained": [[], ["--tree"]], "verify": [[], ["--all"]]}.get(verb, [[]])
 
 
-def first(dnheap, dump, kind):
-    """Address of the first object of a type."""
+def first(dnheap, dump, kind, column="address"):
+    """Address, or another column, of the first object of a type."""
     answer = output(dnheap, "objects", dump, "--type-exact", kind, "--format", "json", "--top", "1")
-    return json.loads(answer)["tables"]["objects"][0]["address"]
+    return json.loads(answer)["tables"]["objects"][0][column]
 
 
 def check_verb(dnheap, schemas, verb, dump, complete, folder):

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Does every verb take whatever its help lists? Usage: every_option.py DNHEAP
+
+Asks each verb of the bundled sample with each option that `VERB --help` lists, each word of --table, --sort and --by, and
+checks that it is answered; and that those that choose or change what is shown do so, in every format. What the help does
+not list has to be refused.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMPRESSED = PROJECT / "sample" / "demo.core.zst"
+WITHOUT_TARGET = {"ps"}
+# What to give them, and which of them cannot be seen in an answer about this dump.
+VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3ad000000-0x7ff3ae000000",
+          "depth": "2", "top": "1", "modules": "/", "runtime": "1", "threads": "1", "max-memory": "4G", "temp-dir": "/tmp"}
+UNSEEN = {"modules", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
+          "output", "format"}
+
+
+class Asked:
+    def __init__(self, dnheap):
+        self.dnheap = dnheap
+        self.dump = None
+        self.failed = []
+
+    def run(self, *words, ok=True):
+        done = subprocess.run([self.dnheap, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if ok and done.returncode:
+            self.failed.append(f"dnheap {' '.join(map(str, words))}: {done.returncode}: {done.stderr.decode().strip()}")
+        return done
+
+
+def options_of(text):
+    """{name: takes a value?} of the lists of options in a help text."""
+    return {name: bool(value) for name, value in re.findall(r"^  (?:-\w, |    )--([a-z-]+)( [A-Z][A-Z-]*)?  ", text, re.MULTILINE)}
+
+
+def words_after(text, start):
+    found = re.search(re.escape(start) + r": (.*)", text)
+    return found.group(1).split(", ") if found else []
+
+
+def subjects(asked, verb):
+    """What stands behind the target: one of each kind that the verb takes."""
+    def first(kind):
+        rows = asked.run("objects", asked.dump, "--type-exact", kind, "--top", "1", "--format", "csv").stdout.decode()
+        return rows.splitlines()[1].split(",")[:2]
+    if verb not in ("show", "path"):
+        return [[]]
+    (array, method_table), (order, _) = first("System.Int32[]"), first("Shop.Order")
+    return {"show": [[array], [order], [method_table]], "path": [[array], ["Shop.Order"]]}[verb]
+
+
+def options_before(verb, table, folder):
+    """Options without which a table does not exist, or the verb asks for more."""
+    out = ["-o", f"{folder}/small.core"] if verb == "extract" else []
+    return out + (["--values"] if table == "elements" else [])
+
+
+def check_tables(asked, verb, words, base, tables, folder):
+    for table in tables:
+        for form in ("text", "csv"):
+            exits = {asked.run(verb, *base, *subject, "--table", table, "--format", form,
+                               *options_before(verb, table, folder), ok=False).returncode for subject in words}
+            if 0 not in exits or not exits <= {0, 5}:
+                asked.failed.append(f"{verb} --table {table} --format {form}: exit codes {exits}")
+
+
+def check_verb(asked, verb, folder):
+    text = asked.run(verb, "--help").stdout.decode()
+    listed = options_of(text)
+    base = [] if verb in WITHOUT_TARGET else [asked.dump]
+    words = subjects(asked, verb)
+    usage = re.search(r"^usage: (.*)$", text, re.MULTILINE).group(1)
+    if ("TARGET" in usage) != bool(base) or ("-o FILE" in usage) != (verb == "extract"):
+        asked.failed.append(f"{verb} --help: {usage}")
+    check_tables(asked, verb, words, base, words_after(text, "tables (--table)"), folder)
+    extra = options_before(verb, "", folder)
+    for subject in words:
+        plain = asked.run(verb, *base, *subject, *extra).stdout
+        unseen = [word for name in listed if name in UNSEEN - {"output", "format"}
+                  for word in ([f"--{name}", VALUES[name]] if listed[name] else [f"--{name}"])]
+        asked.run(verb, *base, *subject, *unseen, *(extra or ["--output", f"{folder}/answer"]), "--format", "json")
+        for name, takes_value in listed.items():
+            if name in {"help", "version", "pid", "no-pause", "table"} | UNSEEN:
+                continue
+            of_type = verb == "path" and not subject[0].startswith("0x")
+            if verb == "path" and name == ("all" if of_type else "sort"):
+                continue
+            values = ({"sort": words_after(text, "columns to sort by (--sort)"), "by": words_after(text, "words for --by")}
+                      .get(name, [VALUES.get(name)]) if takes_value else [None])
+            needed = ["--tree"] if name == "depth" else extra
+            changed = False
+            for value in values:
+                word = [f"--{name}"] if value is None else [f"--{name}", value]
+                changed |= asked.run(verb, *base, *subject, *word, *needed).stdout != plain
+            if not changed and name not in ("all", "no-values") and len(words) == 1 and verb not in WITHOUT_TARGET:
+                asked.failed.append(f"{verb} --{name} {values}: changes nothing")
+    for name in ("type", "gen", "min", "live", "closure", "tree", "by", "sort", "table", "no-values", "pid", "modules"):
+        if name not in listed:
+            value = [VALUES.get(name, "x")] if name not in ("live", "closure", "tree", "no-values") else []
+            done = asked.run(verb, *base, *words[0], f"--{name}", *(value if name != "pid" else ["1"]), ok=False)
+            if done.returncode != 2:
+                asked.failed.append(f"{verb} --{name}: not listed, but exit code {done.returncode}")
+
+
+def main(dnheap):
+    asked = Asked(dnheap)
+    listed = asked.run("--help").stdout.decode().partition("\nverbs:\n")[2].partition("\n'")[0]
+    with tempfile.TemporaryDirectory(prefix="dnheap-options-") as folder:
+        asked.dump = pathlib.Path(folder, "demo.core")
+        subprocess.run(["zstd", "-qdo", asked.dump, COMPRESSED], check=True)
+        for verb in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
+            check_verb(asked, verb, folder)
+    print("\n".join(asked.failed) or "every option: ok")
+    return bool(asked.failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
