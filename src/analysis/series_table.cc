@@ -11,7 +11,6 @@ report::Table series_table(const Runtime &runtime, Address method_table) {
   report::Table table;
   table.name = "series";
   table.title = "Where references lie (GCDesc)";
-  table.shown = report::Shown::in_data;
   table.whole = true;
   table.columns = {{"offset", "Offset", Kind::number},
                    {"references", "References", Kind::count},
@@ -29,7 +28,7 @@ report::Table series_table(const Runtime &runtime, Address method_table) {
     for (const GCDesc::Run &run : desc ? desc->runs() : std::span<const GCDesc::Run>())
       rows.push_back(
           {repeats ? Cell() : Cell(run.offset), run.bytes / p, repeats ? Cell(run.offset) : Cell(), run.grows});
-    if (repeats) {
+    if (repeats && !rows.empty()) {
       rows.front()[0] = *desc->repeats_from();
       table.notes.push_back("the runs repeat from element to element");
     }

@@ -265,6 +265,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   answer.tables.push_back(references_table(snapshot, view, object, question.top));
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
+  answer.tables.back().shown = Shown::in_data; // people ask for a type's
   if (asked.values && is_blanked)
     answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);

@@ -1,6 +1,7 @@
 #include "analysis/show_type.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/series_table.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ report::Answer show_type(Snapshot &snapshot, const Question &question, Address m
       tally = type.total();
   const std::string &name = types.name(method_table);
   const std::string assembly = types.assembly(method_table);
-  answer.tables = {for_programs(method_table, name, assembly, tally), for_people(method_table, name, assembly, tally)};
+  answer.tables = {for_programs(method_table, name, assembly, tally), for_people(method_table, name, assembly, tally),
+                   series_table(snapshot.runtime(), method_table)};
   add_name_notes(snapshot, answer);
   if (tally.count)
     answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(method_table);

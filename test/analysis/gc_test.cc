@@ -87,6 +87,8 @@ TEST(GcVerb, ContextsByThread) {
 TEST(GcVerb, BytesThatCannotBe) {
   for (u64 bytes : {u64{0}, u64{8}, u64{4097}, u64{1} << 46})
     for (Net net : {Net::net8, Net::net9, Net::net10}) {
+      if (net == Net::net8 && bytes < 64)
+        continue; // not published: what has handed out less than it has left is not taken for a context at all
       HeapBuilder heap({.net = net, .published = net != Net::net8});
       fill(heap);
       heap.threads[0].alloc_bytes = bytes; // the unused rest alone is 64

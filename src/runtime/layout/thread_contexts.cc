@@ -191,9 +191,12 @@ private:
       if (std::optional<std::vector<Address>> found = places(way, test))
         out.try_emplace(std::move(*found), way);
     };
+    // Where a part of the way is published, the search goes on from there.
+    const i64 outer = d_.descriptor.try_offset("RuntimeThreadLocals", "AllocContext").value_or(0);
+    const std::optional<i64> told = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext");
     for (i64 x = 0; x + p_ <= end; x += p_)
-      for (i64 inner : std::set<i64>{0, p_, 8})
-        add({x, inner});
+      for (i64 inner : told ? std::set<i64>{*told} : std::set<i64>{0, p_, 8})
+        add({x, outer + inner});
     for (i64 x = 0; x + 2 * p_ + 8 <= end; x += p_)
       add({x});
     return out;
@@ -212,8 +215,9 @@ private:
       return d_.choose("Thread", "AllocContext", discover, passes, predicate);
     if (!d_.choose("Thread", "RuntimeThreadLocals", discover, passes, predicate))
       return false;
-    enter("RuntimeThreadLocals", "AllocContext", 0); // its first member
-    enter("EEAllocContext", "GCAllocationContext", *way.inner);
+    enter("RuntimeThreadLocals", "AllocContext", 0); // its first member, unless it is published
+    enter("EEAllocContext", "GCAllocationContext",
+          *way.inner - d_.descriptor.offset("RuntimeThreadLocals", "AllocContext"));
     return true;
   }
   void enter(const char *type, const char *field, i64 offset) {
