@@ -92,8 +92,12 @@ class Tools(unittest.TestCase):
 
     def test_newest_clang(self):
         self.tool("cmake", '[ "$1" = --version ] && echo cmake version 3.22.1 || echo "$@" >&2')
-        for name in ("g++", "clang++", "clang++-9", "clang++-19", "clang++-2000-not"):
-            self.tool(name, "echo 12.2.0")
+        for name, version in (("g++", 12), ("clang++", 14), ("clang++-9", 9), ("clang++-2000-not", 2000)):
+            self.tool(name, f"echo {version}.2.0")
+        done = dev("build", "fuzz", path=str(self.path))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the preset fuzz needs clang 15 or newer", done.stdout)
+        self.tool("clang++-19", "echo 19.1.0")
         done = dev("build", "fuzz", path=str(self.path))
         self.assertIn("CMAKE_CXX_COMPILER=clang++-19 ", done.stdout)
 
