@@ -18,6 +18,8 @@ import sys
 
 PLACE = 0x6110_0000_0000  # of the added memory: where no process has anything
 
+# No pointers of GcDacVars: where they are is taken from what dnheap found.
+DERIVED = ("GCLowestAddress", "GCHighestAddress", "GCHeapCardTable")
 # Pointers of GcDacVars, by index. All but build_variant and built_with_svr are globals under other names.
 VARIABLES = {2: "GCGlobalMechanisms", 3: "GCHeapGenerationTable", 4: "MaxGeneration", 5: "GCHeapMarkArray", 6: "CurrentGCState",
              7: "GCHeapEphemeralHeapSegment", 8: "GCHeapSavedSweepEphemeralSeg", 9: "GCHeapSavedSweepEphemeralStart",
@@ -211,8 +213,7 @@ def contract(dnheap, core):
 def rewrite(dnheap, source, output):
     tables = contract(dnheap, source)
     place = next(int(row["address"], 16) for row in tables["descriptors"] if row["name"] == "(main)")
-    bounds = {row["global"]: int(row["value"], 16) for row in tables["globals"] if row["global"].startswith("GC")
-              and row["global"].endswith("Address")}
+    derived = {row["global"]: int(row["value"], 16) for row in tables["globals"] if row["global"] in DERIVED}
     core = Core(source)
     dac_vars = find_dac_vars(core, place)
     # Added memory: the number of processors, the pointer to the sub-descriptor, then the descriptors.
@@ -224,7 +225,7 @@ def rewrite(dnheap, source, output):
     struct.pack_into("<Q", memory, 8, PLACE + len(memory))
     memory += struct_bytes
     main = main_descriptor(tables)
-    for name, variable in bounds.items():
+    for name, variable in derived.items():
         main.json["globals"].setdefault(name, main.pointer(variable))
     main.json["subDescriptors"] = {"GC": main.pointer(PLACE + 8)}
     main_bytes = main.write(memory, PLACE)
