@@ -1,4 +1,5 @@
-// Was this built with a sanitizer? GCC and Clang say so differently.
+// Was the library built with a sanitizer? GCC and Clang say so differently; DNHEAP_SANITIZED says so where only the
+// library was.
 #pragma once
 
 #if !defined(__has_feature)
@@ -15,7 +16,7 @@ inline constexpr bool thread_sanitized = false;
 #endif
 
 // Memory is dear, programs are slow.
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if defined(DNHEAP_SANITIZED) || defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = thread_sanitized;
