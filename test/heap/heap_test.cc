@@ -55,6 +55,63 @@ TEST(Heap, ContextsAreCutOut) {
   }
 }
 
+// While it plans, the GC keeps in its generations' contexts where objects are to go. Objects lie there all the same.
+TEST(Heap, ContextsOfGenerationsAreNoneWhileTheGCPlans) {
+  for (Format format : all_formats)
+    for (bool server : {false, true})
+      for (bool planning : {false, true})
+        for (u64 first : {0, 20}) // the object where it is: at the region's start, or amid others
+          for (u64 words : {0, 12}) {
+            if (words && !planning) // one that counts
+              continue;
+            SCOPED_TRACE(name_of(format) + (server ? " server" : "") + (planning ? " planning" : "") + " at object " +
+                         std::to_string(first) + ", words " + std::to_string(words));
+            HeapBuilder heap({.format = format, .server = server, .heaps = server ? 2u : 1u});
+            heap.structures_invalid = planning;
+            const u32 last = server ? 1 : 0;
+            std::vector<Stretch> expected;
+            for (G generation : {G::gen0, G::gen1, G::gen2}) {
+              SegmentWriter &region = heap.segment(generation, last);
+              std::vector<Address> objects;
+              for (int i = 0; i < 40; ++i)
+                objects.push_back(region.object(heap.object_type));
+              Address at = objects[first];
+              heap.generation_context(last, static_cast<u32>(expected.size())) = {at, at + words * heap.p};
+              expected.emplace_back(region.start, region.end());
+            }
+            Opened opened(heap);
+            std::vector<Stretch> ranges = ranges_of(opened.heap);
+            std::sort(expected.begin(), expected.end());
+            EXPECT_EQ(ranges, expected);
+            EXPECT_EQ(opened.heap.context_count(), 0u);
+            EXPECT_TRUE(opened.heap.problems().empty()) << opened.heap.problems()[0];
+            HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
+            EXPECT_EQ(tally.walk.objects, 3u * 40);
+            EXPECT_TRUE(tally.walk.gaps.empty());
+          }
+}
+
+// Of a thread's context that is used up, the room behind it is left: nothing but zeros may lie there.
+TEST(Heap, UsedUpContextsOfThreadsKeepTheirRoom) {
+  for (Format format : all_formats)
+    for (bool at_start : {false, true}) {
+      SCOPED_TRACE(name_of(format) + (at_start ? " at the start" : ""));
+      HeapBuilder heap({.format = format});
+      SegmentWriter &young = heap.segment(G::gen0);
+      for (int i = 0; i < (at_start ? 0 : 10); ++i)
+        young.object(heap.object_type);
+      heap.threads[0].context = young.context(0);
+      for (int i = 0; i < 10; ++i)
+        young.object(heap.object_type);
+      Opened opened(heap);
+      EXPECT_EQ(opened.heap.context_count(), 1u);
+      EXPECT_EQ(opened.heap.context_bytes(), 3 * heap.p);
+      HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
+      EXPECT_EQ(tally.walk.objects, at_start ? 10u : 20u);
+      EXPECT_TRUE(tally.walk.gaps.empty());
+    }
+}
+
 // Objects begin at multiples of a pointer's size. What says otherwise is damaged, and leads no one astray.
 TEST(Heap, MisalignedSegments) {
   for (Format format : all_formats)
