@@ -72,8 +72,10 @@ constexpr Verb all_verbs[] = {
      "Looks at every object, the word in front of it (its sync block, who holds its lock) and every reference. "
      "Problems "
      "are places without a sound object, references that lead to no object, headers that name a sync block that is not "
-     "the object's, and types whose references are not described soundly. A dump taken while the program ran on may "
-     "have some. --all also builds the graph of all references and its dominators, and checks that they agree with "
+     "the object's, and types whose references are not described soundly. What is wrong with dead objects only is "
+     "counted "
+     "apart (--verbose lists it). A dump taken while the program ran on may have some. --all also builds the graph of "
+     "all references and its dominators, and checks that they agree with "
      "each other.",
      "all", "", "problems totals invariants", answer_verify},
     {"contract", "which data contract did the target publish?",

@@ -120,7 +120,7 @@ report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
   return table;
 }
 
-report::Table totals_table(const ReferenceCheck &check, u64 problems) {
+report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 problems) {
   report::Table table;
   table.name = "totals";
   table.columns = {{"objects", "Objects", Kind::count},
@@ -128,12 +128,19 @@ report::Table totals_table(const ReferenceCheck &check, u64 problems) {
                    {"hidden", "Hidden", Kind::count},
                    {"bad_references", "Bad references", Kind::count},
                    {"bad_headers", "Bad headers", Kind::count},
+                   {"of_dead", "Of dead objects", Kind::count},
                    {"problems", "Problems", Kind::count},
                    {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
   table.row_count = 1;
   table.rows = report::rows_of(
-      {{check.objects, check.references, check.hidden, check.bad, check.bad_headers, problems, check.edges}});
+      {{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead, problems, check.edges}});
   return table;
+}
+
+// What is alive, if that can be told: where roots are missing, what they hold would be called dead.
+const HeapBits *known_live(Snapshot &snapshot) {
+  const RootSet &roots = snapshot.roots();
+  return roots.roots.empty() || !roots.problems.empty() ? nullptr : &snapshot.live().objects;
 }
 
 // References that the graph has to have: not those of arrays in which static fields lie, each of which is a root.
@@ -179,9 +186,15 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "verify");
   HeaderCheck headers(snapshot.runtime());
-  ReferenceCheck check =
-      check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(), headers,
-                       Walked(snapshot), snapshot.threads(), snapshot.watch(), most_problems);
+  const Walked walked(snapshot);
+  auto look = [&](const HeapBits *live) {
+    return check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(), headers,
+                            walked, snapshot.threads(), snapshot.watch(), most_problems, live);
+  };
+  const ReferenceCheck all = look(nullptr);
+  // Whatever is wrong only with objects that nothing holds is no damage. Sound heaps need not be marked.
+  const HeapBits *live = all.bad + all.bad_headers ? known_live(snapshot) : nullptr;
+  const ReferenceCheck check = live ? look(live) : all;
   add_root_notes(snapshot, answer);
   for (const std::string &what : headers.not_checked())
     answer.completeness->notes.push_back("not checked: " + what);
@@ -189,10 +202,19 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
       check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
   std::vector<report::Table> more;
   if (question.all || question.table == "invariants")
-    more.push_back(invariants_table(snapshot, check, problems));
-  answer.headline += problems ? "; " + count_text(problems) + " PROBLEMS"
-                              : "; sound: all " + count_text(check.references) + " references lead to objects";
-  answer.tables = {problems_table(snapshot, check, *answer.completeness), totals_table(check, problems)};
+    more.push_back(invariants_table(snapshot, all, problems));
+  if (problems)
+    answer.headline += "; " + count_text(problems) + " PROBLEMS";
+  else
+    answer.headline += "; sound: all " +
+                       (check.dead ? "references of live objects" : count_text(check.references) + " references") +
+                       " lead to objects";
+  answer.tables = {problems_table(snapshot, question.verbose ? all : check, *answer.completeness),
+                   totals_table(all, check.dead, problems)};
+  if (check.dead)
+    answer.tables[0].notes.push_back(count_text(check.dead) +
+                                     " more of dead objects, which no root leads to: what these refer to may be gone" +
+                                     (question.verbose ? "" : " (--verbose lists them)"));
   answer.tables.insert(answer.tables.end(), more.begin(), more.end());
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);

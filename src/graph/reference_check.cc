@@ -22,8 +22,9 @@ u64 mix(u64 a, u64 b) {
 class Checker {
 public:
   Checker(const ObjectIndex &index, const References &references, const HeaderCheck &headers, const Memory &memory,
-          u64 most)
-      : index_(index), references_(references), headers_(headers), memory_(memory), most_(most), reader_(references) {}
+          u64 most, const HeapBits *live)
+      : index_(index), references_(references), headers_(headers), memory_(memory), most_(most), live_(live),
+        reader_(references) {}
 
   void check(Address address) {
     ++result.objects;
@@ -57,6 +58,8 @@ public:
       }
       if (index_.is_object(w.target))
         continue;
+      if (is_dead(w.object))
+        continue;
       ++result.bad;
       if (bad_in_block_ < most_) {
         ++bad_in_block_;
@@ -71,11 +74,17 @@ public:
   ReferenceCheck result;
 
 private:
+  // Counts it, if so.
+  bool is_dead(Address object) {
+    bool dead = live_ && !live_->test(object);
+    result.dead += dead;
+    return dead;
+  }
   void check_header(Address address, std::optional<u32> header) {
     if (!header)
       return;
     std::optional<BadHeader> bad = headers_.find_problem(address, *header);
-    if (!bad)
+    if (!bad || is_dead(address))
       return;
     ++result.bad_headers;
     if (bad_headers_in_block_ < most_) {
@@ -99,6 +108,7 @@ private:
   const HeaderCheck &headers_;
   const Memory &memory_;
   const u64 most_;
+  const HeapBits *live_;
   u64 bad_in_block_ = 0, bad_headers_in_block_ = 0;
   ReferenceReader reader_;
   std::array<Waiting, 64> waiting_;
@@ -136,11 +146,11 @@ void keep_first(std::vector<BadHeader> &bad, u64 most) {
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
                                 const References &references, const HeaderCheck &headers,
                                 const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
-                                u64 most) {
+                                u64 most, const HeapBits *live) {
   Timer timer(watch, "references", heap.segment_bytes());
   std::vector<std::unique_ptr<Checker>> checkers;
   for (unsigned i = 0; i < std::max(threads, 1u); ++i)
-    checkers.push_back(std::make_unique<Checker>(index, references, headers, runtime.memory(), most));
+    checkers.push_back(std::make_unique<Checker>(index, references, headers, runtime.memory(), most, live));
   parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
     watch.check();
     Checker &checker = *checkers[worker];
@@ -162,12 +172,17 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
     out.edges += part.edges;
     out.hidden += part.hidden;
     out.bad += part.bad;
+    out.dead += part.dead;
     out.unreadable += part.unreadable;
     out.bad_references.insert(out.bad_references.end(), part.bad_references.begin(), part.bad_references.end());
     out.bad_headers += part.bad_headers;
     out.headers.insert(out.headers.end(), part.headers.begin(), part.headers.end());
   }
   std::vector<BadHeader> of_table = headers.check_table(index, is_walked);
+  if (live) // where no object begins, none is dead
+    out.dead += std::erase_if(of_table, [&](const BadHeader &bad) {
+      return bad.problem != HeaderProblem::no_object && !live->test(bad.object);
+    });
   out.bad_headers += of_table.size();
   out.headers.insert(out.headers.end(), of_table.begin(), of_table.end());
   keep_first(out.headers, most);

@@ -28,6 +28,7 @@ struct ReferenceCheck {
   u64 edges = 0;      // Σ over these of mix(object, target), wrapping: does not depend on the order
   u64 hidden = 0;     // references that lie in no field
   u64 bad = 0;
+  u64 dead = 0; // bad references and headers of objects that are not among those that count, which `bad` leaves out
   u64 unreadable = 0; // objects that are not what the walk found there: never, unless the dump changed meanwhile
   std::vector<BadReference> bad_references; // the first by object and slot, `most` at most
   u64 bad_headers = 0;
@@ -36,10 +37,11 @@ struct ReferenceCheck {
                                     // references are unknown
 };
 
-// `is_walked`: was the heap walked at that address? What lies elsewhere is not known to be an object.
+// `is_walked`: was the heap walked at that address? What lies elsewhere is not known to be an object. `live`: if given,
+// problems of other objects are only counted: what a dead object refers to may be gone, as no collection minds it.
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
                                 const References &references, const HeaderCheck &headers,
                                 const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
-                                u64 most);
+                                u64 most, const HeapBits *live = nullptr);
 
 } // namespace dnheap

@@ -52,7 +52,8 @@ void Heap::add_segments(std::vector<HeapSegment> segments) {
   std::vector<bool> bad(segments_.size());
   Address covered = 0;
   for (const HeapSegment *s : by_start) {
-    bool sound = s->is_sound() && (s->start >= covered || s->start == s->end);
+    bool is_aligned = s->start % memory_->format().pointer_size == 0; // as every object
+    bool sound = s->is_sound() && is_aligned && (s->start >= covered || s->start == s->end);
     if (sound)
       covered = std::max(covered, s->end);
     else {
@@ -110,7 +111,8 @@ void Heap::cut_segment(u32 index) {
                                   [](const AllocationContext &c, Address a) { return c.pointer < a; });
   for (; context != contexts_.end() && context->pointer < segment.end; ++context) {
     context->in_segment = true;
-    if (context->pointer < at || context->limit < context->pointer || context->limit > segment.end) {
+    const bool is_aligned = (context->pointer | context->limit) % format.pointer_size == 0;
+    if (!is_aligned || context->pointer < at || context->limit < context->pointer || context->limit > segment.end) {
       add_problem("the allocation context " + hex(context->pointer) + " to " + hex(context->limit) +
                   " does not fit its segment and was not skipped");
       continue;
@@ -137,17 +139,22 @@ void Heap::add_gaps(Address start, Address end) {
   }
 }
 
-// [start, end) begins with an object. The dump may hold it whole, in adjacent pieces, with holes, or not at all.
+// [start, end) begins with an object. The dump may hold it whole, in adjacent pieces, with holes, or not at all. Pieces
+// may begin anywhere; ranges begin where an object can.
 void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
   bool follows_gap = false;
+  const Address first = start;
   auto memory = memory_->ranges();
   auto piece =
       std::upper_bound(memory.begin(), memory.end(), start, [](Address a, const Range &r) { return a < r.address; });
   if (piece != memory.begin() && std::prev(piece)->end() > start)
     --piece;
   while (start < end) {
+    while (piece != memory.end() && piece->end() <= start)
+      ++piece;
     Address known = piece == memory.end() ? end : std::clamp(piece->address, start, end);
     if (known > start) {
+      known = std::min(end, first + align_up(known - first, like.alignment));
       add_gaps(start, known);
       start = known;
       follows_gap = true;

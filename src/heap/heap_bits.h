@@ -31,9 +31,11 @@ public:
   class Writer {
   public:
     explicit Writer(HeapBits &bits) : bits_(bits) {}
-    // A place inside the heap.
+    // What is no place of the heap is not added.
     void add(Address address) {
       u64 place = bits_.places_->find(address);
+      if (place == HeapPlaces::nowhere)
+        return;
       if (place / 64 != word_) {
         flush();
         word_ = place / 64;

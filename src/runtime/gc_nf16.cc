@@ -223,7 +223,8 @@ std::vector<AllocationContext> GcNf16::get_allocation_contexts(std::span<const A
     } catch (const Error &e) {
       problems.push_back(std::string("an allocation context was not skipped: ") + e.what());
     }
-  add(get_generation_table()[0].allocation_context);
+  if (get_gc_structures_valid() != false) // as in Runtime::allocation_contexts()
+    add(get_generation_table()[0].allocation_context);
   return out;
 }
 

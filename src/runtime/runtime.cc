@@ -15,11 +15,17 @@ std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &prob
   return out;
 }
 
+// Generations have a context of their own only while the GC plans, and it says where objects are to be moved: what lies
+// there are still the objects of before, or the free space that is to be filled. See gc.cpp, adjust_limit() and
+// fix_older_allocation_area(). One without anything left has no room behind it either, unlike a thread's.
 std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::string> &problems) const {
   std::vector<AllocationContext> out;
-  for (Address heap : gc_.get_gc_heaps())
-    for (const GCGenerationData &generation : gc_.get_heap_data(heap).generation_table)
-      out.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
+  std::vector<std::string> said_elsewhere;
+  if (gc_structures_valid(said_elsewhere) != false)
+    for (Address heap : gc_.get_gc_heaps())
+      for (const GCGenerationData &generation : gc_.get_heap_data(heap).generation_table)
+        if (generation.allocation_context_pointer != generation.allocation_context_limit)
+          out.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
   if (std::optional<AllocationContext> global = gc_.get_global_allocation_context())
     out.push_back(*global);
   try {

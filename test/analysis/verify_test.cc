@@ -11,12 +11,13 @@ namespace {
 
 using G = GCSegmentGeneration;
 
-report::Answer verify(HeapBuilder &heap, bool all = false) {
+report::Answer verify(HeapBuilder &heap, bool all = false, bool verbose = false) {
   SnapshotOptions options;
   options.threads = 2;
   Snapshot snapshot(heap.target(), options);
   Question question;
   question.all = all;
+  question.verbose = verbose;
   for (const Verb &verb : verbs())
     if (std::string_view(verb.name) == "verify")
       return ask(verb, snapshot, question);
@@ -77,6 +78,44 @@ TEST(Verify, SaysWhatIsWrong) {
       ++at;
     }
     EXPECT_NE(answer.headline.find("9 PROBLEMS"), std::string::npos) << answer.headline;
+  }
+}
+
+// What a dead object refers to may be gone; a collection in the background leaves many such.
+TEST(Verify, DeadObjectsHaveNoProblems) {
+  for (Format format : all_formats) {
+    HeapBuilder heap({.format = format});
+    const u64 p = heap.p;
+    Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
+    SegmentWriter &segment = heap.segment(G::gen2);
+    Address free = segment.free(8 * p);
+    std::vector<Address> o;
+    for (int i = 0; i < 4; ++i)
+      o.push_back(segment.object(pair));
+    heap.gc.handles.push_back({.type = HandleType::strong, .object = o[0]});
+    segment.store(o[0] + p, o[1], p);
+    segment.store(o[2] + p, free, p);
+    segment.store(o[2] + 2 * p, 0x10000, p);
+    segment.store(o[3] - 4, 0x08000001, 4);
+    auto totals = [](const report::Answer &answer) {
+      const report::Table &table = answer.tables.at(1);
+      report::Row row(table.columns.size());
+      EXPECT_TRUE(table.rows(row));
+      return std::pair(*row[5].get_if<u64>(), *row[6].get_if<u64>());
+    };
+    report::Answer answer = verify(heap);
+    EXPECT_TRUE(problems_of(answer).empty());
+    EXPECT_EQ(totals(answer), std::pair(u64{3}, u64{0}));
+    EXPECT_NE(answer.headline.find("sound: all references of live objects"), std::string::npos) << answer.headline;
+    ASSERT_EQ(answer.tables[0].notes.size(), 1u);
+    EXPECT_EQ(answer.tables[0].notes[0].find("3 more of dead objects"), 0u) << answer.tables[0].notes[0];
+    EXPECT_EQ(problems_of(verify(heap, false, true)).size(), 3u) << "listed when asked for";
+    // As soon as it is held it counts.
+    segment.store(o[1] + p, o[2], p);
+    answer = verify(heap);
+    EXPECT_EQ(problems_of(answer).size(), 2u);
+    EXPECT_EQ(totals(answer), std::pair(u64{1}, u64{2}));
+    EXPECT_NE(answer.headline.find("2 PROBLEMS"), std::string::npos) << answer.headline;
   }
 }
 

@@ -1,7 +1,9 @@
-// The walk over a heap whose objects have been patched: whatever lies there, objects, gaps and allocation contexts add
-// up to the segments, and one thread, two threads and the cursor see the same objects.
+// The walk over a heap whose objects have been patched, or what the GC says of its segments: whatever lies there,
+// objects, gaps and allocation contexts add up to the segments; one thread, two threads and the cursor see the same
+// objects; and these are the ones in the index of where objects begin.
 #include "fuzz/patches.h"
 #include "heap/object_cursor.h"
+#include "heap/tally.h"
 #include "support/random_heap.h"
 
 using namespace dnheap;
@@ -19,8 +21,11 @@ struct Process {
     std::mt19937_64 random(1);
     add_random_heap(heap, 6000, random);
     target = heap.target();
-    for (const SegmentWriter &s : heap.segments)
+    for (const SegmentWriter &s : heap.segments) {
       segments.emplace_back(s.block.address(), s.end());
+      objects.push_back(s.structure);
+    }
+    segments.emplace_back(heap.native.address(), heap.native.end());
     for (const WrittenObject &o : heap.objects)
       objects.push_back(o.address);
   }
@@ -89,10 +94,15 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
       gaps += gap.end - gap.start;
     check(alone.bytes + heap.context_bytes() + gaps == heap.segment_bytes());
     check(walk(runtime, heap, 2) == alone);
+    HeapBits starts(std::make_shared<HeapPlaces>(heap, runtime.memory().format()));
+    tally_heap(heap, runtime, 2, {}, {}, &starts);
+    const Address free = runtime.types().free_object_method_table();
     Counter seen(runtime.types(), heap);
     ObjectCursor cursor(heap, runtime);
-    while (const Object *object = cursor.next())
+    while (const Object *object = cursor.next()) {
       seen.add(*object, cursor.method_table());
+      check(starts.test(object->address) == (cursor.method_table() != free));
+    }
     check(seen.count == alone.count && seen.bytes == alone.bytes && seen.sum == alone.sum);
   } catch (const Error &) {
   }

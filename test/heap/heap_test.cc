@@ -55,6 +55,150 @@ TEST(Heap, ContextsAreCutOut) {
   }
 }
 
+// While it plans, the GC keeps in its generations' contexts where objects are to go. Objects lie there all the same.
+TEST(Heap, ContextsOfGenerationsAreNoneWhileTheGCPlans) {
+  for (Format format : all_formats)
+    for (bool server : {false, true})
+      for (bool planning : {false, true})
+        for (u64 first : {0, 20}) // the object where it is: at the region's start, or amid others
+          for (u64 words : {0, 12}) {
+            if (words && !planning) // one that counts
+              continue;
+            SCOPED_TRACE(name_of(format) + (server ? " server" : "") + (planning ? " planning" : "") + " at object " +
+                         std::to_string(first) + ", words " + std::to_string(words));
+            HeapBuilder heap({.format = format, .server = server, .heaps = server ? 2u : 1u});
+            heap.structures_invalid = planning;
+            const u32 last = server ? 1 : 0;
+            std::vector<Stretch> expected;
+            for (G generation : {G::gen0, G::gen1, G::gen2}) {
+              SegmentWriter &region = heap.segment(generation, last);
+              std::vector<Address> objects;
+              for (int i = 0; i < 40; ++i)
+                objects.push_back(region.object(heap.object_type));
+              Address at = objects[first];
+              heap.generation_context(last, static_cast<u32>(expected.size())) = {at, at + words * heap.p};
+              expected.emplace_back(region.start, region.end());
+            }
+            Opened opened(heap);
+            std::vector<Stretch> ranges = ranges_of(opened.heap);
+            std::sort(expected.begin(), expected.end());
+            EXPECT_EQ(ranges, expected);
+            EXPECT_EQ(opened.heap.context_count(), 0u);
+            EXPECT_TRUE(opened.heap.problems().empty()) << opened.heap.problems()[0];
+            HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
+            EXPECT_EQ(tally.walk.objects, 3u * 40);
+            EXPECT_TRUE(tally.walk.gaps.empty());
+          }
+}
+
+// Of a thread's context that is used up, the room behind it is left: nothing but zeros may lie there.
+TEST(Heap, UsedUpContextsOfThreadsKeepTheirRoom) {
+  for (Format format : all_formats)
+    for (bool at_start : {false, true}) {
+      SCOPED_TRACE(name_of(format) + (at_start ? " at the start" : ""));
+      HeapBuilder heap({.format = format});
+      SegmentWriter &young = heap.segment(G::gen0);
+      for (int i = 0; i < (at_start ? 0 : 10); ++i)
+        young.object(heap.object_type);
+      heap.threads[0].context = young.context(0);
+      for (int i = 0; i < 10; ++i)
+        young.object(heap.object_type);
+      Opened opened(heap);
+      EXPECT_EQ(opened.heap.context_count(), 1u);
+      EXPECT_EQ(opened.heap.context_bytes(), 3 * heap.p);
+      HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
+      EXPECT_EQ(tally.walk.objects, at_start ? 10u : 20u);
+      EXPECT_TRUE(tally.walk.gaps.empty());
+    }
+}
+
+// Objects begin at multiples of a pointer's size. What says otherwise is damaged, and leads no one astray.
+TEST(Heap, MisalignedSegments) {
+  for (Format format : all_formats)
+    for (u64 off = 1; off < format.pointer_size; ++off) {
+      SCOPED_TRACE(name_of(format) + " off by " + std::to_string(off));
+      HeapBuilder heap({.format = format});
+      SegmentWriter &good = heap.segment(G::gen2), &bad = heap.segment(G::gen2), &ends_badly = heap.segment(G::loh);
+      for (SegmentWriter *segment : {&good, &bad, &ends_badly})
+        for (int i = 0; i < 50; ++i)
+          segment->object(heap.object_type);
+      bad.start += off;
+      ends_badly.allocated = ends_badly.end() - off;
+      Opened opened(heap);
+      EXPECT_EQ(opened.heap.segments().size(), 2u);
+      EXPECT_TRUE(has_problem(opened.heap, "has unsound bounds and was left out"));
+      HeapBits starts(std::make_shared<HeapPlaces>(opened.heap, format));
+      HeapTally tally = tally_heap(opened.heap, opened.runtime, 2, {}, {}, &starts);
+      EXPECT_EQ(tally.walk.objects, 99u);
+      ASSERT_EQ(tally.walk.gaps.size(), 1u);
+      EXPECT_EQ(tally.walk.gaps[0].end, *ends_badly.allocated);
+      EXPECT_TRUE(starts.test(good.start));
+      EXPECT_FALSE(starts.test(bad.start));
+    }
+}
+
+TEST(Heap, MisalignedContextsAreNone) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    SegmentWriter &young = heap.segment(G::gen0);
+    Address a = young.object(heap.object_type);
+    for (int i = 0; i < 20; ++i)
+      young.object(heap.object_type);
+    heap.generation_context(0, 0) = {a + 1, a + 1 + 6 * heap.p};
+    Opened opened(heap);
+    EXPECT_TRUE(has_problem(opened.heap, "does not fit its segment and was not skipped"));
+    EXPECT_EQ(ranges_of(opened.heap), (std::vector<Stretch>{{a, young.end()}}));
+  }
+}
+
+// A dump's pieces may begin anywhere, also in the middle of a word, or between two places where a large object can
+// begin.
+TEST(Heap, PiecesThatBeginAnywhere) {
+  for (Format format : all_formats)
+    for (G generation : {G::gen2, G::loh})
+      for (u64 off = 1; off <= 8; ++off) {
+        SCOPED_TRACE(name_of(format) + " off by " + std::to_string(off));
+        HeapBuilder heap({.format = format});
+        SegmentWriter &segment = heap.segment(generation);
+        std::vector<Address> objects;
+        for (int i = 0; i < 50; ++i)
+          objects.push_back(segment.object(heap.object_type));
+        heap.hole(objects[20] + 3, objects[20] + 3 + off); // not in the dump
+        heap.hole(objects[30] - off, objects[30] + 1);
+        Opened opened(heap);
+        for (const ObjectRange &range : opened.heap.ranges())
+          EXPECT_EQ((range.address - segment.start) % range.alignment, 0u);
+        HeapBits starts(std::make_shared<HeapPlaces>(opened.heap, format));
+        HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {}, {}, &starts);
+        EXPECT_TRUE(starts.test(objects[19]) && starts.test(objects[21]) && starts.test(objects[31]));
+        u64 gaps = 0;
+        for (const auto &list : {opened.heap.gaps(), std::span<const Gap>(tally.walk.gaps)})
+          for (const Gap &gap : list)
+            gaps += gap.end - gap.start;
+        EXPECT_EQ(tally.walk.bytes + gaps, opened.heap.segment_bytes());
+      }
+}
+
+// Pieces of less than a word hold no object.
+TEST(Heap, PiecesTooShortForAnything) {
+  HeapBuilder heap({});
+  SegmentWriter &old = heap.segment(G::gen2);
+  std::vector<Address> objects;
+  for (int i = 0; i < 50; ++i)
+    objects.push_back(old.object(heap.object_type));
+  for (u64 at = objects[10] + 1; at < objects[20]; at += 5)
+    heap.hole(at, at + 3); // two bytes stay, again and again
+  Opened opened(heap);
+  HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
+  u64 gaps = 0;
+  for (const auto &list : {opened.heap.gaps(), std::span<const Gap>(tally.walk.gaps)})
+    for (const Gap &gap : list)
+      gaps += gap.end - gap.start;
+  EXPECT_EQ(tally.walk.bytes + gaps, opened.heap.segment_bytes());
+  EXPECT_GE(tally.walk.objects, 39u);
+}
+
 TEST(Heap, ContextUpToTheEnd) {
   HeapBuilder heap({});
   SegmentWriter &young = heap.segment(G::gen0);

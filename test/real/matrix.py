@@ -122,7 +122,7 @@ def at_rest(dnheap, combination, program, arguments=()):
 def after_corruption(dnheap, combination, dump):
     """The same dump with bytes of its heap overwritten: `verify` and ClrMD's VerifyHeap() must find the same."""
     done, lost = corrupted.corrupt(dump, answer(dnheap, "objects", dump)["tables"]["objects"])
-    found = corrupted.differences(done, lost, answer(dnheap, "verify", dump), witness.corrupted(dump, combination.major))
+    found = corrupted.differences(done, lost, answer(dnheap, "verify", dump, "--verbose"), witness.corrupted(dump, combination.major))
     print(f"{dump.name}: {len(done)} objects corrupted")
     return [f"corrupted: {problem}" for problem in found]
 
