@@ -85,6 +85,12 @@ TEST(Verify, SaysWhatIsWrong) {
 TEST(Verify, DeadObjectsHaveNoProblems) {
   for (Format format : all_formats) {
     HeapBuilder heap({.format = format});
+    Address stack = align_up(heap.native.reserve(0x6000), 0x1000); // all roots are known
+    for (ThreadWriter &thread : heap.threads) {
+      thread.stack_limit = stack;
+      thread.stack_base = stack += 0x2000;
+      thread.stack_pointer = thread.stack_limit + 0x1000;
+    }
     const u64 p = heap.p;
     Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
     SegmentWriter &segment = heap.segment(G::gen2);
