@@ -123,7 +123,7 @@ void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, st
   types.name(mt);
   types.assembly(mt);
   ask_about_fields(snapshot, mt, asked);
-  values.fields(specimen.address, mt, true); // what enums call their values
+  values.learn_enums(mt);
   ReferenceReader reader(snapshot.references());
   OpenedObject opened;
   if (!reader.open(specimen.address, opened))

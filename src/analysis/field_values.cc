@@ -184,7 +184,7 @@ private:
   Value value_of(const Place &place, Address at) {
     if (place.type != ElementType::ValueType) {
       Value value = primitive(memory_, place.type, at);
-      std::optional<u64> number = bits(memory_, place.type, at);
+      std::optional<u64> number = names_only_ && core_type_name(place.type) ? u64{0} : bits(memory_, place.type, at);
       if (!number || (!place.method_table && place.type_name == core_type_name(place.type)))
         return value;
       std::string name = place.method_table ? enums_.text(place.method_table, *number)
@@ -203,7 +203,7 @@ private:
     if (!has || !value)
       return {};
     const std::optional<u8> there = memory_.try_load<u8>(field_address(runtime_, *has, at));
-    if (!there || *there == 0)
+    if (!names_only_ && (!there || *there == 0))
       return {Cell(), there ? "null" : ""};
     if (value->type_name.starts_with("System.Nullable<"))
       return {};
@@ -217,6 +217,7 @@ private:
   Fields &fields_;
   const Address object_;
   const bool values_;
+  const bool names_only_ = object_ == 0; // there is no object: what enums call their values is read, and no value
   const u64 most_;
 };
 
@@ -228,6 +229,13 @@ std::vector<FieldValue> FieldValues::fields(Address object, Address method_table
   Reader reader(runtime_, enums_, object, values, most_fields);
   reader.add_fields("", method_table, 0, 0);
   return std::move(reader.rows);
+}
+
+void FieldValues::learn_enums(Address method_table) {
+  Reader reader(runtime_, enums_, 0, true, most_fields);
+  reader.add_fields("", method_table, 0, 0);
+  if (std::optional<ElementShape> shape = runtime_.fields().elements(method_table))
+    reader.add({"", shape->type, "", shape->method_table, 0, ""}, shape->start, "", 0);
 }
 
 std::vector<FieldValue> FieldValues::elements(Address object, u64 size, const ElementShape &shape, u64 most) {

@@ -23,6 +23,8 @@ public:
 
   // In the order of memory, a struct before its parts, or instead of them where its value is told. Empty for arrays.
   std::vector<FieldValue> fields(Address object, Address method_table, bool values);
+  // Reads what enums among a type's fields and elements call their values, and of no object anything.
+  void learn_enums(Address method_table);
   // With their values, `most` rows at most. `size`: of the array, in bytes.
   std::vector<FieldValue> elements(Address object, u64 size, const ElementShape &shape, u64 most);
   // Of an object that is one value: a string, a boxed struct of those that struct_text() knows.
