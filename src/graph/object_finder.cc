@@ -2,8 +2,6 @@
 
 #include "heap/walk.h"
 
-#include <algorithm>
-
 namespace dnheap {
 
 Address ObjectFinder::find(Address address) {
@@ -13,14 +11,13 @@ Address ObjectFinder::find(Address address) {
   if (before == no_object)
     return 0;
   const Address start = index_.address(before);
-  const u64 p = memory_.format().pointer_size;
+  const Format format = memory_.format();
   std::optional<u64> type = memory_.try_pointer(start);
-  std::optional<u32> components = memory_.try_load<u32>(start + p);
-  const TypeRow *row = type ? types_.find(*type & ~(p - 1)) : nullptr; // the GC marks with the low bits
+  std::optional<u32> components = memory_.try_load<u32>(start + format.pointer_size);
+  const TypeRow *row = type ? types_.find(method_table_in(*type, format)) : nullptr;
   if (!row || !components)
     return 0;
-  const u64 size = std::max(row->base_size + u64{row->component_size} * *components, smallest_object(memory_.format()));
-  return address - start < size ? start : 0;
+  return address - start < object_size(row->base_size, row->component_size, *components, format) ? start : 0;
 }
 
 } // namespace dnheap

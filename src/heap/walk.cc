@@ -81,7 +81,7 @@ bool begins_object(Bytes bytes, u64 at, u64 limit, u64 alignment, TypeTable &typ
     return false;
   if (walk_objects(bytes, 0, at, at + 1, limit, alignment, types, format, [](const Object &) {}) == at)
     return false;
-  const TypeRow *type = types.find(load_pointer(bytes.data() + at, format) & ~(p - 1));
+  const TypeRow *type = types.find(method_table_in(load_pointer(bytes.data() + at, format), format));
   // A string's characters follow its length at once: its base size is less.
   bool has_room = p == 8 && type->component_size && type->base_size >= smallest_object(format);
   return !has_room || load<u32>(bytes.data() + at + p + 4, format.byte_order) == 0;

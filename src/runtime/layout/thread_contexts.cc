@@ -2,6 +2,7 @@
 
 #include "runtime/gc_1.h"
 #include "runtime/layout/thread_size.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
 #include <set>
@@ -92,7 +93,7 @@ private:
         is_among_handles(at))
       return Context::none;
     const u64 first = d_.word(*pointer).value_or(0);
-    if (test == Test::zeros ? first != 0 : is_method_table(first & ~u64(p_ - 1)))
+    if (test == Test::zeros ? first != 0 : is_method_table(method_table_in(first, d_.memory.format())))
       return Context::none;
     return Context::set;
   }
