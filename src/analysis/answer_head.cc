@@ -1,6 +1,8 @@
 #include "analysis/answer_head.h"
 
 #include "base/text.h"
+#include "graph/live.h"
+#include "graph/object_graph.h"
 #include "graph/roots.h"
 
 namespace dnheap {
@@ -153,6 +155,22 @@ void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   answer.headline += "; roots INCOMPLETE: see the notes";
   for (const std::string &problem : problems)
     answer.completeness->notes.push_back("roots: " + problem);
+}
+
+void add_reference_notes(u64 bad, report::Answer &answer) {
+  if (!bad)
+    return;
+  answer.completeness->complete = false;
+  const std::string count = count_text(bad) + (bad == 1 ? " reference" : " references");
+  answer.headline += "; " + count + (bad == 1 ? " of a live object leads" : " of live objects lead") + " to NO OBJECT";
+  answer.completeness->notes.push_back(count +
+                                       " of live objects lead to no object, and what was held that way seems to " +
+                                       "be dead: dnheap verify lists them");
+}
+
+void add_reference_notes(Snapshot &snapshot, report::Answer &answer) {
+  if (snapshot.graph().bad_references() && !snapshot.roots().roots.empty())
+    add_reference_notes(snapshot.live().bad_references(), answer);
 }
 
 std::string shell_word(const std::string &name) {

@@ -22,6 +22,11 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer);
 // Adds which roots could not be read: what they hold counts as garbage. Call when roots were asked for.
 void add_root_notes(Snapshot &snapshot, report::Answer &answer);
 
+// So many references of live objects lead to no object: what they led to is taken for dead.
+void add_reference_notes(u64 bad, report::Answer &answer);
+// The same for answers that rest on the graph. Marks only where it has references that lead nowhere.
+void add_reference_notes(Snapshot &snapshot, report::Answer &answer);
+
 // `name` as a word of a POSIX shell command.
 std::string shell_word(const std::string &name);
 

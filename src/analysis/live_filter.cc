@@ -41,6 +41,7 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
   answer.tables.push_back(std::move(table));
   answer.headline += "; " + count_text(objects) + " objects alive, " + bytes_text(bytes);
   add_root_notes(snapshot, answer);
+  add_reference_notes(snapshot.live().bad_references(), answer);
 }
 
 } // namespace dnheap

@@ -1,6 +1,7 @@
 #include "analysis/named_types.h"
 
 #include "analysis/csharp_name.h"
+#include "analysis/subject.h"
 #include "base/nearest.h"
 #include "base/not_found.h"
 #include "base/text.h"
@@ -78,8 +79,18 @@ std::string suggestion(const Names &names, const std::string &word) {
                  printable(word, 200) + "'" + what + suggestion(names, word));
 }
 
-// A full name, or one as C# writes it; else no names.
-NamedTypes called(const Names &names, const std::string &word) {
+// "0x7f00c0de" cannot be a name.
+std::optional<std::string> name_at(Snapshot &snapshot, const std::string &word) {
+  const std::optional<Address> address = word.starts_with("0x") ? written_address(word) : std::nullopt;
+  if (!address || !is_method_table(snapshot, *address))
+    return std::nullopt;
+  return snapshot.runtime().types().name(*address);
+}
+
+// A full name, one as C# writes it, or a MethodTable's address; else no names.
+NamedTypes called(Snapshot &snapshot, const Names &names, const std::string &word) {
+  if (std::optional<std::string> name = name_at(snapshot, word))
+    return {NamedTypes::How::method_table, {std::move(*name)}};
   if (std::binary_search(names.begin(), names.end(), word))
     return {NamedTypes::How::full_name, {word}};
   return {NamedTypes::How::csharp, written_in_csharp(names, word)};
@@ -92,6 +103,8 @@ bool NamedTypes::has(const std::string &name) const { return std::binary_search(
 std::string NamedTypes::note(const std::string &word) const {
   if (how == How::full_name || names.empty())
     return "";
+  if (how == How::method_table)
+    return word + " is the MethodTable of " + names.front();
   if (how == How::expression)
     return "no type is called " + word + ": these are those whose names match it";
   constexpr std::size_t most = 3;
@@ -103,7 +116,7 @@ std::string NamedTypes::note(const std::string &word) const {
 
 NamedTypes types_called(Snapshot &snapshot, const std::string &word) {
   const Names names = names_on_heap(snapshot);
-  NamedTypes out = called(names, word);
+  NamedTypes out = called(snapshot, names, word);
   if (out.names.empty())
     fail(snapshot, names, word, "");
   return out;
@@ -111,7 +124,7 @@ NamedTypes types_called(Snapshot &snapshot, const std::string &word) {
 
 NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word) {
   const Names names = names_on_heap(snapshot);
-  NamedTypes out = called(names, word);
+  NamedTypes out = called(snapshot, names, word);
   if (!out.names.empty())
     return out;
   const RE2 expression(word, quiet());
@@ -126,6 +139,8 @@ NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word) {
 
 NamedTypes types_like(Snapshot &snapshot, const std::string &text) {
   const Names names = names_on_heap(snapshot);
+  if (std::optional<std::string> name = name_at(snapshot, text))
+    return {NamedTypes::How::method_table, {std::move(*name)}};
   const RE2 expression(text, quiet());
   NamedTypes out{NamedTypes::How::expression, expression.ok() ? matching(names, expression) : Names()};
   if (!out.names.empty())

@@ -60,7 +60,7 @@ void add_path(const Question &question, Passes &to) {
   if (question.all)
     to.add({"referrers"});
   to.add({"breadth-first search"});
-  const bool of_object = hex_address(question.subject).has_value();
+  const bool of_object = written_address(question.subject).has_value();
   if (!of_object)
     to.add({"folding of paths", "reachable objects", "reachable without a set"});
 }

@@ -195,6 +195,7 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address);
   add_root_notes(snapshot, answer);
+  add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   return answer;
 }

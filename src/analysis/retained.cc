@@ -190,28 +190,33 @@ std::string namespace_of(const std::string &type) {
   return dot == std::string::npos || dot == 0 ? "(none)" : type.substr(0, dot);
 }
 
-report::Table objects_table(Holding &holding, u64 top) {
-  constexpr u64 most = 1000; // where the user wants all: a heap has millions, each within another
-  const u64 keep = top ? top + 1 : most;
-  const DominatorTree &tree = holding.tree();
-  std::vector<std::pair<u64, TreePlace>> best;
-  auto before = [](const auto &a, const auto &b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
+report::Table objects_table(const std::shared_ptr<Holding> &holding, const Question &question) {
+  constexpr u64 most = 1000; // unless the user asks for more: a heap has millions, each within another
+  const u64 keep = question.top ? question.top + 1 : question.top_is_asked ? ~u64{0} : most;
+  const DominatorTree &tree = holding->tree();
+  std::vector<bool> passes(holding->type_count() + 1);
+  for (u32 i = 0; i < holding->type_count(); ++i)
+    passes[i] = holding->passes(TypeId{i});
+  std::vector<TreePlace> best;
+  auto before = [&](TreePlace a, TreePlace b) {
+    const u64 of_a = tree.retained(a).bytes, of_b = tree.retained(b).bytes;
+    return of_a != of_b ? of_a > of_b : a < b;
   };
+  u64 count = 0;
   for (u32 i = 1; i < tree.size(); ++i) {
-    std::optional<ObjectId> object = tree.object(TreePlace{i});
-    if (!object)
+    const TreePlace at{i};
+    std::optional<ObjectId> object = tree.object(at);
+    if (!object || !passes[static_cast<u32>(holding->type(*object))])
       continue;
-    u64 bytes = tree.retained(TreePlace{i}).bytes;
-    if (best.size() == keep && bytes <= best.front().first)
-      continue;
-    if (!holding.passes(holding.type(*object)))
-      continue;
-    best.emplace_back(bytes, TreePlace{i});
-    std::push_heap(best.begin(), best.end(), before);
-    if (best.size() > keep) {
+    ++count;
+    if (best.size() < keep) {
+      best.push_back(at);
+      if (best.size() == keep)
+        std::make_heap(best.begin(), best.end(), before);
+    } else if (before(at, best.front())) {
       std::pop_heap(best.begin(), best.end(), before);
-      best.pop_back();
+      best.back() = at;
+      std::push_heap(best.begin(), best.end(), before);
     }
   }
   std::sort(best.begin(), best.end(), before);
@@ -221,13 +226,23 @@ report::Table objects_table(Holding &holding, u64 top) {
   table.columns = {{"retained", "Retained", Kind::bytes}, {"share", "Share", Kind::percent},
                    {"objects", "Objects", Kind::count},   {"address", "Address", Kind::address},
                    {"type", "Type", Kind::text},          {"owner", "Owner", Kind::text}};
-  std::vector<report::Row> rows;
-  for (auto [bytes, at] : best) {
-    ObjectId object = *tree.object(at);
-    rows.push_back({bytes, share_of(bytes, holding.all().bytes), tree.retained(at).objects, holding.address(object),
-                    holding.name(holding.type(object)), holding.owner_above(at)});
-  }
-  table.rows = report::rows_of(std::move(rows));
+  table.row_count = count;
+  if (keep == most && count > most)
+    table.notes.push_back("the first " + count_text(most) + " of " + count_text(count) + " objects; --top 0 gives all");
+  table.rows = [holding, best = std::move(best), next = u64{0}](report::Row &row) mutable {
+    if (next == best.size())
+      return false;
+    const TreePlace at = best[next++];
+    const ObjectId object = *holding->tree().object(at);
+    const Retained held = holding->tree().retained(at);
+    row = {held.bytes,
+           share_of(held.bytes, holding->all().bytes),
+           held.objects,
+           holding->address(object),
+           holding->name(holding->type(object)),
+           holding->owner_above(at)};
+    return true;
+  };
   return table;
 }
 
@@ -386,7 +401,8 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
       answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(Tree::most_levels) +
                                            " are not shown");
   } else {
-    Holding holding(snapshot, question);
+    const auto shared = std::make_shared<Holding>(snapshot, question);
+    Holding &holding = *shared;
     answer.tables.push_back(owners_table(holding));
     auto name = [&](TypeId type) { return holding.name(type); };
     answer.tables.push_back(
@@ -395,10 +411,11 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
                                          [&](TypeId type) { return namespace_of(holding.name(type)); }));
     answer.tables.push_back(groups_table(holding, "assemblies", "By assembly", "assembly",
                                          [&](TypeId type) { return holding.assembly(type); }));
-    answer.tables.push_back(objects_table(holding, question.top));
+    answer.tables.push_back(objects_table(shared, question));
     holding.filter().add_notes(answer);
   }
   add_root_notes(snapshot, answer);
+  add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   return answer;
 }

@@ -30,6 +30,7 @@ struct Holding {
   bool reached = false;   // by any root
   bool precisely = false; // by a precise one
   LiveStage retained = {};
+  u64 bad_references = 0; // of what precise roots reach
 };
 
 // What would be freed with it: what is found by way of it alone, once all else was found. As in `retained`,
@@ -38,6 +39,7 @@ Holding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectI
   Timer timer(snapshot.watch(), "mark");
   LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
   marking.hold_back(object);
+  Holding out;
   for (bool conservative : {false, true}) {
     RootStage roots;
     bool reached = false;
@@ -46,7 +48,8 @@ Holding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectI
         roots.objects.push_back(root.object);
         reached |= root.object == object;
       }
-    marking.mark(roots);
+    const LiveStage others = marking.mark(roots);
+    out.bad_references += conservative ? 0 : others.bad_references;
     for (ObjectId referrer : referrers) {
       Address address = snapshot.index().address(referrer);
       reached |= address != object && marking.found(address);
@@ -54,9 +57,13 @@ Holding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectI
     if (!reached)
       continue;
     marking.let_through(object);
-    return {true, !conservative, marking.mark({"", {object}})};
+    out.reached = true;
+    out.precisely = !conservative;
+    out.retained = marking.mark({"", {object}});
+    out.bad_references += conservative ? 0 : out.retained.bad_references;
+    break;
   }
-  return {};
+  return out;
 }
 
 LiveStage closure_of(Snapshot &snapshot, Address object) {
@@ -139,6 +146,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   explain_compiled_names(calls, text.notes);
   answer.tables.push_back(std::move(data));
   answer.tables.push_back(std::move(text));
+  add_reference_notes(holding.bad_references, answer);
 }
 
 report::Table value_table(const char *name, const char *title, const std::vector<FieldValue> &values,

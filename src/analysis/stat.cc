@@ -113,13 +113,48 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   return table;
 }
 
-// What would be freed with the instances of each type: those that stand below another one of it count with that one.
-void add_retained(Snapshot &snapshot, std::vector<TypeLine> &lines) {
+// Whether an object of the graph is one of those that the question is about. Any thread.
+class Chosen {
+public:
+  Chosen(Snapshot &snapshot, const ObjectFilter &filter, std::optional<u8> generation)
+      : index_(snapshot.index()), references_(snapshot.references()), ranges_(snapshot.heap().ranges()),
+        filter_(filter), generation_(generation) {}
+
+  bool everything() const { return filter_.everything() && !generation_; }
+  bool has(ObjectId id) const {
+    OpenedObject opened;
+    const Address address = index_.address(id);
+    if (!ReferenceReader(references_).open(address, opened))
+      return false;
+    Object object;
+    object.address = address;
+    object.size = opened.size;
+    return filter_.passes(object) && (!generation_ || generation_at(address) == *generation_);
+  }
+
+private:
+  u8 generation_at(Address address) const {
+    auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                  [](Address a, const ObjectRange &range) { return a < range.address; });
+    return after == ranges_.begin() ? generation_count : static_cast<u8>(std::prev(after)->generation);
+  }
+
+  const ObjectIndex &index_;
+  const References &references_;
+  const std::span<const ObjectRange> ranges_;
+  const ObjectFilter filter_;
+  const std::optional<u8> generation_;
+};
+
+// What would be freed with the chosen instances of each type: those that stand below another one of it count with that
+// one.
+void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine> &lines) {
   const HeapTypes &types = snapshot.references().types();
   const ObjectGraph &graph = snapshot.graph();
-  std::vector<GroupRetained> sums =
-      retained_by_group(snapshot.dominators(), types.size(), snapshot.threads(), snapshot.watch(),
-                        [&](ObjectId object) { return static_cast<u32>(graph.type(object)); });
+  std::vector<GroupRetained> sums = retained_by_group(
+      snapshot.dominators(), types.size(), snapshot.threads(), snapshot.watch(), [&](ObjectId object) {
+        return chosen.everything() || chosen.has(object) ? static_cast<u32>(graph.type(object)) : types.size();
+      });
   std::unordered_map<Address, u64> by_method_table;
   for (u32 i = 0; i < types.size(); ++i)
     by_method_table[types[TypeId{i}].method_table] = sums[i].retained.bytes;
@@ -144,6 +179,8 @@ std::string filter_words(const Question &question) {
 } // namespace
 
 report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
+  if (question.by == "retained" && question.dead)
+    throw UsageError("--by retained is about what would be freed: dead objects hold nothing that is alive");
   if (question.by == "retained")
     snapshot.index(); // one walk gives this and the counts
   ObjectFilter filter = filter_of(snapshot, question);
@@ -155,8 +192,9 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   const TypeFilter types(snapshot, question);
   std::vector<TypeLine> lines = lines_of(snapshot, tally, types, question);
   if (question.by == "retained") {
-    add_retained(snapshot, lines);
+    add_retained(snapshot, Chosen(snapshot, filter, generation_of(question)), lines);
     add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot, answer);
   }
   sort_lines(lines, !question.sort.empty() ? question.sort : !question.by.empty() ? question.by : "bytes");
   answer.tables.push_back(types_table(lines, question));

@@ -22,7 +22,9 @@ bool has_prefix(std::string_view text) { return text.starts_with("0x") || text.s
 
 } // namespace
 
-std::optional<Address> hex_address(std::string_view text) {
+std::optional<Address> written_address(std::string_view text) {
+  if (text.starts_with("0n"))
+    return number(text.substr(2), 10);
   if (has_prefix(text))
     text.remove_prefix(2);
   std::string digits(text);
@@ -31,11 +33,9 @@ std::optional<Address> hex_address(std::string_view text) {
 }
 
 std::optional<Address> find_address(Snapshot &snapshot, const std::string &subject) {
-  if (subject.starts_with("0n")) // a decimal number, to WinDbg
-    return number(std::string_view(subject).substr(2), 10);
   if (!has_prefix(subject) && subject.find_first_of("0123456789") == std::string::npos)
     return std::nullopt;
-  const std::optional<Address> hex = hex_address(subject), decimal = number(subject, 10);
+  const std::optional<Address> hex = written_address(subject), decimal = number(subject, 10);
   auto leads_somewhere = [&](std::optional<Address> address) {
     return address && (snapshot.heap().holds(*address) || is_method_table(snapshot, *address));
   };

@@ -8,8 +8,9 @@ namespace dnheap {
 
 class Snapshot;
 
-// Hexadecimal as debuggers print it, all of the text: "0x7f00c0de", "00007f1b`70030b58", with or without 0x.
-std::optional<Address> hex_address(std::string_view text);
+// All of the text, as debuggers print and take it: "0x7f00c0de", "00007f1b`70030b58", with or without 0x; "0n123" is
+// decimal.
+std::optional<Address> written_address(std::string_view text);
 
 // The address that a word is: hexadecimal or, where nothing lies at that, decimal. Nullopt: something else, a type's
 // name perhaps ("Face" has only hexadecimal digits too).

@@ -16,7 +16,7 @@ TypeFilter::TypeFilter(Snapshot &snapshot, const Question &question) {
   NamedTypes like = types_like(snapshot, question.type_regex);
   if (like.names.empty())
     note_ = "no type matches " + question.type_regex + "; --type is case-sensitive, (?i) before it ignores case";
-  else if (like.how == NamedTypes::How::csharp)
+  else if (like.how != NamedTypes::How::expression)
     note_ = like.note(question.type_regex);
   if (types_)
     std::erase_if(like.names, [&](const std::string &name) { return !types_->has(name); });

@@ -1,5 +1,5 @@
 // Which types a question is about: --type (RE2, unanchored, case-sensitive) or --type-exact, both also as C# writes
-// names.
+// names; or the address of a MethodTable.
 #pragma once
 #include "analysis/named_types.h"
 #include "analysis/verb.h"

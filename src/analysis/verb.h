@@ -32,6 +32,7 @@ struct Question {
   std::string sort;                // one of the verb's sort_columns; empty = the verb's own order
   std::string table;               // the only one that will be shown; empty = all
   u64 top = 0;                     // rows that will be shown of each table; 0 = all
+  bool top_is_asked = false;       // the user gave that number: 0 means all, however many
   bool verbose = false;
   std::string output;     // the file to make, of verbs that make one
   bool no_values = false; // blank the contents in it

@@ -203,12 +203,14 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   std::vector<report::Table> more;
   if (question.all || question.table == "invariants")
     more.push_back(invariants_table(snapshot, all, problems));
-  if (problems)
+  if (problems) {
+    answer.completeness->complete = false;
     answer.headline += "; " + count_text(problems) + " PROBLEMS";
-  else
+  } else {
     answer.headline += "; sound: all " +
                        (check.dead ? "references of live objects" : count_text(check.references) + " references") +
                        " lead to objects";
+  }
   answer.tables = {problems_table(snapshot, question.verbose ? all : check, *answer.completeness),
                    totals_table(all, check.dead, problems)};
   if (check.dead)

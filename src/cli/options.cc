@@ -99,7 +99,7 @@ const Option table[] = {
      set_generation},
     {"min", 0, "SIZE", "min", "only objects of at least this size",
      [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }},
-    {"range", 0, "A-B", "range", "only objects at addresses from A up to B (hexadecimal)",
+    {"range", 0, "A-B", "range", "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
      }},
@@ -182,6 +182,7 @@ public:
     if (!options_.writer)
       options_.writer = &report::writers().front();
     options_.question.top = options_.top.value_or(options_.writer->default_top);
+    options_.question.top_is_asked = options_.top.has_value();
     options_.question.target = options_.target;
     return options_;
   }

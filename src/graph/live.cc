@@ -23,12 +23,19 @@ struct Slices {
 class Marker {
 public:
   Marker(const ObjectIndex &index, const References &references, LargeArray<u64> &unmarked, bool shared)
-      : places_(index.places()), references_(references), unmarked_(unmarked), shared_(shared), reader_(references) {}
+      : places_(index.places()), starts_(index.starts().words()), references_(references), unmarked_(unmarked),
+        shared_(shared), reader_(references) {}
 
+  void begin(Address root) {
+    if (u64 place = places_.find(root); place != HeapPlaces::nowhere && take(place))
+      stack.push_back(root);
+  }
   void visit(Address target) {
     u64 place = places_.find(target);
-    if (place == HeapPlaces::nowhere)
+    if (place == HeapPlaces::nowhere) {
+      bad_references += target != 0;
       return;
+    }
     __builtin_prefetch(&unmarked_[place / 64], 1);
     if (asked_end_ - asked_begin_ == asked_.size())
       settle();
@@ -63,7 +70,7 @@ public:
 
   std::vector<Address> stack; // found, not yet read
   std::vector<Slices> slices;
-  u64 objects = 0, bytes = 0, aligned_bytes = 0; // read in this stage
+  u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // read in this stage
 
 private:
   struct Asked {
@@ -89,6 +96,8 @@ private:
     const Asked &asked = asked_[asked_begin_++ % asked_.size()];
     if (take(asked.place))
       stack.push_back(asked.target);
+    else if (!(starts_[asked.place / 64] >> (asked.place % 64) & 1))
+      ++bad_references;
   }
   void enqueue() {
     Address address = stack.back();
@@ -136,6 +145,7 @@ private:
   }
 
   const HeapPlaces &places_;
+  const LargeArray<u64> &starts_;
   const References &references_;
   LargeArray<u64> &unmarked_;
   const bool shared_;
@@ -177,7 +187,7 @@ bool share(Markers &markers) {
 void mark_stage(Markers &markers, const RootStage &stage, u64 share_from, const Watch &watch) {
   const unsigned threads = static_cast<unsigned>(markers.size());
   for (Address object : stage.objects)
-    markers[0]->visit(object);
+    markers[0]->begin(object);
   do {
     std::atomic<u32> idle{0};
     parallel_for(threads, threads, [&](u64 i, unsigned) {
@@ -210,10 +220,12 @@ LiveStage LiveMarking::mark(const RootStage &stage) {
   mark_stage(threads_->markers, stage, share_from_, watch_);
   LiveStage out;
   out.name = stage.name;
+  out.is_conservative = stage.is_conservative;
   for (const auto &marker : threads_->markers) {
     out.objects += std::exchange(marker->objects, 0);
     out.bytes += std::exchange(marker->bytes, 0);
     out.aligned_bytes += std::exchange(marker->aligned_bytes, 0);
+    out.bad_references += std::exchange(marker->bad_references, 0);
   }
   return out;
 }
@@ -246,12 +258,19 @@ LiveObjects mark_live(const ObjectIndex &index, const References &references, st
   return {marking.take(), std::move(marked)};
 }
 
+u64 LiveObjects::bad_references() const {
+  u64 out = 0;
+  for (const LiveStage &stage : stages)
+    out += stage.is_conservative ? 0 : stage.bad_references;
+  return out;
+}
+
 std::vector<RootStage> root_stages(const RootSet &roots) {
   std::vector<RootStage> out;
   for (const Root &root : roots.roots) { // by kind
     std::string kind = kind_text(root);
     if (out.empty() || out.back().name != kind)
-      out.push_back({std::move(kind), {}});
+      out.push_back({std::move(kind), {}, root.is_conservative()});
     out.back().objects.push_back(root.object);
   }
   // Handles hold the arrays that statics lie in. After them statics would seem to hold nothing.

@@ -15,6 +15,7 @@ namespace dnheap {
 struct RootStage {
   std::string name;             // "handle:strong", "finalizer", …
   std::vector<Address> objects; // where no object begins, nothing is marked
+  bool is_conservative = false; // words that may be chance
 };
 
 struct LiveStage {
@@ -23,11 +24,16 @@ struct LiveStage {
   u64 bytes = 0;   // as ClrMD and SOS report sizes
   // What they take in the heap. On 32 bit of large objects up to 4 bytes less, as those lie further apart.
   u64 aligned_bytes = 0;
+  u64 bad_references = 0; // of these objects: neither null nor to an object; what they led to is not found
+  bool is_conservative = false;
 };
 
 struct LiveObjects {
   HeapBits objects;
   std::vector<LiveStage> stages; // one per RootStage
+
+  // Of what precise roots reach. Others may hold objects that died, whose references lead to what was freed.
+  u64 bad_references() const;
 };
 
 // The roots of a process, by kind: statics first, those that may be chance last.

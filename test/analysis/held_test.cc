@@ -217,6 +217,66 @@ TEST(Held, TheTreeOfALongList) {
   EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 1u);
 }
 
+// A heap has millions of objects that hold something: all are listed when that is asked for.
+TEST(Held, MoreObjectsThanAreListed) {
+  LongList made(3000, "Link");
+  Snapshot snapshot(made.heap.target(), {});
+  Question question;
+  auto listed = [&] {
+    std::vector<u64> out;
+    for (Cells &row : rows_of(snapshot, "retained", question, "objects"))
+      out.push_back(number(row["objects"]));
+    return out;
+  };
+  auto notes = [&] { return ask(snapshot, "retained", question).tables.back().notes; };
+  std::vector<u64> wanted(3000);
+  for (u64 i = 0; i < wanted.size(); ++i)
+    wanted[i] = wanted.size() - i;
+  EXPECT_EQ(listed(), std::vector(wanted.begin(), wanted.begin() + 1000));
+  EXPECT_EQ(notes(), std::vector<std::string>{"the first 1,000 of 3,000 objects; --top 0 gives all"});
+  question.top_is_asked = true;
+  EXPECT_EQ(listed(), wanted);
+  EXPECT_TRUE(notes().empty());
+  question.top = 5;
+  EXPECT_EQ(listed(), std::vector(wanted.begin(), wanted.begin() + 6)); // one more, so that the reader knows there is
+  EXPECT_EQ(ask(snapshot, "retained", question).tables.back().row_count, 3000u);
+}
+
+// Filters choose the instances that count.
+TEST(Held, StatByRetainedOfSomeInstances) {
+  constexpr u64 links = 100;
+  LongList made(links, "Link");
+  const u64 size = 3 * made.heap.p;
+  Snapshot snapshot(made.heap.target(), {});
+  const Address first = made.heap.gc.handles.front().object;
+  Question question;
+  question.by = "retained";
+  auto retained = [&] {
+    std::vector<Cells> rows = rows_of(snapshot, "stat", question, "types");
+    return rows.empty() ? 0 : number(rows.at(0).at("retained"));
+  };
+  EXPECT_EQ(retained(), links * size);
+  for (u64 from : {1, 40, 99}) {
+    question.range = {first + from * size, first + links * size};
+    EXPECT_EQ(retained(), (links - from) * size);
+    question.range = {first + from * size, first + from * size + 1};
+    EXPECT_EQ(retained(), (links - from) * size); // with what hangs from it
+  }
+  question.range.reset();
+  question.min_bytes = size;
+  EXPECT_EQ(retained(), links * size);
+  question.min_bytes = size + 1;
+  EXPECT_EQ(retained(), 0u);
+  question.min_bytes = 0;
+  for (const char *generation : {"gen2", "gen1"}) {
+    question.generation = generation;
+    EXPECT_EQ(retained(), question.generation == "gen2" ? links * size : 0);
+  }
+  question.generation.reset();
+  question.dead = true;
+  EXPECT_THROW(ask(snapshot, "stat", question), UsageError);
+}
+
 // A type may be called as the table's own rows are.
 TEST(Held, ATypeCalledShared) {
   HeapBuilder heap({});

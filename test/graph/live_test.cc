@@ -68,11 +68,17 @@ TEST(MarkLive, FindsWhatASimpleSearchFinds) {
         ASSERT_EQ(live.stages.size(), stages.size());
         u64 alive = 0;
         for (u64 s = 0; s < stages.size(); ++s) {
-          u64 bytes = 0;
-          for (Address address : wanted[s])
+          u64 bytes = 0, bad = 0;
+          for (Address address : wanted[s]) {
             bytes += objects[address].size;
+            for (Address target : made.targets[address])
+              bad += !objects.contains(target);
+            for (const Dependent &d : dependents)
+              bad += d.key == address && !objects.contains(d.secondary);
+          }
           EXPECT_EQ(live.stages[s].objects, wanted[s].size());
           EXPECT_EQ(live.stages[s].bytes, bytes);
+          EXPECT_EQ(live.stages[s].bad_references, bad);
           alive += wanted[s].size();
         }
         for (const auto &[address, object] : objects)

@@ -1,0 +1,85 @@
+// A reference of a live object that leads to no object: whatever was held that way seems to be dead. Every verb that
+// tells what is held says so; `verify` names the reference. What dead objects refer to says nothing.
+#include "analysis/verb.h"
+#include "base/text.h"
+#include "snapshot/snapshot.h"
+#include "support/heap_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+struct Case {
+  const char *verb;
+  Question question;
+};
+
+std::vector<Case> cases(Address object, Address type) {
+  Question of_object, of_type, live, dead, retained;
+  of_object.subject = hex(object);
+  of_type.subject = hex(type);
+  live.live = dead.dead = true;
+  retained.by = "retained";
+  return {{"show", of_object}, {"path", of_object}, {"path", of_type},  {"retained", {}}, {"verify", {}},
+          {"stat", live},      {"stat", dead},      {"stat", retained}, {"objects", dead}};
+}
+
+report::Answer answer_of(HeapBuilder &heap, const Case &asked) {
+  SnapshotOptions options;
+  options.threads = 2;
+  Snapshot snapshot(heap.target(), options);
+  for (const Verb &verb : verbs())
+    if (std::string_view(verb.name) == asked.verb)
+      return ask(verb, snapshot, asked.question);
+  throw std::logic_error("no such verb");
+}
+
+struct BadReferences : testing::TestWithParam<Format> {
+  BadReferences() : heap({.format = GetParam()}) {
+    Address stack = align_up(heap.native.reserve(0x6000), 0x1000); // all roots are known
+    for (ThreadWriter &thread : heap.threads) {
+      thread.stack_limit = stack;
+      thread.stack_base = stack += 0x2000;
+      thread.stack_pointer = thread.stack_limit + 0x1000;
+    }
+    const u64 p = heap.p;
+    pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
+    SegmentWriter &segment = heap.segment(GCSegmentGeneration::gen2);
+    for (int i = 0; i < 4; ++i)
+      pairs.push_back(segment.object(pair));
+    heap.gc.handles.push_back({.type = HandleType::strong, .object = pairs[0]});
+    segment.store(pairs[0] + p, pairs[1], p);
+    segment.store(pairs[2] + p, 0x10000, p);
+    segment.store(pairs[3] + p, pairs[0] + p, p);
+  }
+  void hold(Address object) { heap.segments.back().store(pairs[1] + heap.p, object, heap.p); }
+
+  HeapBuilder heap;
+  Address pair = 0;
+  std::vector<Address> pairs;
+};
+
+INSTANTIATE_TEST_SUITE_P(Formats, BadReferences, testing::ValuesIn(all_formats));
+
+TEST_P(BadReferences, OfDeadObjectsSayNothing) {
+  for (const Case &asked : cases(pairs[1], pair)) {
+    report::Answer answer = answer_of(heap, asked);
+    EXPECT_EQ(answer.headline.find("NO OBJECT"), answer.headline.npos) << asked.verb << ": " << answer.headline;
+  }
+}
+
+TEST_P(BadReferences, OfLiveObjectsAreANoteOfEveryAnswer) {
+  for (u64 held : {2, 3}) { // out of the heap; into an object
+    hold(pairs[held]);
+    for (const Case &asked : cases(pairs[1], pair)) {
+      report::Answer answer = answer_of(heap, asked);
+      EXPECT_FALSE(answer.completeness->complete) << asked.verb << ": " << answer.headline;
+      const char *said = std::string_view(asked.verb) == "verify" ? "1 PROBLEMS" : "1 reference of a live object";
+      EXPECT_NE(answer.headline.find(said), answer.headline.npos) << asked.verb << ": " << answer.headline;
+    }
+  }
+}
+
+} // namespace
+} // namespace dnheap::test
