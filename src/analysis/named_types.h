@@ -19,7 +19,8 @@ struct NamedTypes {
   std::string note(const std::string &word) const;
 };
 
-// A full name, one as C# writes it, or the address of a MethodTable, with 0x. Throws NotFound, which says which name is near.
+// A full name, one as C# writes it, or the address of a MethodTable, with 0x. Throws NotFound, which says which name is
+// near.
 NamedTypes types_called(Snapshot &snapshot, const std::string &word);
 // The same, or an expression (RE2, not anchored). Throws UsageError where it is neither.
 NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word);
