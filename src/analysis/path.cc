@@ -176,6 +176,9 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
                           " instances are held by nothing: garbage");
   if (paths.not_folded)
     table.notes.push_back(count_text(paths.not_folded) + " instances are held in ways too long to tell");
+  if (paths.paths.size() > most_retained)
+    table.notes.push_back("what would be freed is worked out for the " + std::to_string(most_retained) +
+                          " ways with most bytes; dnheap show tells it of one object");
   answer.tables.push_back(std::move(table));
   if (!paths.paths.empty())
     answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(paths.paths.front().example);

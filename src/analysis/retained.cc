@@ -255,7 +255,7 @@ public:
   static constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
 
   Tree(Snapshot &snapshot, const Question &question)
-      : holding_(snapshot, question), tree_(holding_.tree()), depth_(std::min(question.depth, most_levels)),
+      : holding_(snapshot, question), tree_(holding_.tree()), depth_(std::min(question.depth.value_or(4), most_levels)),
         watch_(snapshot.watch()) {
     for (u32 i = 0; i < holding_.type_count(); ++i) // so that reasons why there is no name are known with the answer
       holding_.name(TypeId{i});
@@ -397,10 +397,13 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
     if (!question.type_regex.empty() || !question.type_exact.empty())
       throw UsageError("--type chooses rows of the other tables: the tree has all types");
     answer.tables.push_back(tree_table(snapshot, question));
-    if (question.depth > Tree::most_levels)
+    if (question.depth.value_or(0) > Tree::most_levels)
       answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(Tree::most_levels) +
                                            " are not shown");
   } else {
+    if (question.depth)
+      throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
+                       std::to_string(*question.depth));
     const auto shared = std::make_shared<Holding>(snapshot, question);
     Holding &holding = *shared;
     answer.tables.push_back(owners_table(holding));

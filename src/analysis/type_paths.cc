@@ -14,7 +14,6 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_retained = 5; // each costs a search
 
 // By TypeId.
 std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {

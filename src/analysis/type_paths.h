@@ -9,6 +9,8 @@
 
 namespace dnheap {
 
+inline constexpr u64 most_retained = 5; // ways whose `retained` is told: each costs a search
+
 struct TypePath {
   struct Step {
     std::vector<std::string> fields; // more than one: they repeat together

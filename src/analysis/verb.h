@@ -27,7 +27,7 @@ struct Question {
   bool closure = false;            // also what is reachable from the object
   bool tree = false;               // the dominator tree instead of sums
   bool values = false;             // contents of strings and fields
-  u64 depth = 4;                   // levels of a tree
+  std::optional<u64> depth;        // levels of a tree; 4 where nothing is said
   std::string by;                  // what rows are sums of, or what they are ordered by
   std::string sort;                // one of the verb's sort_columns; empty = the verb's own order
   std::string table;               // the only one that will be shown; empty = all

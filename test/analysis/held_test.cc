@@ -213,6 +213,9 @@ TEST(Held, TheTreeOfALongList) {
   question.depth = 3;
   EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 3u);
   EXPECT_EQ(ask(snapshot, "retained", question).completeness->notes.size() + 1, notes.size());
+  question.tree = false; // where there is none, none was meant
+  EXPECT_THROW(ask(snapshot, "retained", question), UsageError);
+  question.tree = true;
   question.depth = 0; // the top is there in any case
   EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 1u);
 }
