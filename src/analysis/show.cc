@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
 #include "analysis/field_values.h"
+#include "analysis/live_filter.h"
 #include "analysis/object_view.h"
 #include "analysis/series_table.h"
 #include "analysis/show_type.h"
@@ -123,8 +124,11 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
     fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
   if (!value.text.empty())
     fact(view.type_name(object) == "System.String" ? "text" : "value", value.text);
-  fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
-                                   : std::string("nothing holds it any more: it is garbage"));
+  if (snapshot.heap().is_frozen(view.address(object)))
+    fact("retained", std::string("nothing: it lies in a frozen segment, ") + never_freed);
+  else
+    fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
+                                     : std::string("nothing holds it any more: it is garbage"));
   if (holding.reached && !holding.precisely)
     fact("held by", "words on stacks that may be chance, nothing else");
   if (whole)

@@ -22,9 +22,9 @@ u64 mix(u64 a, u64 b) {
 class Checker {
 public:
   Checker(const ObjectIndex &index, const References &references, const HeaderCheck &headers, const Memory &memory,
-          u64 most, const HeapBits *live)
+          u64 most, const HeapBits *live, const Heap &heap)
       : index_(index), references_(references), headers_(headers), memory_(memory), most_(most), live_(live),
-        reader_(references) {}
+        heap_(heap), reader_(references) {}
 
   void check(Address address) {
     ++result.objects;
@@ -76,7 +76,7 @@ public:
 private:
   // Counts it, if so.
   bool is_dead(Address object) {
-    bool dead = live_ && !live_->test(object);
+    bool dead = live_ && !live_->test(object) && !heap_.is_frozen(object);
     result.dead += dead;
     return dead;
   }
@@ -109,6 +109,7 @@ private:
   const Memory &memory_;
   const u64 most_;
   const HeapBits *live_;
+  const Heap &heap_;
   u64 bad_in_block_ = 0, bad_headers_in_block_ = 0;
   ReferenceReader reader_;
   std::array<Waiting, 64> waiting_;
@@ -150,7 +151,7 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
   Timer timer(watch, "references", heap.segment_bytes());
   std::vector<std::unique_ptr<Checker>> checkers;
   for (unsigned i = 0; i < std::max(threads, 1u); ++i)
-    checkers.push_back(std::make_unique<Checker>(index, references, headers, runtime.memory(), most, live));
+    checkers.push_back(std::make_unique<Checker>(index, references, headers, runtime.memory(), most, live, heap));
   parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
     watch.check();
     Checker &checker = *checkers[worker];
@@ -181,7 +182,7 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
   std::vector<BadHeader> of_table = headers.check_table(index, is_walked);
   if (live) // where no object begins, none is dead
     out.dead += std::erase_if(of_table, [&](const BadHeader &bad) {
-      return bad.problem != HeaderProblem::no_object && !live->test(bad.object);
+      return bad.problem != HeaderProblem::no_object && !live->test(bad.object) && !heap.is_frozen(bad.object);
     });
   out.bad_headers += of_table.size();
   out.headers.insert(out.headers.end(), of_table.begin(), of_table.end());

@@ -38,7 +38,8 @@ struct ReferenceCheck {
 };
 
 // `is_walked`: was the heap walked at that address? What lies elsewhere is not known to be an object. `live`: if given,
-// problems of other objects are only counted: what a dead object refers to may be gone, as no collection minds it.
+// problems of other objects are only counted, but for those in frozen segments: what a dead object refers to may be
+// gone, as no collection minds it.
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
                                 const References &references, const HeaderCheck &headers,
                                 const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
