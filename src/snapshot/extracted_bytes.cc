@@ -2,6 +2,7 @@
 
 #include "graph/stack_roots.h"
 #include "runtime/object_1.h"
+#include "snapshot/literals.h"
 
 #include <algorithm>
 
@@ -31,6 +32,9 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
   std::vector<std::string> ignored; // `roots` has said it
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge(stacks_);
+  if (no_values_)
+    literals_ = find_literals(snapshot.target(), pages_);
+  merge(literals_);
   choose_segments();
 }
 
@@ -97,6 +101,7 @@ void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
     keep_pointers_on_stacks();
   }
   keep_what_was_read();
+  blank_literals();
 }
 
 void ExtractedBytes::keep(Address address, u64 size) {
@@ -208,6 +213,14 @@ void ExtractedBytes::keep_what_was_read() {
     for (u64 word = 0; word < page / ReadRecord::word_size; ++word)
       if (read->has(word))
         keep(read->address + word * ReadRecord::word_size, ReadRecord::word_size);
+}
+
+// Whoever read them was on the way to something else.
+void ExtractedBytes::blank_literals() {
+  auto literals = std::upper_bound(literals_.begin(), literals_.end(), start_,
+                                   [](Address a, const Stretch &s) { return a < s.second; });
+  for (; literals != literals_.end() && literals->first < end_; ++literals)
+    clear(literals->first, literals->second);
 }
 
 } // namespace dnheap
