@@ -49,7 +49,7 @@ std::string text_of(const BadHeader &bad) {
 class Walked {
 public:
   explicit Walked(Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
-    const std::vector<Gap> &more = snapshot.tally().walk.gaps;
+    const std::vector<Gap> more = snapshot.tally().walk.gaps.stretches();
     gaps_.insert(gaps_.end(), more.begin(), more.end());
     std::sort(gaps_.begin(), gaps_.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
   }

@@ -172,14 +172,15 @@ std::optional<u64> HeapWalk::start_of(RangeBytes &bytes, u64 begin, TypeTable &t
   return begin == 0 ? bytes.first_object(types, format_) : bytes.guess(begin, window, types, format_);
 }
 
-WalkResult HeapWalk::gather(std::vector<ChunkResult> &results) {
+WalkResult HeapWalk::gather(std::span<const ChunkResult> results, std::span<const GapList> gaps) {
   WalkResult out;
-  for (ChunkResult &r : results) {
+  for (const ChunkResult &r : results) {
     out.objects += r.objects;
     out.bytes += r.bytes;
     out.bad_objects += r.bad_objects;
-    out.gaps.insert(out.gaps.end(), r.gaps.begin(), r.gaps.end());
   }
+  for (const GapList &list : gaps)
+    out.gaps.merge(list);
   return out;
 }
 

@@ -29,6 +29,7 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
       p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), types_(snapshot.runtime().types(), heap_),
       cursor_(heap_, snapshot.runtime()) {
   std::vector<std::string> ignored; // `roots` has said it
+  gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge(stacks_);
   choose_segments();
@@ -180,9 +181,8 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
 // Behind an unsound object the walk goes on at the next word that is a MethodTable with an object's zeros around it
 // (find_object_start): what it passed over is passed over again, as the words around it are the same.
 void ExtractedBytes::keep_types_in_gaps() {
-  const std::vector<Gap> &gaps = snapshot_.tally().walk.gaps;
-  auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
-  for (; gap != gaps.end() && gap->start < end_ + p_; ++gap)
+  auto gap = std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
+  for (; gap != gaps_.end() && gap->start < end_ + p_; ++gap)
     for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_ + p_); at += p_) {
       std::byte word[8];
       if (memory_.peek(at, {word, p_}))

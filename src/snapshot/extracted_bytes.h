@@ -52,6 +52,7 @@ private:
   const u64 p_;
   std::vector<ReadRecord::Page> pages_;
   std::vector<Stretch> stacks_;
+  std::vector<Gap> gaps_; // of the walk
   std::vector<CoreSegment> segments_;
   u64 heap_bytes_ = 0, stack_bytes_ = 0;
 
