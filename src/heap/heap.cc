@@ -16,6 +16,8 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size
   collect_absent(runtime.target());
   add_segments(runtime.heap_segments(problems_));
   collect_contexts(runtime);
+  std::vector<std::string> said_elsewhere;
+  is_planned_ = runtime.gc_structures_valid(said_elsewhere) == false;
   segment_context_bytes_.resize(segments_.size());
   for (u32 i = 0; i < segments_.size(); ++i)
     cut_segment(i);

@@ -49,6 +49,8 @@ public:
   u32 context_count() const { return context_count_; }
   // Allocation-context bytes of one segment.
   u64 context_bytes(u32 segment) const { return segment_context_bytes_[segment]; }
+  // Was a collection planning, or moving objects? Then there are words of its own between them (heap/plug_words.h).
+  bool is_planned() const { return is_planned_; }
   // Lists that ended early, contexts that lie nowhere, and the like, in words.
   std::span<const std::string> problems() const { return problems_; }
 
@@ -77,6 +79,7 @@ private:
   std::vector<u64> segment_context_bytes_;
   u64 segment_bytes_ = 0, context_bytes_ = 0;
   u32 context_count_ = 0;
+  bool is_planned_ = false;
   u64 more_problems_ = 0; // not kept
 };
 

@@ -31,12 +31,17 @@ struct Object {
 // Why a Gap is one: the walk came there, and stopped.
 inline constexpr std::string_view no_sound_object = "no sound object here";
 
+// Has a collection that plans written over the length of what looks like an array at offset `at`, as another object
+// begins where its words end? `next`: where the array would end. Where an object begins there, it is sound.
+bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, TypeTable &types, Format format);
+
 // Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
 // offset reached: < until means "not sound here". Reads only `bytes`, but objects may reach up to `limit`.
 template <class Visit>
 u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64 alignment, TypeTable &types,
                  const Format format, Visit &&visit) {
   const u64 smallest = smallest_object(format);
+  const bool is_planned = types.is_planned();
   const std::byte *p = bytes.data();
   while (at < until && bytes.size() - at >= smallest) {
     const TypeRow *type = types.find(method_table_in(load_pointer(p + at, format), format));
@@ -48,7 +53,10 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64
     u64 aligned = align_up(size, alignment);
     if (aligned > limit - at)
       break;
-    visit(Object{address + at, type->id, size, aligned, p + at});
+    const u32 id = type->id;
+    if (is_planned && type->component_size && has_lost_length(bytes, at, at + aligned, limit, alignment, types, format))
+      break;
+    visit(Object{address + at, id, size, aligned, p + at});
     at += aligned;
   }
   return at;

@@ -287,7 +287,8 @@ std::optional<u64> plain_start(const Opened &opened, Bytes bytes, u64 from, u64 
     auto is_zero = [&](u64 offset) {
       return std::all_of(&bytes[offset], &bytes[offset] + 4, [](std::byte b) { return b == std::byte{}; });
     };
-    if (at >= p && !is_zero(at - p))
+    const bool is_free = method_table == opened.runtime.types().free_object_method_table();
+    if (at >= p && !is_zero(at - p) && !(p == 8 && is_free)) // what was there before it may be left in front of Free
       continue;
     if (p == 8 && layout->component_size && layout->base_size >= 24 && !is_zero(at + 12))
       continue;
