@@ -21,11 +21,15 @@ void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
 
 constexpr u64 most_gaps = 10000; // listed one by one; of the others the sum
 
+u64 bytes_in(std::span<const Gap> gaps) {
+  u64 sum = 0;
+  for (const Gap &gap : gaps)
+    sum += gap.end - gap.start;
+  return sum;
+}
+
 // Σ objects + Free + allocation contexts + gaps = Σ (end − start) of the segments, always.
-void check_sum(const Heap &heap, const WalkResult &walk, std::span<const Gap> all_gaps, report::Completeness &to) {
-  u64 gaps = 0;
-  for (const Gap &gap : all_gaps)
-    gaps += gap.end - gap.start;
+void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Completeness &to) {
   u64 sum = walk.bytes + heap.context_bytes() + gaps;
   if (sum != heap.segment_bytes()) {
     to.complete = false;
@@ -40,18 +44,24 @@ report::Completeness completeness(Snapshot &snapshot) {
   const HeapTally &tally = snapshot.tally();
   report::Completeness out;
   std::vector<Gap> gaps(heap.gaps().begin(), heap.gaps().end());
-  gaps.insert(gaps.end(), tally.walk.gaps.begin(), tally.walk.gaps.end());
+  gaps.insert(gaps.end(), tally.walk.gaps.listed().begin(), tally.walk.gaps.listed().end());
   std::sort(gaps.begin(), gaps.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
-  for (const Gap &gap : std::span(gaps).first(std::min<u64>(gaps.size(), most_gaps)))
+  const u64 bytes = bytes_in(heap.gaps()) + tally.walk.gaps.bytes();
+  out.more_gap_bytes = bytes;
+  for (const Gap &gap : std::span(gaps).first(std::min<u64>(gaps.size(), most_gaps))) {
     out.gaps.push_back({gap.start, gap.end, std::string(gap.reason)});
+    out.more_gap_bytes -= gap.end - gap.start;
+  }
+  out.more_gaps = heap.gaps().size() + tally.walk.gaps.count() - out.gaps.size();
   out.objects = tally.walk.objects;
   out.bytes = tally.walk.bytes;
   out.bad_objects = tally.walk.bad_objects;
   out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
   out.notes.assign(heap.problems().begin(), heap.problems().end());
-  check_sum(heap, tally.walk, gaps, out);
-  if (u64 more = gaps.size() - out.gaps.size())
-    out.notes.push_back(count_text(more) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
+  check_sum(heap, tally.walk, bytes, out);
+  if (out.more_gaps)
+    out.notes.push_back(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) +
+                        ", are not listed");
   std::optional<bool> valid = snapshot.runtime().gc_structures_valid(out.notes);
   out.complete &= valid.value_or(false);
   if (valid == false)
@@ -75,8 +85,8 @@ std::string how_complete(const report::Completeness &c, Snapshot &snapshot, std:
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
   if (missing == 0)
     return out + "INCOMPLETE: see the notes";
-  return out + "INCOMPLETE: " + bytes_text(missing) + " in " +
-         count_text(heap.gaps().size() + snapshot.tally().walk.gaps.size()) + " gaps not walked";
+  return out + "INCOMPLETE: " + bytes_text(missing) + " in " + count_text(c.gaps.size() + c.more_gaps) +
+         " gaps not walked";
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "analysis/struct_values.h"
 #include "base/text.h"
+#include "runtime/array_bounds.h"
 #include "runtime/string_object.h"
 
 #include <algorithm>
@@ -242,11 +243,14 @@ std::vector<FieldValue> FieldValues::elements(Address object, u64 size, const El
   Reader reader(runtime_, enums_, object, true, most);
   const std::string type = shape.method_table ? runtime_.types().name(shape.method_table) : "";
   const u64 length = runtime_.memory().try_load<u32>(object + runtime_.memory().format().pointer_size).value_or(0);
+  const std::optional<ArrayBounds> bounds = ArrayBounds::of(runtime_.memory(), object, shape);
   for (u64 i = 0; i < length && !reader.full(); ++i) {
     const u64 offset = shape.start + i * shape.size;
     if (shape.size == 0 || offset + shape.size > size)
       break;
-    reader.add({"[" + std::to_string(i) + "]", shape.type, type, shape.method_table, 0, ""}, offset, "", 0);
+    reader.add(
+        {"[" + (bounds ? bounds->index(i) : std::to_string(i)) + "]", shape.type, type, shape.method_table, 0, ""},
+        offset, "", 0);
   }
   return std::move(reader.rows);
 }

@@ -2,10 +2,35 @@
 
 #include "analysis/answer_head.h"
 #include "base/text.h"
+#include "graph/frozen_objects.h"
 #include "graph/live.h"
+#include "graph/references.h"
 #include "graph/roots.h"
 
 namespace dnheap {
+
+namespace {
+
+// What is neither alive nor dead.
+std::string frozen_note(Snapshot &snapshot) {
+  const ObjectIndex &index = snapshot.index();
+  ReferenceReader reader(snapshot.references());
+  const FrozenObjects alone = frozen_alone(
+      snapshot.heap(), index, [&](ObjectId object) { return snapshot.live().objects.test(index.address(object)); },
+      [&](ObjectId object) {
+        OpenedObject opened;
+        return reader.open(index.address(object), opened) ? opened.size : 0;
+      });
+  if (alone.objects == 0)
+    return {};
+  const bool one = alone.objects == 1;
+  return count_text(alone.objects) + (one ? " object (" : " objects (") + bytes_text(alone.bytes) +
+         (one ? ") lies in a frozen segment, " : ") lie in frozen segments, ") + never_freed +
+         ", and nothing else is seen to hold " + (one ? "it: it is" : "them: they are") +
+         " neither alive nor dead here";
+}
+
+} // namespace
 
 ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
   ObjectFilter out{question.min_bytes, question.range};
@@ -14,6 +39,7 @@ ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
   if (question.dead) {
     out.without = &snapshot.live().objects;
     out.among = &snapshot.index().starts();
+    out.not_frozen = &snapshot.heap();
   }
   return out;
 }
@@ -38,6 +64,8 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
   table.whole = true;
   table.rows = report::rows_of(std::move(rows));
   table.total = report::Row{"total", objects, bytes};
+  if (std::string note = frozen_note(snapshot); !note.empty())
+    table.notes.push_back(std::move(note));
   answer.tables.push_back(std::move(table));
   answer.headline += "; " + count_text(objects) + " objects alive, " + bytes_text(bytes);
   add_root_notes(snapshot, answer);

@@ -1,4 +1,4 @@
-// --live and --dead: which objects a question is about, when that depends on what keeps them alive.
+// --live and --dead: which objects a question is about, when that depends on what keeps them alive; how that is said.
 #pragma once
 #include "analysis/verb.h"
 #include "heap/tally.h"
@@ -6,7 +6,11 @@
 
 namespace dnheap {
 
-// All that the question says of single objects: --min, --range, --live, --dead (Free is neither). Marks when it has to;
+// What every verb says of objects in frozen segments. They are never dead, see graph/frozen_objects.h.
+inline constexpr const char *never_freed = "which the GC never frees";
+
+// All that the question says of single objects: --min, --range, --live, --dead (Free is neither, and what
+// only lies in a frozen segment). Marks when it has to;
 // call it before begin_answer(), so that one walk serves both. Valid as long as the snapshot.
 ObjectFilter filter_of(Snapshot &snapshot, const Question &question);
 

@@ -2,6 +2,7 @@
 // of all its instances, those that are alike as one.
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
+#include "analysis/live_filter.h"
 #include "analysis/named_types.h"
 #include "analysis/object_view.h"
 #include "analysis/path_steps.h"
@@ -83,6 +84,13 @@ report::Table steps_table(const PathSteps &path, const std::string &title) {
   return table;
 }
 
+std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
+  const std::string what = view.type_name(object) + " at " + hex(view.address(object));
+  if (snapshot.heap().is_frozen(view.address(object)))
+    return "no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed;
+  return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
+}
+
 report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "path");
   ObjectView view(snapshot);
@@ -99,9 +107,7 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     answer.tables.push_back(steps_table(paths[i], title));
   }
   if (paths.empty())
-    answer.completeness->notes.push_back("nothing holds " + view.type_name(object) + " at " +
-                                         hex(view.address(object)) +
-                                         " any more: it is garbage that no collection has taken yet");
+    answer.completeness->notes.push_back(unheld_text(snapshot, view, object));
   if (paths.size() == most_paths)
     answer.completeness->notes.push_back("only the nearest " + std::to_string(most_paths) + " roots are listed");
   answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
@@ -174,6 +180,10 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
   if (paths.unreachable)
     table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
                           " instances are held by nothing: garbage");
+  if (paths.frozen)
+    table.notes.push_back(count_text(paths.frozen) + " of " + count_text(paths.instances) +
+                          " instances lie in frozen segments, " + never_freed +
+                          ", and nothing else is seen to hold them");
   if (paths.not_folded)
     table.notes.push_back(count_text(paths.not_folded) + " instances are held in ways too long to tell");
   if (paths.paths.size() > most_retained)

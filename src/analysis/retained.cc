@@ -5,6 +5,7 @@
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "graph/frozen_objects.h"
 #include "graph/object_graph.h"
 #include "graph/references.h"
 #include "graph/retained_by_group.h"
@@ -37,24 +38,11 @@ public:
     std::sort(owner_places_.begin(), owner_places_.end());
   }
 
-  // What lies in frozen segments and no root reaches: the GC never collects those.
-  Retained frozen_alone() {
-    Retained out;
-    const ObjectIndex &index = snapshot_.index();
-    for (const ObjectRange &range : snapshot_.heap().ranges()) {
-      if (range.generation != GCSegmentGeneration::frozen)
-        continue;
-      ObjectId last = index.last_at_or_before(range.end() - 1);
-      for (u32 i = last == no_object ? 0 : static_cast<u32>(last) + 1; i-- > 0;) {
-        if (index.address(ObjectId{i}) < range.address)
-          break;
-        if (tree_.place(ObjectId{i}))
-          continue;
-        ++out.objects;
-        out.bytes += graph_.sizes().of(ObjectId{i});
-      }
-    }
-    return out;
+  Retained frozen() {
+    const FrozenObjects alone = frozen_alone(
+        snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree_.place(object).has_value(); },
+        [&](ObjectId object) { return graph_.sizes().of(object); });
+    return {alone.objects, alone.bytes};
   }
 
   const DominatorTree &tree() const { return tree_; }
@@ -113,7 +101,7 @@ report::Table owners_table(Holding &holding) {
       lines.push_back({retained, name_of(owners[i].kind), owners[i].name, owners[i].source, owners[i].conservative});
   if (Retained shared = holding.tree().shared(); shared.objects)
     lines.push_back({shared, "shared", "(shared)", "(shared)", false});
-  const Retained frozen = holding.frozen_alone();
+  const Retained frozen = holding.frozen();
   Retained lost = holding.tree().unreachable();
   lost = {lost.objects - frozen.objects, lost.bytes - frozen.bytes};
   if (lost.objects)

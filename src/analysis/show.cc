@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
 #include "analysis/field_values.h"
+#include "analysis/live_filter.h"
 #include "analysis/object_view.h"
 #include "analysis/series_table.h"
 #include "analysis/show_type.h"
@@ -12,6 +13,7 @@
 #include "graph/find_referrers.h"
 #include "graph/live.h"
 #include "report/encoding.h"
+#include "runtime/array_bounds.h"
 
 #include <algorithm>
 
@@ -81,9 +83,13 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
     whole = closure_of(snapshot, view.address(object));
   std::optional<ElementShape> elements = snapshot.runtime().fields().elements(view.method_table(object));
   std::optional<u32> length;
-  if (elements)
-    length = snapshot.runtime().memory().try_load<u32>(view.address(object) +
-                                                       snapshot.runtime().memory().format().pointer_size);
+  std::string bounds; // of an array that is no vector
+  if (elements) {
+    const Memory &memory = snapshot.runtime().memory();
+    length = memory.try_load<u32>(view.address(object) + memory.format().pointer_size);
+    if (std::optional<ArrayBounds> known = ArrayBounds::of(memory, view.address(object), *elements))
+      bounds = known->text();
+  }
   const std::string &calls = view.delegate_text(object);
   const u64 targets = view.delegate_targets(object);
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
@@ -102,14 +108,15 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                   {"reachable", "", Kind::boolean},   {"conservative", "", Kind::boolean},
                   {"retained", "", Kind::bytes},      {"retained_objects", "", Kind::count},
                   {"closure_bytes", "", Kind::bytes}, {"closure_objects", "", Kind::count},
-                  {"targets", "", Kind::count},       {"value", "", Kind::text}};
-  data.rows =
-      report::rows_of({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
-                        view.aligned_size(object), view.generation(object), length,
-                        calls.empty() ? Cell() : Cell(calls), holding.reached,
-                        holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.aligned_bytes),
-                        if_reached(holding.retained.objects), whole ? Cell(whole->aligned_bytes) : Cell(),
-                        whole ? Cell(whole->objects) : Cell(), targets ? Cell(targets) : Cell(), value.value}});
+                  {"targets", "", Kind::count},       {"value", "", Kind::text},
+                  {"bounds", "", Kind::text}};
+  data.rows = report::rows_of(
+      {{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
+        view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
+        holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(),
+        if_reached(holding.retained.aligned_bytes), if_reached(holding.retained.objects),
+        whole ? Cell(whole->aligned_bytes) : Cell(), whole ? Cell(whole->objects) : Cell(),
+        targets ? Cell(targets) : Cell(), value.value, bounds.empty() ? Cell() : Cell(bounds)}});
   data.row_count = 1;
 
   std::vector<report::Row> rows;
@@ -125,13 +132,16 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   fact("size", count_text(view.size(object)) + " bytes");
   fact("generation", view.generation(object));
   if (length)
-    fact("elements", count_text(*length));
+    fact("elements", count_text(*length) + (bounds.empty() ? "" : ": " + bounds));
   if (!calls.empty())
     fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
   if (!value.text.empty())
     fact(view.type_name(object) == "System.String" ? "text" : "value", value.text);
-  fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
-                                   : std::string("nothing holds it any more: it is garbage"));
+  if (snapshot.heap().is_frozen(view.address(object)))
+    fact("retained", std::string("nothing: it lies in a frozen segment, ") + never_freed);
+  else
+    fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
+                                     : std::string("nothing holds it any more: it is garbage"));
   if (holding.reached && !holding.precisely)
     fact("held by", "words on stacks that may be chance, nothing else");
   if (whole)

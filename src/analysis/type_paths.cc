@@ -14,7 +14,6 @@ namespace dnheap {
 
 namespace {
 
-
 // By TypeId.
 std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
   const HeapTypes &types = snapshot.references().types();
@@ -112,7 +111,7 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
     if (folded.path_of[i] != FoldedPaths::none)
       bytes[folded.path_of[i]] += graph.sizes().of(instances[i]);
     else if (!search.met(instances[i]))
-      ++out.unreachable;
+      ++(snapshot.heap().is_frozen(view.address(instances[i])) ? out.frozen : out.unreachable);
   for (u64 i = 0; i < folded.paths.size(); ++i) {
     const FoldedPath &path = folded.paths[i];
     TypePath &to = out.paths.emplace_back();

@@ -30,6 +30,7 @@ struct TypePaths {
   std::vector<TypePath> paths; // most bytes first, then most instances
   u64 instances = 0;           // all
   u64 unreachable = 0;         // of them
+  u64 frozen = 0;              // no root is seen to hold them, but they lie in frozen segments
   u64 not_folded = 0;          // reachable, on paths of too many different fields to tell
 };
 

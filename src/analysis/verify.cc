@@ -7,6 +7,7 @@
 #include "graph/object_graph.h"
 #include "graph/reference_check.h"
 #include "graph/roots.h"
+#include "heap/plan_traces.h"
 #include "runtime/object_1.h"
 
 namespace dnheap {
@@ -49,7 +50,7 @@ std::string text_of(const BadHeader &bad) {
 class Walked {
 public:
   explicit Walked(Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
-    const std::vector<Gap> &more = snapshot.tally().walk.gaps;
+    const std::vector<Gap> more = snapshot.tally().walk.gaps.stretches();
     gaps_.insert(gaps_.end(), more.begin(), more.end());
     std::sort(gaps_.begin(), gaps_.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
   }
@@ -84,8 +85,39 @@ std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, Ty
   return gap.reason + ": of " + bytes_text(size) + ", for which there is no room";
 }
 
-report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
-                             const report::Completeness &completeness) {
+// What a collection was planning or moving, if one was, as far as its traces tell.
+std::optional<CollectedPart> collected_part(Snapshot &snapshot) {
+  const Runtime &runtime = snapshot.runtime();
+  std::vector<std::string> said_elsewhere;
+  if (runtime.gc_structures_valid(said_elsewhere) != false)
+    return std::nullopt;
+  TypeTable types(runtime.types(), snapshot.heap());
+  std::optional<GCSegmentGeneration> oldest =
+      planned_generation(snapshot.heap(), snapshot.tally().walk.gaps, runtime.memory(), types);
+  if (!oldest)
+    return std::nullopt;
+  std::optional<std::pair<Address, Address>> bounds;
+  try {
+    bounds = runtime.gc().get_gc_bounds();
+  } catch (const Error &) { // then nothing outside of the segments is called the GC's
+  }
+  return CollectedPart(snapshot.heap(), *oldest, bounds);
+}
+
+bool is_planned(Address gap, std::string_view reason, const CollectedPart *collected) {
+  return collected && reason == no_sound_object && collected->holds(gap);
+}
+
+// Gaps that a collection has made; they are not lasting, and their objects not lost.
+u64 planned_gaps(Snapshot &snapshot, const CollectedPart *collected) {
+  std::span<const Gap> gaps = snapshot.tally().walk.gaps.listed();
+  return static_cast<u64>(std::count_if(gaps.begin(), gaps.end(),
+                                        [&](const Gap &gap) { return is_planned(gap.start, gap.reason, collected); }));
+}
+
+// `collected`: whose gaps are left out; null: all are listed.
+report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check, const report::Completeness &completeness,
+                             const CollectedPart *collected) {
   report::Table table;
   table.name = "problems";
   table.columns = {{"address", "Address", Kind::address},
@@ -97,7 +129,8 @@ report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
   TypeSystem &types = snapshot.runtime().types();
   TypeTable sizes(types, snapshot.heap());
   for (const report::Completeness::Gap &gap : completeness.gaps)
-    rows.push_back({gap.start, text_of(gap, snapshot, sizes), Cell(), Cell(), Cell()});
+    if (!is_planned(gap.start, gap.reason, collected))
+      rows.push_back({gap.start, text_of(gap, snapshot, sizes), Cell(), Cell(), Cell()});
   for (const BadReference &bad : check.bad_references)
     rows.push_back({bad.object, text_of(bad.problem), bad.slot ? Cell(bad.slot) : Cell(), bad.target,
                     types.name(bad.method_table)});
@@ -120,7 +153,7 @@ report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check,
   return table;
 }
 
-report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 problems) {
+report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u64 problems) {
   report::Table table;
   table.name = "totals";
   table.columns = {{"objects", "Objects", Kind::count},
@@ -129,11 +162,12 @@ report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 problems) 
                    {"bad_references", "Bad references", Kind::count},
                    {"bad_headers", "Bad headers", Kind::count},
                    {"of_dead", "Of dead objects", Kind::count},
+                   {"moving", "Of what the GC moves", Kind::count},
                    {"problems", "Problems", Kind::count},
                    {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
   table.row_count = 1;
-  table.rows = report::rows_of(
-      {{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead, problems, check.edges}});
+  table.rows = report::rows_of({{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead,
+                                 moving, problems, check.edges}});
   return table;
 }
 
@@ -187,32 +221,44 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_indexed_answer(snapshot, question, "verify");
   HeaderCheck headers(snapshot.runtime());
   const Walked walked(snapshot);
-  auto look = [&](const HeapBits *live) {
+  auto look = [&](const NoDamage &no_damage) {
     return check_references(snapshot.heap(), snapshot.runtime(), snapshot.index(), snapshot.references(), headers,
-                            walked, snapshot.threads(), snapshot.watch(), most_problems, live);
+                            walked, snapshot.threads(), snapshot.watch(), most_problems, no_damage);
   };
-  const ReferenceCheck all = look(nullptr);
+  const ReferenceCheck all = look({});
+  const std::optional<CollectedPart> part = collected_part(snapshot);
+  NoDamage no_damage{nullptr, part ? &*part : nullptr};
   // Whatever is wrong only with objects that nothing holds is no damage. Sound heaps need not be marked.
-  const HeapBits *live = all.bad + all.bad_headers ? known_live(snapshot) : nullptr;
-  const ReferenceCheck check = live ? look(live) : all;
+  if (all.bad + all.bad_headers)
+    no_damage.live = known_live(snapshot);
+  const ReferenceCheck check = no_damage.live || no_damage.collected ? look(no_damage) : all;
+  const u64 gaps_of_collection = planned_gaps(snapshot, no_damage.collected);
+  const u64 moving = check.moving + gaps_of_collection;
   add_root_notes(snapshot, answer);
   for (const std::string &what : headers.not_checked())
     answer.completeness->notes.push_back("not checked: " + what);
-  u64 problems =
-      check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + answer.completeness->gaps.size();
+  const u64 gaps = answer.completeness->gaps.size() + answer.completeness->more_gaps - gaps_of_collection;
+  u64 problems = check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + gaps;
   std::vector<report::Table> more;
   if (question.all || question.table == "invariants")
     more.push_back(invariants_table(snapshot, all, problems));
   if (problems) {
     answer.completeness->complete = false;
     answer.headline += "; " + count_text(problems) + " PROBLEMS";
+  } else if (moving) {
+    answer.headline += "; no problem but of what the GC was moving";
   } else {
     answer.headline += "; sound: all " +
                        (check.dead ? "references of live objects" : count_text(check.references) + " references") +
                        " lead to objects";
   }
-  answer.tables = {problems_table(snapshot, question.verbose ? all : check, *answer.completeness),
-                   totals_table(all, check.dead, problems)};
+  answer.tables = {problems_table(snapshot, question.verbose ? all : check, *answer.completeness,
+                                  question.verbose ? nullptr : no_damage.collected),
+                   totals_table(all, check.dead, moving, problems)};
+  if (moving)
+    answer.tables[0].notes.push_back(count_text(moving) + " more in " + part->name() +
+                                     ", which the GC was planning or moving: they cannot be told from damage" +
+                                     (question.verbose ? "" : " (--verbose lists them)"));
   if (check.dead)
     answer.tables[0].notes.push_back(count_text(check.dead) +
                                      " more of dead objects, which no root leads to: what these refer to may be gone" +

@@ -1,6 +1,7 @@
 #include "graph/reference_check.h"
 
 #include "base/parallel.h"
+#include "graph/object_finder.h"
 #include "runtime/object_1.h"
 
 #include <array>
@@ -21,10 +22,10 @@ u64 mix(u64 a, u64 b) {
 // ahead.
 class Checker {
 public:
-  Checker(const ObjectIndex &index, const References &references, const HeaderCheck &headers, const Memory &memory,
-          u64 most, const HeapBits *live)
-      : index_(index), references_(references), headers_(headers), memory_(memory), most_(most), live_(live),
-        reader_(references) {}
+  Checker(const Heap &heap, const Runtime &runtime, const ObjectIndex &index, const References &references,
+          const HeaderCheck &headers, u64 most, const NoDamage &no_damage)
+      : index_(index), references_(references), headers_(headers), memory_(runtime.memory()), most_(most),
+        no_damage_(no_damage), heap_(heap), finder_(index, heap, runtime), reader_(references) {}
 
   void check(Address address) {
     ++result.objects;
@@ -58,7 +59,7 @@ public:
       }
       if (index_.is_object(w.target))
         continue;
-      if (is_dead(w.object))
+      if (is_moving(w) || is_dead(w.object))
         continue;
       ++result.bad;
       if (bad_in_block_ < most_) {
@@ -74,17 +75,33 @@ public:
   ReferenceCheck result;
 
 private:
-  // Counts it, if so.
+  struct Waiting {
+    Address object, method_table, slot, target;
+  };
+  // Each counts it, if so.
   bool is_dead(Address object) {
-    bool dead = live_ && !live_->test(object);
+    bool dead = no_damage_.live && !no_damage_.live->test(object) && !heap_.is_frozen(object);
     result.dead += dead;
     return dead;
+  }
+  bool is_moving(Address object) {
+    bool moving = no_damage_.collected && no_damage_.collected->holds(object);
+    result.moving += moving;
+    return moving;
+  }
+  bool is_moving(const Waiting &w) {
+    if (is_moving(w.object))
+      return true;
+    bool moving = no_damage_.collected && no_damage_.collected->may_become_object(w.target, finder_.find(w.target) != 0,
+                                                                                  references_.format().pointer_size);
+    result.moving += moving;
+    return moving;
   }
   void check_header(Address address, std::optional<u32> header) {
     if (!header)
       return;
     std::optional<BadHeader> bad = headers_.find_problem(address, *header);
-    if (!bad || is_dead(address))
+    if (!bad || is_moving(address) || is_dead(address))
       return;
     ++result.bad_headers;
     if (bad_headers_in_block_ < most_) {
@@ -92,9 +109,6 @@ private:
       result.headers.push_back(*bad);
     }
   }
-  struct Waiting {
-    Address object, method_table, slot, target;
-  };
   void ask(const OpenedObject &object, Address slot, Address target) {
     if (u64 place = index_.places().find(target); place != HeapPlaces::nowhere)
       index_.prefetch(place);
@@ -108,8 +122,10 @@ private:
   const HeaderCheck &headers_;
   const Memory &memory_;
   const u64 most_;
-  const HeapBits *live_;
+  const NoDamage no_damage_;
+  const Heap &heap_;
   u64 bad_in_block_ = 0, bad_headers_in_block_ = 0;
+  ObjectFinder finder_;
   ReferenceReader reader_;
   std::array<Waiting, 64> waiting_;
   u64 waiting_count_ = 0;
@@ -146,11 +162,11 @@ void keep_first(std::vector<BadHeader> &bad, u64 most) {
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
                                 const References &references, const HeaderCheck &headers,
                                 const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
-                                u64 most, const HeapBits *live) {
+                                u64 most, const NoDamage &no_damage) {
   Timer timer(watch, "references", heap.segment_bytes());
   std::vector<std::unique_ptr<Checker>> checkers;
   for (unsigned i = 0; i < std::max(threads, 1u); ++i)
-    checkers.push_back(std::make_unique<Checker>(index, references, headers, runtime.memory(), most, live));
+    checkers.push_back(std::make_unique<Checker>(heap, runtime, index, references, headers, most, no_damage));
   parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
     watch.check();
     Checker &checker = *checkers[worker];
@@ -173,15 +189,23 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
     out.hidden += part.hidden;
     out.bad += part.bad;
     out.dead += part.dead;
+    out.moving += part.moving;
     out.unreadable += part.unreadable;
     out.bad_references.insert(out.bad_references.end(), part.bad_references.begin(), part.bad_references.end());
     out.bad_headers += part.bad_headers;
     out.headers.insert(out.headers.end(), part.headers.begin(), part.headers.end());
   }
   std::vector<BadHeader> of_table = headers.check_table(index, is_walked);
-  if (live) // where no object begins, none is dead
+  const u64 p = runtime.memory().format().pointer_size;
+  if (const CollectedPart *collected = no_damage.collected)
+    out.moving += std::erase_if(of_table, [&](const BadHeader &bad) {
+      return bad.problem == HeaderProblem::no_object ? collected->may_become_object(bad.object, false, p)
+                                                     : collected->holds(bad.object);
+    });
+  if (no_damage.live) // where no object begins, none is dead
     out.dead += std::erase_if(of_table, [&](const BadHeader &bad) {
-      return bad.problem != HeaderProblem::no_object && !live->test(bad.object);
+      return bad.problem != HeaderProblem::no_object && !no_damage.live->test(bad.object) &&
+             !heap.is_frozen(bad.object);
     });
   out.bad_headers += of_table.size();
   out.headers.insert(out.headers.end(), of_table.begin(), of_table.end());

@@ -2,6 +2,7 @@
 // parallel pass. Memory: a record for each of the first problems.
 #pragma once
 #include "base/watch.h"
+#include "graph/collected_part.h"
 #include "graph/header_check.h"
 #include "graph/object_index.h"
 #include "graph/references.h"
@@ -28,7 +29,8 @@ struct ReferenceCheck {
   u64 edges = 0;      // Σ over these of mix(object, target), wrapping: does not depend on the order
   u64 hidden = 0;     // references that lie in no field
   u64 bad = 0;
-  u64 dead = 0; // bad references and headers of objects that are not among those that count, which `bad` leaves out
+  u64 dead = 0;   // bad references and headers of objects that are not among those that count, which `bad` leaves out
+  u64 moving = 0; // the same of what a collection was moving
   u64 unreadable = 0; // objects that are not what the walk found there: never, unless the dump changed meanwhile
   std::vector<BadReference> bad_references; // the first by object and slot, `most` at most
   u64 bad_headers = 0;
@@ -37,11 +39,17 @@ struct ReferenceCheck {
                                     // references are unknown
 };
 
-// `is_walked`: was the heap walked at that address? What lies elsewhere is not known to be an object. `live`: if given,
-// problems of other objects are only counted: what a dead object refers to may be gone, as no collection minds it.
+// Which problems are no damage, and only counted.
+struct NoDamage {
+  // Those of other objects, but for frozen ones: what dead ones refer to may be gone, as no collection minds it.
+  const HeapBits *live = nullptr;
+  const CollectedPart *collected = nullptr; // those of what is being moved
+};
+
+// `is_walked`: was the heap walked at that address? What lies elsewhere is not known to be an object.
 ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const ObjectIndex &index,
                                 const References &references, const HeaderCheck &headers,
                                 const std::function<bool(Address)> &is_walked, unsigned threads, const Watch &watch,
-                                u64 most, const HeapBits *live = nullptr);
+                                u64 most, const NoDamage &no_damage = {});
 
 } // namespace dnheap

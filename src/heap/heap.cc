@@ -16,6 +16,8 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size
   collect_absent(runtime.target());
   add_segments(runtime.heap_segments(problems_));
   collect_contexts(runtime);
+  std::vector<std::string> said_elsewhere;
+  is_planned_ = runtime.gc_structures_valid(said_elsewhere) == false;
   segment_context_bytes_.resize(segments_.size());
   for (u32 i = 0; i < segments_.size(); ++i)
     cut_segment(i);
@@ -66,10 +68,14 @@ void Heap::add_segments(std::vector<HeapSegment> segments) {
   std::erase_if(segments_, [&](const HeapSegment &) { return bad[i++]; });
   for (const HeapSegment &s : segments_) {
     segment_bytes_ += s.end - s.start;
-    if (s.start < s.end)
-      extents_.emplace_back(s.start, s.end);
+    if (s.start >= s.end)
+      continue;
+    extents_.emplace_back(s.start, s.end);
+    if (s.generation == GCSegmentGeneration::frozen)
+      frozen_extents_.push_back(extents_.back());
   }
   std::sort(extents_.begin(), extents_.end());
+  std::sort(frozen_extents_.begin(), frozen_extents_.end());
 }
 
 void Heap::add_problem(std::string problem) {
@@ -79,11 +85,15 @@ void Heap::add_problem(std::string problem) {
     ++more_problems_;
 }
 
-bool Heap::holds(Address address) const {
-  auto next = std::upper_bound(extents_.begin(), extents_.end(), address,
+bool Heap::is_in(const Extents &extents, Address address) {
+  auto next = std::upper_bound(extents.begin(), extents.end(), address,
                                [](Address a, const std::pair<Address, Address> &extent) { return a < extent.first; });
-  return next != extents_.begin() && address < std::prev(next)->second;
+  return next != extents.begin() && address < std::prev(next)->second;
 }
+
+bool Heap::holds(Address address) const { return is_in(extents_, address); }
+
+bool Heap::is_frozen(Address address) const { return is_in(frozen_extents_, address); }
 
 void Heap::collect_contexts(const Runtime &runtime) {
   for (const AllocationContext &context : runtime.allocation_contexts(problems_))

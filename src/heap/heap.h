@@ -43,16 +43,23 @@ public:
   std::span<const Gap> gaps() const { return gaps_; }
   // Does a segment's used part hold this address? O(log segments).
   bool holds(Address address) const;
+  // Does a frozen segment's? What lies there the GC never collects. The same cost.
+  bool is_frozen(Address address) const;
   // Σ (end − start) of all segments, and the part of it taken by allocation contexts.
   u64 segment_bytes() const { return segment_bytes_; }
   u64 context_bytes() const { return context_bytes_; }
   u32 context_count() const { return context_count_; }
   // Allocation-context bytes of one segment.
   u64 context_bytes(u32 segment) const { return segment_context_bytes_[segment]; }
+  // Was a collection planning, or moving objects? Then there are words of its own between them (heap/plug_words.h).
+  bool is_planned() const { return is_planned_; }
   // Lists that ended early, contexts that lie nowhere, and the like, in words.
   std::span<const std::string> problems() const { return problems_; }
 
 private:
+  using Extents = std::vector<std::pair<Address, Address>>;
+
+  static bool is_in(const Extents &extents, Address address);
   void collect_absent(const Target &target);
   void add_segments(std::vector<HeapSegment> segments);
   void collect_contexts(const Runtime &runtime);
@@ -69,14 +76,15 @@ private:
   u64 min_object_size_;             // behind an allocation context
   std::vector<AbsentRange> absent_; // of the target, without overlaps
   std::vector<HeapSegment> segments_;
-  std::vector<std::pair<Address, Address>> extents_; // of the segments, by address
-  std::vector<Context> contexts_;                    // sorted by pointer, none empty
+  Extents extents_, frozen_extents_; // of the segments, by address; of frozen ones
+  std::vector<Context> contexts_;    // sorted by pointer, none empty
   std::vector<ObjectRange> ranges_;
   std::vector<Gap> gaps_;
   std::vector<std::string> problems_;
   std::vector<u64> segment_context_bytes_;
   u64 segment_bytes_ = 0, context_bytes_ = 0;
   u32 context_count_ = 0;
+  bool is_planned_ = false;
   u64 more_problems_ = 0; // not kept
 };
 

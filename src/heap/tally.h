@@ -1,6 +1,7 @@
 // tally_heap: one parallel walk that counts objects and bytes by type, generation and segment. Memory: a few hundred
 // bytes per type and thread, nothing per object.
 #pragma once
+#include "heap/heap.h"
 #include "heap/heap_bits.h"
 #include "heap/walk.h"
 
@@ -37,10 +38,12 @@ struct ObjectFilter {
   std::optional<std::pair<Address, Address>> range; // [first, second): address of the object
   const HeapBits *among = nullptr;                  // only these
   const HeapBits *without = nullptr;                // not these
-  bool everything() const { return min_bytes == 0 && !range && !among && !without; }
+  const Heap *not_frozen = nullptr;                 // nor those in this heap's frozen segments
+  bool everything() const { return min_bytes == 0 && !range && !among && !without && !not_frozen; }
   bool passes(const Object &object) const {
     return object.size >= min_bytes && (!range || (object.address >= range->first && object.address < range->second)) &&
-           (!among || among->test(object.address)) && (!without || !without->test(object.address));
+           (!among || among->test(object.address)) && (!without || !without->test(object.address)) &&
+           (!not_frozen || !not_frozen->is_frozen(object.address));
   }
 };
 

@@ -4,6 +4,12 @@
 
 namespace dnheap {
 
+TypeTable::TypeTable(const TypeSystem &types, const Heap &heap)
+    : source_(&types), heap_(&heap), is_planned_(heap.is_planned()) {
+  slots_.resize(1024);
+  rejected_.resize(1024);
+}
+
 const TypeRow *TypeTable::miss(Address method_table) {
   Address &rejected = rejected_[(method_table * 0x9e3779b97f4a7c15) >> (64 - 10)];
   if (method_table == rejected) // 0, to begin with

@@ -24,10 +24,7 @@ struct TypeRow {
 
 class TypeTable {
 public:
-  TypeTable(const TypeSystem &types, const Heap &heap) : source_(&types), heap_(&heap) {
-    slots_.resize(1024);
-    rejected_.resize(1024);
-  }
+  TypeTable(const TypeSystem &types, const Heap &heap);
 
   // Null when there is no type at that address, which must not be odd. The pointer is valid until the next call.
   const TypeRow *find(Address method_table) {
@@ -39,6 +36,9 @@ public:
     }
     return &slots_[slot];
   }
+  // Of the heap whose objects are looked up.
+  bool is_planned() const { return is_planned_; }
+  bool is_free(const TypeRow &row) const { return row.method_table == source_->free_object_method_table(); }
   // Id 0 will be no type's.
   void skip_first_id() { types_.push_back(0); }
   u32 size() const { return static_cast<u32>(types_.size()); }
@@ -51,6 +51,7 @@ private:
 
   const TypeSystem *source_;
   const Heap *heap_;
+  bool is_planned_;
   std::vector<TypeRow> slots_; // a power of two
   unsigned shift_ = 64 - 10;
   std::vector<Address> types_;    // by id

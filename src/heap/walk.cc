@@ -1,5 +1,7 @@
 #include "heap/walk.h"
 
+#include "heap/plug_words.h"
+
 #include <array>
 
 namespace dnheap {
@@ -74,20 +76,37 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
 
 namespace {
 
-// Does a sound object that has its zeros lie at `at`?
+// Does a sound object that has its zeros lie at `at`? In front of a Free one may be what was there before it: a group
+// of survivors is copied without its last object's padding.
 bool begins_object(Bytes bytes, u64 at, u64 limit, u64 alignment, TypeTable &types, Format format) {
   const u64 p = format.pointer_size;
-  if (at >= p && load<u32>(bytes.data() + at - p, format.byte_order) != 0)
-    return false;
-  if (walk_objects(bytes, 0, at, at + 1, limit, alignment, types, format, [](const Object &) {}) == at)
+  if (at > bytes.size() || bytes.size() - at < smallest_object(format))
     return false;
   const TypeRow *type = types.find(method_table_in(load_pointer(bytes.data() + at, format), format));
+  if (!type)
+    return false;
+  const bool has_zeros = at < p || load<u32>(bytes.data() + at - p, format.byte_order) == 0;
+  if (!has_zeros && !(p == 8 && types.is_free(*type)))
+    return false;
+  const u32 components = load<u32>(bytes.data() + at + p, format.byte_order);
+  if (align_up(object_size(type->base_size, type->component_size, components, format), alignment) > limit - at)
+    return false;
   // A string's characters follow its length at once: its base size is less.
   bool has_room = p == 8 && type->component_size && type->base_size >= smallest_object(format);
   return !has_room || load<u32>(bytes.data() + at + p + 4, format.byte_order) == 0;
 }
 
 } // namespace
+
+bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, TypeTable &types, Format format) {
+  const u64 p = format.pointer_size, plug = at + (1 + PlugWords::words) * p;
+  if (next >= std::min<u64>(bytes.size(), limit) || begins_object(bytes, next, limit, alignment, types, format) ||
+      !begins_object(bytes, plug, limit, alignment, types, format))
+    return false;
+  const PlugWords words = PlugWords::read(bytes.data() + at + p, format);
+  return words.are_sound(plug - at, format) && words.gap <= plug &&
+         begins_object(bytes, plug - words.gap, limit, alignment, types, format);
+}
 
 std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
                                      Format format) {
@@ -172,14 +191,15 @@ std::optional<u64> HeapWalk::start_of(RangeBytes &bytes, u64 begin, TypeTable &t
   return begin == 0 ? bytes.first_object(types, format_) : bytes.guess(begin, window, types, format_);
 }
 
-WalkResult HeapWalk::gather(std::vector<ChunkResult> &results) {
+WalkResult HeapWalk::gather(std::span<const ChunkResult> results, std::span<const GapList> gaps) {
   WalkResult out;
-  for (ChunkResult &r : results) {
+  for (const ChunkResult &r : results) {
     out.objects += r.objects;
     out.bytes += r.bytes;
     out.bad_objects += r.bad_objects;
-    out.gaps.insert(out.gaps.end(), r.gaps.begin(), r.gaps.end());
   }
+  for (const GapList &list : gaps)
+    out.gaps.merge(list);
   return out;
 }
 

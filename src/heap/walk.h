@@ -9,6 +9,7 @@
 #pragma once
 #include "base/parallel.h"
 #include "base/watch.h"
+#include "heap/gap_list.h"
 #include "heap/heap.h"
 #include "heap/type_table.h"
 #include "runtime/object_1.h"
@@ -30,12 +31,17 @@ struct Object {
 // Why a Gap is one: the walk came there, and stopped.
 inline constexpr std::string_view no_sound_object = "no sound object here";
 
+// Has a collection that plans written over the length of what looks like an array at offset `at`, as another object
+// begins where its words end? `next`: where the array would end. Where an object begins there, it is sound.
+bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, TypeTable &types, Format format);
+
 // Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
 // offset reached: < until means "not sound here". Reads only `bytes`, but objects may reach up to `limit`.
 template <class Visit>
 u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64 alignment, TypeTable &types,
                  const Format format, Visit &&visit) {
   const u64 smallest = smallest_object(format);
+  const bool is_planned = types.is_planned();
   const std::byte *p = bytes.data();
   while (at < until && bytes.size() - at >= smallest) {
     const TypeRow *type = types.find(method_table_in(load_pointer(p + at, format), format));
@@ -47,7 +53,10 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64
     u64 aligned = align_up(size, alignment);
     if (aligned > limit - at)
       break;
-    visit(Object{address + at, type->id, size, aligned, p + at});
+    const u32 id = type->id;
+    if (is_planned && type->component_size && has_lost_length(bytes, at, at + aligned, limit, alignment, types, format))
+      break;
+    visit(Object{address + at, id, size, aligned, p + at});
     at += aligned;
   }
   return at;
@@ -116,14 +125,13 @@ u64 walk_block(const ObjectRange &range, const RangeBytes::Block &block, u64 at,
 struct WalkResult {
   u64 objects = 0, bytes = 0; // walked, Free included; bytes aligned
   u64 bad_objects = 0;        // places where no sound object lay
-  std::vector<Gap> gaps;      // by address; together with Heap::gaps() all that was not walked
+  GapList gaps;               // together with Heap::gaps() all that was not walked
 };
 
 // What a chunk of the walk did; also given to Visitor::end_chunk.
 struct ChunkResult {
   const ObjectRange *range = nullptr;
   u64 objects = 0, bytes = 0, bad_objects = 0;
-  std::vector<Gap> gaps;
 };
 
 // Cuts the ranges, hands the chunks out to threads and gathers results. One Visitor per thread:
@@ -144,6 +152,7 @@ public:
       Timer timer(watch_, "walk", heap_.segment_bytes());
       std::vector<Chunk> chunks = cut_ranges(cut);
       std::vector<ChunkResult> results(chunks.size());
+      std::vector<GapList> gaps(threads_); // chunks are handed out in order, so each thread's come by address
       visitors.clear();
       std::vector<std::vector<std::byte>> buffers(threads_);
       for (unsigned i = 0; i < threads_; ++i)
@@ -153,11 +162,11 @@ public:
         watch_.check();
         if (wrong_guess.load(std::memory_order_relaxed))
           return;
-        if (!walk_chunk(chunks[i], *visitors[worker], buffers[worker], results[i]))
+        if (!walk_chunk(chunks[i], *visitors[worker], buffers[worker], results[i], gaps[worker]))
           wrong_guess = true;
       });
       if (!wrong_guess)
-        return gather(results);
+        return gather(results, gaps);
     }
   }
 
@@ -168,18 +177,19 @@ private:
   };
 
   std::vector<Chunk> cut_ranges(bool cut) const;
-  static WalkResult gather(std::vector<ChunkResult> &results);
+  static WalkResult gather(std::span<const ChunkResult> results, std::span<const GapList> gaps);
   // Where the walk of the chunk that begins at `begin` starts; nullopt: it has no recognisable start.
   std::optional<u64> start_of(RangeBytes &bytes, u64 begin, TypeTable &types) const;
 
   // False: the walk stepped over the next chunk's start.
   template <class Visitor>
-  bool walk_chunk(const Chunk &chunk, Visitor &visitor, std::vector<std::byte> &buffer, ChunkResult &result) const {
+  bool walk_chunk(const Chunk &chunk, Visitor &visitor, std::vector<std::byte> &buffer, ChunkResult &result,
+                  GapList &gaps) const {
     const ObjectRange &range = *chunk.range;
     result.range = &range;
     RangeBytes bytes(range, memory_, buffer);
     if (!bytes.are_known()) {
-      result.gaps.push_back({range.address, range.end(), "not in this dump"});
+      gaps.add({range.address, range.end(), "not in this dump"});
       return true;
     }
     TypeTable &types = visitor.types();
@@ -194,7 +204,7 @@ private:
       }
     u64 at = start.value_or(end);
     auto gap = [&](u64 from, u64 to, std::string_view reason) {
-      result.gaps.push_back({range.address + from, range.address + to, reason});
+      gaps.add({range.address + from, range.address + to, reason});
     };
     if (chunk.begin == 0 && at > 0)
       gap(0, at, "behind missing memory, where no object start is known");

@@ -19,12 +19,13 @@ std::string unsaid(const Answer &answer) {
     return "";
   const Completeness &c = *answer.completeness;
   std::string out;
-  u64 bytes = 0;
+  u64 bytes = c.more_gap_bytes;
   for (const Completeness::Gap &gap : c.gaps)
     bytes += gap.end - gap.start;
   if (!c.gaps.empty())
-    out = bytes_text(bytes) + " in " + count_text(c.gaps.size()) + (c.gaps.size() == 1 ? " gap" : " gaps") +
-          " not walked, the first at " + hex(c.gaps.front().start) + ": " + c.gaps.front().reason;
+    out = bytes_text(bytes) + " in " + count_text(c.gaps.size() + c.more_gaps) +
+          (c.gaps.size() + c.more_gaps == 1 ? " gap" : " gaps") + " not walked, the first at " +
+          hex(c.gaps.front().start) + ": " + c.gaps.front().reason;
   else if (!c.notes.empty())
     out = c.notes.front();
   else if (!c.complete)

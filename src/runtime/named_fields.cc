@@ -1,6 +1,7 @@
 #include "runtime/named_fields.h"
 
 #include "base/text.h"
+#include "runtime/array_bounds.h"
 
 namespace dnheap {
 
@@ -62,28 +63,12 @@ std::string NamedFields::exact_reference(Address object, Address mt, u64 offset)
   ReferenceLayout::Reference *found = locate(names, offset, &elements);
   if (!found)
     return unnamed(names, offset);
+  const std::optional<ArrayBounds> bounds =
+      names.array ? ArrayBounds::of(*memory_, object, *names.array) : std::nullopt;
   std::vector<std::string> texts;
   for (u64 i = 0; i < elements.size(); ++i)
-    texts.push_back(i == 0 && names.array ? array_index(object, *names.array, elements[i])
-                                          : std::to_string(elements[i]));
+    texts.push_back(i == 0 && bounds ? bounds->index(elements[i]) : std::to_string(elements[i]));
   return exact_text(found->path, texts);
-}
-
-// With several dimensions their lengths lie behind that of the whole, then the lower bounds; the last runs fastest.
-std::string NamedFields::array_index(Address object, const ElementShape &shape, u64 element) const {
-  if (shape.rank == 0)
-    return std::to_string(element);
-  std::string out;
-  for (u32 i = shape.rank; i-- > 0;) {
-    auto length = memory_->try_load<u32>(object + 2 * p_ + 4 * i),
-         lower = memory_->try_load<u32>(object + 2 * p_ + 4 * (shape.rank + i));
-    if (!length || !lower || *length == 0)
-      return std::to_string(element);
-    i64 index = static_cast<i64>(i ? element % *length : element) + static_cast<std::int32_t>(*lower);
-    out = std::to_string(index) + (out.empty() ? "" : "," + out);
-    element /= *length;
-  }
-  return out;
 }
 
 } // namespace dnheap

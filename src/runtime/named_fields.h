@@ -35,7 +35,6 @@ private:
   // The reference that lies there, and the number of its element at each level; null: none does.
   ReferenceLayout::Reference *locate(TypeNames &names, u64 offset, std::vector<u64> *elements);
   std::string unnamed(const TypeNames &names, u64 offset) const;
-  std::string array_index(Address object, const ElementShape &shape, u64 element) const;
 
   std::unordered_map<Address, std::vector<InstanceField>> fields_; // a list stays where it is while others come
   std::unordered_map<Address, std::unique_ptr<TypeNames>> names_;

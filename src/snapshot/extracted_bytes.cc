@@ -2,6 +2,7 @@
 
 #include "graph/stack_roots.h"
 #include "runtime/object_1.h"
+#include "snapshot/literals.h"
 
 #include <algorithm>
 
@@ -29,8 +30,12 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
       p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), types_(snapshot.runtime().types(), heap_),
       cursor_(heap_, snapshot.runtime()) {
   std::vector<std::string> ignored; // `roots` has said it
+  gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge(stacks_);
+  if (no_values_)
+    literals_ = find_literals(snapshot.target(), pages_);
+  merge(literals_);
   choose_segments();
 }
 
@@ -97,6 +102,7 @@ void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
     keep_pointers_on_stacks();
   }
   keep_what_was_read();
+  blank_literals();
 }
 
 void ExtractedBytes::keep(Address address, u64 size) {
@@ -180,9 +186,8 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
 // Behind an unsound object the walk goes on at the next word that is a MethodTable with an object's zeros around it
 // (find_object_start): what it passed over is passed over again, as the words around it are the same.
 void ExtractedBytes::keep_types_in_gaps() {
-  const std::vector<Gap> &gaps = snapshot_.tally().walk.gaps;
-  auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
-  for (; gap != gaps.end() && gap->start < end_ + p_; ++gap)
+  auto gap = std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
+  for (; gap != gaps_.end() && gap->start < end_ + p_; ++gap)
     for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_ + p_); at += p_) {
       std::byte word[8];
       if (memory_.peek(at, {word, p_}))
@@ -208,6 +213,14 @@ void ExtractedBytes::keep_what_was_read() {
     for (u64 word = 0; word < page / ReadRecord::word_size; ++word)
       if (read->has(word))
         keep(read->address + word * ReadRecord::word_size, ReadRecord::word_size);
+}
+
+// Whoever read them was on the way to something else.
+void ExtractedBytes::blank_literals() {
+  auto literals = std::upper_bound(literals_.begin(), literals_.end(), start_,
+                                   [](Address a, const Stretch &s) { return a < s.second; });
+  for (; literals != literals_.end() && literals->first < end_; ++literals)
+    clear(literals->first, literals->second);
 }
 
 } // namespace dnheap

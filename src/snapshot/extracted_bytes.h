@@ -42,6 +42,7 @@ private:
   void keep_types_in_gaps();
   void keep_pointers_on_stacks();
   void keep_what_was_read();
+  void blank_literals();
   void keep(Address address, u64 size);
   void clear(Address address, Address end);
 
@@ -51,7 +52,8 @@ private:
   const bool no_values_;
   const u64 p_;
   std::vector<ReadRecord::Page> pages_;
-  std::vector<Stretch> stacks_;
+  std::vector<Stretch> stacks_, literals_; // by address, without overlaps
+  std::vector<Gap> gaps_;                  // of the walk
   std::vector<CoreSegment> segments_;
   u64 heap_bytes_ = 0, stack_bytes_ = 0;
 

@@ -9,6 +9,8 @@
 #include "support/random_graph.h"
 #include "support/run.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
 
@@ -195,6 +197,64 @@ TEST(Extract, NoValuesLeavesNone) {
       std::unique_ptr<Snapshot> core = Snapshot::open(folder.path("core"));
       std::vector<u64> kept = {no_values ? 0u : 0x1234567u, heap.objects[0].address};
       EXPECT_EQ(core->target().threads[0].registers, kept);
+    }
+  }
+}
+
+// Metadata as it lies in an image. The literals of the program's code come last.
+std::vector<std::byte> metadata_with(const std::string &literal) {
+  MetadataWriter writer;
+  writer.type("Shop", "Plugin");
+  std::vector<std::byte> out = writer.write();
+  for (u64 at = 8; at + 4 <= out.size(); ++at)
+    if (text_at(out, at, 4) == "#US") {
+      const u32 words[] = {static_cast<u32>(out.size()), static_cast<u32>(literal.size())};
+      std::memcpy(out.data() + at - 8, words, sizeof words);
+      break;
+    }
+  const Bytes bytes = std::as_bytes(std::span(literal));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  return out;
+}
+
+// A search that tries whatever a structure may point to runs through any page.
+TEST(Extract, NoValuesLeavesNoLiteralsThoughTheyWereRead) {
+  constexpr u64 page = 4096;
+  const std::string here = text16("a key in the code", ByteOrder::little),
+                    there = text16("a plugin's", ByteOrder::little);
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    add_shop(heap);
+    const std::vector<std::byte> read = metadata_with(here), other = metadata_with(there);
+    const Address at = heap.native.append(read), image = heap.native.reserve(2 * page, page);
+    heap.native.put(image, u64{'M'}, 1);
+    heap.native.put(image + 1, u64{'Z'}, 1);
+    for (u64 i = 0; i < other.size(); ++i) // its literals alone lie in the second page
+      heap.native.put(image + page - (other.size() - there.size()) + i, static_cast<u64>(other[i]), 1);
+    TemporaryFolder folder;
+    for (bool no_values : {false, true}) {
+      std::unique_ptr<Target> target = heap.target();
+      Module plugin;
+      plugin.path = "Plugin.dll";
+      plugin.base = image;
+      plugin.extents = {{image, image + 2 * page, 0}};
+      target->modules.push_back(plugin);
+      std::sort(target->modules.begin(), target->modules.end(),
+                [](const Module &a, const Module &b) { return a.base < b.base; });
+      SnapshotOptions options;
+      options.record_reads = true;
+      Snapshot snapshot(std::move(target), options);
+      snapshot.target().memory.note_read(at, read.size());
+      snapshot.target().memory.note_read(image + page, page);
+      Question question;
+      question.output = folder.path("core");
+      question.no_values = no_values;
+      ask(verb_named("extract"), snapshot, question);
+      const std::string file = read_file(folder.path("core"));
+      EXPECT_EQ(file.find(here) == file.npos, no_values);
+      EXPECT_EQ(file.find(there) == file.npos, no_values);
+      EXPECT_NE(file.find("Plugin"), file.npos);
     }
   }
 }

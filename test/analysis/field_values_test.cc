@@ -1,5 +1,6 @@
 // What `show` says of fields and elements, in every layout.
 #include "analysis/field_values.h"
+#include "runtime/array_bounds.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>
@@ -104,6 +105,53 @@ TEST(FieldValues, ElementsOfArrays) {
     elements->size = 0;
     EXPECT_TRUE(values.elements(t.entries, size, *elements, 100).empty());
   }
+}
+
+// Elements are called by the bounds that the object has, where they can be believed.
+TEST(FieldValues, ElementsOfArraysWithBounds) {
+  struct Case {
+    std::vector<u32> lengths, lower;
+    std::string bounds; // empty: counted from 0
+    std::vector<std::string> indices;
+  };
+  const Case cases[] = {
+      {{3}, {5}, "[5..7]", {"[5]", "[6]", "[7]"}},
+      {{3}, {static_cast<u32>(-2)}, "[-2..0]", {"[-2]", "[-1]", "[0]"}},
+      {{2, 3}, {0, 0}, "[0..1,0..2]", {"[0,0]", "[0,1]", "[0,2]", "[1,0]", "[1,1]", "[1,2]"}},
+      {{2, 1, 2}, {1, 7, 0}, "[1..2,7..7,0..1]", {"[1,7,0]", "[1,7,1]", "[2,7,0]", "[2,7,1]"}},
+      {{2, 0, 4}, {0, 0, 0}, "[0..1,0..-1,0..3]", {}},
+  };
+  for (const HeapShape &shape : type_layouts())
+    for (const Case &c : cases)
+      for (bool damaged : {false, true}) {
+        SCOPED_TRACE(std::string(name_of(shape)) + " " + c.bounds + (damaged ? " damaged" : ""));
+        HeapBuilder heap(shape);
+        const u64 p = heap.p, rank = c.lengths.size();
+        const Address type = heap.array(heap.string_type, static_cast<u32>(p), static_cast<u32>(rank));
+        SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+        const Address word = young.string("pear"), array = young.object(type, c.indices.size());
+        for (u64 i = 0; i < rank; ++i) {
+          young.store(array + 2 * p + 4 * i, c.lengths[i] + damaged, 4);
+          young.store(array + 2 * p + 4 * (rank + i), c.lower[i], 4);
+        }
+        std::vector<std::string> wanted;
+        for (u64 i = 0; i < c.indices.size(); ++i) {
+          young.store(array + 2 * p + 8 * rank + i * p, word, p);
+          wanted.push_back((damaged ? "[" + std::to_string(i) + "]" : c.indices[i]) + " System.String ref \"pear\"");
+        }
+        Opened opened(heap);
+        Fields &fields = opened.runtime.fields();
+        const std::optional<ElementShape> elements = fields.elements(type);
+        ASSERT_TRUE(elements);
+        EXPECT_EQ(
+            lines(FieldValues(opened.runtime).elements(array, heap.size_of(type, c.indices.size()), *elements, 100)),
+            wanted);
+        const std::optional<ArrayBounds> bounds = ArrayBounds::of(opened.runtime.memory(), array, *elements);
+        EXPECT_EQ(bounds ? bounds->text() : "", damaged ? "" : c.bounds);
+        if (!c.indices.empty()) {
+          EXPECT_EQ(fields.exact_reference(array, type, elements->start), wanted[0].substr(0, wanted[0].find(' ')));
+        }
+      }
 }
 
 // One struct of the core library, boxed, with its fields one behind the other.

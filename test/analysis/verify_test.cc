@@ -107,7 +107,7 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
       const report::Table &table = answer.tables.at(1);
       report::Row row(table.columns.size());
       EXPECT_TRUE(table.rows(row));
-      return std::pair(*row[5].get_if<u64>(), *row[6].get_if<u64>());
+      return std::pair(*row[5].get_if<u64>(), *row[7].get_if<u64>());
     };
     report::Answer answer = verify(heap);
     EXPECT_TRUE(problems_of(answer).empty());
@@ -123,6 +123,54 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
     EXPECT_EQ(totals(answer), std::pair(u64{1}, u64{2}));
     EXPECT_NE(answer.headline.find("2 PROBLEMS"), std::string::npos) << answer.headline;
   }
+}
+
+// While a collection plans or moves objects, what it collects is in motion: that is no damage, and none can be seen
+// there.
+TEST(Verify, WhatTheCollectionMovesIsNoProblem) {
+  for (Format format : all_formats)
+    for (bool is_planned : {true, false}) {
+      HeapBuilder heap({.format = format});
+      heap.structures_invalid = is_planned;
+      const u64 p = heap.p;
+      Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
+      SegmentWriter &old = heap.segment(G::gen2), &young = heap.segment(G::gen1);
+      std::vector<Address> o, y;
+      for (int i = 0; i < 6; ++i) {
+        o.push_back(old.object(pair));
+        y.push_back(young.object(pair));
+      }
+      heap.sync_block(o[5]);
+      // In front of y[3], over the dead y[2]: how long that is, how far the survivors move, no neighbours.
+      young.store(y[3] - 4 * p, 4 * p, p);
+      young.store(y[3] - 3 * p, 16 * p, p);
+      young.store(y[3] - 2 * p, 0, p);
+      old.store(o[0] + p, y[4] - p, p);     // where it will be
+      young.store(y[4] + p, o[0] + p, p);   // half moved
+      young.store(y[5] - 4, 0x08000001, 4); // names the sync block of another one
+      old.store(o[1] + p, o[2] + p, p);     // into another object
+      old.store(o[1] + 2 * p, 0x10001, p);  // at which no object can begin
+      old.store(o[3] + p, y[0] + 1, p);
+      old.store(o[4] - 4, 0x08000001, 4);
+      std::multiset<Address> lasting = {o[1], o[1], o[3], o[4]}, all = {o[0], o[1], o[1], o[3], o[4], y[2], y[4], y[5]};
+      auto addresses = [](const report::Answer &answer) {
+        std::multiset<Address> out;
+        for (const auto &[address, text] : problems_of(answer))
+          out.insert(address);
+        return out;
+      };
+      report::Answer answer = verify(heap);
+      EXPECT_EQ(addresses(answer), is_planned ? lasting : all);
+      EXPECT_NE(answer.headline.find(is_planned ? "; 4 PROBLEMS" : "; 8 PROBLEMS"), std::string::npos)
+          << answer.headline;
+      const std::vector<std::string> &notes = answer.tables[0].notes;
+      EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
+                              [](const std::string &note) {
+                                return note.find("4 more in gen0 and gen1, which the GC was") == 0;
+                              }),
+                is_planned);
+      EXPECT_EQ(addresses(verify(heap, false, true)), all) << "listed when asked for";
+    }
 }
 
 TEST(Verify, SaysWhatItCannotCheck) {

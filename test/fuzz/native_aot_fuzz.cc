@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
                       options);
     const HeapTally &tally = snapshot.tally();
     u64 gaps = 0;
-    for (std::span<const Gap> list : {snapshot.heap().gaps(), std::span<const Gap>(tally.walk.gaps)})
+    for (std::span<const Gap> list : {snapshot.heap().gaps(), tally.walk.gaps.listed()})
       for (const Gap &gap : list)
         gaps += gap.end - gap.start;
     check(tally.walk.bytes + snapshot.heap().context_bytes() + gaps == snapshot.heap().segment_bytes());

@@ -67,7 +67,7 @@ Walked walk(const Runtime &runtime, const Heap &heap, unsigned threads) {
     out.sum += counter->sum;
   }
   out.bad = result.bad_objects;
-  for (const Gap &gap : result.gaps)
+  for (const Gap &gap : result.gaps.listed())
     out.gaps.emplace_back(gap.start, gap.end);
   return out;
 }

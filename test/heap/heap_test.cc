@@ -130,8 +130,8 @@ TEST(Heap, MisalignedSegments) {
       HeapBits starts(std::make_shared<HeapPlaces>(opened.heap, format));
       HeapTally tally = tally_heap(opened.heap, opened.runtime, 2, {}, {}, &starts);
       EXPECT_EQ(tally.walk.objects, 99u);
-      ASSERT_EQ(tally.walk.gaps.size(), 1u);
-      EXPECT_EQ(tally.walk.gaps[0].end, *ends_badly.allocated);
+      ASSERT_EQ(tally.walk.gaps.count(), 1u);
+      EXPECT_EQ(tally.walk.gaps.listed()[0].end, *ends_badly.allocated);
       EXPECT_TRUE(starts.test(good.start));
       EXPECT_FALSE(starts.test(bad.start));
     }
@@ -173,7 +173,7 @@ TEST(Heap, PiecesThatBeginAnywhere) {
         HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {}, {}, &starts);
         EXPECT_TRUE(starts.test(objects[19]) && starts.test(objects[21]) && starts.test(objects[31]));
         u64 gaps = 0;
-        for (const auto &list : {opened.heap.gaps(), std::span<const Gap>(tally.walk.gaps)})
+        for (const auto &list : {opened.heap.gaps(), tally.walk.gaps.listed()})
           for (const Gap &gap : list)
             gaps += gap.end - gap.start;
         EXPECT_EQ(tally.walk.bytes + gaps, opened.heap.segment_bytes());
@@ -192,7 +192,7 @@ TEST(Heap, PiecesTooShortForAnything) {
   Opened opened(heap);
   HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
   u64 gaps = 0;
-  for (const auto &list : {opened.heap.gaps(), std::span<const Gap>(tally.walk.gaps)})
+  for (const auto &list : {opened.heap.gaps(), tally.walk.gaps.listed()})
     for (const Gap &gap : list)
       gaps += gap.end - gap.start;
   EXPECT_EQ(tally.walk.bytes + gaps, opened.heap.segment_bytes());

@@ -130,8 +130,8 @@ TEST(Nf16Heap, ContextsOfThreadsAreGaps) {
     add_objects(process, young, 40, random);
     OpenedNf16 opened(process);
     HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
-    ASSERT_EQ(tally.walk.gaps.size(), 1u);
-    const Gap gap = tally.walk.gaps[0];
+    ASSERT_EQ(tally.walk.gaps.count(), 1u);
+    const Gap gap = tally.walk.gaps.listed()[0];
     EXPECT_EQ(gap.start, unknown.pointer);
     EXPECT_EQ(gap.end, process.objects[40].address) << "and no object is lost";
     std::vector<WrittenObject> expected = by_address(process.objects);
@@ -226,7 +226,7 @@ TEST(Nf16Heap, RandomDamage) {
       OpenedNf16 opened(process);
       HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
       u64 gaps = 0;
-      for (const Gap &gap : tally.walk.gaps)
+      for (const Gap &gap : tally.walk.gaps.listed())
         gaps += gap.end - gap.start;
       for (const Gap &gap : opened.heap.gaps())
         gaps += gap.end - gap.start;

@@ -135,7 +135,7 @@ TEST(Streamed, WhatCannotBeReadIsAGap) {
   HeapTally tally = streamed.tally(2);
   EXPECT_GT(tally.walk.bad_objects, 0u);
   u64 gaps = 0;
-  for (const Gap &gap : tally.walk.gaps)
+  for (const Gap &gap : tally.walk.gaps.listed())
     gaps += gap.end - gap.start;
   EXPECT_GT(gaps, 0u);
   EXPECT_EQ(tally.walk.bytes + gaps + streamed.heap.context_bytes(), streamed.heap.segment_bytes());

@@ -6,6 +6,8 @@
 import argparse
 import json
 import pathlib
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ VERBS = ("stat", "segments", "objects", "roots", "handles", "gc", "contract", "v
 # What says which file was read, or how.
 OWN_FACTS = ("file", "extracted", "memory in the dump", "program")
 MOST_TYPES = 24
+LEAST_LETTERS = 8  # of literals that are looked for: shorter ones may lie anywhere by chance
 
 
 def ask(dnheap, verb, dump, *options):
@@ -39,6 +42,37 @@ def specimens(objects):
     return list(sorted(by_type.items()))[::step]
 
 
+def user_strings(memory):
+    """What the code of assemblies has as literals, as it lies in their metadata (ECMA-335 II.24.2.4): length, UTF-16, a flag."""
+    found = set()
+    for root in re.finditer(rb"BSJB\x01\x00\x01\x00", memory):
+        version, = struct.unpack_from("<I", memory, root.start() + 12)
+        at = root.start() + 16 + version
+        if version > 255 or at + 4 > len(memory):
+            continue
+        streams, = struct.unpack_from("<H", memory, at + 2)
+        at += 4
+        for _ in range(min(streams, 8)):
+            offset, size = struct.unpack_from("<II", memory, at)
+            name = memory[at + 8:at + 40].split(b"\0")[0]
+            at += 8 + (len(name) // 4 + 1) * 4
+            if name == b"#US":
+                found |= blobs(memory[root.start() + offset:root.start() + offset + size])
+    return found
+
+
+def blobs(heap):
+    found, at = set(), 1
+    while at < len(heap) and heap[at] < 0xc0:
+        wide = heap[at] >= 0x80 and at + 1 < len(heap)
+        length = (heap[at] & 0x3f) << 8 | heap[at + 1] if wide else heap[at]
+        end = at + 1 + wide + length
+        if length > 2 * LEAST_LETTERS and end <= len(heap):
+            found.add(heap[at:end])
+        at = end
+    return found
+
+
 def problems(dnheap, dump, modules=(), secret=None):
     """`secret`: a text that is nowhere but in strings of the program."""
     options = [word for folder in modules for word in ("--modules", str(folder))]
@@ -60,8 +94,12 @@ def problems(dnheap, dump, modules=(), secret=None):
             for question, wanted in whole.items():
                 if ask(dnheap, question[0], core, *question[1:]) != wanted:
                     found.append(f"{' '.join(question)} answers differently on {core.name}")
-            if secret and more:
-                memory = subprocess.run(["zstd", "-dc", core], stdout=subprocess.PIPE, check=True).stdout
+            if not more:
+                continue
+            memory = subprocess.run(["zstd", "-dc", core], stdout=subprocess.PIPE, check=True).stdout
+            left = sorted(literal for literal in user_strings(pathlib.Path(dump).read_bytes()) if literal in memory)
+            found += [f"the literal {literal[1:-1].decode('utf-16-le', 'replace')!r} is in {core.name}" for literal in left]
+            if secret:
                 found += [f"'{secret}' is in {core.name}" for text in (secret.encode(), secret.encode("utf-16-le"))
                           if text in memory]
     return found

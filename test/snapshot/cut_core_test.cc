@@ -53,7 +53,7 @@ TEST(CutCore, MemoryThatTheCoreLeavesOut) {
   std::vector<std::byte> file = writer.write();
   auto snapshot = Snapshot::open(folder.write("a.core", std::string(as_text(file))));
   EXPECT_EQ(snapshot->heap().gaps().back().reason, "not in the core (p_filesz smaller than p_memsz)");
-  EXPECT_EQ(snapshot->tally().walk.bytes + sum_of(snapshot->heap().gaps()) + sum_of(snapshot->tally().walk.gaps),
+  EXPECT_EQ(snapshot->tally().walk.bytes + sum_of(snapshot->heap().gaps()) + snapshot->tally().walk.gaps.bytes(),
             snapshot->heap().segment_bytes());
 }
 

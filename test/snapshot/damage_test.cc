@@ -44,7 +44,7 @@ bool examine(HeapBuilder &heap) {
   try {
     const HeapTally &tally = snapshot.tally();
     const Heap &of = snapshot.heap();
-    EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + sum_of(tally.walk.gaps), of.segment_bytes());
+    EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + tally.walk.gaps.bytes(), of.segment_bytes());
     u64 count = 0;
     for (const TypeTally &type : tally.types) {
       EXPECT_FALSE(snapshot.runtime().types().name(type.method_table).empty());

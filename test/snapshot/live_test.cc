@@ -202,7 +202,7 @@ TEST(Live, MemoryComesAndGoes) {
       const HeapTally &tally = live->tally();
       EXPECT_LE(tally.walk.bytes, of.segment_bytes());
       if (round % 3 == 0) {
-        EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + sum_of(tally.walk.gaps),
+        EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + tally.walk.gaps.bytes(),
                   of.segment_bytes());
       }
       answers([&] { return attach(process->pid(), round % 3 == 0); });

@@ -82,7 +82,7 @@ TEST_F(LostMemory, TheAnswerIsThatOfTheFileAsItIsNow) {
         const HeapTally &tally = snapshot->tally();
         const Heap &of = snapshot->heap();
         EXPECT_TRUE(same(tally, fresh()->tally()));
-        EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + sum_of(tally.walk.gaps),
+        EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + tally.walk.gaps.bytes(),
                   of.segment_bytes());
         ++answers;
         if (of.gaps().empty())

@@ -230,7 +230,7 @@ TEST(NativeAotFile, Damage) {
         std::unique_ptr<Snapshot> snapshot = dump.open();
         const HeapTally &tally = snapshot->tally();
         u64 gaps = 0;
-        for (std::span<const Gap> list : {snapshot->heap().gaps(), std::span<const Gap>(tally.walk.gaps)})
+        for (std::span<const Gap> list : {snapshot->heap().gaps(), tally.walk.gaps.listed()})
           for (const Gap &gap : list)
             gaps += gap.end - gap.start;
         EXPECT_EQ(tally.walk.bytes + snapshot->heap().context_bytes() + gaps, snapshot->heap().segment_bytes());

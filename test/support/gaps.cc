@@ -19,7 +19,7 @@ CutWalk walk_cut_dump(const std::string &path, u64 size) {
     auto snapshot = Snapshot::open(path);
     const HeapTally &tally = snapshot->tally();
     const Heap &of = snapshot->heap();
-    EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + sum_of(tally.walk.gaps), of.segment_bytes());
+    EXPECT_EQ(tally.walk.bytes + of.context_bytes() + sum_of(of.gaps()) + tally.walk.gaps.bytes(), of.segment_bytes());
     for (const Gap &gap : of.gaps())
       EXPECT_EQ(gap.reason, "cut off: the file ends at byte " + std::to_string(size));
     out.partial = !of.gaps().empty();

@@ -1,0 +1,137 @@
+// What lies in frozen segments is never collected: no verb calls it garbage, whether or not a root is seen to hold it,
+// and all of them count it as `retained` does.
+#include "analysis/verb.h"
+#include "base/text.h"
+#include "report/write.h"
+#include "snapshot/snapshot.h"
+#include "support/heap_builder.h"
+#include "support/opened.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+// Of one type: an object that is held, one that is garbage, and in a frozen segment one that is held and two that are
+// not. All stacks are known, so that `verify` can tell what is dead.
+struct Process {
+  explicit Process(Format format) : heap({.format = format}) {
+    const u64 p = heap.p;
+    Address stack = align_up(heap.native.reserve(0x6000), 0x1000);
+    for (ThreadWriter &thread : heap.threads) {
+      thread.stack_limit = stack;
+      thread.stack_base = stack += 0x2000;
+      thread.stack_pointer = thread.stack_limit + 0x1000;
+    }
+    Address literal = heap.method_table(
+        {.base_size = static_cast<u32>(4 * p), .rid = heap.app().metadata.type("Shop", "Literal"), .series = {{p, p}}});
+    SegmentWriter &old = heap.segment(G::gen2), &frozen = heap.segment(G::frozen);
+    held = old.object(literal);
+    garbage = old.object(literal);
+    frozen_alone = frozen.object(literal);
+    frozen_held = frozen.object(literal);
+    frozen_bad = frozen.object(literal);
+    frozen.store(frozen_bad + p, 0x10000, p);
+    heap.gc.handles = {{.type = HandleType::strong, .object = held},
+                       {.type = HandleType::strong, .object = frozen_held}};
+  }
+  HeapBuilder heap;
+  Address held, garbage, frozen_alone, frozen_held, frozen_bad;
+};
+
+report::Answer ask_for(Snapshot &snapshot, const char *name, const Question &question) {
+  for (const Verb &verb : verbs())
+    if (std::string_view(verb.name) == name)
+      return ask(verb, snapshot, question);
+  throw std::logic_error("no such verb");
+}
+
+std::string text_of(Snapshot &snapshot, const char *name, const Question &question = {}) {
+  std::string text;
+  report::Sink sink(text);
+  report::write_text(ask_for(snapshot, name, question), {}, sink);
+  return text;
+}
+
+std::vector<Address> addresses(Snapshot &snapshot, const Question &question) {
+  const report::Answer answer = ask_for(snapshot, "objects", question);
+  std::vector<Address> out;
+  report::Row row(answer.tables[0].columns.size());
+  while (answer.tables[0].rows(row))
+    out.push_back(*row[0].get_if<u64>());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool says(const std::string &text, const std::string &what) { return text.find(what) != std::string::npos; }
+
+TEST(Frozen, IsNotDead) {
+  for (Format format : all_formats) {
+    Process t(format);
+    Snapshot snapshot(t.heap.target(), {});
+    Question live, dead;
+    live.live = dead.dead = true;
+    std::vector<Address> alive = {t.held, t.frozen_held};
+    std::sort(alive.begin(), alive.end());
+    EXPECT_EQ(addresses(snapshot, live), alive);
+    EXPECT_EQ(addresses(snapshot, dead), std::vector{t.garbage});
+    EXPECT_TRUE(says(text_of(snapshot, "stat", dead), "    1   ")) << text_of(snapshot, "stat", dead);
+    // What is neither is said.
+    for (const Question &question : {live, dead})
+      for (const char *verb : {"stat", "objects"})
+        EXPECT_TRUE(says(text_of(snapshot, verb, question),
+                         "2 objects (" + bytes_text(8 * t.heap.p) +
+                             ") lie in frozen segments, which the GC never frees, and nothing else is seen to hold "
+                             "them: they are neither alive nor dead here"))
+            << verb << text_of(snapshot, verb, question);
+    const std::string owners = text_of(snapshot, "retained");
+    EXPECT_TRUE(says(owners, "2  (frozen)")) << owners;
+    EXPECT_TRUE(says(owners, "1  (unreachable)")) << owners;
+  }
+}
+
+TEST(Frozen, IsShownAsWhatItIs) {
+  for (Format format : all_formats) {
+    Process t(format);
+    Snapshot snapshot(t.heap.target(), {});
+    const std::string never = "in a frozen segment, which the GC never frees";
+    for (Address address : {t.frozen_alone, t.frozen_held, t.held, t.garbage}) {
+      const bool frozen = address == t.frozen_alone || address == t.frozen_held;
+      SCOPED_TRACE(hex(address));
+      Question question;
+      question.subject = hex(address);
+      const std::string shown = text_of(snapshot, "show", question);
+      EXPECT_EQ(says(shown, never), frozen) << shown;
+      EXPECT_EQ(says(shown, "garbage"), address == t.garbage) << shown;
+      EXPECT_EQ(says(shown, "would be freed"), address == t.held) << shown;
+      const std::string path = text_of(snapshot, "path", question);
+      EXPECT_EQ(says(path, never), address == t.frozen_alone) << path;
+      EXPECT_EQ(says(path, "garbage"), address == t.garbage) << path;
+    }
+    Question question;
+    question.subject = "Shop.Literal";
+    const std::string paths = text_of(snapshot, "path", question);
+    EXPECT_TRUE(says(paths, "1 of 5 instances are held by nothing: garbage")) << paths;
+    EXPECT_TRUE(says(paths, "2 of 5 instances lie in frozen segments, which the GC never frees, and nothing else is "
+                            "seen to hold them"))
+        << paths;
+  }
+}
+
+// A bad reference of an object that stays is a problem.
+TEST(Frozen, CountsInVerify) {
+  for (Format format : all_formats) {
+    Process t(format);
+    t.heap.segments[0].store(t.garbage + t.heap.p, 0x10000, t.heap.p);
+    Snapshot snapshot(t.heap.target(), {});
+    const std::string text = text_of(snapshot, "verify");
+    EXPECT_TRUE(says(text, "1 PROBLEMS") && says(text, hex(t.frozen_bad))) << text;
+    EXPECT_TRUE(says(text, "1 more of dead objects")) << text;
+  }
+}
+
+} // namespace
+} // namespace dnheap::test
