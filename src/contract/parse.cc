@@ -1,20 +1,18 @@
 #include "contract/parse.h"
 
+#include "base/json_tree.h"
 #include "base/text.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
-#include <set>
 
 namespace dnheap {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = JsonTree::Json;
 
 constexpr u64 max_json_size = 16 << 20;
 constexpr u64 max_pointers = 65536;
-constexpr int max_nesting = 64;
 constexpr u64 max_sub_descriptors = 64;
 
 // Blanks out // and /* */ comments and commas before a closing bracket ("JSON with comments"), strings untouched.
@@ -47,29 +45,6 @@ std::string strip_comments(std::string_view text) {
     }
   }
   return out;
-}
-
-// nlohmann keeps the last of two equal keys and takes any depth; a descriptor may have neither.
-Json parse_strict(const std::string &text) {
-  std::vector<std::set<std::string>> keys;
-  auto check = [&](int depth, Json::parse_event_t event, Json &parsed) {
-    if (depth > max_nesting)
-      throw Error("its JSON is nested deeper than " + std::to_string(max_nesting));
-    if (event == Json::parse_event_t::object_start)
-      keys.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      keys.pop_back();
-    else if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw Error("its JSON gives " + printable(parsed.get<std::string>(), 100) + " twice");
-    return true;
-  };
-  if (text.find('\0') != text.npos) // where the parser would stop reading
-    throw Error("its JSON is malformed: it contains a NUL");
-  try {
-    return Json::parse(text, check);
-  } catch (const Json::exception &e) {
-    throw Error(std::string("its JSON is malformed: ") + printable(e.what(), 200));
-  }
 }
 
 // "12", "-12", "0x1f", "-0x1f"; negative numbers come back in two's complement.
@@ -151,6 +126,13 @@ Global global_of(const std::string &name, const Json &value, std::span<const u64
   return out;
 }
 
+// Null where it has none.
+const Json &member(const Json &object, const char *name) {
+  static const Json none;
+  auto at = object.find(name);
+  return at == object.end() ? none : *at;
+}
+
 std::string name_in(const Json &entry, const char *what) {
   if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string())
     throw Error(std::string("a ") + what + " in regular form has no name");
@@ -167,17 +149,18 @@ void add_global(ContractDescriptor &to, const std::string &name, Global global) 
     throw Error("global " + in_quotes(name) + " is given twice");
 }
 
-void add_contract(ContractDescriptor &to, const std::string &name, const Json &version) {
-  std::string text;
-  if (version.is_number_unsigned())
-    text = "c" + std::to_string(version.get<u64>());
-  else if (version.is_string())
-    text = version.get<std::string>();
-  else
-    throw Error("the version of contract " + in_quotes(name) + " is neither a number nor a string");
-  if (!to.contracts.emplace(name, text).second)
+void add_contract(ContractDescriptor &to, const std::string &name, const std::string &version) {
+  if (!to.contracts.emplace(name, version).second)
     throw Error("contract " + in_quotes(name) + " is given twice");
   to.contract_origin[name] = Origin::published;
+}
+
+std::string contract_version(const std::string &name, const Json &version) {
+  if (version.is_number_unsigned())
+    return "c" + std::to_string(version.get<u64>());
+  if (version.is_string())
+    return version.get<std::string>();
+  throw Error("the version of contract " + in_quotes(name) + " is neither a number nor a string");
 }
 
 // Compact form: {"T": {"!": size, "Field": …}}.
@@ -203,9 +186,9 @@ void add_regular_types(ContractDescriptor &to, const Json &types) {
     DataType type;
     if (entry.contains("size"))
       type.size = size_of(name, entry["size"]);
-    for (const Json &field : entry.value("fields", Json::array())) {
+    for (const Json &field : member(entry, "fields")) {
       std::string field_name = name_in(field, "field");
-      Json offset = field.value("offset", Json());
+      const Json &offset = member(field, "offset");
       if (offset == "unknown")
         continue;
       Field parsed = field_of(name, field_name, offset);
@@ -226,7 +209,7 @@ void add_globals(ContractDescriptor &to, const Json &globals, std::span<const u6
   }
   for (const Json &entry : globals) {
     std::string name = name_in(entry, "global");
-    Global global = global_of(name, entry.value("value", Json()), pointers);
+    Global global = global_of(name, member(entry, "value"), pointers);
     if (entry.contains("type") && entry["type"].is_string())
       global.type = entry["type"].get<std::string>();
     add_global(to, name, std::move(global));
@@ -239,7 +222,7 @@ void merge(ContractDescriptor &to, ContractDescriptor &&from) {
   for (auto &[name, global] : from.globals)
     add_global(to, name, std::move(global));
   for (auto &[name, version] : from.contracts)
-    add_contract(to, name, Json(version));
+    add_contract(to, name, version);
 }
 
 // The struct at the head of a descriptor; offsets in contract-descriptor.md, "Contract descriptor".
@@ -357,7 +340,8 @@ std::vector<DescriptorExtent> descriptor_extents(const Memory &memory, Address a
 }
 
 ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> pointer_data) {
-  Json root = parse_strict(strip_comments(json));
+  const JsonTree tree(strip_comments(json));
+  const Json &root = tree.root();
   if (!root.is_object())
     throw Error("its JSON is not an object");
   ParsedJson out;
@@ -382,7 +366,7 @@ ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> poi
     if (!root["contracts"].is_object())
       throw Error("its contracts are not an object");
     for (const auto &[name, value] : root["contracts"].items())
-      add_contract(out.descriptor, name, value);
+      add_contract(out.descriptor, name, contract_version(name, value));
   }
   if (root.contains("subDescriptors"))
     for (const auto &[name, value] : root["subDescriptors"].items()) {

@@ -1,14 +1,16 @@
 #include "dump/extracted.h"
 
+#include "base/json_tree.h"
+
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace dnheap::extracted {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = JsonTree::Json;
 
 constexpr unsigned version = 1;
 constexpr u64 largest = 64 << 20; // as JSON
@@ -41,20 +43,40 @@ template <std::unsigned_integral T, std::size_t n> std::array<T, n> numbers(cons
   return out;
 }
 
-Json module_json(const Module &module) {
-  Json out = {{"path", module.path}, {"base", module.base}, {"extents", Json::array()}};
-  for (const Extent &extent : module.extents)
-    out["extents"].push_back({extent.start, extent.end, extent.file_offset});
+// Texts need not be UTF-8.
+std::string json_text(const std::string &text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Lists and objects are put together as text: a tree of them could not be destroyed without memory (base/json_tree.h).
+template <class List, class ToJson> std::string json_list(const List &list, ToJson to_json) {
+  std::string out = "[";
+  for (const auto &value : list)
+    out += (out.size() == 1 ? "" : ",") + to_json(value);
+  return out + "]";
+}
+
+std::string json_numbers(const auto &numbers) {
+  return json_list(numbers, [](u64 number) { return std::to_string(number); });
+}
+
+std::string module_json(const Module &module) {
+  std::string out = fmt::format(R"({{"path":{},"base":{},"extents":{})", json_text(module.path), module.base,
+                                json_list(module.extents, [](const Extent &extent) {
+                                  return fmt::format("[{},{},{}]", extent.start, extent.end, extent.file_offset);
+                                }));
   if (module.inferred)
-    out["inferred"] = true;
+    out += R"(,"inferred":true)";
   if (module.pe) {
-    out["pe"] = {{"time_date_stamp", module.pe->time_date_stamp}, {"size_of_image", module.pe->size_of_image}};
+    out += fmt::format(R"(,"pe":{{"time_date_stamp":{},"size_of_image":{})", module.pe->time_date_stamp,
+                       module.pe->size_of_image);
     if (module.pe->guid)
-      out["pe"]["guid"] = *module.pe->guid;
+      out += R"(,"guid":)" + json_numbers(*module.pe->guid);
     if (module.pe->file_version)
-      out["pe"]["file_version"] = *module.pe->file_version;
+      out += R"(,"file_version":)" + json_numbers(*module.pe->file_version);
+    out += "}";
   }
-  return out;
+  return out + "}";
 }
 
 Module module_of(const Json &json) {
@@ -139,41 +161,39 @@ void fill(const Json &json, Target &target) {
 } // namespace
 
 std::string description(const Target &target) {
-  Json out = {{"version", version},
-              {"from", target.extraction->from},
-              {"values_blanked", target.extraction->values_blanked},
-              {"container", target.container},
-              {"dump_kind", target.dump_kind},
-              {"os", name_of(target.os)},
-              {"architecture", name_of(target.architecture)},
-              {"pid", target.pid},
-              {"program", target.program},
-              {"doubtful", target.is_doubtful},
-              {"advice", target.advice},
-              {"notes", target.notes},
-              {"modules", Json::array()},
-              {"threads", Json::array()},
-              {"auxv", Json::array()},
-              {"absent", Json::array()},
-              {"provenance", Json::array()}};
-  for (const Module &module : target.modules)
-    out["modules"].push_back(module_json(module));
-  for (const Thread &thread : target.threads)
-    out["threads"].push_back({{"id", thread.id},
-                              {"instruction_pointer", thread.instruction_pointer},
-                              {"stack_pointer", thread.stack_pointer},
-                              {"registers", thread.registers}});
-  for (auto [type, value] : target.auxv)
-    out["auxv"].push_back({type, value});
-  for (const AbsentRange &range : target.absent)
-    out["absent"].push_back({range.start, range.end, range.reason});
-  for (const Provenance &p : target.provenance)
-    out["provenance"].push_back({{"module", p.module},
-                                 {"file", p.file},
-                                 {"outcome", outcomes[static_cast<u8>(p.outcome)]},
-                                 {"identity", p.identity},
-                                 {"reason", p.reason}});
-  std::string text = out.dump(-1, ' ', false, Json::error_handler_t::replace); // paths need not be UTF-8
+  std::string text = "{";
+  auto add = [&](const char *key, const std::string &json) {
+    text += fmt::format("{}\"{}\":{}", text.size() == 1 ? "" : ",", key, json);
+  };
+  auto boolean = [](bool value) { return std::string(value ? "true" : "false"); };
+  add("version", std::to_string(version));
+  add("from", json_text(target.extraction->from));
+  add("values_blanked", boolean(target.extraction->values_blanked));
+  add("container", json_text(target.container));
+  add("dump_kind", json_text(target.dump_kind));
+  add("os", json_text(name_of(target.os)));
+  add("architecture", json_text(name_of(target.architecture)));
+  add("pid", std::to_string(target.pid));
+  add("program", json_text(target.program));
+  add("doubtful", boolean(target.is_doubtful));
+  add("advice", json_text(target.advice));
+  add("notes", json_list(target.notes, json_text));
+  add("modules", json_list(target.modules, module_json));
+  add("threads", json_list(target.threads, [](const Thread &thread) {
+        return fmt::format(R"({{"id":{},"instruction_pointer":{},"stack_pointer":{},"registers":{}}})", thread.id,
+                           thread.instruction_pointer, thread.stack_pointer, json_numbers(thread.registers));
+      }));
+  add("auxv",
+      json_list(target.auxv, [](const auto &entry) { return fmt::format("[{},{}]", entry.first, entry.second); }));
+  add("absent", json_list(target.absent, [](const AbsentRange &range) {
+        return fmt::format("[{},{},{}]", range.start, range.end, json_text(range.reason));
+      }));
+  add("provenance", json_list(target.provenance, [](const Provenance &p) {
+        return fmt::format(R"({{"module":{},"file":{},"outcome":"{}","identity":{},"reason":{}}})", json_text(p.module),
+                           json_text(p.file), outcomes[static_cast<u8>(p.outcome)], json_text(p.identity),
+                           json_text(p.reason));
+      }));
+  text += "}";
   if (text.size() > largest)
     throw Error("the target has too many modules or threads to be described in a core");
   return text;
@@ -184,7 +204,7 @@ void apply(Bytes description, Target &target) {
   if (description.size() > largest)
     throw Error("it is too large");
   try {
-    fill(Json::parse(as_text(description)), out);
+    fill(JsonTree(as_text(description)).root(), out);
   } catch (const Json::exception &e) {
     throw Error(e.what());
   }

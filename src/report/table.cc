@@ -48,9 +48,18 @@ int compare_numbers(const Cell &a, const Cell &b) {
 } // namespace
 
 Cell::Cell() = default;
-Cell::Cell(const Cell &) = default;
+// Not the variant's own copying: where there is no memory for a text, libstdc++ destroys a variant that it takes for one
+// that always holds something, and that holds nothing yet.
+Cell::Cell(const Cell &other) {
+  std::visit(
+      [this](const auto &value) {
+        auto copy = value;
+        value_ = std::move(copy);
+      },
+      other.value_);
+}
 Cell::Cell(Cell &&) noexcept = default;
-Cell &Cell::operator=(const Cell &) = default;
+Cell &Cell::operator=(const Cell &other) { return *this = Cell(other); }
 Cell &Cell::operator=(Cell &&) noexcept = default;
 Cell::~Cell() = default;
 

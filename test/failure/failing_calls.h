@@ -1,0 +1,25 @@
+// Calls that fail when a test says so: the n-th allocation, or the n-th of those that ask the system for memory, a file
+// or bytes of one. They stand in for the real ones in this executable alone (operator new and the functions of libc
+// that the library calls).
+#pragma once
+#include "base/integers.h"
+
+namespace dnheap::test {
+
+enum class Failing { allocation, mmap, open, read, write };
+inline constexpr Failing all_failing[] = {Failing::allocation, Failing::mmap, Failing::open, Failing::read,
+                                          Failing::write};
+const char *name_of(Failing what);
+
+// While it lives the n-th call of that kind fails, counted from 1 over all threads; 0: none, they are only counted. All
+// calls are as always once it is gone. One at a time.
+class FailingCall {
+public:
+  FailingCall(Failing what, u64 n);
+  ~FailingCall();
+  FailingCall(const FailingCall &) = delete;
+
+  u64 calls() const;
+};
+
+} // namespace dnheap::test
