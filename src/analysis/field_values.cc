@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <map>
 
 namespace dnheap {
 
@@ -18,8 +19,7 @@ namespace {
 using report::Cell;
 
 constexpr u64 longest_text = 200; // of a string's contents, in UTF-16 code units
-constexpr u64 most_fields = 10000;
-constexpr u32 deepest = 8; // structs in structs
+constexpr u32 deepest = 8;        // structs in structs
 
 // A value for programs, and for people as C# would write it.
 struct Value {
@@ -64,8 +64,10 @@ Value primitive(const Memory &memory, ElementType type, Address at) {
     std::optional<u16> value = memory.try_load<u16>(at);
     if (!value)
       return {};
-    return {Cell(utf8(*value)), *value >= ' ' && *value < 0x7f ? fmt::format("'{}'", static_cast<char>(*value))
-                                                               : fmt::format("'\\u{:04x}'", *value)};
+    if (*value < ' ' || *value >= 0x7f)
+      return {Cell(utf8(*value)), fmt::format("'\\u{:04x}'", *value)};
+    const char letter = static_cast<char>(*value);
+    return {Cell(utf8(*value)), fmt::format("'{}{}'", letter == '\'' || letter == '\\' ? "\\" : "", letter)};
   }
   case ElementType::I1: return number(std::int8_t{}, u8{});
   case ElementType::U1: return number(u8{}, u8{});
@@ -115,24 +117,6 @@ public:
       : runtime_(runtime), enums_(enums), memory_(runtime.memory()), fields_(runtime.fields()), object_(object),
         values_(values), most_(most) {}
 
-  // The fields of an object, or of a struct that lies at `at` in it.
-  void add_fields(const std::string &prefix, Address method_table, u64 at, u32 depth) {
-    std::vector<InstanceField> fields = fields_.instance_fields(method_table);
-    std::stable_sort(fields.begin(), fields.end(),
-                     [](const InstanceField &a, const InstanceField &b) { return a.offset < b.offset; });
-    for (const InstanceField &field : fields) {
-      // Of structs the offsets are as if they were boxed, behind a MethodTable.
-      u64 offset = depth ? at + field.offset - memory_.format().pointer_size : field.offset;
-      std::string declared_by = field.declaring_type ? runtime_.types().name(field.declaring_type) : "";
-      if (field.name == "value__") // of a boxed enum
-        add({prefix + field.name, field.type, field.type_name, method_table, method_table, ""}, offset, declared_by,
-            depth);
-      else
-        add({prefix + field.name, field.type, field.type_name, field.method_table, field.declaring_type, field.name},
-            offset, declared_by, depth);
-    }
-  }
-
   struct Place {
     std::string name;
     ElementType type{};
@@ -140,7 +124,32 @@ public:
     Address method_table = 0;   // of a struct; of an enum where it is known
     Address declaring_type = 0; // and which of its fields: 0: an element
     std::string field;
+    TypeArguments arguments = {}; // of a generic struct
   };
+
+  // The fields of an object, or of a struct that lies at `at` in it.
+  void add_fields(const std::string &prefix, const Place &of, u64 at, u32 depth) {
+    for (const InstanceField &field : sorted_fields(of)) {
+      // Of structs the offsets are as if they were boxed, behind a MethodTable.
+      const u64 offset = depth ? at + field.offset - memory_.format().pointer_size : field.offset;
+      const bool is_shared = of.arguments && field.declaring_type == of.method_table;
+      const std::string declared_by = is_shared              ? of.type_name
+                                      : field.declaring_type ? runtime_.types().name(field.declaring_type)
+                                                             : "";
+      Place place{prefix + field.name,  field.type, field.type_name, field.method_table,
+                  field.declaring_type, field.name, field.arguments};
+      if (field.name == "value__") // of a boxed enum
+        place.method_table = place.declaring_type = of.method_table, place.field = "";
+      const u64 count = names_only_ || !field.size ? 1 : field.count;
+      for (u64 i = 0; i < count && !full(); ++i) {
+        Place one = place;
+        if (field.count > 1)
+          one.name += "[" + std::to_string(i) + "]";
+        add(std::move(one), offset + i * field.size.value_or(0), declared_by, depth);
+      }
+    }
+  }
+
   void add(Place place, u64 offset, std::string declared_by, u32 depth) {
     if (full())
       return;
@@ -160,7 +169,7 @@ public:
     const bool is_told = !out.text.empty(); // 2026-11-22T06:33:00Z rather than its ticks
     rows.push_back(std::move(out));
     if (type == ElementType::ValueType && !is_told && place.method_table && depth < deepest)
-      add_fields(place.name + ".", place.method_table, offset, depth + 1);
+      add_fields(place.name + ".", place, offset, depth + 1);
   }
   FieldValue string(Address object) {
     Value value = string_value(object);
@@ -174,6 +183,18 @@ public:
   std::vector<FieldValue> rows;
 
 private:
+  // By offset. Of a type that several instances share, with the names of the one that it is.
+  const std::vector<InstanceField> &sorted_fields(const Place &of) {
+    auto [at, is_new] = sorted_.try_emplace({of.method_table, of.arguments ? of.type_name : ""});
+    if (!is_new)
+      return at->second;
+    const bool is_shared = of.arguments && runtime_.types().name(of.method_table) != of.type_name;
+    at->second = is_shared ? fields_.fields_of_instance(of.method_table, of.arguments)
+                           : fields_.instance_fields(of.method_table);
+    std::stable_sort(at->second.begin(), at->second.end(),
+                     [](const InstanceField &a, const InstanceField &b) { return a.offset < b.offset; });
+    return at->second;
+  }
   Value string_value(Address object) {
     const std::optional<StringText> text = string_text(runtime_, object, longest_text);
     if (!text)
@@ -220,6 +241,7 @@ private:
   const bool values_;
   const bool names_only_ = object_ == 0; // there is no object: what enums call their values is read, and no value
   const u64 most_;
+  std::map<std::pair<Address, std::string>, std::vector<InstanceField>> sorted_; // by MethodTable, and instance's name
 };
 
 } // namespace
@@ -228,13 +250,13 @@ FieldValues::FieldValues(const Runtime &runtime) : runtime_(runtime), enums_(run
 
 std::vector<FieldValue> FieldValues::fields(Address object, Address method_table, bool values) {
   Reader reader(runtime_, enums_, object, values, most_fields);
-  reader.add_fields("", method_table, 0, 0);
+  reader.add_fields("", {"", ElementType::Class, "", method_table, 0, ""}, 0, 0);
   return std::move(reader.rows);
 }
 
 void FieldValues::learn_enums(Address method_table) {
   Reader reader(runtime_, enums_, 0, true, most_fields);
-  reader.add_fields("", method_table, 0, 0);
+  reader.add_fields("", {"", ElementType::Class, "", method_table, 0, ""}, 0, 0);
   if (std::optional<ElementShape> shape = runtime_.fields().elements(method_table))
     reader.add({"", shape->type, "", shape->method_table, 0, ""}, shape->start, "", 0);
 }

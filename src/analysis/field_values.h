@@ -19,6 +19,8 @@ struct FieldValue {
 
 class FieldValues {
 public:
+  static constexpr u64 most_fields = 10000; // of one object: inline arrays have as many as they like
+
   explicit FieldValues(const Runtime &runtime);
 
   // In the order of memory, a struct before its parts, or instead of them where its value is told. Empty for arrays.

@@ -9,6 +9,7 @@
 #include "analysis/show_type.h"
 #include "analysis/subject.h"
 #include "analysis/verbs.h"
+#include "analysis/weak_target.h"
 #include "base/text.h"
 #include "graph/find_referrers.h"
 #include "graph/live.h"
@@ -74,6 +75,17 @@ LiveStage closure_of(Snapshot &snapshot, Address object) {
       .mark({"", {object}});
 }
 
+bool is_blanked(const Snapshot &snapshot) {
+  return snapshot.target().extraction && snapshot.target().extraction->values_blanked;
+}
+
+std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
+  const ObjectId object = target ? snapshot.index().find(target) : no_object;
+  if (object == no_object)
+    return target ? hex(target) + ", where no object begins" : "none any more";
+  return hex(target) + " " + view.type_name(object) + ", held weakly";
+}
+
 // The facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
                        const std::string &inside, const Question &question, report::Answer &answer) {
@@ -94,6 +106,10 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   const u64 targets = view.delegate_targets(object);
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 
+  // A handle's address is a number, which --no-values blanks.
+  const std::optional<Address> weak =
+      is_blanked(snapshot) ? std::nullopt
+                           : weak_target(snapshot.runtime(), view.address(object), view.method_table(object));
   FieldValue value;
   if (question.values)
     value = FieldValues(snapshot.runtime()).whole(view.address(object), view.method_table(object));
@@ -109,14 +125,15 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                   {"retained", "", Kind::bytes},      {"retained_objects", "", Kind::count},
                   {"closure_bytes", "", Kind::bytes}, {"closure_objects", "", Kind::count},
                   {"targets", "", Kind::count},       {"value", "", Kind::text},
-                  {"bounds", "", Kind::text}};
-  data.rows = report::rows_of(
-      {{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
-        view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
-        holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(),
-        if_reached(holding.retained.aligned_bytes), if_reached(holding.retained.objects),
-        whole ? Cell(whole->aligned_bytes) : Cell(), whole ? Cell(whole->objects) : Cell(),
-        targets ? Cell(targets) : Cell(), value.value, bounds.empty() ? Cell() : Cell(bounds)}});
+                  {"bounds", "", Kind::text},         {"weak_target", "", Kind::address}};
+  data.rows =
+      report::rows_of({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
+                        view.aligned_size(object), view.generation(object), length,
+                        calls.empty() ? Cell() : Cell(calls), holding.reached,
+                        holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.aligned_bytes),
+                        if_reached(holding.retained.objects), whole ? Cell(whole->aligned_bytes) : Cell(),
+                        whole ? Cell(whole->objects) : Cell(), targets ? Cell(targets) : Cell(), value.value,
+                        bounds.empty() ? Cell() : Cell(bounds), weak && *weak ? Cell(*weak) : Cell()}});
   data.row_count = 1;
 
   std::vector<report::Row> rows;
@@ -135,6 +152,8 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
     fact("elements", count_text(*length) + (bounds.empty() ? "" : ": " + bounds));
   if (!calls.empty())
     fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
+  if (weak)
+    fact("target", weak_text(snapshot, view, *weak));
   if (!value.text.empty())
     fact(view.type_name(object) == "System.String" ? "text" : "value", value.text);
   if (snapshot.heap().is_frozen(view.address(object)))
@@ -194,6 +213,9 @@ void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Que
     answer.tables.push_back(
         value_table("fields", "Fields", FieldValues(snapshot.runtime()).fields(at, type, question.values), question));
     answer.tables.back().whole = true;
+    if (answer.tables.back().row_count == FieldValues::most_fields)
+      answer.tables.back().notes.push_back("only the first " + count_text(FieldValues::most_fields) +
+                                           " fields are listed");
   } else if (question.values && shape->type != ElementType::Class) {  // references are listed in any case
     const u64 most = question.top ? question.top + 1 : most_elements; // the writer says that there are more
     std::vector<FieldValue> values = FieldValues(snapshot.runtime()).elements(at, view.size(object), *shape, most);
@@ -259,8 +281,7 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
 
 report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   Question question = asked;
-  const bool is_blanked = snapshot.target().extraction && snapshot.target().extraction->values_blanked;
-  question.values &= !is_blanked;
+  question.values &= !is_blanked(snapshot);
   if (question.table == "elements" && !asked.values)
     throw UsageError("--table elements shows contents: it needs --values");
   const Address address = address_of_subject(snapshot, question);
@@ -284,7 +305,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
   answer.tables.back().shown = Shown::in_data; // people ask for a type's
-  if (asked.values && is_blanked)
+  if (asked.values && is_blanked(snapshot))
     answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);

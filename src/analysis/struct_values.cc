@@ -1,6 +1,9 @@
 #include "analysis/struct_values.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace dnheap {
@@ -75,12 +78,15 @@ Text moment_text(u64 ticks) {
 }
 
 Text date_time(const Parts &parts) {
-  constexpr u64 kind_shift = 62, utc = 1;
+  constexpr u64 kind_shift = 62, unspecified = 0,
+                utc = 1; // else local, of summer or winter time where that is doubtful
   const std::optional<u64> data = parts.load<u64>("_dateData");
   if (!data)
     return std::nullopt;
   Text out = moment_text(*data & ((u64{1} << kind_shift) - 1));
-  return out && *data >> kind_shift == utc ? *out + "Z" : out;
+  if (!out || *data >> kind_shift == unspecified)
+    return out;
+  return *out + (*data >> kind_shift == utc ? "Z" : " local");
 }
 
 // What it holds is the moment in UTC, and how many minutes the clock there was ahead.
@@ -132,6 +138,22 @@ Text guid(const Parts &parts) {
   return out;
 }
 
+// In decimal; the most significant word first.
+template <std::size_t N> std::string digits_of(std::array<u32, N> words, u64 least) {
+  std::string out; // the last one first
+  while (out.size() < least || std::any_of(words.begin(), words.end(), [](u32 word) { return word != 0; })) {
+    u64 rest = 0;
+    for (u32 &word : words) {
+      rest = rest << 32 | word;
+      word = static_cast<u32>(rest / 10);
+      rest %= 10;
+    }
+    out += static_cast<char>('0' + rest);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
 // 96 bits and where the point stands.
 Text decimal(const Parts &parts) {
   const std::optional<u32> flags = parts.load<u32>("_flags"), high = parts.load<u32>("_hi32");
@@ -141,27 +163,57 @@ Text decimal(const Parts &parts) {
   const u32 scale = *flags >> 16 & 0xff;
   if (scale > 28 || *flags & 0x7f00'ffff)
     return std::nullopt;
-  std::array<u32, 3> words = {*high, static_cast<u32>(*low >> 32), static_cast<u32>(*low)};
-  std::string digits; // the last one first
-  while (words[0] || words[1] || words[2] || digits.size() <= scale) {
-    u64 rest = 0;
-    for (u32 &word : words) {
-      rest = rest << 32 | word;
-      word = static_cast<u32>(rest / 10);
-      rest %= 10;
-    }
-    digits += static_cast<char>('0' + rest);
-  }
+  std::string digits = digits_of<3>({*high, static_cast<u32>(*low >> 32), static_cast<u32>(*low)}, u64{scale} + 1);
   if (scale)
-    digits.insert(scale, ".");
-  return (*flags >> 31 ? "-" : "") + std::string(digits.rbegin(), digits.rend());
+    digits.insert(digits.size() - scale, ".");
+  return (*flags >> 31 ? "-" : "") + digits;
+}
+
+Text wide_integer(const Parts &parts, bool is_signed) {
+  std::optional<u64> low = parts.load<u64>("_lower"), high = parts.load<u64>("_upper");
+  if (!low || !high)
+    return std::nullopt;
+  const bool negative = is_signed && *high >> 63;
+  if (negative) {
+    *low = u64{0} - *low;
+    *high = ~*high + (*low == 0);
+  }
+  return (negative ? "-" : "") + digits_of<4>({static_cast<u32>(*high >> 32), static_cast<u32>(*high),
+                                               static_cast<u32>(*low >> 32), static_cast<u32>(*low)},
+                                              1);
+}
+
+Text int128(const Parts &parts) { return wide_integer(parts, true); }
+Text uint128(const Parts &parts) { return wide_integer(parts, false); }
+
+// IEEE 754 binary16.
+Text half(const Parts &parts) {
+  const std::optional<u16> bits = parts.load<u16>("_value");
+  if (!bits)
+    return std::nullopt;
+  const int exponent = *bits >> 10 & 0x1f, fraction = *bits & 0x3ff;
+  const char *sign = *bits >> 15 ? "-" : "";
+  if (exponent == 0x1f)
+    return fraction ? "NaN" : std::string(sign) + "Infinity";
+  // Eleven bits are four or five digits.
+  const float value =
+      std::ldexp(static_cast<float>(exponent ? fraction | 0x400 : fraction), std::max(exponent, 1) - 25);
+  for (int digits = 1; digits < 5; ++digits) {
+    std::string shortest = fmt::format("{:.{}g}", value, digits);
+    const float back = std::strtof(shortest.c_str(), nullptr);
+    const float step = std::ldexp(1.0f, std::max(exponent, 1) - 25);
+    if (std::fabs(back - value) < step / 2)
+      return sign + fmt::format("{}", back);
+  }
+  return sign + fmt::format("{:.5g}", value);
 }
 
 constexpr std::pair<std::string_view, Text (*)(const Parts &)> known[] = {
     {"System.DateTime", date_time}, {"System.DateTimeOffset", date_time_offset},
     {"System.TimeSpan", time_span}, {"System.DateOnly", date_only},
     {"System.TimeOnly", time_only}, {"System.Guid", guid},
-    {"System.Decimal", decimal},
+    {"System.Decimal", decimal},    {"System.Half", half},
+    {"System.Int128", int128},      {"System.UInt128", uint128},
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // What the structs of the core library that programs are full of mean: Decimal, DateTime, DateTimeOffset, DateOnly,
-// TimeOnly, TimeSpan, Guid; as C# prints them, whatever the culture. Reads the struct's fields by their names. One
-// thread.
+// TimeOnly, TimeSpan, Guid, Half, Int128, UInt128; as C# prints them, whatever the culture; a DateTime of local time,
+// whose distance from UTC it does not know, ends in "local". Reads the struct's fields by their names. One thread.
 #pragma once
 #include "runtime/runtime.h"
 

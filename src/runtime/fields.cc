@@ -15,6 +15,10 @@ const std::vector<InstanceField> &Fields::instance_fields(Address) {
   return none;
 }
 
+std::vector<InstanceField> Fields::fields_of_instance(Address method_table, const TypeArguments &) {
+  return instance_fields(method_table);
+}
+
 std::optional<ElementShape> Fields::elements(Address) { return std::nullopt; }
 
 ReferenceName Fields::reference(Address, u64 offset) { return by_offset(offset); }

@@ -6,12 +6,21 @@
 #pragma once
 #include "metadata/signature.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace dnheap {
+
+// An argument of a generic type, by name; of a generic struct its own, too. What instances over references share tells
+// only names apart.
+struct TypeArgument {
+  std::string name;
+  std::shared_ptr<const std::vector<TypeArgument>> arguments = {}; // null: none, or cannot be told
+};
+using TypeArguments = std::shared_ptr<const std::vector<TypeArgument>>;
 
 struct InstanceField {
   std::string name;         // as in the metadata
@@ -21,6 +30,8 @@ struct InstanceField {
   std::optional<u64> size;  // bytes
   Address method_table = 0; // of a struct: of its type, or of one laid out the same; 0: cannot be told
   Address declaring_type = 0;
+  TypeArguments arguments = {}; // of a generic struct, those that `type_name` has; null: none, or cannot be told
+  u64 count = 1;                // so many lie one behind the other, each `size` long: in inline arrays, fixed buffers
 
   bool is_reference() const { return type == ElementType::Class; }
 };
@@ -51,6 +62,9 @@ public:
   // All fields of an object, inherited ones first, then as the runtime lists them. Empty, too, where they cannot be
   // told.
   virtual const std::vector<InstanceField> &instance_fields(Address method_table);
+  // The same of a struct's MethodTable that several instances may share: with the names of one's arguments. Not kept,
+  // so it costs as much each time.
+  virtual std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments);
   // Nullopt: no array, or cannot be told.
   virtual std::optional<ElementShape> elements(Address method_table);
 

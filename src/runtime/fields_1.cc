@@ -13,6 +13,7 @@ constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
 constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
 constexpr u64 max_kept = 256 << 20;                  // characters of all fields and paths; then names are by offset
 constexpr u64 max_name = 1024;                       // characters of one field
+constexpr u64 max_arguments = 256;                   // of one generic type, those of its arguments included
 constexpr u32 explicit_layout = 0x10;                // II.23.1.15
 
 std::optional<u64> primitive_size(ElementType type, u64 pointer_size) {
@@ -39,6 +40,14 @@ std::optional<u64> primitive_size(ElementType type, u64 pointer_size) {
   }
 }
 
+std::vector<std::string> argument_names(const TypeArguments &arguments) {
+  std::vector<std::string> out;
+  if (arguments)
+    for (const TypeArgument &argument : *arguments)
+      out.push_back(argument.name);
+  return out;
+}
+
 } // namespace
 
 Fields1::Fields1(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
@@ -51,6 +60,13 @@ Fields1::Fields1(const Target &target, const ContractDescriptor &descriptor, Run
 }
 
 std::vector<InstanceField> Fields1::read_fields(Address mt) {
+  std::vector<InstanceField> out = fields_of_instance(mt, nullptr);
+  for (const InstanceField &field : out)
+    kept_ += sizeof field + field.name.size() + field.type_name.size();
+  return out;
+}
+
+std::vector<InstanceField> Fields1::fields_of_instance(Address mt, const TypeArguments &arguments) {
   std::vector<Address> chain;
   for (Address at = mt; at && chain.size() < max_parents; at = types_->parent_of(at))
     chain.push_back(at);
@@ -69,6 +85,8 @@ std::vector<InstanceField> Fields1::read_fields(Address mt) {
                                                       : field_descs_->why_missing()];
       continue;
     }
+    u64 budget = max_arguments;
+    const TypeArguments of_type = *type == mt && arguments ? arguments : arguments_of(*type, budget);
     for (const FieldDesc &desc : *own) {
       if (desc.is_static || !desc.offset || out.size() >= max_visited)
         continue;
@@ -79,35 +97,73 @@ std::vector<InstanceField> Fields1::read_fields(Address mt) {
       field.name = shortened(field_descs_->name(desc), max_name);
       if (field.name.empty())
         field.name = hex(field.offset);
-      describe(field, desc, types_->module_of(desc.enclosing_method_table));
+      describe(field, desc, types_->module_of(desc.enclosing_method_table), of_type);
       field.size = size_of(field);
       if (layout &&
           field.offset + field.size.value_or(1) + p_ > u64{layout->base_size} + (layout->component_size ? 8 : 0)) {
         ++problems_["fields that would lie outside of their objects"];
         continue;
       }
-      kept_ += sizeof field + field.name.size() + field.type_name.size();
       out.push_back(std::move(field));
     }
   }
+  if (out.size() == 1)
+    out[0].count = count_of(mt, out[0]);
   return out;
+}
+
+// The arguments that the type itself has. Where it is shared by instances over references, what its metadata calls
+// them.
+TypeArguments Fields1::arguments_of(Address mt, u64 &budget) {
+  const std::vector<Address> handles = types_->instantiation(mt);
+  if (handles.empty() || handles.size() > budget)
+    return nullptr;
+  budget -= handles.size();
+  const Metadata *metadata = loader_->metadata(types_->module_of(mt));
+  const std::vector<std::string_view> names =
+      metadata ? metadata->generic_parameters(token(Table::TypeDef, types_->type_def_rid(mt)))
+               : std::vector<std::string_view>();
+  std::vector<TypeArgument> out;
+  for (Address handle : handles) {
+    TypeArgument &argument = out.emplace_back();
+    argument.name = types_->handle_name(handle);
+    if (argument.name == "System.__Canon" && out.size() <= names.size())
+      argument.name = shortened(std::string(names[out.size() - 1]), max_name);
+    if (types_->is_method_table(handle))
+      argument.arguments = arguments_of(handle, budget);
+  }
+  return std::make_shared<std::vector<TypeArgument>>(std::move(out));
+}
+
+// Those of the type that a signature names inside a type with `arguments`. Signatures are no deeper than their decoder
+// allows.
+TypeArguments Fields1::arguments_in(const SignatureType &type, const Metadata &metadata,
+                                    const TypeArguments &arguments) {
+  if (type.kind == ElementType::Var)
+    return arguments && type.number < arguments->size() ? (*arguments)[type.number].arguments : nullptr;
+  if (type.kind != ElementType::GenericInst)
+    return nullptr;
+  const std::vector<std::string> names = argument_names(arguments);
+  std::vector<TypeArgument> out;
+  for (u64 i = 1; i < type.children.size(); ++i)
+    out.push_back({shortened(dnheap::describe(type.children[i], metadata, names), 8192),
+                   arguments_in(type.children[i], metadata, arguments)});
+  return std::make_shared<std::vector<TypeArgument>>(std::move(out));
 }
 
 // The struct's MethodTable comes from the signature as its declaring type sees it, with the arguments that the runtime
 // has for that one: those are what it had to load to lay the fields out. The name has the arguments of the type asked
-// for.
-void Fields1::describe(InstanceField &field, const FieldDesc &desc, Address module) {
+// for, or those that are given.
+void Fields1::describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments) {
   const Metadata *metadata = loader_->metadata(module);
   std::optional<SignatureType> type =
       metadata ? decode_field(field_descs_->signature(desc), static_cast<u8>(p_)) : std::nullopt;
   if (!type)
     return;
-  std::vector<std::string> arguments;
-  for (Address handle : types_->instantiation(field.declaring_type))
-    arguments.push_back(types_->handle_name(handle));
-  field.type_name = shortened(dnheap::describe(*type, *metadata, arguments), 8192);
+  field.type_name = shortened(dnheap::describe(*type, *metadata, argument_names(arguments)), 8192);
   if (field.type != ElementType::ValueType)
     return;
+  field.arguments = arguments_in(*type, *metadata, arguments);
   Address found = lookup_.find(*type, module, types_->instantiation(desc.enclosing_method_table));
   if (!found)
     found = lookup_.find(*type, module, types_->instantiation(field.declaring_type));
@@ -178,38 +234,32 @@ NamedFields::TypeNames Fields1::build_names(Address mt) {
 }
 
 // An inline array is a struct with one field and room for several of them; it may have no explicit layout or size
-// ([InlineArray], src/coreclr/vm/methodtablebuilder.cpp).
-u64 Fields1::inline_array_length(Address mt) {
-  auto it = inline_lengths_.find(mt);
-  if (it == inline_lengths_.end())
-    it = inline_lengths_.emplace(mt, find_inline_array_length(mt)).first;
-  return it->second;
-}
-
-u64 Fields1::find_inline_array_length(Address mt) {
-  const std::vector<InstanceField> &fields = instance_fields(mt);
-  if (fields.size() != 1 || !fields[0].size.value_or(0) ||
-      (types_->flags(mt).value_or(0) & mt_category_value_mask) != mt_category_value)
-    return 0;
-  u64 length = struct_size(mt).value_or(0) / *fields[0].size;
-  const Metadata *metadata = length >= 2 ? loader_->metadata(types_->module_of(mt)) : nullptr;
+// ([InlineArray], src/coreclr/vm/methodtablebuilder.cpp). A fixed buffer is one of a size that the C# compiler gives
+// it.
+u64 Fields1::count_of(Address mt, const InstanceField &only) const {
+  if (!only.size.value_or(0) || (types_->flags(mt).value_or(0) & mt_category_value_mask) != mt_category_value)
+    return 1;
+  u64 count = struct_size(mt).value_or(0) / *only.size;
+  const Metadata *metadata = count >= 2 ? loader_->metadata(types_->module_of(mt)) : nullptr;
   if (!metadata)
-    return 0;
+    return 1;
+  if (only.name == "FixedElementField" && only.type != ElementType::ValueType && !only.is_reference())
+    return count;
   u32 rid = types_->type_def_rid(mt);
   std::optional<TypeDefRow> row = metadata->type_def(rid);
   if (!row || (row->flags & explicit_layout))
-    return 0;
+    return 1;
   for (u32 i = 1; i <= metadata->row_count(Table::ClassLayout); ++i) // {packing, size, type}
     if (metadata->column(Table::ClassLayout, i, 2) == rid && metadata->column(Table::ClassLayout, i, 1) != 0u)
-      return 0;
-  return length;
+      return 1;
+  return count;
 }
 
 void Fields1::flatten(Address mt, const Flattening &into, u64 &budget) {
   if (into.depth > max_depth || into.prefix.text.size() > 8 * max_name)
     return;
   const std::vector<InstanceField> &fields = instance_fields(mt); // stays where it is while the map grows
-  const u64 length = inline_array_length(mt);
+  const u64 length = fields.size() == 1 && fields[0].count > 1 ? fields[0].count : 0;
   for (const InstanceField &field : fields) {
     if (budget == 0 || kept_ > max_kept)
       return;

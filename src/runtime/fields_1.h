@@ -16,6 +16,7 @@ public:
           const FieldDesc1 &field_descs);
 
   std::optional<ElementShape> elements(Address method_table) override;
+  std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments) override;
   std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override;
   std::vector<std::string> problems() const override;
 
@@ -30,10 +31,11 @@ private:
 
   TypeNames build_names(Address method_table) override;
   void flatten(Address method_table, const Flattening &into, u64 &budget);
-  u64 inline_array_length(Address method_table); // 0: none
-  u64 find_inline_array_length(Address method_table);
   std::vector<InstanceField> read_fields(Address method_table) override;
-  void describe(InstanceField &field, const FieldDesc &desc, Address module);
+  u64 count_of(Address method_table, const InstanceField &only) const;
+  void describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments);
+  TypeArguments arguments_of(Address method_table, u64 &budget);
+  TypeArguments arguments_in(const SignatureType &type, const Metadata &metadata, const TypeArguments &arguments);
   std::optional<u64> struct_size(Address method_table) const;
   std::optional<u64> size_of(const InstanceField &field) const;
 
@@ -43,8 +45,7 @@ private:
   TypeLookup1 lookup_;
   Delegates1 delegates_;
   std::optional<u64> padding_; // EEClass.BaseSizePadding
-  std::unordered_map<Address, u64> inline_lengths_;
-  u64 kept_ = 0; // characters in all of these
+  u64 kept_ = 0;               // characters in all of these
   std::map<std::string, u64> problems_;
 };
 

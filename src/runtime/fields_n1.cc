@@ -81,6 +81,8 @@ std::vector<InstanceField> FieldsN1::read_fields(Address mt) {
       if (offset && offset + p_ < layout->base_size + u64{layout->component_size}) // offset 0: its MethodTable
         add_field(field, offset, from, out, 0);
     }
+    if (const u64 count = inline_array_length(debug(), **c); count && out.size() == 1)
+      out[0].count = count;
   }
   return out;
 }

@@ -154,6 +154,97 @@ TEST(FieldValues, ElementsOfArraysWithBounds) {
       }
 }
 
+// [InlineArray(n)] and `fixed int x[n]`: structs with one field and room for several.
+TEST(FieldValues, EveryElementOfInlineArraysAndFixedBuffers) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    HeapBuilder heap(shape);
+    const u32 p = static_cast<u32>(heap.p);
+    MetadataWriter &metadata = heap.app().metadata;
+    struct Buffer {
+      const char *type, *field;
+      u32 rid = 0;
+    } buffers[] = {{"Inline", "_first"}, {"<x>e__FixedBuffer", "FixedElementField"}, {"Sized", "_first"}};
+    for (Buffer &buffer : buffers) {
+      buffer.rid = metadata.type("Shop", buffer.type);
+      const Address type = heap.method_table({.base_size = 2 * p + 16, .flags = value_category, .rid = buffer.rid});
+      heap.fields(type,
+                  {{metadata.field(buffer.field, field_signature(element(ElementType::I4))), ElementType::I4, 0}});
+      heap.value_type(type, ElementType::ValueType, 16);
+      if (&buffer != &buffers[0])
+        metadata.row(Table::ClassLayout, {0, 16, buffer.rid});
+    }
+    const Address holder = heap.method_table({.base_size = 2 * p + 48, .rid = metadata.type("Shop", "Holder")});
+    std::vector<FieldShape> fields;
+    for (u32 i = 0; i < 3; ++i)
+      fields.push_back({metadata.field(std::string(1, static_cast<char>('a' + i)),
+                                       field_signature(type_reference(ElementType::ValueType,
+                                                                      token(Table::TypeDef, buffers[i].rid)))),
+                        ElementType::ValueType, 16 * i});
+    heap.fields(holder, fields);
+    SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+    const Address object = young.object(holder);
+    for (u32 i = 0; i < 12; ++i)
+      young.store(object + p + 4 * i, 10 + i, 4);
+    Opened opened(heap);
+    const std::vector<FieldValue> values = FieldValues(opened.runtime).fields(object, holder, true);
+    EXPECT_EQ(lines(values),
+              (std::vector<std::string>{
+                  "a Shop.Inline - -", "a._first[0] System.Int32 - 10", "a._first[1] System.Int32 - 11",
+                  "a._first[2] System.Int32 - 12", "a._first[3] System.Int32 - 13", "b Shop.<x>e__FixedBuffer - -",
+                  "b.FixedElementField[0] System.Int32 - 14", "b.FixedElementField[1] System.Int32 - 15",
+                  "b.FixedElementField[2] System.Int32 - 16", "b.FixedElementField[3] System.Int32 - 17",
+                  "c Shop.Sized - -", "c._first System.Int32 - 18"}));
+    ASSERT_EQ(values.size(), 12u);
+    EXPECT_EQ(values[4].offset, p + 12);
+  }
+}
+
+// Instances over references share one MethodTable: the fields in it are called by what each of them is.
+TEST(FieldValues, FieldsOfSharedGenericStructs) {
+  for (const HeapShape &shape : type_layouts()) {
+    if (shape.net == Net::net11)
+      continue; // HeapBuilder publishes no list of assemblies there
+    SCOPED_TRACE(name_of(shape));
+    HeapBuilder heap(shape);
+    const u32 p = static_cast<u32>(heap.p);
+    MetadataWriter &metadata = heap.app().metadata;
+    const Address canon =
+        heap.method_table({.rid = heap.core().metadata.type("System", "__Canon"), .module = heap.core().module});
+    const u32 pair_rid = metadata.type("Shop", "Pair`2");
+    metadata.generic(token(Table::TypeDef, pair_rid), {"TKey", "TValue"});
+    const Address pair =
+        heap.method_table({.base_size = 4 * p, .flags = value_category, .rid = pair_rid, .arguments = {canon, canon}});
+    heap.fields(pair, {{metadata.field("Key", field_signature(Blob{0x13, 0})), ElementType::Class, 0},
+                       {metadata.field("Value", field_signature(Blob{0x13, 1})), ElementType::Class, p}});
+    heap.value_type(pair, ElementType::ValueType, 2 * p);
+    heap.app().instantiations.push_back(pair);
+    const u32 outer_rid = metadata.type("Shop", "Outer`1");
+    metadata.generic(token(Table::TypeDef, outer_rid), {"T"});
+    const Blob open = Blob{0x15} + type_reference(ElementType::ValueType, token(Table::TypeDef, pair_rid)) + Blob{2};
+    const Address outer =
+        heap.method_table({.base_size = 4 * p, .flags = value_category, .rid = outer_rid, .arguments = {canon}});
+    heap.fields(outer, {{metadata.field("Pair", field_signature(open + Blob{0x13, 0} + element(ElementType::Object))),
+                         ElementType::ValueType, 0}});
+    heap.value_type(outer, ElementType::ValueType, 2 * p);
+    heap.app().instantiations.push_back(outer);
+    const Blob outer_of_string = Blob{0x15} + type_reference(ElementType::ValueType, token(Table::TypeDef, outer_rid)) +
+                                 Blob{1} + element(ElementType::String);
+    const Address holder = heap.method_table({.base_size = 4 * p, .rid = metadata.type("Shop", "Holder")});
+    heap.fields(holder, {{metadata.field("_outer", field_signature(outer_of_string)), ElementType::ValueType, 0}});
+    SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+    const Address word = young.string("pear"), object = young.object(holder);
+    young.store(object + p, word, p);
+    Opened opened(heap);
+    const std::vector<FieldValue> values = FieldValues(opened.runtime).fields(object, holder, true);
+    EXPECT_EQ(lines(values), (std::vector<std::string>{"_outer Shop.Outer<System.String> - -",
+                                                       "_outer.Pair Shop.Pair<System.String, System.Object> - -",
+                                                       "_outer.Pair.Key System.String ref \"pear\"",
+                                                       "_outer.Pair.Value System.Object - -"}));
+    EXPECT_EQ(values.back().declared_by, "Shop.Pair<System.String, System.Object>");
+  }
+}
+
 // One struct of the core library, boxed, with its fields one behind the other.
 struct Boxed {
   struct Part {
@@ -219,6 +310,8 @@ TEST(FieldValues, StructsThatAreValues) {
     const u64 leap_day = 638448068967890000;
     EXPECT_EQ(moment(shape, leap_day), "2024-02-29T12:34:56.789");
     EXPECT_EQ(moment(shape, leap_day | u64{1} << 62), "2024-02-29T12:34:56.789Z");
+    EXPECT_EQ(moment(shape, leap_day | u64{2} << 62), "2024-02-29T12:34:56.789 local");
+    EXPECT_EQ(moment(shape, leap_day | u64{3} << 62), "2024-02-29T12:34:56.789 local"); // winter or summer time
     EXPECT_EQ(moment(shape, 0), "0001-01-01T00:00:00");
     EXPECT_EQ(moment(shape, 3155378975999999999), "9999-12-31T23:59:59.9999999");
     EXPECT_EQ(moment(shape, 3155378976000000000), ""); // no such moment
@@ -233,6 +326,20 @@ TEST(FieldValues, StructsThatAreValues) {
     EXPECT_EQ(decimal(shape, 29 << 16, 0, 5), "");                                                // no such scale
     EXPECT_EQ(Boxed(shape, "DateOnly", {{"_dayNumber", ElementType::I4, 4, 738944}}).text(), "2024-02-29");
     EXPECT_EQ(Boxed(shape, "TimeOnly", {{"_ticks", ElementType::U8, 8, 863999999999}}).text(), "23:59:59.9999999");
+    auto wide = [&](const char *type, u64 upper, u64 lower) {
+      return Boxed(shape, type, {{"_lower", ElementType::U8, 8, lower}, {"_upper", ElementType::U8, 8, upper}}).text();
+    };
+    EXPECT_EQ(wide("Int128", 0, 0), "0");
+    EXPECT_EQ(wide("Int128", ~u64{0}, ~u64{0}), "-1");
+    EXPECT_EQ(wide("Int128", u64{1} << 63, 0), "-170141183460469231731687303715884105728"); // Int128.MinValue
+    EXPECT_EQ(wide("UInt128", ~u64{0}, ~u64{0}), "340282366920938463463374607431768211455");
+    auto half = [&](u64 bits) { return Boxed(shape, "Half", {{"_value", ElementType::U2, 2, bits}}).text(); };
+    const std::pair<u64, const char *> halves[] = {
+        {0, "0"},          {0x8000, "-0"},     {0x3c00, "1"},         {0xc100, "-2.5"},     {0x2e66, "0.1"},
+        {0x7bff, "65500"}, {0x0001, "6e-08"},  {0x0400, "6.104e-05"}, {0x7c00, "Infinity"}, {0xfc00, "-Infinity"},
+        {0x7e00, "NaN"},   {0x3555, "0.3333"}, {0x6400, "1024"}};
+    for (auto [bits, text] : halves)
+      EXPECT_EQ(half(bits), text) << bits;
     std::vector<Boxed::Part> guid = {
         {"_a", ElementType::I4, 4, 0x00112233}, {"_b", ElementType::I2, 2, 0x4455}, {"_c", ElementType::I2, 2, 0x6677}};
     u64 value = 0x88;
@@ -242,6 +349,28 @@ TEST(FieldValues, StructsThatAreValues) {
     }
     EXPECT_EQ(Boxed(shape, "Guid", guid).text(), "00112233-4455-6677-8899-aabbccddeeff");
     EXPECT_EQ(Boxed(shape, "Point", {{"_ticks", ElementType::I8, 8, 5}}).text(), ""); // of the program itself
+  }
+}
+
+TEST(FieldValues, CharactersAsCSharpWritesThem) {
+  HeapBuilder heap({});
+  const Address type = heap.method_table({.base_size = 24, .rid = heap.app().metadata.type("Shop", "Letters")});
+  std::vector<FieldShape> fields;
+  const std::pair<u16, const char *> letters[] = {{'x', "'x'"}, {'\'', "'\\''"}, {'\\', "'\\\\'"}, {'"', "'\"'"}};
+  for (u32 i = 0; i < 4; ++i)
+    fields.push_back({heap.app().metadata.field("f" + std::to_string(i), field_signature(element(ElementType::Char))),
+                      ElementType::Char, 2 * i});
+  heap.fields(type, fields);
+  SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+  const Address object = young.object(type);
+  for (u32 i = 0; i < 4; ++i)
+    young.store(object + heap.p + 2 * i, letters[i].first, 2);
+  Opened opened(heap);
+  const std::vector<FieldValue> values = FieldValues(opened.runtime).fields(object, type, true);
+  ASSERT_EQ(values.size(), 4u);
+  for (u32 i = 0; i < 4; ++i) {
+    EXPECT_EQ(values[i].text, letters[i].second);
+    EXPECT_EQ(*values[i].value.text(), std::string(1, static_cast<char>(letters[i].first)));
   }
 }
 

@@ -213,7 +213,12 @@ TEST(Fields1, GenericStructs) {
     u32 deep_rid = t.define("Deep");
     Address deep = t.add(deep_rid, 2 * t.p, {t.field("_deep", 0, ElementType::ValueType, nested)});
     EXPECT_EQ(t.name(holder, t.p), "._strings.Key");
-    EXPECT_EQ(t.fields().instance_fields(holder).at(0).type_name, "Shop.Pair<System.String>");
+    const InstanceField held = t.fields().instance_fields(holder).at(0);
+    EXPECT_EQ(held.type_name, "Shop.Pair<System.String>");
+    // What all instances share calls its fields' types as its metadata does; each of them by its own names.
+    EXPECT_EQ(t.fields().instance_fields(shared).at(1).type_name, "T");
+    ASSERT_TRUE(held.arguments);
+    EXPECT_EQ(t.fields().fields_of_instance(shared, held.arguments).at(1).type_name, "System.String");
     EXPECT_EQ(t.name(holder, 3 * t.p), "._numbers.0x0"); // not loaded: no guess
     EXPECT_EQ(t.fields().problems().size(), 1u);
     EXPECT_EQ(t.name(deep, t.p), "._deep.0x0"); // and soon

@@ -1,0 +1,13 @@
+// What a WeakReference leads to: the object in its handle, to which no field of it refers. For `show`. One thread.
+#pragma once
+#include "runtime/runtime.h"
+
+#include <optional>
+
+namespace dnheap {
+
+// 0: nothing any more. Nullopt: no WeakReference, or its handle is not in the dump, or is one of COM, which leads
+// elsewhere.
+std::optional<Address> weak_target(const Runtime &runtime, Address object, Address method_table);
+
+} // namespace dnheap
