@@ -171,10 +171,29 @@ report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u6
   return table;
 }
 
-// What is alive, if that can be told: where roots are missing, what they hold would be called dead.
-const HeapBits *known_live(Snapshot &snapshot) {
+// Does a collection in the background free what is dead? Then this may refer to what is freed already, wherever it
+// lies.
+bool is_sweeping(const Runtime &runtime) {
+  try {
+    return runtime.gc().get_current_gc_state() == 1u; // "planning", gc_state_name()
+  } catch (const Error &) {                           // a GC without that
+    return false;
+  }
+}
+
+// What is alive, if that can be told: where roots are missing, what they hold would be called dead. While the GC
+// sweeps, a word on a stack that is there by chance leads to what was freed, and proves nothing: without these.
+// Those are kept in `certain`.
+const HeapBits *known_live(Snapshot &snapshot, bool without_chance, std::optional<HeapBits> &certain) {
   const RootSet &roots = snapshot.roots();
-  return roots.roots.empty() || !roots.problems.empty() ? nullptr : &snapshot.live().objects;
+  if (roots.roots.empty() || !roots.problems.empty())
+    return nullptr;
+  if (!without_chance)
+    return &snapshot.live().objects;
+  std::vector<RootStage> stages = root_stages(roots);
+  std::erase_if(stages, [](const RootStage &s) { return s.name == name_of(RootKind::stack_conservative); });
+  return &certain.emplace(
+      mark_live(snapshot.index(), snapshot.references(), stages, snapshot.threads(), snapshot.watch()).objects);
 }
 
 // References that the graph has to have: not those of arrays in which static fields lie, each of which is a root.
@@ -215,6 +234,16 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
   return table;
 }
 
+// The end of the headline.
+std::string verdict(const ReferenceCheck &check, u64 moving, u64 problems) {
+  if (problems)
+    return "; " + count_text(problems) + " PROBLEMS";
+  if (moving)
+    return "; no problem but of what the GC was moving";
+  return "; sound: all " + (check.dead ? "references of live objects" : count_text(check.references) + " references") +
+         " lead to objects";
+}
+
 } // namespace
 
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
@@ -229,8 +258,10 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   const std::optional<CollectedPart> part = collected_part(snapshot);
   NoDamage no_damage{nullptr, part ? &*part : nullptr};
   // Whatever is wrong only with objects that nothing holds is no damage. Sound heaps need not be marked.
+  const bool sweeps = is_sweeping(snapshot.runtime());
+  std::optional<HeapBits> certain;
   if (all.bad + all.bad_headers)
-    no_damage.live = known_live(snapshot);
+    no_damage.live = known_live(snapshot, sweeps, certain);
   const ReferenceCheck check = no_damage.live || no_damage.collected ? look(no_damage) : all;
   const u64 gaps_of_collection = planned_gaps(snapshot, no_damage.collected);
   const u64 moving = check.moving + gaps_of_collection;
@@ -242,27 +273,20 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   std::vector<report::Table> more;
   if (question.all || question.table == "invariants")
     more.push_back(invariants_table(snapshot, all, problems));
-  if (problems) {
-    answer.completeness->complete = false;
-    answer.headline += "; " + count_text(problems) + " PROBLEMS";
-  } else if (moving) {
-    answer.headline += "; no problem but of what the GC was moving";
-  } else {
-    answer.headline += "; sound: all " +
-                       (check.dead ? "references of live objects" : count_text(check.references) + " references") +
-                       " lead to objects";
-  }
+  answer.completeness->complete &= problems == 0;
+  answer.headline += verdict(check, moving, problems);
   answer.tables = {problems_table(snapshot, question.verbose ? all : check, *answer.completeness,
                                   question.verbose ? nullptr : no_damage.collected),
                    totals_table(all, check.dead, moving, problems)};
+  const std::string how = question.verbose ? "" : " (--verbose lists them)";
   if (moving)
     answer.tables[0].notes.push_back(count_text(moving) + " more in " + part->name() +
-                                     ", which the GC was planning or moving: they cannot be told from damage" +
-                                     (question.verbose ? "" : " (--verbose lists them)"));
+                                     ", which the GC was planning or moving: they cannot be told from damage" + how);
   if (check.dead)
-    answer.tables[0].notes.push_back(count_text(check.dead) +
-                                     " more of dead objects, which no root leads to: what these refer to may be gone" +
-                                     (question.verbose ? "" : " (--verbose lists them)"));
+    answer.tables[0].notes.push_back(
+        count_text(check.dead) + " more of dead objects, which no root leads to" +
+        (sweeps ? " but words on stacks, perhaps, while the GC sweeps in the background" : "") +
+        ": what these refer to may be gone" + how);
   answer.tables.insert(answer.tables.end(), more.begin(), more.end());
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);

@@ -32,7 +32,7 @@ struct Object {
 inline constexpr std::string_view no_sound_object = "no sound object here";
 
 // Has a collection that plans written over the length of what looks like an array at offset `at`, as another object
-// begins where its words end? `next`: where the array would end. Where an object begins there, it is sound.
+// begins where its words end? `next`: where the array would end.
 bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, TypeTable &types, Format format);
 
 // Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the

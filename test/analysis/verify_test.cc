@@ -125,6 +125,34 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
   }
 }
 
+// What a background collection frees, the dead may refer to, and a word on a stack may lead to these by chance.
+TEST(Verify, WhileTheBackgroundCollectionSweepsStacksProveNothing) {
+  for (Format format : all_formats)
+    for (bool sweeps : {false, true}) {
+      HeapBuilder heap({.format = format});
+      heap.gc.background_state = sweeps ? 1 : 2;
+      Address stack = align_up(heap.native.reserve(0x6000), 0x1000);
+      for (ThreadWriter &thread : heap.threads) {
+        thread.stack_limit = stack;
+        thread.stack_base = stack += 0x2000;
+        thread.stack_pointer = thread.stack_limit + 0x1000;
+      }
+      const u64 p = heap.p;
+      Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
+      SegmentWriter &segment = heap.segment(G::gen2);
+      Address free = segment.free(8 * p), held = segment.object(pair), chance = segment.object(pair);
+      heap.gc.handles.push_back({.type = HandleType::strong, .object = held});
+      heap.native.pointer(heap.threads[0].stack_pointer + 4 * p, chance);
+      segment.store(held + p, free, p);
+      segment.store(chance + p, free, p);
+      report::Answer answer = verify(heap);
+      std::multimap<Address, std::string> found = problems_of(answer);
+      EXPECT_EQ(found.count(held), 1u);
+      EXPECT_EQ(found.count(chance), sweeps ? 0u : 1u);
+      EXPECT_NE(answer.headline.find(sweeps ? "; 1 PROBLEMS" : "; 2 PROBLEMS"), std::string::npos) << answer.headline;
+    }
+}
+
 // While a collection plans or moves objects, what it collects is in motion: that is no damage, and none can be seen
 // there.
 TEST(Verify, WhatTheCollectionMovesIsNoProblem) {

@@ -92,13 +92,33 @@ TEST(PlanTraces, AnArrayThatEndsWhereAnObjectBeginsIsOne) {
     SegmentWriter &segment = heap.segment(G::gen0);
     // What was not cleared in it looks like a plug's words and the plug.
     Stretch made = stretch(segment, node, wide, [&] { return segment.object(types.bytes, 16 * p); });
-    write_plug(segment, p, made.dead[2] + 5 * p, 16 * p, 16 * p);
+    write_plug(segment, p, made.dead[2] + 5 * p, 16 * p, 0);
     segment.store(made.dead[2] + p, 16 * p, 4); // its length all the same
     segment.store(made.dead[2] + 4 * p, 0, p);
     segment.store(made.dead[2] + 5 * p, node, p);
     std::vector<Address> expected;
     for (const WrittenObject &object : heap.objects)
       expected.push_back(object.address);
+    EXPECT_EQ(walk(Opened(heap)), expected);
+  }
+}
+
+// The length that was written may by chance lead to an object.
+TEST(PlanTraces, ALengthThatEndsAtAnObjectIsOverwrittenAllTheSame) {
+  for (ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
+    HeapBuilder heap({.format = {8, order}});
+    RandomTypes types(heap);
+    Address node = heap.type("Node", 1);
+    heap.structures_invalid = 1;
+    SegmentWriter &segment = heap.segment(G::gen1);
+    std::vector<Address> expected;
+    for (int i = 0; i < 10; ++i)
+      expected.push_back(segment.object(node));
+    const Address array = segment.object(types.bytes, 16); // 40 bytes long
+    for (int i = 0; i < 50; ++i)
+      expected.push_back(segment.object(node));
+    // Three objects of 24 bytes are dead before it: its length would be 112, and its end that of the fourth behind it.
+    write_plug(segment, 8, array + 40, 40 + 3 * 24, 16);
     EXPECT_EQ(walk(Opened(heap)), expected);
   }
 }

@@ -11,7 +11,7 @@ RandomTypes::RandomTypes(HeapBuilder &heap) {
 }
 
 void add_random_objects(HeapBuilder &heap, SegmentWriter &segment, const RandomTypes &types, u64 size,
-                        std::mt19937_64 &random) {
+                        std::mt19937_64 &random, bool traps) {
   auto below = [&](u64 n) { return random() % n; };
   for (Address end = segment.end() + size; segment.end() < end;) {
     switch (below(10)) {
@@ -24,7 +24,7 @@ void add_random_objects(HeapBuilder &heap, SegmentWriter &segment, const RandomT
       Address at = segment.object(types.bytes, length);
       // Objects that are none, at every second chance shifted off the alignment of true ones.
       u64 first = 3 * heap.p + (below(2) ? 4 : 0), step = 3 * heap.p;
-      bool chain = below(2);
+      bool chain = below(2) && traps;
       for (u64 offset = first; offset + step <= length; offset += step)
         segment.store(at + offset, chain ? types.fixed[0] : random(), heap.p);
       break;
@@ -34,11 +34,11 @@ void add_random_objects(HeapBuilder &heap, SegmentWriter &segment, const RandomT
   }
 }
 
-void add_random_heap(HeapBuilder &heap, u64 size, std::mt19937_64 &random) {
+void add_random_heap(HeapBuilder &heap, u64 size, std::mt19937_64 &random, bool traps) {
   using G = GCSegmentGeneration;
   RandomTypes types(heap);
   for (u32 h = 0; h < heap.shape.heaps; ++h) {
-    auto fill = [&](SegmentWriter &segment, u64 of) { add_random_objects(heap, segment, types, of, random); };
+    auto fill = [&](SegmentWriter &segment, u64 of) { add_random_objects(heap, segment, types, of, random, traps); };
     for (G g : {G::frozen, G::gen2, G::gen2, G::loh, G::poh})
       fill(heap.segment(g, h), g == G::gen2 ? size : size / 8);
     for (G g : {G::gen1, G::gen0})

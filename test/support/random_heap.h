@@ -14,11 +14,11 @@ struct RandomTypes {
 };
 
 // Appends objects until the segment has grown by `size`; the contents of arrays are random or, as if by malice, look
-// like sound objects.
+// like sound objects, unless there are to be no such traps.
 void add_random_objects(HeapBuilder &heap, SegmentWriter &segment, const RandomTypes &types, u64 size,
-                        std::mt19937_64 &random);
+                        std::mt19937_64 &random, bool traps = true);
 
 // A heap of several segments of each generation, with one allocation context per thread.
-void add_random_heap(HeapBuilder &heap, u64 size, std::mt19937_64 &random);
+void add_random_heap(HeapBuilder &heap, u64 size, std::mt19937_64 &random, bool traps = true);
 
 } // namespace dnheap::test
