@@ -48,8 +48,8 @@ int compare_numbers(const Cell &a, const Cell &b) {
 } // namespace
 
 Cell::Cell() = default;
-// Not the variant's own copying: where there is no memory for a text, libstdc++ destroys a variant that it takes for one
-// that always holds something, and that holds nothing yet.
+// Not the variant's own copying: where there is no memory for a text, libstdc++ destroys a variant that it takes for
+// one that always holds something, and that holds nothing yet.
 Cell::Cell(const Cell &other) {
   std::visit(
       [this](const auto &value) {
