@@ -5,6 +5,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/field_values.h"
 #include "analysis/verbs.h"
+#include "analysis/weak_target.h"
 #include "base/text.h"
 #include "graph/references.h"
 #include "graph/roots.h"
@@ -23,7 +24,7 @@ using report::Kind;
 struct Specimen {
   Address address = 0;
   u64 size = 0;
-  bool is_delegate = false;
+  bool is_delegate = false, is_weak = false;
   u64 looked_at = 0;
 };
 
@@ -61,7 +62,7 @@ void ask_all_verbs(Snapshot &snapshot, const Question &question) {
   if_it_can_be_told([&] { snapshot.owners(); });
 }
 
-// What delegates call is told of each by itself.
+// What delegates call, and what a WeakReference leads to, is told of each by itself.
 std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
   constexpr u64 most_looked_at = 64, most_targets = 64;
   std::map<Address, Specimen> out;
@@ -78,8 +79,14 @@ std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
         progress->objects = seen;
     }
     const Address mt = cursor.method_table();
-    if (!last || mt != last_type)
-      last = &out[mt], last_type = mt;
+    if (!last || mt != last_type) {
+      auto [at, is_new] = out.try_emplace(mt);
+      last = &at->second, last_type = mt;
+      if (is_new)
+        last->is_weak = is_weak_reference(snapshot.runtime(), mt);
+    }
+    if (last->is_weak)
+      weak_target(snapshot.runtime(), object->address, mt);
     if (object->size > last->size) {
       last->address = object->address;
       last->size = object->size;

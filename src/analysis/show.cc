@@ -106,10 +106,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   const u64 targets = view.delegate_targets(object);
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 
-  // A handle's address is a number, which --no-values blanks.
-  const std::optional<Address> weak =
-      is_blanked(snapshot) ? std::nullopt
-                           : weak_target(snapshot.runtime(), view.address(object), view.method_table(object));
+  const std::optional<Address> weak = weak_target(snapshot.runtime(), view.address(object), view.method_table(object));
   FieldValue value;
   if (question.values)
     value = FieldValues(snapshot.runtime()).whole(view.address(object), view.method_table(object));

@@ -13,6 +13,7 @@ constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
 constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
 constexpr u64 max_kept = 256 << 20;                  // characters of all fields and paths; then names are by offset
 constexpr u64 max_name = 1024;                       // characters of one field
+constexpr u64 max_argument_text = 1 << 16;           // characters of one field's arguments
 constexpr u64 max_arguments = 256;                   // of one generic type, those of its arguments included
 constexpr u32 explicit_layout = 0x10;                // II.23.1.15
 
@@ -60,13 +61,18 @@ Fields1::Fields1(const Target &target, const ContractDescriptor &descriptor, Run
 }
 
 std::vector<InstanceField> Fields1::read_fields(Address mt) {
-  std::vector<InstanceField> out = fields_of_instance(mt, nullptr);
+  std::vector<InstanceField> out = read(mt, nullptr, kept_);
   for (const InstanceField &field : out)
     kept_ += sizeof field + field.name.size() + field.type_name.size();
   return out;
 }
 
 std::vector<InstanceField> Fields1::fields_of_instance(Address mt, const TypeArguments &arguments) {
+  u64 not_kept = 0;
+  return read(mt, arguments, not_kept);
+}
+
+std::vector<InstanceField> Fields1::read(Address mt, const TypeArguments &arguments, u64 &kept) {
   std::vector<Address> chain;
   for (Address at = mt; at && chain.size() < max_parents; at = types_->parent_of(at))
     chain.push_back(at);
@@ -97,7 +103,7 @@ std::vector<InstanceField> Fields1::fields_of_instance(Address mt, const TypeArg
       field.name = shortened(field_descs_->name(desc), max_name);
       if (field.name.empty())
         field.name = hex(field.offset);
-      describe(field, desc, types_->module_of(desc.enclosing_method_table), of_type);
+      describe(field, desc, types_->module_of(desc.enclosing_method_table), of_type, kept);
       field.size = size_of(field);
       if (layout &&
           field.offset + field.size.value_or(1) + p_ > u64{layout->base_size} + (layout->component_size ? 8 : 0)) {
@@ -137,24 +143,30 @@ TypeArguments Fields1::arguments_of(Address mt, u64 &budget) {
 
 // Those of the type that a signature names inside a type with `arguments`. Signatures are no deeper than their decoder
 // allows.
-TypeArguments Fields1::arguments_in(const SignatureType &type, const Metadata &metadata,
-                                    const TypeArguments &arguments) {
+TypeArguments Fields1::arguments_in(const SignatureType &type, const Metadata &metadata, const TypeArguments &arguments,
+                                    u64 &room) {
   if (type.kind == ElementType::Var)
     return arguments && type.number < arguments->size() ? (*arguments)[type.number].arguments : nullptr;
   if (type.kind != ElementType::GenericInst)
     return nullptr;
   const std::vector<std::string> names = argument_names(arguments);
   std::vector<TypeArgument> out;
-  for (u64 i = 1; i < type.children.size(); ++i)
-    out.push_back({shortened(dnheap::describe(type.children[i], metadata, names), 8192),
-                   arguments_in(type.children[i], metadata, arguments)});
+  for (u64 i = 1; i < type.children.size(); ++i) {
+    std::string name = shortened(dnheap::describe(type.children[i], metadata, names), 8192);
+    const u64 takes = sizeof(TypeArgument) + name.size();
+    if (takes > room)
+      return nullptr;
+    room -= takes;
+    out.push_back({std::move(name), arguments_in(type.children[i], metadata, arguments, room)});
+  }
   return std::make_shared<std::vector<TypeArgument>>(std::move(out));
 }
 
 // The struct's MethodTable comes from the signature as its declaring type sees it, with the arguments that the runtime
 // has for that one: those are what it had to load to lay the fields out. The name has the arguments of the type asked
 // for, or those that are given.
-void Fields1::describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments) {
+void Fields1::describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments,
+                       u64 &kept) {
   const Metadata *metadata = loader_->metadata(module);
   std::optional<SignatureType> type =
       metadata ? decode_field(field_descs_->signature(desc), static_cast<u8>(p_)) : std::nullopt;
@@ -163,7 +175,9 @@ void Fields1::describe(InstanceField &field, const FieldDesc &desc, Address modu
   field.type_name = shortened(dnheap::describe(*type, *metadata, argument_names(arguments)), 8192);
   if (field.type != ElementType::ValueType)
     return;
-  field.arguments = arguments_in(*type, *metadata, arguments);
+  u64 room = max_argument_text;
+  field.arguments = arguments_in(*type, *metadata, arguments, room);
+  kept += max_argument_text - room;
   Address found = lookup_.find(*type, module, types_->instantiation(desc.enclosing_method_table));
   if (!found)
     found = lookup_.find(*type, module, types_->instantiation(field.declaring_type));

@@ -32,10 +32,13 @@ private:
   TypeNames build_names(Address method_table) override;
   void flatten(Address method_table, const Flattening &into, u64 &budget);
   std::vector<InstanceField> read_fields(Address method_table) override;
+  // `kept`: what the names of arguments take is added.
+  std::vector<InstanceField> read(Address method_table, const TypeArguments &arguments, u64 &kept);
   u64 count_of(Address method_table, const InstanceField &only) const;
-  void describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments);
+  void describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments, u64 &kept);
   TypeArguments arguments_of(Address method_table, u64 &budget);
-  TypeArguments arguments_in(const SignatureType &type, const Metadata &metadata, const TypeArguments &arguments);
+  TypeArguments arguments_in(const SignatureType &type, const Metadata &metadata, const TypeArguments &arguments,
+                             u64 &room);
   std::optional<u64> struct_size(Address method_table) const;
   std::optional<u64> size_of(const InstanceField &field) const;
 

@@ -259,6 +259,31 @@ TEST(Extract, NoValuesLeavesNoLiteralsThoughTheyWereRead) {
   }
 }
 
+// Its handle is a number, but `show` tells what it leads to, of each one.
+TEST(Extract, WhatWeakReferencesLeadTo) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    const u64 p = heap.p;
+    const Address weak = heap.method_table(
+        {.base_size = static_cast<u32>(3 * p), .rid = heap.app().metadata.type("System", "WeakReference")});
+    heap.fields(weak, {{heap.app().metadata.field("_taggedHandle", field_signature(element(ElementType::I))),
+                        ElementType::I, 0}});
+    SegmentWriter &old = heap.segment(G::gen2);
+    std::vector<Address> objects;
+    for (int i = 0; i < 3; ++i) {
+      const Address target = old.string("pear");
+      objects.push_back(old.object(weak));
+      old.store(objects.back() + p, heap.native.words({i == 2 ? 0 : target}), p);
+    }
+    heap.target();
+    Snapshot snapshot(heap.target(), {});
+    EXPECT_NE(answer_of(snapshot, verb_named("show"), hex(objects[1])).find("\"weak_target\":\"0x"), std::string::npos);
+    EXPECT_NE(answer_of(snapshot, verb_named("show"), hex(objects[2])).find("\"weak_target\":null"), std::string::npos);
+    expect_same_answers([&] { return heap.target(); }, objects);
+  }
+}
+
 TEST(Extract, OfAnExtractedCoreIsTheSameAgain) {
   HeapBuilder heap({});
   add_shop(heap);

@@ -408,6 +408,19 @@ def own_fields(found, truth):
     return problems
 
 
+def own_values(shown, expected):
+    """What the program says of one object of its own (test/programs/values)."""
+    if not shown:
+        return [f"there is no {expected['type']}"]
+    tables = shown["tables"]
+    rows = {row["field"]: [row["type"], row["value"]] for row in tables.get("fields", []) + tables.get("elements", [])}
+    problems = [f"{expected['type']}: {name} is {tables['object'][0].get(name)!r}, not {value!r}"
+                for name, value in expected["object"].items() if tables["object"][0].get(name) != value]
+    problems += [f"{expected['type']}: {name} is {rows.get(name)}, not {value}" for name, value in expected["rows"].items()
+                 if rows.get(name) != value]
+    return problems + [f"{expected['type']}: {name} is of type {row[0]}" for name, row in rows.items() if "__Canon" in str(row)]
+
+
 def finalization(answer, witness):
     """As many objects in the finalization queues, and as many of them ready, as ClrMD says."""
     rows = answer["tables"]["finalization"]

@@ -90,6 +90,8 @@ def run(dnheap, combination):
         return live_process(dnheap, combination)
     if combination.mode == "holders":
         return with_holders(dnheap, combination)
+    if combination.mode == "values":
+        return with_values(dnheap, combination)
     if combination.mode in ("emitted", "unloaded"):
         return with_loaders(dnheap, combination)
     if combination.mode == "fields":
@@ -169,6 +171,20 @@ def with_holders(dnheap, combination):
     print(", ".join(f"{row['roots']} {row['kind']}" for row in roots["tables"]["kinds"]))
     problems += compare.own_roots(roots, target.truth)
     return problems + compare.roots(roots, handles, account, combination.major)
+
+
+def with_values(dnheap, combination):
+    """A program with values of every kind: `show --values` tells each, of what type it is, and where in an array."""
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
+        with start(combination, "values") as target:
+            dump = target.dump(combination.dump, pathlib.Path(folder) / "values.core")
+        for expected in target.truth["values"]:
+            objects = answer(dnheap, "objects", dump, "--type-exact", expected["type"])["tables"]["objects"]
+            shown = answer(dnheap, "show", dump, objects[0]["address"], "--values") if objects else None
+            problems += compare.own_values(shown, expected)
+        print(f"values of {len(target.truth['values'])} objects")
+        return problems + extracted.problems(dnheap, dump)
 
 
 def with_loaders(dnheap, combination):

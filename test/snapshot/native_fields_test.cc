@@ -15,12 +15,14 @@ namespace {
 
 // class Node { object _next; int _count; } class Leaf : Node { Two _two; } struct Two { object A, B; }
 // class Cache { static object _items; static Two _two; [ThreadStatic] static object t_own; }
+// [InlineArray(4)] struct Four { object Item; }
 // class Other { [ThreadStatic] static object t_first; [ThreadStatic] static Two t_two; }
 struct Program {
   explicit Program(const AotShape &shape) : heap(shape), p(heap.p) {
     node = heap.type("Shop", "Node", 2);
     leaf = heap.type("Shop", "Leaf", 4);
     two = heap.type("Shop", "Two", 2);
+    four = heap.type("Shop", "Four", 4);
     cache = heap.type("Shop", "Cache", 1);
     twos = heap.array(two, static_cast<u32>(2 * p));
     matrix = heap.array(node, static_cast<u32>(p), 2);
@@ -65,6 +67,7 @@ struct Program {
     const u64 base = dwarf.class_type("shop_Shop_Node", 3 * p + changes.node_size, object,
                                       {{"_next", to, p}, {"_count", number, 2 * p}})[0];
     dwarf.class_type("shop_Shop_Two", 2 * p, 0, {{"A", to, 0}, {"B", to, p}});
+    dwarf.class_type("shop_Shop_Four", 4 * p, 0, {{"Item", to, 0}});
     dwarf.class_type("shop_Shop_Leaf", 5 * p, base, {{"_two", of_two, 3 * p}});
     std::vector<DwarfWriter::StaticField> fields = {{"_items", to}};
     if (!changes.no_two)
@@ -81,6 +84,7 @@ struct Program {
     for (auto &[name, place] : std::map<std::string, Address>{{"_ZTV14shop_Shop_Node", node},
                                                               {"_ZTV14shop_Shop_Leaf", leaf},
                                                               {"_ZTV19Boxed_shop_Shop_Two", two},
+                                                              {"_ZTV20Boxed_shop_Shop_Four", four},
                                                               {"_ZTV15shop_Shop_Cache", cache},
                                                               {"__GCSTATICSshop_Shop_Cache", cell},
                                                               {"__TypeThreadStaticIndexshop_Shop_Cache", own_index},
@@ -101,7 +105,7 @@ struct Program {
 
   AotBuilder heap;
   const u64 p;
-  Address node = 0, leaf = 0, two = 0, cache = 0, twos = 0, matrix = 0, held = 0, inlined = 0;
+  Address node = 0, leaf = 0, two = 0, four = 0, cache = 0, twos = 0, matrix = 0, held = 0, inlined = 0;
   Address first = 0, second = 0, statics = 0, threads = 0, grid = 0;
   Address cell = 0, own_index = 0, other_index = 0, lost_index = 0, inlined_cell = 0;
   TemporaryFolder folder;
@@ -139,6 +143,10 @@ TEST(NativeFields, NamesOfEverything) {
     EXPECT_EQ(fields.instance_fields(program.leaf)[2].declaring_type, program.leaf);
     EXPECT_EQ(fields.instance_fields(program.leaf)[0].declaring_type, program.node);
     EXPECT_EQ(places(fields, program.two), at("A:Object", 1) + at("B:Object", 2));
+    EXPECT_EQ(places(fields, program.four), at("Item:Object", 1));
+    ASSERT_EQ(fields.instance_fields(program.four).size(), 1u);
+    EXPECT_EQ(fields.instance_fields(program.four)[0].count, 4u); // of an inline array
+    EXPECT_EQ(fields.instance_fields(program.two)[0].count, 1u);
     EXPECT_TRUE(fields.problems().empty());
   }
 }
