@@ -1,6 +1,7 @@
 #include "snapshot/extracted_bytes.h"
 
 #include "graph/stack_roots.h"
+#include "heap/plug_words.h"
 #include "runtime/object_1.h"
 #include "snapshot/literals.h"
 
@@ -187,7 +188,8 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
 // (find_object_start): what it passed over is passed over again, as the words around it are the same.
 void ExtractedBytes::keep_types_in_gaps() {
   auto gap = std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
-  for (; gap != gaps_.end() && gap->start < end_ + p_; ++gap)
+  for (; gap != gaps_.end() && gap->start < end_ + PlugWords::words * p_; ++gap) {
+    keep_plug_words(gap->end);
     for (Address at = align_up(std::max(gap->start, start_ - p_), p_); at < std::min(gap->end, end_ + p_); at += p_) {
       std::byte word[8];
       if (memory_.peek(at, {word, p_}))
@@ -195,6 +197,16 @@ void ExtractedBytes::keep_types_in_gaps() {
             type && types_.find(type))
           keep(at - p_, 3 * p_);
     }
+  }
+}
+
+// What a collection that plans has written before an object: the walk and `verify` know it by that.
+void ExtractedBytes::keep_plug_words(Address plug) {
+  std::byte words[8 * PlugWords::words];
+  const Address at = plug - PlugWords::words * p_;
+  if (heap_.is_planned() && memory_.peek(at, {words, PlugWords::words * p_}) &&
+      PlugWords::read(words, memory_.format()).are_sound(3 * p_, memory_.format()))
+    keep(at, (PlugWords::words - 1) * p_);
 }
 
 void ExtractedBytes::keep_pointers_on_stacks() {

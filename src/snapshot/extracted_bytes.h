@@ -40,6 +40,7 @@ private:
   void keep_object(const Object &object, const Shape &shape);
   void keep_references(const Object &object, const Shape &shape);
   void keep_types_in_gaps();
+  void keep_plug_words(Address plug);
   void keep_pointers_on_stacks();
   void keep_what_was_read();
   void blank_literals();

@@ -168,6 +168,30 @@ TEST(Extract, WhatTheDumpLacksStaysAGap) {
   expect_same_answers([&] { return heap.target(); }, {old.start});
 }
 
+// What a collection that plans has written, and where it hit an array's length.
+TEST(Extract, WhileACollectionPlans) {
+  HeapBuilder heap({});
+  heap.structures_invalid = 1;
+  Address order = heap.type("Shop.Order", 1), bytes = heap.array(heap.object_type, 1);
+  for (G generation : {G::gen2, G::gen1}) {
+    SegmentWriter &segment = heap.segment(generation);
+    for (int i = 0; i < 200; ++i) {
+      Address dead = segment.object(order);
+      if (i % 2)
+        segment.object(bytes, 16);
+      Address plug = segment.object(order);
+      segment.store(plug - 32, plug - dead, 8);
+      segment.store(plug - 24, 0 - u64{160}, 8);
+      segment.store(plug - 16, 0, 4);
+      segment.store(plug + 8, dead + 24, 8);
+    }
+  }
+  heap.gc.handles = {{.type = HandleType::strong, .object = heap.objects[5].address}};
+  heap.target();
+  EXPECT_GT(Snapshot(heap.target(), {}).tally().walk.bad_objects, 100u);
+  expect_same_answers([&] { return heap.target(); }, {});
+}
+
 // An array of arrays of …: what describes types is followed one by one, as there may be any number.
 TEST(Extract, ArraysOfArraysOfArrays) {
   HeapBuilder heap({});

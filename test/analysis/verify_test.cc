@@ -1,5 +1,7 @@
 // `verify` says of everything that is wrong with a heap what it is, and where; in every format.
 #include "analysis/verb.h"
+#include "heap/gap_list.h"
+#include "report/write.h"
 #include "snapshot/snapshot.h"
 #include "support/heap_builder.h"
 #include "support/opened.h"
@@ -199,6 +201,30 @@ TEST(Verify, WhatTheCollectionMovesIsNoProblem) {
                 is_planned);
       EXPECT_EQ(addresses(verify(heap, false, true)), all) << "listed when asked for";
     }
+}
+
+// More gaps than are kept, or listed, are counted all the same.
+TEST(Verify, CountsAllGaps) {
+  HeapBuilder heap({});
+  Address pair = heap.type("Pair", 2);
+  SegmentWriter &segment = heap.segment(G::gen2);
+  const u64 gaps = GapList::most + 1000;
+  for (u64 i = 0; i < gaps; ++i) {
+    segment.object(pair);
+    segment.zeros(heap.p);
+  }
+  segment.object(pair);
+  report::Answer answer = verify(heap);
+  EXPECT_NE(answer.headline.find(" in 66,536 gaps not walked"), std::string::npos) << answer.headline;
+  EXPECT_NE(answer.headline.find("; 66,536 PROBLEMS"), std::string::npos) << answer.headline;
+  const std::vector<std::string> &notes = answer.completeness->notes;
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
+    return note.find("56,536 more gaps, behind ") == 0 && note.ends_with(" are not listed");
+  }));
+  EXPECT_TRUE(std::none_of(notes.begin(), notes.end(),
+                           [](const std::string &note) { return note.find("does not close") != note.npos; }));
+  EXPECT_NE(report::unsaid(answer).find("519.8 KiB in 66,536 gaps not walked"), std::string::npos)
+      << report::unsaid(answer);
 }
 
 TEST(Verify, SaysWhatItCannotCheck) {
