@@ -1,8 +1,8 @@
 // Graph algorithms on synthetic graphs of half a million objects, or as many as DNHEAP_BENCH_OBJECTS says: one that
 // looks like a heap, and one like test/programs/graph. Seconds of all threads together stand in the column CPU.
-#include "graph/dominator_tree.h"
-#include "graph/path_folding.h"
-#include "graph/reach.h"
+#include "algorithms/dominator_tree.h"
+#include "algorithms/path_folding.h"
+#include "algorithms/reach.h"
 #include "support/graphs.h"
 
 #include <benchmark/benchmark.h>

@@ -4,10 +4,10 @@ set(public_headers
   snapshot/extract.h # write a smaller core
   base/error.h base/mapping_faults.h base/watch.h # what is thrown, files that fail while read, progress and cancelling
   heap/object_cursor.h # objects one by one
-  graph/object_index.h graph/references.h graph/object_graph.h # numbers of objects, and what they refer to
-  graph/roots.h graph/live.h graph/reach.h # what keeps objects alive, and what that reaches
-  graph/dominator_tree.h graph/retained_by_group.h # what would be freed
-  graph/shortest_paths.h graph/path_folding.h # why something is alive
+  objects/object_index.h objects/references.h objects/object_graph.h # numbers of objects, and what they refer to
+  objects/roots.h objects/live.h algorithms/reach.h # what keeps objects alive, and what that reaches
+  algorithms/dominator_tree.h algorithms/retained_by_group.h # what would be freed
+  algorithms/shortest_paths.h algorithms/path_folding.h # why something is alive
   analysis/verb.h report/answer.h report/write.h) # the program's questions, and their answers as text, JSON or CSV
 
 # add_included_headers(RESULT FOLDER HEADER…): these, and what they include of FOLDER, directly or not.

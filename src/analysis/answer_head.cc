@@ -1,9 +1,9 @@
 #include "analysis/answer_head.h"
 
 #include "base/text.h"
-#include "graph/live.h"
-#include "graph/object_graph.h"
-#include "graph/roots.h"
+#include "objects/live.h"
+#include "objects/object_graph.h"
+#include "objects/roots.h"
 
 namespace dnheap {
 

@@ -7,9 +7,9 @@
 #include "analysis/verbs.h"
 #include "analysis/weak_target.h"
 #include "base/text.h"
-#include "graph/references.h"
-#include "graph/roots.h"
 #include "heap/object_cursor.h"
+#include "objects/references.h"
+#include "objects/roots.h"
 
 #include <map>
 #include <set>

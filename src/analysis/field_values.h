@@ -2,7 +2,7 @@
 // read only when asked for: they may be anybody's secrets.
 #pragma once
 #include "report/table.h"
-#include "runtime/enum_names.h"
+#include "runtime/coreclr/enum_names.h"
 #include "runtime/runtime.h"
 
 namespace dnheap {

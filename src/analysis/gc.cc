@@ -5,7 +5,7 @@
 #include "analysis/missing_parts.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "runtime/gc_mechanisms_1.h"
+#include "runtime/gc/gc_mechanisms_1.h"
 
 #include <algorithm>
 #include <map>
@@ -35,7 +35,7 @@ struct OneHeap {
   GCHeapData data;
 };
 
-std::vector<OneHeap> all_heaps(const Gc1 &gc, std::vector<std::string> &problems) {
+std::vector<OneHeap> all_heaps(const Gc &gc, std::vector<std::string> &problems) {
   std::vector<OneHeap> out;
   std::vector<Address> heaps = gc.get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i)
@@ -48,7 +48,7 @@ std::vector<OneHeap> all_heaps(const Gc1 &gc, std::vector<std::string> &problems
 }
 
 // Has a collection taken place that objects survived? Only those are in gen1 and gen2.
-bool has_collected(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
+bool has_collected(const Gc &gc, const std::vector<OneHeap> &heaps) {
   constexpr u64 first_object = 256; // what a generation begins with
   std::vector<std::string> ignored;
   for (const OneHeap &heap : heaps)
@@ -61,7 +61,7 @@ bool has_collected(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
 
 // Some GCs are built without what counts (GC_CONFIG_DRIVEN, gc/gcconfig.h), NativeAOT's and the standalone ones among
 // them: they have no arrays, or arrays that stay zero whatever happens.
-bool records_mechanisms(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
+bool records_mechanisms(const Gc &gc, const std::vector<OneHeap> &heaps) {
   bool any_array = false, any_count = false;
   auto look = [&](const std::optional<std::vector<u64>> &counts) {
     any_array |= counts.has_value();
@@ -75,7 +75,7 @@ bool records_mechanisms(const Gc1 &gc, const std::vector<OneHeap> &heaps) {
   return any_count || (any_array && !has_collected(gc, heaps));
 }
 
-report::Table state_table(const Gc1 &gc, bool mechanisms, std::vector<std::string> &problems) {
+report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
   // `value` gives a text, or nullopt; what cannot be read is absent too, and said. `raw`: the number behind the word.
   auto add = [&](const char *datum, const char *meaning, const auto &value, Cell raw = {}) {
@@ -205,7 +205,7 @@ report::Table internal_roots_table(const std::vector<OneHeap> &heaps) {
                   std::move(rows));
 }
 
-report::Table mechanisms_table(const Gc1 &gc, const std::vector<OneHeap> &heaps, bool recorded) {
+report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, bool recorded) {
   std::vector<report::Row> rows;
   auto add = [&](const Cell &heap, const char *group, const std::optional<std::vector<u64>> &counts,
                  std::string (*name)(u64)) {
@@ -276,7 +276,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
 }
 
 // By heap, kind and size of region: the regions themselves can be thousands.
-report::Table free_regions_table(const Gc1 &gc, std::vector<std::string> &problems) {
+report::Table free_regions_table(const Gc &gc, std::vector<std::string> &problems) {
   struct Sum {
     u64 regions = 0, bytes = 0;
   };
@@ -308,7 +308,7 @@ report::Table free_regions_table(const Gc1 &gc, std::vector<std::string> &proble
   return table;
 }
 
-report::Table bookkeeping_table(const Gc1 &gc, std::vector<std::string> &problems) {
+report::Table bookkeeping_table(const Gc &gc, std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
   for (const GCMemoryRegionData &r :
        gc.get_gc_bookkeeping_memory_regions(problems).value_or(std::vector<GCMemoryRegionData>()))
@@ -342,7 +342,7 @@ std::string oom_in_words(const GCOomData &oom) {
   return out + ", at collection " + std::to_string(oom.gc_index);
 }
 
-report::Table oom_table(const Gc1 &gc, const std::vector<OneHeap> &heaps, std::vector<std::string> &problems) {
+report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
   for (const auto &[number, h] : heaps)
     try {
@@ -379,7 +379,7 @@ report::Table problems_table(const std::vector<std::string> &problems) {
 }
 
 std::vector<report::Table> gc_tables(const Runtime &runtime, std::vector<std::string> &problems) {
-  const Gc1 &gc = runtime.gc();
+  const Gc &gc = runtime.gc();
   const std::vector<OneHeap> heaps = all_heaps(gc, problems);
   const bool mechanisms = records_mechanisms(gc, heaps);
   return {state_table(gc, mechanisms, problems),

@@ -2,7 +2,7 @@
 // format goes. For the files of this folder.
 #pragma once
 #include "report/answer.h"
-#include "runtime/core_rt.h"
+#include "runtime/corert/core_rt.h"
 
 namespace dnheap {
 

@@ -99,7 +99,7 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
 
 report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, question, "handles");
-  const Gc1 &gc = snapshot.runtime().gc();
+  const Gc &gc = snapshot.runtime().gc();
   std::vector<std::string> problems;
   std::vector<HandleType> supported;
   std::vector<HandleData> handles;

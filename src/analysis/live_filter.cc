@@ -2,10 +2,10 @@
 
 #include "analysis/answer_head.h"
 #include "base/text.h"
-#include "graph/frozen_objects.h"
-#include "graph/live.h"
-#include "graph/references.h"
-#include "graph/roots.h"
+#include "objects/frozen_objects.h"
+#include "objects/live.h"
+#include "objects/references.h"
+#include "objects/roots.h"
 
 namespace dnheap {
 

@@ -6,7 +6,7 @@
 
 namespace dnheap {
 
-// What every verb says of objects in frozen segments. They are never dead, see graph/frozen_objects.h.
+// What every verb says of objects in frozen segments. They are never dead, see objects/frozen_objects.h.
 inline constexpr const char *never_freed = "which the GC never frees";
 
 // All that the question says of single objects: --min, --range, --live, --dead (Free is neither, and what

@@ -2,9 +2,9 @@
 // verbs that show single objects and paths; the hot loops have columns instead. One thread.
 #pragma once
 #include "analysis/verb.h"
-#include "graph/object_index.h"
-#include "graph/references.h"
-#include "graph/roots.h"
+#include "objects/object_index.h"
+#include "objects/references.h"
+#include "objects/roots.h"
 #include "runtime/fields.h"
 #include "snapshot/snapshot.h"
 

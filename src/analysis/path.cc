@@ -1,5 +1,6 @@
 // `path`: why is it alive? The shortest way from a root to an object, each step by its field; or, for a type, the ways
 // of all its instances, those that are alike as one.
+#include "algorithms/shortest_paths.h"
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
 #include "analysis/live_filter.h"
@@ -11,8 +12,7 @@
 #include "analysis/type_paths.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "graph/object_graph.h"
-#include "graph/shortest_paths.h"
+#include "objects/object_graph.h"
 
 #include <algorithm>
 

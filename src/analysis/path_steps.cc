@@ -1,8 +1,8 @@
 #include "analysis/path_steps.h"
 
+#include "algorithms/path_states.h"
 #include "analysis/signature.h"
 #include "base/text.h"
-#include "graph/path_states.h"
 
 #include <map>
 #include <unordered_map>

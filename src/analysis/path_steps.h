@@ -1,8 +1,8 @@
 // Paths from roots to an object, put into words: for `path` and whoever shows paths. Costs one pass over all roots.
 #pragma once
+#include "algorithms/shortest_paths.h"
 #include "analysis/object_view.h"
-#include "graph/roots.h"
-#include "graph/shortest_paths.h"
+#include "objects/roots.h"
 
 namespace dnheap {
 

@@ -1,15 +1,15 @@
 // `retained`: what would be freed? The dominator tree of the whole heap, summed up by owner, by type, by namespace and
 // assembly, the objects that hold most, or level by level (--tree).
+#include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
 #include "analysis/signature.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "graph/frozen_objects.h"
-#include "graph/object_graph.h"
-#include "graph/references.h"
-#include "graph/retained_by_group.h"
-#include "graph/roots.h"
+#include "objects/frozen_objects.h"
+#include "objects/object_graph.h"
+#include "objects/references.h"
+#include "objects/roots.h"
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,11 @@
 // `roots`: what keeps objects alive? Sums by kind, the largest groups, and one row per root.
-#include "graph/roots.h"
+#include "objects/roots.h"
 
 #include "analysis/answer_head.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "graph/object_index.h"
+#include "objects/object_index.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>

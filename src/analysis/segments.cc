@@ -3,7 +3,7 @@
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "runtime/core_rt.h"
+#include "runtime/corert/core_rt.h"
 
 #include <map>
 

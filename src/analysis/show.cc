@@ -11,8 +11,8 @@
 #include "analysis/verbs.h"
 #include "analysis/weak_target.h"
 #include "base/text.h"
-#include "graph/find_referrers.h"
-#include "graph/live.h"
+#include "objects/find_referrers.h"
+#include "objects/live.h"
 #include "report/encoding.h"
 #include "runtime/array_bounds.h"
 

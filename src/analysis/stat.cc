@@ -1,11 +1,11 @@
 // `stat`: which types fill the heap? One row per MethodTable, as dotnet-dump's dumpheap -stat.
+#include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
 #include "analysis/live_filter.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "graph/object_graph.h"
-#include "graph/retained_by_group.h"
+#include "objects/object_graph.h"
 
 #include <algorithm>
 #include <unordered_map>

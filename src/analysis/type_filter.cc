@@ -1,6 +1,6 @@
 #include "analysis/type_filter.h"
 
-#include "runtime/gc_1.h"
+#include "runtime/gc.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 #include "analysis/type_paths.h"
 
+#include "algorithms/object_bits.h"
+#include "algorithms/reach.h"
+#include "algorithms/shortest_paths.h"
 #include "analysis/object_view.h"
 #include "analysis/signature.h"
-#include "graph/object_bits.h"
-#include "graph/object_graph.h"
-#include "graph/reach.h"
-#include "graph/shortest_paths.h"
+#include "objects/object_graph.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // The ways in which all instances of a type are held, those that are alike as one: the same owner, the same fields, no
 // matter which elements and how often a field repeats.
 #pragma once
-#include "graph/path_folding.h"
+#include "algorithms/path_folding.h"
 #include "report/table.h"
 #include "snapshot/snapshot.h"
 

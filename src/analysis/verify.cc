@@ -2,12 +2,12 @@
 #include "analysis/answer_head.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "graph/graph_check.h"
-#include "graph/live.h"
-#include "graph/object_graph.h"
-#include "graph/reference_check.h"
-#include "graph/roots.h"
 #include "heap/plan_traces.h"
+#include "objects/graph_check.h"
+#include "objects/live.h"
+#include "objects/object_graph.h"
+#include "objects/reference_check.h"
+#include "objects/roots.h"
 #include "runtime/object_1.h"
 
 namespace dnheap {

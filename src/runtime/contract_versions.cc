@@ -19,8 +19,10 @@ struct Reader {
   Unknown otherwise;
 };
 
+constexpr char from_readers[] = "gc_readers()"; // runtime/gc.h
+
 constexpr Reader readers[] = {
-    {"GC", "c1", "c1", Unknown::refuse},
+    {"GC", from_readers, from_readers, Unknown::refuse},
     {"Object", "c1", "c1", Unknown::refuse},
     {"RuntimeTypeSystem", "c1", "n1 c1001", Unknown::refuse},
     {"Thread", "c1", "n1 c1001", Unknown::leave_out},
@@ -33,6 +35,18 @@ constexpr Reader readers[] = {
     {"PrecodeStubs", "c1 c2 c3", "", Unknown::read_on},
     {"PlatformMetadata", "c1", "", Unknown::read_on},
 };
+
+// What a row lists.
+std::string known_versions(const Reader &row, ReaderFamily family, std::span<const GcReader> more) {
+  const char *listed = family == ReaderFamily::core_clr ? row.core_clr : row.native_aot;
+  if (listed != from_readers)
+    return listed;
+  std::string out;
+  for (std::span<const GcReader> all : {gc_readers(), more})
+    for (const GcReader &reader : all)
+      out += (out.empty() ? "" : " ") + reader.version;
+  return out;
+}
 
 bool lists(std::string_view versions, std::string_view version) {
   while (!versions.empty()) {
@@ -50,14 +64,14 @@ std::string key_of(std::string_view contract) { return "contract " + std::string
 
 } // namespace
 
-void choose_readers(ContractDescriptor &descriptor, ReaderFamily family) {
+void choose_readers(ContractDescriptor &descriptor, ReaderFamily family, std::span<const GcReader> more) {
   for (const Reader &reader : readers) {
-    const std::string_view known = family == ReaderFamily::core_clr ? reader.core_clr : reader.native_aot;
+    const std::string known = known_versions(reader, family, more);
     auto published = descriptor.contracts.find(reader.contract);
     if (known.empty() || published == descriptor.contracts.end() || lists(known, published->second))
       continue;
-    const std::string versions = "is of version " + printable(published->second, 100) +
-                                 " in this target, and this dnheap reads " + std::string(known);
+    const std::string versions =
+        "is of version " + printable(published->second, 100) + " in this target, and this dnheap reads " + known;
     if (reader.otherwise == Unknown::refuse)
       throw Error("the contract " + std::string(reader.contract) + " " + versions + " only: a newer dnheap is needed");
     descriptor.missing[key_of(reader.contract)] =

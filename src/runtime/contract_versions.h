@@ -4,13 +4,15 @@
 // "Versions". A few look-ups per runtime.
 #pragma once
 #include "contract/descriptor.h"
+#include "runtime/gc.h"
 
 namespace dnheap {
 
 enum class ReaderFamily : u8 { core_clr, native_aot };
 
-// Compares what the target publishes with what is read. Throws Error that names contract and both versions.
-void choose_readers(ContractDescriptor &descriptor, ReaderFamily family);
+// Compares what the target publishes with what is read, `more` included. Throws Error that names contract and both
+// versions.
+void choose_readers(ContractDescriptor &descriptor, ReaderFamily family, std::span<const GcReader> more);
 
 // Why the contract is not read: it is published in an unknown version. Null: it is read.
 const std::string *why_not_read(const ContractDescriptor &descriptor, std::string_view contract);

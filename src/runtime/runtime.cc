@@ -1,16 +1,16 @@
 #include "runtime/runtime.h"
 
 #include "base/text.h"
-#include "runtime/method_table_flags.h"
+#include "runtime/coreclr/method_table_flags.h"
 #include "runtime/object_1.h"
 
 namespace dnheap {
 
 std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &problems) const {
   std::vector<GCHeapSegment> out;
-  std::vector<Address> heaps = gc_.get_gc_heaps();
+  std::vector<Address> heaps = gc_->get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i)
-    for (const GCHeapSegmentInfo &info : gc_.enumerate_heap_segments(gc_.get_heap_data(heaps[i]), problems))
+    for (const GCHeapSegmentInfo &info : gc_->enumerate_heap_segments(gc_->get_heap_data(heaps[i]), problems))
       out.push_back({info, i});
   return out;
 }
@@ -22,11 +22,11 @@ std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::str
   std::vector<AllocationContext> out;
   std::vector<std::string> said_elsewhere;
   if (gc_structures_valid(said_elsewhere) != false)
-    for (Address heap : gc_.get_gc_heaps())
-      for (const GCGenerationData &generation : gc_.get_heap_data(heap).generation_table)
+    for (Address heap : gc_->get_gc_heaps())
+      for (const GCGenerationData &generation : gc_->get_heap_data(heap).generation_table)
         if (generation.allocation_context_pointer != generation.allocation_context_limit)
           out.push_back({generation.allocation_context_pointer, generation.allocation_context_limit});
-  if (std::optional<AllocationContext> global = gc_.get_global_allocation_context())
+  if (std::optional<AllocationContext> global = gc_->get_global_allocation_context())
     out.push_back(*global);
   try {
     for (const ThreadData &thread : threads(problems))
@@ -39,12 +39,12 @@ std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::str
 }
 
 GCFlavour Runtime::gc_flavour() const {
-  return {gc_.get_gc_identifiers(), gc_.is_server(), gc_.has_regions(), gc_.get_gc_heap_count()};
+  return {gc_->get_gc_identifiers(), gc_->is_server(), gc_->has_regions(), gc_->get_gc_heap_count()};
 }
 
 std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &problems) const {
   try {
-    return gc_.get_gc_structures_valid();
+    return gc_->get_gc_structures_valid();
   } catch (const Error &e) {
     problems.push_back(std::string("whether the GC was changing the heap cannot be told: ") + e.what());
     return std::nullopt;

@@ -4,9 +4,10 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/fields.h"
-#include "runtime/gc_1.h"
+#include "runtime/gc.h"
+#include "runtime/hints.h"
 #include "runtime/static_root.h"
-#include "runtime/thread_1.h"
+#include "runtime/thread_data.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
 
@@ -27,7 +28,7 @@ public:
   const std::string &version() const { return version_; }
 
   // Of CoreRt, which has another GC contract, each of its functions throws Error that says what is missing.
-  const Gc1 &gc() const { return gc_; }
+  const Gc &gc() const { return *gc_; }
   // What heap/ is built from. What of it cannot be read is added to `problems`.
   // Segments by heap, then as the GC lists them.
   virtual std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const;
@@ -48,9 +49,11 @@ public:
   virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
 
 protected:
-  Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor)
+  Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor,
+          const RuntimeHints &hints = {})
       : target_(target), module_(module), version_(std::move(version)), descriptor_(std::move(descriptor)),
-        gc_(target.memory, descriptor_), unnamed_fields_(target.memory.format().pointer_size) {}
+        gc_(make_gc(target.memory, descriptor_, hints.gc_readers)),
+        unnamed_fields_(target.memory.format().pointer_size) {}
 
   // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can
   // be said, and the reason should not be left to whatever fails first. Throws Error that says so.
@@ -63,7 +66,7 @@ private:
   const Module &module_;
   std::string version_;
   ContractDescriptor descriptor_;
-  Gc1 gc_;
+  std::unique_ptr<Gc> gc_;
   mutable Fields unnamed_fields_;
 };
 

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "image/elf_image.h"
 #include "image/elf_sections.h"
-#include "runtime/native_aot.h"
+#include "runtime/nativeaot/native_aot.h"
 #include "snapshot/module_folders.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "snapshot/extracted_bytes.h"
 
-#include "graph/stack_roots.h"
 #include "heap/plug_words.h"
+#include "objects/stack_roots.h"
 #include "runtime/object_1.h"
 #include "snapshot/literals.h"
 

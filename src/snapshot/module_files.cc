@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "image/elf_image.h"
 #include "image/pe_image.h"
-#include "runtime/layout/debug_header.h"
+#include "runtime/layout/nativeaot/debug_header.h"
 #include "snapshot/file_fit.h"
 #include "snapshot/module_folders.h"
 

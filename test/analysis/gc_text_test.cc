@@ -2,7 +2,7 @@
 // that .NET 11 does.
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "graph/live.h"
+#include "objects/live.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
 #include "support/opened.h"

@@ -1,6 +1,6 @@
 // `verify`, and --live and --dead of `stat` and `objects`, against what the test itself wrote into the objects.
 #include "analysis/verb.h"
-#include "graph/live.h"
+#include "objects/live.h"
 #include "snapshot/snapshot.h"
 #include "support/random_graph.h"
 

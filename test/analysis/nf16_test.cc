@@ -2,7 +2,7 @@
 #include "analysis/verb.h"
 #include "base/text.h"
 #include "report/write.h"
-#include "runtime/core_rt.h"
+#include "runtime/corert/core_rt.h"
 #include "snapshot/snapshot.h"
 #include "support/nf16_builder.h"
 

@@ -1,6 +1,6 @@
 // Any bytes as a debug file: its sections, symbols and types.
-#include "runtime/debug_types.h"
-#include "runtime/native_symbols.h"
+#include "runtime/nativeaot/debug_types.h"
+#include "runtime/nativeaot/native_symbols.h"
 
 using namespace dnheap;
 

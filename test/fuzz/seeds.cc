@@ -4,7 +4,7 @@
 #include "dump/elf_core.h"
 #include "dump/extracted.h"
 #include "dump/open.h"
-#include "runtime/core_clr.h"
+#include "runtime/coreclr/core_clr.h"
 #include "support/bundle_writer.h"
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"

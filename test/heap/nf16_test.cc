@@ -2,7 +2,7 @@
 // and what the library says where the format cannot be read.
 #include "heap/object_cursor.h"
 #include "heap/tally.h"
-#include "runtime/core_rt.h"
+#include "runtime/corert/core_rt.h"
 #include "support/nf16_builder.h"
 
 #include <gtest/gtest.h>

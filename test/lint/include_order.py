@@ -8,30 +8,59 @@ BELOW = {
     "base": "",
     "report": "base",
     "target": "base",
+    "algorithms": "base",
     "image": "base target",
     "dump": "base target image",
     "contract": "base target image",
     "metadata": "base target image",
     "runtime": "base target image contract metadata",
     "heap": "base target image contract metadata runtime",
-    "graph": "base target image contract metadata runtime heap",
-    "snapshot": "base target image dump contract metadata runtime heap graph",
-    "analysis": "base target image contract metadata runtime heap graph snapshot report",
-    "cli": "base target image dump contract metadata runtime heap graph snapshot report analysis",
+    "objects": "base target algorithms image contract metadata runtime heap",
+    "snapshot": "base target algorithms image dump contract metadata runtime heap objects",
+    "analysis": "base target algorithms image contract metadata runtime heap objects snapshot report",
+    "cli": "base target algorithms image dump contract metadata runtime heap objects snapshot report analysis",
 }
+
+# The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. The seam's own
+# files put the rooms together, and so may include all.
+ROOMS = {
+    "gc": "",
+    "layout": "gc",
+    "layout/coreclr": "gc layout coreclr",
+    "layout/nativeaot": "gc layout nativeaot",
+    "coreclr": "gc layout layout/coreclr",
+    "nativeaot": "gc layout layout/nativeaot",
+    "corert": "",
+}
+
+
+def room_of(path):
+    """The room of a file in runtime/, "" for the seam."""
+    return "/".join(path.split("/")[1:-1])
 
 
 def violations(src):
     for path in sorted(src.rglob("*.[ch]*")):
-        folder = path.relative_to(src).parts[0]
-        allowed = {folder, *BELOW.get(folder, "").split()}
+        name = path.relative_to(src).as_posix()
+        folder = name.split("/")[0]
+        if folder not in BELOW:
+            yield f"{path}: folder {folder} is not in the include order"
+            continue
+        allowed = {folder, *BELOW[folder].split()}
+        room = room_of(name) if folder == "runtime" else ""
+        if room and room not in ROOMS:
+            yield f"{path}: room {room} of runtime/ is not in the include order"
+            continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            match = re.match(r'\s*#\s*include\s+"([^"/]+)/', line)
-            if folder not in BELOW:
-                yield f"{path}: folder {folder} is not in the include order"
-                break
-            if match and match[1] not in allowed:
+            match = re.match(r'\s*#\s*include\s+"([^"/]+)/([^"]*)"', line)
+            if not match:
+                continue
+            if match[1] not in allowed:
                 yield f"{path}:{number}: {folder}/ may not include {match[1]}/"
+            elif room and match[1] == "runtime":
+                other = room_of(f"runtime/{match[2]}")
+                if other not in {"", room, *ROOMS[room].split()}:
+                    yield f"{path}:{number}: runtime/{room}/ may not include runtime/{other}/"
 
 
 if __name__ == "__main__":

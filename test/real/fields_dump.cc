@@ -2,10 +2,10 @@
 // Fields.cs), and for test/real/nativeaot.py: of every type with objects its own and inherited fields, and of every
 // reference what it is called. Only for tests; `dnheap show` is for people.
 #include "base/text.h"
-#include "graph/roots.h"
 #include "heap/gcdesc.h"
 #include "heap/object_cursor.h"
-#include "runtime/core_clr.h"
+#include "objects/roots.h"
+#include "runtime/coreclr/core_clr.h"
 #include "snapshot/snapshot.h"
 
 #include <cstdio>

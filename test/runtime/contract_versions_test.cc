@@ -1,7 +1,8 @@
 // Contracts of versions that nothing here reads: an error where all numbers rest on them, else a note or nothing from
 // that reader; never the reader of another version without a word.
-#include "graph/header_check.h"
+#include "objects/header_check.h"
 #include "runtime/contract_versions.h"
+#include "runtime/gc/gc_1.h"
 #include "support/aot_shop.h"
 #include "support/opened.h"
 
@@ -55,6 +56,42 @@ TEST(ContractVersions, WhatAllNumbersRestOnIsRefused) {
       EXPECT_TRUE(has(error, "reads c1 only")) << error;
       EXPECT_FALSE(has(error, "not started")) << error;
     });
+}
+
+// A version that somebody else reads: its reader is one class and one row; nothing else knows of it.
+struct Gc2 : Gc1 {
+  using Gc1::Gc1;
+  u32 get_max_generation() const override { return 7; }
+  std::vector<Address> get_gc_heaps() const override {
+    std::vector<Address> heaps = Gc1::get_gc_heaps();
+    heaps.resize(1);
+    return heaps;
+  }
+};
+
+TEST(ContractVersions, AReaderOfANewVersion) {
+  for (Format format : all_formats) {
+    HeapBuilder heap({.format = format, .server = true, .heaps = 2});
+    for (u32 h = 0; h < 2; ++h)
+      heap.segment(G::gen2, h).object(heap.object_type);
+    heap.contract_versions["GC"] = "\"c2\"";
+    std::unique_ptr<Target> target = heap.target();
+    EXPECT_THROW(CoreClr(*target, target->modules.at(0), tables_for_all_formats()), Error);
+    RuntimeHints hints;
+    hints.gc_readers = {{"c2", [](const Memory &memory, const ContractDescriptor &descriptor) -> std::unique_ptr<Gc> {
+                           return std::make_unique<Gc2>(memory, descriptor);
+                         }}};
+    CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats(), hints);
+    EXPECT_EQ(runtime.gc().get_max_generation(), 7u);
+    const Heap read(runtime);
+    for (const HeapSegment &segment : read.segments())
+      EXPECT_EQ(segment.heap, 0u); // what it says is what the heap is made from
+    EXPECT_EQ(read.segments().size(), heap.segments.size() / 2);
+    heap.contract_versions["GC"] = "\"c1\"";
+    target = heap.target();
+    CoreClr other(*target, target->modules.at(0), tables_for_all_formats(), hints);
+    EXPECT_EQ(other.gc().get_max_generation(), 2u);
+  }
 }
 
 // As the second look found it: GC c2, and RuntimeTypeSystem c9, read as version 1.

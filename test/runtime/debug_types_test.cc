@@ -1,4 +1,4 @@
-#include "runtime/debug_types.h"
+#include "runtime/nativeaot/debug_types.h"
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"
 

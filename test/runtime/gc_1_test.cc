@@ -34,7 +34,7 @@ TEST(Gc1, SaysWhatItIs) {
     HeapBuilder heap(shape);
     add_segments(heap);
     Opened opened(heap);
-    const Gc1 &gc = opened.runtime.gc();
+    const Gc &gc = opened.runtime.gc();
     std::vector<std::string> ids = gc.get_gc_identifiers();
     std::vector<std::string> expected = {shape.server ? "server" : "workstation",
                                          shape.regions ? "regions" : "segments", "background"};
@@ -99,7 +99,7 @@ TEST(Gc1, HeapData) {
       heap.generation_context(h, 3) = {0x100 + h, 0x200 + h};
     std::unique_ptr<Target> target = heap.target();
     CoreClr runtime(*target, target->modules[0], tables_for_all_formats());
-    const Gc1 &gc = runtime.gc();
+    const Gc &gc = runtime.gc();
     std::vector<Address> heaps = gc.get_gc_heaps();
     for (u32 h = 0; h < shape.heaps; ++h) {
       const SegmentWriter &young = heap.segments[2 * h], &frozen = heap.segments[2 * h + 1];
@@ -141,7 +141,7 @@ TEST(Gc1, CircularSegmentList) {
     heap.poke(c.structure + 6 * heap.p, b.structure, heap.p);
     Opened opened(heap);
     std::vector<std::string> problems;
-    const Gc1 &gc = opened.runtime.gc();
+    const Gc &gc = opened.runtime.gc();
     EXPECT_EQ(gc.enumerate_heap_segments(gc.get_heap_data(0), problems).size(), 3u);
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_NE(problems[0].find("the segment list of gen2 runs in a circle at 0x"), std::string::npos) << problems[0];

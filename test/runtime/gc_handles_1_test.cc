@@ -35,7 +35,7 @@ void fill(HeapBuilder &heap) {
     }
 }
 
-std::vector<HandleData> all_handles(const Gc1 &gc, std::vector<std::string> &problems) {
+std::vector<HandleData> all_handles(const Gc &gc, std::vector<std::string> &problems) {
   std::vector<HandleData> out = gc.get_handles(gc.get_supported_handle_types(), problems);
   std::sort(out.begin(), out.end(), [](const auto &a, const auto &b) { return a.handle < b.handle; });
   return out;
@@ -50,7 +50,7 @@ void find_all_kinds_in_all_tables(bool text_only) {
     fill(heap);
     heap.gc.text_only = text_only;
     Opened opened(heap);
-    const Gc1 &gc = opened.runtime.gc();
+    const Gc &gc = opened.runtime.gc();
     std::vector<std::string> problems;
     std::vector<HandleData> found = all_handles(gc, problems);
     EXPECT_EQ(problems, std::vector<std::string>());
@@ -95,7 +95,7 @@ TEST(GcHandles1, NeedNoMoreThanTheText) {
   Opened opened(heap);
   EXPECT_FALSE(opened.runtime.descriptor().find_global("HandleSegmentSize"));
   const u64 values = heap.handle_segments[1].address() + 0x1000, count = 0xf000 / 8;
-  const Gc1 &gc = opened.runtime.gc();
+  const Gc &gc = opened.runtime.gc();
   EXPECT_NO_THROW(gc.get_handle_extra_info(values));
   EXPECT_NO_THROW(gc.get_handle_extra_info(values + (count - 1) * 8));
   for (Address at : {values - 8, values + 1, values + 64 * 8 * 120, Address{0x7000}})
@@ -107,7 +107,7 @@ TEST(GcHandles1, KindsThatAreAskedFor) {
   HeapBuilder heap({.server = true, .heaps = 2});
   fill(heap);
   Opened opened(heap);
-  const Gc1 &gc = opened.runtime.gc();
+  const Gc &gc = opened.runtime.gc();
   std::vector<std::string> problems;
   for (auto [type, count] : {std::pair{H::strong, 150u}, {H::dependent, 70u}, {H::pinned, 3u}}) {
     std::vector<HandleData> found = gc.get_handles(std::array{type}, problems);
@@ -135,7 +135,7 @@ TEST(GcHandles1, StrongOrNot) {
 }
 
 TEST(GcHandles1, FeaturesThatAreOff) {
-  auto has = [](const Gc1 &gc, H type) {
+  auto has = [](const Gc &gc, H type) {
     std::vector<H> kinds = gc.get_supported_handle_types();
     return std::find(kinds.begin(), kinds.end(), type) != kinds.end();
   };
@@ -309,7 +309,7 @@ TEST(GcHandles1, NoHandleCanLieThere) {
   fill(heap);
   Opened opened(heap);
   Address segment = heap.handle_segments[0].address();
-  const Gc1 &gc = opened.runtime.gc();
+  const Gc &gc = opened.runtime.gc();
   for (Address at : {segment, segment + 0xff8, segment + 0x1001, segment + 0x1000 + 120 * 64 * 8, Address{0x7000}})
     EXPECT_THROW(gc.get_handle_extra_info(at), Error) << at - segment;
   EXPECT_NO_THROW(gc.get_handle_extra_info(segment + 0x1000));

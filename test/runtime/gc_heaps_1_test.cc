@@ -1,5 +1,5 @@
 // GC contract: state, counters, finalization queues and failed allocations of each heap, published and derived.
-#include "runtime/gc_mechanisms_1.h"
+#include "runtime/gc/gc_mechanisms_1.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(GcHeaps1, AdaptationModeWhateverLiesBehindTheTable) {
       fill(heap);
       heap.dac_globals_in_front = true;
       Opened opened(heap);
-      const Gc1 &gc = opened.runtime.gc();
+      const Gc &gc = opened.runtime.gc();
       EXPECT_EQ(gc.try_get_gc_dynamic_adaptation_mode(), net == Net::net10 ? std::optional(1) : std::nullopt);
       EXPECT_EQ(gc.has_identifier("dynamic_heap"), net == Net::net10);
     }
@@ -67,7 +67,7 @@ TEST(GcHeaps1, EveryDatum) {
     HeapBuilder heap(shape);
     fill(heap);
     Opened opened(heap);
-    const Gc1 &gc = opened.runtime.gc();
+    const Gc &gc = opened.runtime.gc();
     const bool published = shape.net == Net::net11 && shape.published;
     EXPECT_EQ(gc.get_current_gc_state(), 1u);
     EXPECT_EQ(gc.get_global_mechanisms(), heap.gc.global_mechanisms);

@@ -1,6 +1,6 @@
 // The GC contracts of CoreRT's memory format: every field of the tables, the rules that go with them, and damage.
-#include "runtime/gc_nf16.h"
-#include "runtime/type_system_nf16.h"
+#include "runtime/corert/gc_nf16.h"
+#include "runtime/corert/type_system_nf16.h"
 #include "support/nf16_builder.h"
 
 #include <gtest/gtest.h>

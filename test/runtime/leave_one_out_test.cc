@@ -6,7 +6,7 @@
 #include "contract/find.h"
 #include "dump/open.h"
 #include "heap/tally.h"
-#include "runtime/layout/derive.h"
+#include "runtime/layout/coreclr/derive.h"
 #include "snapshot/module_files.h"
 #include "support/opened.h"
 

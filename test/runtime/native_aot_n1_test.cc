@@ -1,6 +1,6 @@
 // NativeAOT processes that publish a contract descriptor (n1), beside a debug header or without one.
-#include "runtime/layout/native_aot.h"
-#include "runtime/native_aot.h"
+#include "runtime/layout/nativeaot/native_aot.h"
+#include "runtime/nativeaot/native_aot.h"
 #include "support/aot_shop.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST(NativeAotN1, Handles) {
       shop.heap.handles = {{HandleType::strong, strong}, {HandleType::weak_short, weak}, {HandleType::strong, weak}};
       OpenedAot opened(shop.heap.target());
       std::vector<std::string> problems;
-      const Gc1 &gc = opened.runtime->gc();
+      const Gc &gc = opened.runtime->gc();
       std::vector<std::pair<HandleType, Address>> found;
       for (const HandleData &handle : gc.get_handles(gc.get_supported_handle_types(), problems))
         found.emplace_back(handle.type, handle.object);

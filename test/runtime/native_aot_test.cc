@@ -1,5 +1,5 @@
 // NativeAOT processes: found, walked, named; and what is said when they cannot be.
-#include "runtime/native_aot.h"
+#include "runtime/nativeaot/native_aot.h"
 #include "support/aot_shop.h"
 
 #include <gtest/gtest.h>

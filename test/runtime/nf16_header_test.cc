@@ -1,5 +1,5 @@
 // The CoreRT debug header: where it is found, what it says, and every rule of its versions.
-#include "runtime/nf16_find.h"
+#include "runtime/corert/nf16_find.h"
 #include "support/nf16_builder.h"
 
 #include <gtest/gtest.h>

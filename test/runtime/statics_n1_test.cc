@@ -1,5 +1,5 @@
 // Static and thread-static fields of NativeAOT, and its finalization queue: what a graph starts from.
-#include "runtime/native_aot.h"
+#include "runtime/nativeaot/native_aot.h"
 #include "support/aot_shop.h"
 
 namespace dnheap::test {
@@ -130,7 +130,7 @@ TEST(StaticsN1, FinalizationQueue) {
     Shop shop(shape);
     shop.heap.finalizable = {shop.heap.objects[2].address, shop.heap.objects[0].address};
     OpenedAot opened(shop.heap.target());
-    const Gc1 &gc = opened.runtime->gc();
+    const Gc &gc = opened.runtime->gc();
     std::vector<Address> found;
     for (const GCFinalizeQueuePart &part : finalize_queue_parts(gc.get_heap_data(gc.get_gc_heaps()[0])))
       for (Address at = part.start; at < part.end; at += shop.heap.p) {

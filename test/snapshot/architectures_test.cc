@@ -1,6 +1,6 @@
 // Processes of every machine that the runtime is built for, as the files that are written of them: what is read from
 // the file is what the builder put into the process.
-#include "graph/roots.h"
+#include "objects/roots.h"
 #include "snapshot/snapshot.h"
 #include "support/core_file.h"
 #include "support/minidump_writer.h"

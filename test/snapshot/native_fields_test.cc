@@ -1,6 +1,6 @@
 // NativeAOT: names of fields, static ones and those of threads, from the program's debug file.
-#include "graph/object_graph.h"
-#include "graph/roots.h"
+#include "objects/object_graph.h"
+#include "objects/roots.h"
 #include "snapshot/snapshot.h"
 #include "support/aot_builder.h"
 #include "support/debug_file_writer.h"

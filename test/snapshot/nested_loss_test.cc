@@ -1,8 +1,8 @@
 // A dump is cut off at any moment while one result is built for another one: what is kept in the end is of one piece.
+#include "algorithms/dominator_tree.h"
 #include "dump/open.h"
-#include "graph/dominator_tree.h"
-#include "graph/live.h"
-#include "graph/object_graph.h"
+#include "objects/live.h"
+#include "objects/object_graph.h"
 #include "snapshot/snapshot.h"
 #include "support/core_file.h"
 #include "support/random_graph.h"

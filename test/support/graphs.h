@@ -1,8 +1,8 @@
 // Object graphs without a heap: random ones of many shapes, and large ones that look like heaps.
 #pragma once
-#include "graph/edges.h"
-#include "graph/object_sizes.h"
-#include "graph/owners.h"
+#include "algorithms/edges.h"
+#include "algorithms/object_sizes.h"
+#include "algorithms/owners.h"
 
 #include <string>
 #include <vector>

@@ -13,7 +13,7 @@
 // Addresses fit into 32 bits for 32-bit targets and do not for 64-bit ones. heap.objects lists all objects written:
 // what a walk must find. References stay valid while the builder lives; nothing can be added after the first target().
 #pragma once
-#include "runtime/gc_1.h"
+#include "runtime/gc/gc_1.h"
 #include "support/block.h"
 #include "support/edits.h"
 #include "support/gc_state.h"

@@ -12,7 +12,7 @@
 //
 // process.objects lists all objects written: what a walk must find. Nothing can be added after the first target().
 #pragma once
-#include "runtime/gc_nf16.h"
+#include "runtime/corert/gc_nf16.h"
 #include "support/edits.h"
 #include "support/heap_builder.h"
 

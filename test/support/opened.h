@@ -1,7 +1,7 @@
 // Opened: a HeapBuilder's process as dnheap sees it: target, runtime, heap. And the shapes that tests go through.
 #pragma once
 #include "heap/walk.h"
-#include "runtime/core_clr.h"
+#include "runtime/coreclr/core_clr.h"
 #include "support/heap_builder.h"
 
 namespace dnheap::test {

@@ -1,9 +1,9 @@
 // Random graphs for tests of references, and the parts that dnheap makes of a heap: every slot of every shape that a
 // GCDesc can have holds null, an object, or, for a few in a hundred, something bad; the test keeps its own account.
 #pragma once
-#include "graph/live.h"
-#include "graph/object_graph.h"
 #include "heap/tally.h"
+#include "objects/live.h"
+#include "objects/object_graph.h"
 #include "support/opened.h"
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "runtime/layout/gc_structures.h"
 
-#include "runtime/gc_1.h"
+#include "runtime/gc/gc_1.h"
 
 #include <algorithm>
 #include <set>

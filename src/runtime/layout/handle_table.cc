@@ -1,6 +1,6 @@
 #include "runtime/layout/handle_table.h"
 
-#include "runtime/gc_1.h"
+#include "runtime/gc/gc_1.h"
 
 #include <algorithm>
 

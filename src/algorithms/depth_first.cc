@@ -1,0 +1,184 @@
+#include "algorithms/depth_first.h"
+
+#include "base/error.h"
+#include "base/parallel.h"
+
+namespace dnheap {
+namespace {
+
+constexpr u64 chunk = u64{1} << 20; // edges handed out at once
+
+// Two bits per object, both set for those with references of their own. For the others the low one says that a
+// reference was seen, the high one that two were.
+class SeenTwice {
+public:
+  SeenTwice(const Edges &edges, unsigned threads) : words_((edges.objects() + 31) / 32) {
+    u64 objects = edges.objects();
+    parallel_for((words_.size() + 0xffff) / 0x10000, threads, [&](u64 part, unsigned) {
+      u64 end = std::min(objects, (part + 1) * 0x10000 * 32);
+      for (u64 i = part * 0x10000 * 32; i < end; ++i)
+        words_[i / 32] |= u64{edges.first[i] != edges.first[i + 1] ? 3u : 0u} << (i % 32 * 2);
+    });
+  }
+  void see(std::span<const ObjectId> targets) {
+    for (ObjectId target : targets) {
+      u32 shift = static_cast<u32>(target) % 32 * 2;
+      std::atomic_ref<u64> word(words_[static_cast<u32>(target) / 32]);
+      if (word.load(std::memory_order_relaxed) >> shift & 2)
+        continue;
+      if (word.fetch_or(u64{1} << shift, std::memory_order_relaxed) >> shift & 1)
+        word.fetch_or(u64{2} << shift, std::memory_order_relaxed);
+    }
+  }
+  bool operator[](u64 i) const { return words_[i / 32] >> (i % 32 * 2) & 2; }
+
+private:
+  LargeArray<u64> words_;
+};
+
+// Sets the bits of objects that need no number, and returns how many these are.
+u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
+                  ObjectBits &out) {
+  SeenTwice twice(edges, threads);
+  parallel_for((edges.targets.size() + chunk - 1) / chunk, threads, [&](u64 i, unsigned) {
+    watch.check();
+    twice.see(edges.targets.subspan(i * chunk, std::min(chunk, edges.targets.size() - i * chunk)));
+  });
+  twice.see(roots.objects);
+  u64 count = 0;
+  for (u64 i = 0; i < edges.objects(); ++i)
+    if (!twice[i]) {
+      out.set(i);
+      ++count;
+    }
+  return count;
+}
+
+class Search {
+public:
+  Search(const Edges &edges, DepthFirst &out, const Watch &watch) : edges_(edges), out_(out), watch_(watch) {
+    LargeArray<u64> &words = met_.words();
+    words = LargeArray<u64>(out.left_out.words().size());
+    std::copy(out.left_out.words().begin(), out.left_out.words().end(), words.begin());
+  }
+
+  u32 add(u32 object, u32 parent) {
+    u32 v = out_.vertices++;
+    out_.object[v] = object;
+    out_.vertex[v] = {parent, 0, parent, 0};
+    return v;
+  }
+
+  void run(ObjectId start, u32 owner) {
+    if (met_.test(start))
+      return;
+    u32 v = enter(start, owner);
+    while (v != owner) {
+      if (++steps_ % 0x10000 == 0)
+        watch_.check();
+      v = meet_next() ? descend(v) : leave(v);
+    }
+  }
+
+private:
+  // Goes on with the references of the current vertex up to an object not met before.
+  bool meet_next() {
+    while (at_ != end_) {
+      found_ = *at_++;
+      if (at_ + ahead < end_)
+        __builtin_prefetch(&edges_.first[static_cast<u32>(at_[ahead])]);
+      if (!met_.test(found_))
+        return true;
+    }
+    return false;
+  }
+  u32 enter(ObjectId object, u32 parent) {
+    met_.set(object);
+    u32 v = add(static_cast<u32>(object), parent);
+    out_.number[static_cast<u32>(object)] = v;
+    std::span<const ObjectId> targets = edges_.of(object);
+    at_ = targets.data();
+    end_ = at_ + targets.size();
+    for (i64 i = 0; i < std::min<i64>(ahead, end_ - at_); ++i)
+      if (!met_.test(at_[i]))
+        __builtin_prefetch(&edges_.first[static_cast<u32>(at_[i])]);
+    return v;
+  }
+  u32 descend(u32 v) {
+    u64 cursor = static_cast<u64>(at_ - edges_.targets.data());
+    u64 left = static_cast<u64>(end_ - at_);
+    Vertex &vertex = out_.vertex[v];
+    vertex.label = static_cast<u32>(cursor);
+    vertex.semi = static_cast<u32>(cursor >> 32);
+    vertex.bucket = static_cast<u32>(std::min<u64>(left, many));
+    return enter(found_, v);
+  }
+  u32 leave(u32 v) {
+    u32 parent = out_.vertex[v].ancestor;
+    out_.vertex[v] = {parent, 0, parent, 0};
+    const Vertex &up = out_.vertex[parent];
+    u64 cursor = up.label | u64{up.semi} << 32;
+    at_ = edges_.targets.data() + cursor;
+    end_ = up.bucket == many ? edges_.targets.data() + edges_.first[out_.object[parent] + 1] : at_ + up.bucket;
+    return parent;
+  }
+
+  static constexpr u32 many = ~u32{0};
+  static constexpr i64 ahead = 8;
+  const Edges &edges_;
+  DepthFirst &out_;
+  const Watch &watch_;
+  ObjectBits met_;
+  const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
+  ObjectId found_ = no_object;
+  u64 steps_ = 0;
+};
+
+} // namespace
+
+RootsByOwner::RootsByOwner(const Owners &owners, u64 object_count) : first(u64{owners.count} + 1), objects() {
+  auto sound = [&](const OwnedRoot &root) {
+    return static_cast<u32>(root.owner) < owners.count && static_cast<u32>(root.object) < object_count;
+  };
+  for (const OwnedRoot &root : owners.roots)
+    if (sound(root))
+      ++first[static_cast<u32>(root.owner) + 1];
+  for (u64 i = 1; i < first.size(); ++i)
+    first[i] += first[i - 1];
+  objects.resize(first.back());
+  std::vector<u64> next(first.begin(), first.end() - 1);
+  for (const OwnedRoot &root : owners.roots)
+    if (sound(root))
+      objects[next[static_cast<u32>(root.owner)]++] = root.object;
+}
+
+DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
+                       const Watch &watch) {
+  u64 objects = edges.objects();
+  u64 most = objects + owners.count + 1;
+  if (most > most_objects)
+    throw Error("more than 4 billion objects and roots: dominators number them with 32 bits");
+  left_out = ObjectBits(objects);
+  u64 leaves = 0;
+  {
+    Timer timer(watch, "single references");
+    leaves = find_left_out(edges, roots, threads, watch, left_out);
+  }
+  Timer timer(watch, "depth-first search");
+  number = LargeArray<u32>(objects);
+  object = LargeArray<u32>(most - leaves);
+  vertex = LargeArray<Vertex>(most - leaves);
+  Search search(edges, *this, watch);
+  search.add(static_cast<u32>(most - 1), 0);
+  for (u32 owner = 0; owner < owners.count; ++owner) {
+    if (owner == owners.precise)
+      first_conservative = vertices;
+    u32 v = search.add(static_cast<u32>(objects + owner), 0);
+    for (ObjectId root : roots.of(owner))
+      search.run(root, v);
+  }
+  if (owners.precise >= owners.count)
+    first_conservative = vertices;
+}
+
+} // namespace dnheap

@@ -1,0 +1,26 @@
+// Owners: the roots as the graph algorithms see them: which object each one names, and which owner (a static field, a
+// thread's stack, a handle, ...) it belongs to. Owners are numbered from 0: first the precise ones, then the
+// conservative ones, which never compete: they own only what no precise one reaches. A view; any number of threads may
+// read.
+#pragma once
+#include "algorithms/object_id.h"
+
+#include <span>
+
+namespace dnheap {
+
+enum class OwnerId : u32 {};
+
+struct OwnedRoot {
+  ObjectId object;
+  OwnerId owner;
+};
+
+struct Owners {
+  u32 count = 0;   // all owners
+  u32 precise = 0; // the first ones
+  // In any order, an object may be named several times. Entries with an owner or an object out of range do not count.
+  std::span<const OwnedRoot> roots;
+};
+
+} // namespace dnheap

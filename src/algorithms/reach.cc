@@ -1,0 +1,131 @@
+#include "algorithms/reach.h"
+
+#include "algorithms/depth_first.h"
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace dnheap {
+namespace {
+
+constexpr u64 worth_sharing = 8192; // objects that wait to be looked at
+constexpr u64 part_size = 2048;     // of them handed out at once
+
+// Of all bits that are set.
+Retained total(const ObjectBits &bits, const ObjectSizes &sizes) {
+  Retained sum;
+  const LargeArray<u64> &words = bits.words();
+  for (u64 i = 0; i < words.size(); ++i)
+    for (u64 word = words[i]; word != 0; word &= word - 1) {
+      ++sum.objects;
+      sum.bytes += sizes.of(ObjectId(i * 64 + static_cast<u64>(std::countr_zero(word))));
+    }
+  return sum;
+}
+
+} // namespace
+
+Reach::Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch)
+    : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), met_(std::move(met)) {}
+
+// What these refer to and was not met yet waits next. First come, first served: objects are made in an order that much
+// of what refers to them keeps, so this goes along the heap where going deep would jump.
+void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
+  constexpr u64 ahead = 16;
+  for (u64 i = 0; i < objects.size(); ++i) {
+    if (i + ahead < objects.size())
+      __builtin_prefetch(&edges_.first[objects[i + ahead]]);
+    if (i + ahead / 2 < objects.size())
+      __builtin_prefetch(edges_.targets.data() + edges_.first[objects[i + ahead / 2]]);
+    for (ObjectId target : edges_.of(ObjectId{objects[i]}))
+      if (met_.claim(target))
+        next.push_back(static_cast<u32>(target));
+  }
+}
+
+void Reach::from(std::span<const ObjectId> starts) {
+  std::vector<std::vector<u32>> waiting(threads_), next(threads_);
+  for (ObjectId start : starts)
+    if (static_cast<u32>(start) < edges_.objects() && met_.claim(start))
+      waiting[0].push_back(static_cast<u32>(start));
+  for (u64 rounds = 0;; ++rounds) {
+    u64 count = 0;
+    for (const std::vector<u32> &part : waiting)
+      count += part.size();
+    if (count == 0)
+      return;
+    if (count > worth_sharing || rounds % 0x1000 == 0)
+      watch_.check();
+    for (const std::vector<u32> &part : waiting)
+      parallel_for(
+          (part.size() + part_size - 1) / part_size, count < worth_sharing ? 1 : threads_, [&](u64 i, unsigned worker) {
+            std::span<const u32> all(part);
+            look_at(all.subspan(i * part_size, std::min(part_size, part.size() - i * part_size)), next[worker]);
+          });
+    waiting.swap(next);
+    for (std::vector<u32> &part : next)
+      part.clear();
+  }
+}
+
+Retained Reach::total(const ObjectSizes &sizes) const { return dnheap::total(met_, sizes); }
+
+RetainedBySets::RetainedBySets(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
+                               const Watch &watch)
+    : edges_(edges), sizes_(sizes), threads_(threads), watch_(watch), held_precisely_(edges.objects()) {
+  Timer timer(watch, "reachable objects");
+  RootsByOwner roots(owners, edges.objects());
+  const auto conservative = roots.objects.begin() + static_cast<i64>(roots.first[owners.precise]);
+  precise_.assign(roots.objects.begin(), conservative);
+  Reach reach(edges_, threads_, watch_);
+  reach.from(precise_);
+  const LargeArray<u64> &met = reach.met().words();
+  std::copy(met.begin(), met.end(), held_precisely_.words().begin());
+  std::copy_if(conservative, roots.objects.end(), std::back_inserter(conservative_),
+               [&](ObjectId root) { return !held_precisely_.test(root); });
+  reach.from(conservative_);
+  reached_ = reach.total(sizes_);
+}
+
+Retained RetainedBySets::of(const std::function<bool(ObjectId)> &in_set) const {
+  Timer timer(watch_, "reachable without a set");
+  ObjectBits met(edges_.objects());
+  std::vector<std::atomic<u64>> counts(2); // objects and bytes of the set
+  u64 words = met.words().size();
+  constexpr u64 part_size = 1024;
+  parallel_for((words + part_size - 1) / part_size, threads_, [&](u64 part, unsigned) {
+    u64 objects = 0, bytes = 0;
+    for (u64 i = part * part_size * 64; i < std::min(edges_.objects(), (part + 1) * part_size * 64); ++i)
+      if (in_set(ObjectId(i))) {
+        met.set(i);
+        ++objects;
+        bytes += sizes_.of(ObjectId(i));
+      }
+    counts[0] += objects;
+    counts[1] += bytes;
+  });
+  Reach reach(edges_, std::move(met), threads_, watch_);
+  reach.from(precise_);
+  const Retained left = reach.total(sizes_), others = held_conservatively_without(reach.met());
+  return {reached_.objects - (left.objects - counts[0]) - others.objects,
+          reached_.bytes - (left.bytes - counts[1]) - others.bytes};
+}
+
+// `out`: the set, and what precise owners still reach. What they reached before is not held by chance instead.
+Retained RetainedBySets::held_conservatively_without(const ObjectBits &out) const {
+  if (conservative_.empty())
+    return {};
+  ObjectBits met(edges_.objects());
+  for (u64 i = 0; i < met.words().size(); ++i)
+    met.words()[i] = out.words()[i] | held_precisely_.words()[i];
+  Reach reach(edges_, std::move(met), threads_, watch_);
+  reach.from(conservative_);
+  ObjectBits fresh(edges_.objects());
+  for (u64 i = 0; i < fresh.words().size(); ++i)
+    fresh.words()[i] = reach.met().words()[i] & ~(out.words()[i] | held_precisely_.words()[i]);
+  return total(fresh, sizes_);
+}
+
+} // namespace dnheap

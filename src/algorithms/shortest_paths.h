@@ -1,0 +1,69 @@
+// ShortestPaths: a breadth-first search, level by level, that remembers for each object whom it was met from. What it
+// finds does not depend on the number of threads: of several ways of the same length, the one over the object with the
+// least number counts, step by step from the far end, and the owner with the least number. Costs 4 bytes per object and
+// one bit, and 4 bytes per object of two levels; a level of few objects is not worth a second thread.
+#pragma once
+#include "algorithms/edges.h"
+#include "algorithms/object_bits.h"
+#include "algorithms/owners.h"
+#include "base/watch.h"
+
+#include <optional>
+#include <vector>
+
+namespace dnheap {
+
+class ShortestPaths {
+public:
+  ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch);
+
+  // Searches from these roots over all that earlier calls did not meet, up to the level in which `until` is met if that
+  // is an object. With earlier calls it makes a forest. Throws Error when objects and owners are more than 2^32 - 2.
+  void grow(std::span<const OwnedRoot> roots, ObjectId until = no_object);
+  // The precise owners first, to the end; then, if `until` was not met, the conservative ones.
+  void grow(const Owners &owners, ObjectId until = no_object);
+
+  bool met(ObjectId object) const { return from_[static_cast<u32>(object)] != 0; }
+  // Whom an object was met from; nothing for roots, and for what was not met.
+  std::optional<ObjectId> parent(ObjectId object) const {
+    u32 from = from_[static_cast<u32>(object)];
+    return from != 0 && from <= edges_.objects() ? std::optional(ObjectId{from - 1}) : std::nullopt;
+  }
+  // The owner that a search began with here.
+  std::optional<OwnerId> owner(ObjectId root) const {
+    u32 from = from_[static_cast<u32>(root)];
+    return from > edges_.objects() ? std::optional(OwnerId(from - 1 - edges_.objects())) : std::nullopt;
+  }
+  // From the root to the object; empty if it was not met.
+  std::vector<ObjectId> path(ObjectId object) const;
+
+  // The objects of `wanted` that the last call to grow met, nearest first, within a level by number.
+  void look_for(const ObjectBits *wanted) { wanted_ = wanted; }
+  const std::vector<ObjectId> &found() const { return found_; }
+
+private:
+  using Level = std::vector<std::vector<u32>>; // by thread
+  u64 begin(std::span<const OwnedRoot> roots, Level &level);
+  u64 settle(Level &level);
+  void expand(std::span<const u32> objects, std::vector<u32> &next, bool alone);
+
+  const Edges edges_;
+  const unsigned threads_;
+  const Watch watch_;
+  LargeArray<u32> from_; // 1 + the object it was met from, or 1 + objects + owner; 0 = not met
+  ObjectBits settled_;   // met in an earlier level: nothing changes any more
+  const ObjectBits *wanted_ = nullptr;
+  std::vector<ObjectId> found_;
+};
+
+struct OwnedPath {
+  OwnerId owner;
+  std::vector<ObjectId> objects; // from the root to the object in question
+};
+
+// From every owner that leads to the object a shortest path, the nearest `most` of them: one search over the referrers
+// (edges turned round). Ties go to the owner, then the root, with the lesser number.
+std::vector<OwnedPath> paths_from_owners(const Edges &referrers, const Owners &owners, ObjectId object, u64 most,
+                                         unsigned threads, const Watch &watch);
+
+} // namespace dnheap

@@ -1,0 +1,141 @@
+#include "objects/object_graph.h"
+
+#include "base/parallel.h"
+
+#include <array>
+
+namespace dnheap {
+
+namespace {
+
+// One thread's part. References of consecutive objects go through a short queue, so that the memory that tells their
+// targets' ids has been asked for when it is read.
+class EdgeReader {
+public:
+  EdgeReader(const ObjectIndex &index, const References &references, LargeArray<u64> &degrees)
+      : index_(index), degrees_(degrees), reader_(references) {}
+
+  bool open(Address address, OpenedObject &object) { return reader_.open(address, object); }
+  void read(ObjectId id, const OpenedObject &object) {
+    reader_.for_each(object, [&](Address target) {
+      u64 place = index_.places().find(target);
+      if (place == HeapPlaces::nowhere) {
+        ++bad;
+        return;
+      }
+      index_.prefetch(place);
+      if (end_ - begin_ == waiting_.size())
+        settle();
+      waiting_[end_++ % waiting_.size()] = {place, static_cast<u32>(id)};
+    });
+  }
+  void settle_all() {
+    while (begin_ != end_)
+      settle();
+  }
+
+  std::vector<ObjectId> targets;
+  u64 bad = 0;
+
+private:
+  struct Waiting {
+    u64 place;
+    u32 source;
+  };
+  void settle() {
+    const Waiting &reference = waiting_[begin_++ % waiting_.size()];
+    ObjectId target = index_.at_place(reference.place);
+    if (target == no_object) {
+      ++bad;
+      return;
+    }
+    targets.push_back(target);
+    ++degrees_[reference.source];
+  }
+
+  const ObjectIndex &index_;
+  LargeArray<u64> &degrees_;
+  ReferenceReader reader_;
+  std::array<Waiting, 64> waiting_;
+  u64 begin_ = 0, end_ = 0;
+};
+
+// The alignment of object sizes: the same all over a range.
+class Alignments {
+public:
+  Alignments(const Heap &heap, Address from) : ranges_(heap.ranges()) {
+    at_ = std::upper_bound(ranges_.begin(), ranges_.end(), from,
+                           [](Address a, const ObjectRange &range) { return a < range.end(); });
+  }
+  u64 of(Address address) { // ascending
+    while (at_ + 1 < ranges_.end() && at_->end() <= address)
+      ++at_;
+    return at_->alignment;
+  }
+
+private:
+  std::span<const ObjectRange> ranges_;
+  std::span<const ObjectRange>::iterator at_;
+};
+
+} // namespace
+
+ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
+                         const Watch &watch, std::span<const Address> holders)
+    : types_(index.count()), sizes_(index.count()), first_(index.count() + 1) {
+  Timer timer(watch, "edges", heap.segment_bytes());
+  threads = std::max(threads, 1u);
+  const u64 blocks = index.places().blocks();
+  std::vector<std::unique_ptr<EdgeReader>> readers;
+  for (unsigned i = 0; i < threads; ++i)
+    readers.push_back(std::make_unique<EdgeReader>(index, references, first_));
+  // Each object's degree, each block's targets.
+  std::vector<std::vector<ObjectId>> targets(blocks);
+  std::vector<std::vector<ObjectSizes::Large>> large(blocks);
+  parallel_for(blocks, threads, [&](u64 block, unsigned worker) {
+    watch.check();
+    EdgeReader &reader = *readers[worker];
+    Alignments alignments(heap, index.places().block_address(block));
+    auto holder = std::lower_bound(holders.begin(), holders.end(), index.places().block_address(block));
+    index.for_each(block, [&](ObjectId id, Address address) {
+      OpenedObject object;
+      types_[static_cast<u32>(id)] = TypeId(references.types().size());
+      if (!reader.open(address, object))
+        return;
+      types_[static_cast<u32>(id)] = object.id;
+      u64 size = align_up(object.size, alignments.of(address));
+      if (size >= ObjectSizes::in_large)
+        large[block].push_back({id, size});
+      sizes_[static_cast<u32>(id)] = static_cast<u32>(std::min<u64>(size, ObjectSizes::in_large));
+      while (holder != holders.end() && *holder < address)
+        ++holder;
+      if (holder == holders.end() || *holder != address)
+        reader.read(id, object);
+    });
+    reader.settle_all();
+    targets[block].assign(reader.targets.begin(), reader.targets.end());
+    reader.targets.clear();
+    if (Progress *progress = watch.progress)
+      progress->done += index.places().block_size() << index.places().unit_shift();
+  });
+  for (const auto &reader : readers)
+    bad_ += reader->bad;
+  readers.clear();
+  std::vector<u64> before(blocks + 1);
+  for (u64 block = 0; block < blocks; ++block) {
+    before[block + 1] = before[block] + targets[block].size();
+    large_.insert(large_.end(), large[block].begin(), large[block].end());
+  }
+  targets_ = LargeArray<ObjectId>(before[blocks]);
+  parallel_for(blocks, threads, [&](u64 block, unsigned) {
+    watch.check();
+    u64 sum = before[block];
+    for (u64 id = index.first_of(block), end = index.first_of(block + 1); id < end; ++id)
+      sum += std::exchange(first_[id], sum);
+    std::copy(targets[block].begin(), targets[block].end(), targets_.begin() + before[block]);
+    targets[block] = {};
+  });
+  first_[index.count()] = before[blocks];
+}
+
+} // namespace dnheap

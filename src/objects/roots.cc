@@ -1,0 +1,295 @@
+#include "objects/roots.h"
+
+#include "base/text.h"
+#include "objects/stack_roots.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_finalizer_roots = 1 << 28;
+constexpr u64 max_holder_elements = 1 << 24;
+constexpr u64 max_spine_handles = 4096, max_spine_elements = 1 << 20;
+constexpr const char *unnamed_element = "<runtime>"; // the runtime keeps objects of its own between statics
+
+class RootCollection {
+public:
+  RootCollection(const Runtime &runtime, RootSet &to)
+      : runtime_(runtime), memory_(runtime.memory()), p_(memory_.format().pointer_size), to_(to) {}
+
+  void add_threads() {
+    try {
+      threads_ = runtime_.threads(to_.problems);
+    } catch (const Error &e) {
+      to_.problems.push_back(std::string("the thread list was not found: ") + e.what());
+    }
+    for (const ThreadData &thread : threads_) {
+      numbers_.emplace(thread.address, static_cast<u32>(to_.threads.size() + 1));
+      to_.threads.push_back({thread.address, thread.os_id, thread.managed_id});
+    }
+  }
+
+  // What is weak is no root; a dependent handle is an edge.
+  void add_handles() {
+    const Gc &gc = runtime_.gc();
+    for (const HandleData &h : gc.get_handles(gc.get_supported_handle_types(), to_.problems)) {
+      if (h.type == HandleType::dependent) {
+        if (h.secondary && *h.secondary)
+          to_.dependent.push_back({h.handle, h.object, *h.secondary});
+        continue;
+      }
+      // Whether a count that is not known (on Linux: of ComWrappers) is 0 nobody can tell: what may live is a root.
+      if (!h.strong_reference && !(h.type == HandleType::ref_counted && !h.ref_count))
+        continue;
+      Root root;
+      root.slot = h.handle;
+      root.object = h.object;
+      root.handle = h.type;
+      root.pinned = h.type == HandleType::pinned || h.type == HandleType::async_pinned;
+      to_.roots.push_back(root);
+    }
+    std::sort(to_.dependent.begin(), to_.dependent.end(),
+              [](const DependentHandle &a, const DependentHandle &b) { return a.handle < b.handle; });
+  }
+
+  // Objects that were found dead and whose finalizer is due, or runs. Those that are merely registered are no roots.
+  void add_finalizer_queue() {
+    const Gc &gc = runtime_.gc();
+    for (Address heap : gc.get_gc_heaps())
+      for (const GCFinalizeQueuePart &part : finalize_queue_parts(gc.get_heap_data(heap))) {
+        std::string_view name = part.name;
+        if (name == "critical" || name == "ready")
+          add_finalizer_part(part);
+      }
+  }
+
+  void add_statics() {
+    std::vector<StaticRoot> statics = runtime_.static_roots(to_.problems);
+    for (StaticRoot &s : statics) {
+      u32 name = static_cast<u32>(to_.names.size());
+      to_.names.push_back(std::move(s.name));
+      auto number = numbers_.find(s.thread);
+      u32 thread = s.thread && number != numbers_.end() ? number->second : 0;
+      to_.slots.push_back({s.slot, name, thread});
+      if (!s.is_root)
+        continue;
+      Root root;
+      root.slot = s.slot;
+      root.object = s.object;
+      root.kind = s.thread ? RootKind::thread_static : RootKind::static_field;
+      root.name = name;
+      root.thread = thread;
+      to_.roots.push_back(root);
+      if (s.holder)
+        to_.holders.push_back(s.holder);
+    }
+    add_spines();
+    std::sort(to_.slots.begin(), to_.slots.end(),
+              [](const NamedSlot &a, const NamedSlot &b) { return a.slot < b.slot; });
+    std::sort(to_.holders.begin(), to_.holders.end());
+    to_.holders.erase(std::unique(to_.holders.begin(), to_.holders.end()), to_.holders.end());
+    add_other_elements();
+  }
+
+  const std::vector<ThreadData> &threads() const { return threads_; }
+
+private:
+  void add_finalizer_part(const GCFinalizeQueuePart &part) {
+    u64 missing = 0;
+    for (Address at = part.start; at + p_ <= part.end; at += p_) {
+      std::optional<u64> object = memory_.try_pointer(at);
+      if (!object && ++missing > 4096)
+        break;
+      if (!object || !*object || to_.roots.size() >= max_finalizer_roots)
+        continue;
+      Root root;
+      root.slot = at;
+      root.object = *object;
+      root.kind = RootKind::finalizer;
+      to_.roots.push_back(root);
+    }
+    if (missing)
+      to_.problems.push_back("the queue of objects to be finalized is partly not in this dump");
+  }
+
+  // NativeAOT keeps the objects that hold statics alive by an array of them (the spine), below a handle: a reader wants
+  // to see the statics in its place. It is told by what its elements are.
+  void add_spines() {
+    for (const Root &root : to_.roots)
+      if (root.kind == RootKind::static_field)
+        held_.insert(root.object);
+    std::vector<Address> handles;
+    for (const Root &root : to_.roots)
+      if (root.kind == RootKind::handle && handles.size() < max_spine_handles)
+        handles.push_back(root.object);
+    for (u64 i = 0; i < handles.size() && !held_.empty(); ++i)
+      add_spine(handles[i], true);
+  }
+  void add_spine(Address array, bool look_below) {
+    const u64 length = reference_array_length(array);
+    u64 elements = 0, held = 0;
+    for (u64 i = 0; i < std::min(length, max_spine_elements); ++i)
+      if (Address element = memory_.try_pointer(array + (2 + i) * p_).value_or(0)) {
+        ++elements;
+        held += held_.contains(element);
+      }
+    if (held && 2 * held >= elements)
+      to_.holders.push_back(array);
+    else if (look_below)
+      for (u64 i = 0; i < std::min<u64>(length, 4); ++i)
+        add_spine(memory_.try_pointer(array + (2 + i) * p_).value_or(0), false);
+  }
+  // 0: no array of references.
+  u64 reference_array_length(Address array) const {
+    Address type = array ? method_table_of(memory_, array) : 0;
+    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
+    if (!layout || layout->component_size != p_ || !layout->contains_gc_pointers)
+      return 0;
+    return memory_.try_load<u32>(array + p_).value_or(0);
+  }
+
+  // NativeAOT's holders are no arrays; each of their references has a name, or they are none.
+  bool is_object_of_fields(Address holder) const {
+    Address type = method_table_of(memory_, holder);
+    std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
+    return layout && layout->component_size == 0;
+  }
+
+  // A holder's references are left out of the graph, so what no field names has to be a root as well.
+  void add_other_elements() {
+    u32 name = 0;
+    u64 elements = 0;
+    for (Address holder : to_.holders) {
+      if (is_object_of_fields(holder))
+        continue;
+      u64 length = memory_.try_load<u32>(holder + p_).value_or(0);
+      for (u64 i = 0; i < length; ++i) {
+        if (++elements > max_holder_elements) {
+          to_.problems.push_back("not every element of the arrays that hold static fields was looked at");
+          return;
+        }
+        Address slot = holder + (2 + i) * p_;
+        std::optional<u64> object = memory_.try_pointer(slot);
+        if (!object)
+          break;
+        if (*object == 0 || to_.find_slot(slot) || held_.contains(*object))
+          continue;
+        if (!name) {
+          name = static_cast<u32>(to_.names.size());
+          to_.names.push_back(unnamed_element);
+        }
+        Root root;
+        root.slot = slot;
+        root.object = *object;
+        root.kind = RootKind::static_field;
+        root.name = name;
+        to_.roots.push_back(root);
+      }
+    }
+  }
+
+  const Runtime &runtime_;
+  const Memory &memory_;
+  const u64 p_;
+  RootSet &to_;
+  std::vector<ThreadData> threads_;
+  std::unordered_map<Address, u32> numbers_; // Thread → index from 1
+  std::unordered_set<Address> held_;         // by static fields
+};
+
+template <class Step> void attempt(RootSet &to, const char *what, Step step) {
+  try {
+    step();
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &e) {
+    to.problems.push_back(std::string(what) + " could not be read: " + e.what());
+  }
+}
+
+} // namespace
+
+std::string RootThread::text() const {
+  if (os_id && *os_id)
+    return "thread " + std::to_string(*os_id);
+  if (managed_id)
+    return "managed thread " + std::to_string(*managed_id);
+  return "thread at " + hex(address);
+}
+
+const char *name_of(RootKind kind) {
+  switch (kind) {
+  case RootKind::handle: return "handle";
+  case RootKind::finalizer: return "finalizer";
+  case RootKind::static_field: return "static";
+  case RootKind::thread_static: return "thread_static";
+  case RootKind::com: return "com";
+  case RootKind::stack: return "stack";
+  case RootKind::stack_conservative: break;
+  }
+  return "stack_conservative";
+}
+
+std::string kind_text(const Root &root) {
+  std::string out = name_of(root.kind);
+  return root.kind == RootKind::handle ? out + ":" + name_of(root.handle) : out;
+}
+
+const NamedSlot *RootSet::find_slot(Address slot) const {
+  auto found =
+      std::lower_bound(slots.begin(), slots.end(), slot, [](const NamedSlot &s, Address a) { return s.slot < a; });
+  return found != slots.end() && found->slot == slot ? &*found : nullptr;
+}
+
+RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options) {
+  RootSet out;
+  RootCollection collection(runtime, out);
+  collection.add_threads();
+  attempt(out, "handles", [&] { collection.add_handles(); });
+  attempt(out, "the queue of objects to be finalized", [&] { collection.add_finalizer_queue(); });
+  if (options.statics)
+    attempt(out, "static fields", [&] { collection.add_statics(); });
+  if (options.stacks)
+    add_stack_roots(runtime.target(), collection.threads(), object_at, out);
+  std::stable_sort(out.roots.begin(), out.roots.end(), [](const Root &a, const Root &b) {
+    return std::tie(a.kind, a.handle, a.thread, a.slot, a.object) <
+           std::tie(b.kind, b.handle, b.thread, b.slot, b.object);
+  });
+  return out;
+}
+
+RootOwners group_roots(const RootSet &roots, const std::function<u64(Address)> &type_of,
+                       const std::function<std::string(u64)> &type_name) {
+  RootOwners out;
+  out.owner_of.resize(roots.roots.size());
+  std::map<std::tuple<RootKind, HandleType, u32, u32, u64>, u32> known;
+  for (u64 i = 0; i < roots.roots.size(); ++i) {
+    const Root &root = roots.roots[i];
+    u64 type = root.kind == RootKind::handle ? type_of(root.object) : 0;
+    auto [it, added] =
+        known.try_emplace({root.kind, root.handle, root.name, root.thread, type}, static_cast<u32>(out.owners.size()));
+    if (added) {
+      std::string kind = root.is_conservative() ? "a word on the stack" : kind_text(root);
+      RootOwners::Owner owner{root.kind, root.is_conservative(), std::move(kind), root.thread, ""};
+      if (root.name)
+        owner.name += " " + roots.name(root);
+      if (root.kind == RootKind::handle)
+        owner.name += " " + type_name(type);
+      owner.source = owner.name;
+      if (const RootThread *thread = roots.thread(root))
+        owner.name += " of " + thread->text();
+      out.owners.push_back(std::move(owner));
+    }
+    out.owner_of[i] = it->second;
+  }
+  return out;
+}
+
+} // namespace dnheap

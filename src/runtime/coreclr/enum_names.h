@@ -1,0 +1,37 @@
+// EnumNames: what the values of enums are called, from the metadata of the assemblies that define them: fields of
+// CoreCLR's types; NativeAOT programs have no such metadata. Each enum is read once and kept. One thread.
+#pragma once
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/coreclr/type_lookup_1.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+class EnumNames {
+public:
+  // `runtime` may be of any kind.
+  explicit EnumNames(const Runtime &runtime);
+
+  // Of an enum's own MethodTable: of boxed ones, of an array's elements. Empty: no enum, or no such value. Several
+  // flags: "Read | Write".
+  std::string text(Address enum_type, u64 value);
+  // Of the enum that a field is of.
+  std::string text(Address declaring_type, const std::string &field, u64 value);
+
+private:
+  using Members = std::vector<std::pair<u64, std::string>>; // by value
+
+  const Members &members(Address enum_type);
+  Address enum_of(Address declaring_type, const std::string &field);
+
+  const CoreClr *runtime_; // null: of another kind
+  std::unique_ptr<TypeLookup1> lookup_;
+  std::map<Address, Members> members_;
+  std::map<std::pair<Address, std::string>, Address> enums_;
+};
+
+} // namespace dnheap

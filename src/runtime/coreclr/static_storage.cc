@@ -1,0 +1,15 @@
+#include "runtime/coreclr/static_storage.h"
+
+#include "runtime/coreclr/auxiliary_statics.h"
+#include "runtime/coreclr/module_statics.h"
+
+namespace dnheap {
+
+std::unique_ptr<StaticStorage> static_storage(const Memory &memory, const ContractDescriptor &descriptor,
+                                              const RuntimeTypeSystem1 &types, const FieldDesc1 &fields) {
+  if (descriptor.find_field("MethodTable", "Token"))
+    return std::make_unique<ModuleStatics>(memory, descriptor, types, fields);
+  return std::make_unique<AuxiliaryStatics>(memory, descriptor, types);
+}
+
+} // namespace dnheap

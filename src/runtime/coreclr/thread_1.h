@@ -1,0 +1,24 @@
+// Thread contract, version 1: the runtime's thread list and each thread's allocation context.
+// Spec: dotnet/runtime docs/design/datacontracts/Thread.md. Reads a few words per thread; the list is capped.
+#pragma once
+#include "contract/descriptor.h"
+#include "runtime/thread_data.h"
+
+namespace dnheap {
+
+class Thread1 {
+public:
+  Thread1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
+
+  // In list order. What ends the list early, or cannot be read of a thread, is added to `problems`.
+  std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
+
+  // Where its GCAllocContext lies; 0: it has none.
+  Address find_context(Address thread) const;
+
+private:
+  const Memory *memory_;
+  const ContractDescriptor *descriptor_;
+};
+
+} // namespace dnheap

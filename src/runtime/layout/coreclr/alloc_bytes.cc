@@ -1,0 +1,69 @@
+#include "runtime/layout/coreclr/alloc_bytes.h"
+
+#include "runtime/coreclr/thread_1.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_bytes = u64{1} << 46; // of one thread; addresses of a heap on 64 bits are above
+
+struct Context {
+  Address at = 0;
+  u64 unused = 0;
+};
+
+std::vector<Context> contexts_of(const Derivation &d) {
+  const Thread1 threads(d.memory, d.descriptor);
+  std::vector<Context> out;
+  std::vector<std::string> ignored;
+  try {
+    for (const ThreadData &thread : threads.get_threads(ignored))
+      if (const AllocationContext &c = thread.allocation_context; c.pointer && c.pointer <= c.limit)
+        out.push_back({threads.find_context(thread.address), c.limit - c.pointer});
+  } catch (const Error &) { // why is known: the list of threads is missing
+  }
+  return out;
+}
+
+} // namespace
+
+void derive_alloc_bytes(Derivation &d) {
+  const std::vector<Context> contexts = contexts_of(d);
+  if (contexts.empty())
+    return;
+  const i64 first = align_up(2 * d.pointer_size, u64{8});
+  // Of a thread that has a context: what it handed out, in which the unused rest is counted already.
+  auto counts_all = [&](i64 offset) -> Verdict {
+    for (const Context &context : contexts) {
+      std::optional<u64> bytes = d.memory.try_load<u64>(context.at + static_cast<u64>(offset));
+      if (!bytes)
+        return Verdict::cannot_tell();
+      if (*bytes < context.unused || *bytes == 0 || *bytes >= most_bytes || *bytes % d.pointer_size)
+        return false;
+    }
+    return true;
+  };
+  // It follows the two pointers in all versions (gc/gcinterface.h, gc_alloc_context).
+  if (!d.choose(
+          "GCAllocContext", "AllocBytes", [&] { return std::vector<i64>{first}; }, counts_all,
+          "of every thread with a context a count of bytes, not less than the unused rest of it"))
+    return;
+  // The other count follows; most threads have made no large object.
+  auto counts_large = [&](i64 offset) -> Verdict {
+    for (const Context &context : contexts) {
+      std::optional<u64> bytes = d.memory.try_load<u64>(context.at + static_cast<u64>(offset));
+      if (!bytes)
+        return Verdict::cannot_tell();
+      if (*bytes >= most_bytes || *bytes % 8)
+        return false;
+    }
+    return true;
+  };
+  const i64 next = d.descriptor.offset("GCAllocContext", "AllocBytes") + 8;
+  d.choose(
+      "GCAllocContext", "AllocBytesLoh", [&] { return std::vector<i64>{next}; }, counts_large,
+      "a count of bytes for every thread, behind AllocBytes");
+}
+
+} // namespace dnheap

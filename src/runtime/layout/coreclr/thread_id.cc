@@ -1,0 +1,72 @@
+#include "runtime/layout/coreclr/thread_id.h"
+
+#include "runtime/coreclr/thread_1.h"
+#include "runtime/layout/coreclr/dac_table.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+// Where g_pThinLockThreadIdDispenser lies in g_dacTable (inc/dacvars.h), counted from g_gcDacGlobals; wide.
+constexpr i64 first_variable = 8, last_variable = 40;
+constexpr i64 dispenser_words = 32, thread_words = 32;
+constexpr u32 most_ids = 65536;
+
+// Those that live: one that has ended has given its number back.
+std::vector<Address> threads_of(const Derivation &d) {
+  std::vector<Address> out;
+  try {
+    std::vector<std::string> ignored; // whoever wants the threads is told again
+    for (const ThreadData &thread : Thread1(d.memory, d.descriptor).get_threads(ignored))
+      if (thread.os_id != u64{0})
+        out.push_back(thread.address);
+  } catch (const Error &) {
+  }
+  return out;
+}
+
+// Maps from numbers to Threads: one is a member of the dispenser of numbers.
+std::vector<Address> maps_of(const Derivation &d, Address gc_variable) {
+  std::vector<Address> out;
+  DacTable variables(d, gc_variable);
+  for (i64 i = first_variable; i <= last_variable; ++i) {
+    std::optional<Address> variable = variables.variable(i);
+    Address dispenser = variable ? d.word(*variable).value_or(0) : 0;
+    for (i64 word = 1; dispenser >= 0x10000 && word < dispenser_words; ++word)
+      if (std::optional<u64> map = d.word(dispenser + u64(word) * d.pointer_size);
+          map && *map >= 0x10000 && *map % d.pointer_size == 0)
+        out.push_back(*map);
+  }
+  return out;
+}
+
+} // namespace
+
+void derive_thread_id(Derivation &d, Address gc_variable) {
+  if (d.descriptor.find_field("Thread", "Id"))
+    return;
+  const std::vector<Address> threads = threads_of(d);
+  const std::vector<Address> maps = threads.empty() ? threads : maps_of(d, gc_variable);
+  auto leads_back = [&](Address map, Address thread, i64 x) {
+    u32 id = d.memory.try_load<u32>(thread + u64(x)).value_or(0);
+    return id > 0 && id < most_ids && d.word(map + id * d.pointer_size) == thread;
+  };
+  auto passes = [&](i64 x) -> Verdict {
+    return std::any_of(maps.begin(), maps.end(), [&](Address map) {
+      auto there =
+          std::count_if(threads.begin(), threads.end(), [&](Address thread) { return leads_back(map, thread, x); });
+      return 2 * static_cast<u64>(there) > threads.size();
+    });
+  };
+  if (!maps.empty())
+    d.choose(
+        "Thread", "Id",
+        [&] { return Derivation::search(0, thread_words * static_cast<i64>(d.pointer_size), 4, passes); }, passes,
+        "the runtime's map from numbers to Threads leads back to most");
+  else
+    d.descriptor.missing["Thread.Id"] = "no thread is known, or no variable in g_dacTable that leads to a map of them";
+}
+
+} // namespace dnheap

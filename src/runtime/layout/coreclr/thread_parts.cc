@@ -1,0 +1,157 @@
+#include "runtime/layout/coreclr/thread_parts.h"
+
+#include "runtime/coreclr/thread_1.h"
+#include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 page = 4096, most_stack = u64{1} << 32;
+
+class ThreadPartsDerivation {
+public:
+  explicit ThreadPartsDerivation(Derivation &derivation)
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)) {
+    std::vector<std::string> ignored; // whoever wants the threads is told again
+    std::vector<Address> addresses;
+    for (const ThreadData &thread : Thread1(d_.memory, d_.descriptor).get_threads(ignored)) {
+      threads_.push_back(thread);
+      addresses.push_back(thread.address);
+    }
+    words_ = Derivation::offsets(0, largest_thread(d_, std::move(addresses)) - p_, p_);
+    std::optional<u64> array = d_.descriptor.try_number("ObjectArrayMethodTable");
+    object_array_ = array ? d_.word(*array).value_or(0) : 0;
+  }
+
+  void run() {
+    if (threads_.empty())
+      return;
+    derive_stack();
+    if (d_.descriptor.find_field("MethodTable", "Token"))
+      derive_local_modules();
+    else
+      derive_local_data();
+  }
+
+private:
+  // Between the two lies the stack pointer of the thread, as the operating system says it. A thread whose registers are
+  // not in the target says nothing; one that handles a signal on a stack of its own (an overflow of its stack, a fault)
+  // has its stack pointer elsewhere, and only the shape of its bounds can be looked at.
+  void derive_stack() {
+    std::map<u64, Address> stack_pointers;
+    for (const Thread &thread : d_.target.threads)
+      if (thread.stack_pointer)
+        stack_pointers.emplace(thread.id, thread.stack_pointer);
+    auto passes = [&](i64 x) -> Verdict {
+      u64 inside = 0;
+      std::vector<std::pair<Address, Address>> stacks;
+      for (const ThreadData &thread : threads_) {
+        auto found = stack_pointers.find(thread.os_id.value_or(0));
+        if (found == stack_pointers.end())
+          continue;
+        u64 base = d_.word(thread.address + u64(x)).value_or(0),
+            limit = d_.word(thread.address + u64(x + p_)).value_or(0);
+        if (base % page || limit == 0 || limit >= base || base - limit > most_stack)
+          return false;
+        inside += limit <= found->second && found->second < base;
+        stacks.emplace_back(limit, base);
+      }
+      std::sort(stacks.begin(), stacks.end());
+      for (u64 i = 1; i < stacks.size(); ++i)
+        if (stacks[i].first < stacks[i - 1].second)
+          return false;
+      return stacks.empty() ? Verdict::cannot_tell() : Verdict(inside > 0);
+    };
+    if (!d_.choose(
+            "Thread", "CachedStackBase", [&] { return words_; }, passes,
+            "the end of a page, followed by a limit; no two threads' overlap, and stack pointers lie between"))
+      return;
+    i64 limit = d_.descriptor.offset("Thread", "CachedStackBase") + p_;
+    d_.choose(
+        "Thread", "CachedStackLimit", [&] { return std::vector{limit}; },
+        [&](i64 x) {
+          return std::all_of(threads_.begin(), threads_.end(), [&](const ThreadData &thread) {
+            return d_.word(thread.address + u64(x)).value_or(0) <=
+                   d_.word(thread.address + u64(limit - p_)).value_or(0);
+          });
+        },
+        "follows the base");
+  }
+
+  bool is_object_array(Address object) const { return object && method_table_of(d_.memory, object) == object_array_; }
+
+  // .NET 9 on: {two counts, object[], handles, the Thread itself, …}.
+  void derive_local_data() {
+    auto passes = [&](i64 x) -> Verdict {
+      bool any = false;
+      for (const ThreadData &thread : threads_) {
+        std::optional<u64> data = d_.word(thread.address + u64(x));
+        if (!data)
+          return false;
+        if (!*data)
+          continue; // has not run yet, or has ended
+        std::optional<u64> owner = d_.word(*data + 8 + 2 * u64(p_)), array = d_.word(*data + 8);
+        if (*data < 0x10000 || !owner || !array || (*owner != thread.address && *owner != 0) ||
+            (*array && !is_object_array(*array)))
+          return false;
+        any |= *owner == thread.address;
+      }
+      return any ? Verdict(true) : Verdict::cannot_tell();
+    };
+    if (object_array_)
+      d_.choose(
+          "Thread", "ThreadLocalDataPtr", [&] { return words_; }, passes,
+          "leads to a null or an object[] and then to the Thread itself, for every thread");
+  }
+
+  // 8.0: a table of ThreadLocalModules, by module, and its length. One leads over a handle to an object[].
+  void derive_local_modules() {
+    auto passes = [&](i64 x) -> Verdict {
+      bool any = false;
+      for (const ThreadData &thread : threads_) {
+        std::optional<u64> table = d_.word(thread.address + u64(x)), count = d_.word(thread.address + u64(x + p_));
+        if (!table || !count || (*table == 0) != (*count == 0) || *count > 65536)
+          return false;
+        for (u64 i = 0; i < *count; ++i) {
+          std::optional<u64> module = d_.word(*table + i * d_.pointer_size);
+          if (!module)
+            return false;
+          std::optional<u64> handle = *module ? d_.word(*module + 2 * u64(p_)) : 0;
+          if (!handle || (*handle && !is_object_array(d_.word(*handle).value_or(0))))
+            return false;
+          any |= *handle != 0;
+        }
+      }
+      return any ? Verdict(true) : Verdict::cannot_tell();
+    };
+    if (object_array_)
+      d_.choose(
+          "Thread", "ThreadLocalModules", [&] { return words_; }, passes,
+          "a table of as many modules' thread statics as the next word counts, over handles to object[]");
+  }
+
+  Derivation &d_;
+  const i64 p_;
+  std::vector<ThreadData> threads_;
+  std::vector<i64> words_; // of a Thread; behind each follows another
+  Address object_array_ = 0;
+};
+
+} // namespace
+
+void derive_thread_parts(Derivation &derivation) {
+  if (derivation.descriptor.try_number("ThreadStore") && derivation.descriptor.find_field("Thread", "LinkNext") &&
+      derivation.descriptor.find_field("ThreadStore", "FirstThreadLink"))
+    try {
+      ThreadPartsDerivation(derivation).run();
+    } catch (const Error &e) {
+      derivation.descriptor.missing["Thread.CachedStackBase"] = e.what();
+    }
+}
+
+} // namespace dnheap

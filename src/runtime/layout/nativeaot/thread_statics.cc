@@ -1,0 +1,76 @@
+#include "runtime/layout/nativeaot/thread_statics.h"
+
+#include "runtime/nativeaot/thread_n1.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_threads = 4096, most_words = 64;
+constexpr u64 page = 4096; // the smallest in use
+// From m_pThreadLocalStatics on, in words.
+constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
+
+} // namespace
+
+void derive_thread_statics(Derivation &d, std::optional<u64> size) {
+  const i64 p = static_cast<i64>(d.pointer_size);
+  std::vector<ThreadData> threads;
+  std::vector<std::string> problems;
+  try {
+    threads = ThreadN1(d.memory, d.descriptor).get_threads(problems);
+  } catch (const Error &) {
+    return; // whoever wants threads is told
+  }
+  if (threads.size() > most_threads)
+    threads.resize(most_threads);
+  std::map<u64, Address> stack_pointers;
+  for (const Thread &thread : d.target.threads)
+    if (thread.stack_pointer)
+      stack_pointers.emplace(thread.id, thread.stack_pointer);
+
+  auto passes = [&](i64 offset) -> Verdict {
+    u64 inside = 0;
+    for (const ThreadData &thread : threads) {
+      const Address at = thread.address + static_cast<u64>(offset);
+      std::optional<u64> low = d.word(at + static_cast<u64>(stack_low_word * p)),
+                         high = d.word(at + static_cast<u64>(stack_high_word * p)), object = d.word(at),
+                         inlined = d.word(at + static_cast<u64>(inlined_word * p));
+      if (!low || !high || !object || !inlined)
+        return Verdict::cannot_tell();
+      if (*low >= *high || *low % page || *high % page || *object % d.pointer_size || *inlined % d.pointer_size)
+        return false;
+      // {object, next one, TypeManager}
+      if (*inlined && !d.word(*inlined + 2 * d.pointer_size).value_or(0))
+        return false;
+      auto known = stack_pointers.find(thread.os_id.value_or(0));
+      if (known == stack_pointers.end())
+        continue;
+      if (known->second < *low || known->second >= *high)
+        return false;
+      ++inside;
+    }
+    return inside ? Verdict(true) : Verdict::cannot_tell();
+  };
+  auto candidates = [&] {
+    // A descriptor may tell where the lower bound is.
+    if (std::optional<i64> low = d.descriptor.try_offset("Thread", "CachedStackLimit"))
+      return std::vector<i64>{*low - stack_low_word * p};
+    const i64 end = static_cast<i64>(std::min(size.value_or(most_words * d.pointer_size), most_words * d.pointer_size));
+    return Derivation::offsets(0, size ? end - stack_high_word * p : end, p);
+  };
+  if (!d.choose("Thread", "ThreadLocalStatics", candidates, passes,
+                "the third and the fourth word behind it are the bounds of each thread's stack"))
+    return;
+  const i64 statics = d.descriptor.offset("Thread", "ThreadLocalStatics");
+  for (auto [field, word] : {std::pair{"InlinedThreadLocalStatics", inlined_word},
+                             {"CachedStackLimit", stack_low_word},
+                             {"CachedStackBase", stack_high_word}})
+    if (!d.descriptor.find_field("Thread", field))
+      d.descriptor.set_field("Thread", field, statics + word * p, Origin::discovered);
+}
+
+} // namespace dnheap

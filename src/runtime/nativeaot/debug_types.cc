@@ -1,0 +1,310 @@
+#include "runtime/nativeaot/debug_types.h"
+
+#include "image/dwarf.h"
+#include "image/elf_sections.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr std::string_view producer = "NetRuntime"; // others describe the runtime, which is written in C++
+constexpr u64 most_kept = 1 << 23;                  // types, and fields
+constexpr unsigned most_depth = 16;                 // of structs in structs
+constexpr u64 largest_section = u64{1} << 32;       // a Reference tells a place in it
+constexpr u32 several = ~u32{0};
+
+// [address] or [address][+ offset]: in a block of static fields; with dereferences in an object that a cell leads to.
+struct Place {
+  Address address = 0;
+  u64 offset = 0;
+  bool in_object = false;
+};
+
+std::optional<Place> parse_place(Bytes expression, u64 pointer_size, ByteOrder order) {
+  Place out;
+  if (expression.size() < 1 + pointer_size || expression[0] != std::byte{dwarf::op_addr})
+    return std::nullopt;
+  out.address = load_pointer(expression.data() + 1, {static_cast<u8>(pointer_size), order});
+  expression = expression.subspan(1 + pointer_size);
+  while (!expression.empty() && expression[0] == std::byte{dwarf::op_deref}) {
+    out.in_object = true;
+    expression = expression.subspan(1);
+  }
+  if (expression.empty())
+    return out;
+  if (expression[0] != std::byte{dwarf::op_plus_uconst})
+    return std::nullopt;
+  expression = expression.subspan(1);
+  std::optional<u64> offset = take_uleb128(expression);
+  if (!offset || !expression.empty())
+    return std::nullopt;
+  out.offset = *offset;
+  return out;
+}
+
+} // namespace
+
+// Fills a DebugTypes.
+class DebugTypes::Reader {
+public:
+  Reader(DebugTypes &to, u64 bias, ByteOrder order) : to_(to), bias_(bias), order_(order) {}
+
+  void take(const DwarfEntry &entry) {
+    if (to_.entries_.size() + to_.fields_.size() + statics_.size() + variables_.size() >= most_kept)
+      return;
+    if (entry.depth == 1)
+      take_type(entry);
+    else if (entry.depth == 2 && in_class_)
+      take_part(entry);
+  }
+
+  void finish() {
+    for (u64 i = 0; i < classes_.size(); ++i) {
+      const u64 end = i + 1 < classes_.size() ? classes_[i + 1].fields : to_.fields_.size();
+      Class &c = to_.classes_[i];
+      c.fields = std::span(to_.fields_).subspan(classes_[i].fields, end - classes_[i].fields);
+      c.is_struct = c.parent == 0 && c.name != "Object";
+    }
+    for (u32 i = 0; i < to_.classes_.size(); ++i) {
+      auto [it, is_new] = to_.by_name_.emplace(to_.classes_[i].name, i);
+      if (!is_new && it->second != several && !are_equal(to_.classes_[it->second], to_.classes_[i]))
+        it->second = several;
+    }
+    find_statics();
+  }
+
+private:
+  struct Begin {
+    u64 fields, statics;
+  };
+  struct StaticMember {
+    Reference entry;
+    Field field;
+  };
+  struct Variable {
+    Reference member;
+    Place place;
+  };
+
+  void take_type(const DwarfEntry &entry) {
+    in_class_ = false;
+    const Reference at = static_cast<Reference>(entry.offset);
+    Entry type{at,
+               static_cast<Reference>(entry.type.value_or(0)),
+               entry.tag,
+               entry.is_declaration,
+               static_cast<u8>(std::min<u64>(entry.byte_size.value_or(0), 255)),
+               entry.name};
+    switch (entry.tag) {
+    case dwarf::tag_class_type:
+    case dwarf::tag_structure_type:
+      if (!entry.is_declaration) {
+        in_class_ = true;
+        type.target = static_cast<Reference>(to_.classes_.size());
+        classes_.push_back({to_.fields_.size(), statics_.size()});
+        to_.classes_.push_back({entry.name, entry.byte_size.value_or(0), 0, false, {}, {}});
+      }
+      break;
+    case dwarf::tag_variable:
+      if (std::optional<Place> place = parse_place(entry.location, to_.p_, order_); place && entry.specification)
+        variables_.push_back({static_cast<Reference>(*entry.specification), *place});
+      return;
+    case dwarf::tag_reference_type:
+    case dwarf::tag_pointer_type:
+    case dwarf::tag_base_type:
+    case dwarf::tag_enumeration_type: break;
+    default: return;
+    }
+    to_.entries_.push_back(type);
+  }
+
+  void take_part(const DwarfEntry &entry) {
+    const Reference type = static_cast<Reference>(entry.type.value_or(0));
+    if (entry.tag == dwarf::tag_inheritance)
+      to_.classes_.back().parent = type;
+    if (entry.tag != dwarf::tag_member)
+      return;
+    if (entry.data_member_location)
+      to_.fields_.push_back({entry.name, type, *entry.data_member_location});
+    else if (entry.is_declaration)
+      statics_.push_back({static_cast<Reference>(entry.offset), {entry.name, type, 0}});
+  }
+
+  static bool are_equal(const Class &a, const Class &b) {
+    return a.size == b.size && a.is_struct == b.is_struct && are_equal(a.fields, b.fields);
+  }
+  static bool are_equal(std::span<const Field> a, std::span<const Field> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Field &x, const Field &y) { return x.name == y.name && x.offset == y.offset; });
+  }
+
+  void find_statics() {
+    std::vector<std::vector<const Variable *>> of_class(classes_.size());
+    for (const Variable &v : variables_) {
+      auto member = std::lower_bound(statics_.begin(), statics_.end(), v.member,
+                                     [](const StaticMember &m, Reference at) { return m.entry < at; });
+      if (member == statics_.end() || member->entry != v.member)
+        continue;
+      const u64 index = static_cast<u64>(member - statics_.begin());
+      auto after = std::upper_bound(classes_.begin(), classes_.end(), index,
+                                    [](u64 i, const Begin &b) { return i < b.statics; });
+      of_class[static_cast<u64>(after - classes_.begin()) - 1].push_back(&v);
+    }
+    to_.unplaced_.reserve(statics_.size()); // spans of it stay where they are
+    for (u64 i = 0; i < classes_.size(); ++i) {
+      const u64 end = i + 1 < classes_.size() ? classes_[i + 1].statics : statics_.size();
+      const std::span<const StaticMember> members =
+          std::span(statics_).subspan(classes_[i].statics, end - classes_[i].statics);
+      const u64 begin = to_.unplaced_.size();
+      for (u64 j = add_statics(members, of_class[i]); j < members.size(); ++j)
+        to_.unplaced_.push_back(members[j].field);
+      to_.classes_[i].unplaced = std::span(to_.unplaced_).subspan(begin);
+    }
+  }
+
+  // ILCompiler (8 to 10) lists the fields of a class by kind: those in plain memory, those in an object, those of
+  // threads; but the places as the fields are declared, and joins the two lists place by place. So a place may stand
+  // with another field's name. Within a kind the order is the same in both lists: that is what counts here. Returns how
+  // many of the fields cannot be of threads.
+  u64 add_statics(std::span<const StaticMember> members, std::vector<const Variable *> &variables) {
+    std::stable_sort(variables.begin(), variables.end(),
+                     [](const Variable *a, const Variable *b) { return a->member < b->member; });
+    std::vector<const Variable *> in_object;
+    std::copy_if(variables.begin(), variables.end(), std::back_inserter(in_object),
+                 [](const Variable *v) { return v->place.in_object; });
+    u64 first = variables.size() - in_object.size(); // all of a kind have places, or none has
+    if (in_object.empty())
+      return std::min<u64>(first, members.size());
+    u64 budget = 4096;
+    auto has_references = [&](const StaticMember &m) { return holds_references(m.field.type, 0, budget); };
+    if (first == 0)
+      first = static_cast<u64>(std::find_if(members.begin(), members.end(), has_references) - members.begin());
+    if (first + in_object.size() > members.size() ||
+        std::any_of(members.begin(), members.begin() + static_cast<i64>(first), has_references))
+      return members.size();
+    std::vector<Field> out;
+    for (u64 i = 0; i < in_object.size(); ++i) {
+      const Place &place = in_object[i]->place;
+      if (place.address != in_object[0]->place.address || (i && place.offset <= out.back().offset) ||
+          !has_references(members[first + i]))
+        return members.size();
+      out.push_back({members[first + i].field.name, members[first + i].field.type, place.offset});
+    }
+    auto [it, is_new] = to_.statics_.emplace(in_object[0]->place.address + bias_, out);
+    if (!is_new && !are_equal(it->second, out))
+      it->second.clear();
+    return first + in_object.size();
+  }
+
+  bool holds_references(Reference reference, unsigned depth, u64 &budget) const {
+    if (depth > most_depth || budget == 0)
+      return false;
+    --budget;
+    const Type type = to_.type(reference);
+    if (type.type != ElementType::ValueType || !type.struct_type)
+      return type.type == ElementType::Class;
+    return std::any_of(type.struct_type->fields.begin(), type.struct_type->fields.end(),
+                       [&](const Field &f) { return holds_references(f.type, depth + 1, budget); });
+  }
+
+  DebugTypes &to_;
+  u64 bias_;
+  ByteOrder order_;
+  bool in_class_ = false;
+  std::vector<Begin> classes_;
+  std::vector<StaticMember> statics_; // by entry
+  std::vector<Variable> variables_;
+};
+
+DebugTypes::DebugTypes(Bytes file, u64 bias, u64 pointer_size, std::shared_ptr<const void> storage)
+    : p_(pointer_size), storage_{std::move(storage)} {
+  std::optional<ElfHeader> header = ElfHeader::parse(file);
+  if (!header)
+    return;
+  const ElfSectionContent info = read_elf_section(file, ".debug_info"),
+                          abbrev = read_elf_section(file, ".debug_abbrev"),
+                          strings = read_elf_section(file, ".debug_str"),
+                          line_strings = read_elf_section(file, ".debug_line_str");
+  if (info.bytes.size() >= largest_section)
+    return;
+  storage_.insert(storage_.end(), {strings.storage, line_strings.storage});
+  Reader reader(*this, bias, header->format.byte_order);
+  bool has_names = false; // in the section itself
+  for_each_dwarf_entry(
+      {info.bytes, abbrev.bytes, strings.bytes, line_strings.bytes, header->format.byte_order},
+      [](std::string_view by) { return by == producer; },
+      [&](const DwarfEntry &entry) {
+        has_names |= entry.is_name_inline;
+        reader.take(entry);
+      });
+  if (has_names)
+    storage_.push_back(info.storage);
+  reader.finish();
+}
+
+const DebugTypes::Class *DebugTypes::find(std::string_view mangled) const {
+  auto it = by_name_.find(mangled);
+  return it == by_name_.end() || it->second == several ? nullptr : &classes_[it->second];
+}
+
+const DebugTypes::Entry *DebugTypes::entry_at(Reference offset) const {
+  auto it = std::lower_bound(entries_.begin(), entries_.end(), offset,
+                             [](const Entry &e, Reference at) { return e.offset < at; });
+  return it != entries_.end() && it->offset == offset ? &*it : nullptr;
+}
+
+const DebugTypes::Class *DebugTypes::class_at(Reference reference) const {
+  const Entry *entry = entry_at(reference);
+  if (!entry || (entry->tag != dwarf::tag_class_type && entry->tag != dwarf::tag_structure_type))
+    return nullptr;
+  return entry->is_declaration ? find(entry->name) : &classes_[entry->target];
+}
+
+DebugTypes::Type DebugTypes::primitive(const Entry &entry) const {
+  struct Primitive {
+    std::string_view name; // the compiler's
+    ElementType type;
+    std::string_view runtime_name;
+  };
+  static constexpr Primitive all[] = {
+      {"bool", ElementType::Boolean, "System.Boolean"}, {"char16_t", ElementType::Char, "System.Char"},
+      {"sbyte", ElementType::I1, "System.SByte"},       {"byte", ElementType::U1, "System.Byte"},
+      {"short", ElementType::I2, "System.Int16"},       {"ushort", ElementType::U2, "System.UInt16"},
+      {"int", ElementType::I4, "System.Int32"},         {"uint", ElementType::U4, "System.UInt32"},
+      {"long", ElementType::I8, "System.Int64"},        {"ulong", ElementType::U8, "System.UInt64"},
+      {"nint", ElementType::I, "System.IntPtr"},        {"nuint", ElementType::U, "System.UIntPtr"},
+      {"float", ElementType::R4, "System.Single"},      {"double", ElementType::R8, "System.Double"}};
+  for (const Primitive &p : all)
+    if (p.name == entry.name)
+      return {p.type, p.runtime_name, entry.size, nullptr};
+  return {ElementType::Void, entry.name, entry.size, nullptr};
+}
+
+DebugTypes::Type DebugTypes::type(Reference reference) const {
+  const Entry *entry = entry_at(reference);
+  if (!entry)
+    return {};
+  const Entry *target = entry_at(entry->target); // of a class by chance, and not used
+  switch (entry->tag) {
+  case dwarf::tag_base_type: return primitive(*entry);
+  case dwarf::tag_pointer_type: return {ElementType::Ptr, "", p_, nullptr};
+  case dwarf::tag_reference_type: return {ElementType::Class, target ? target->name : "", p_, nullptr};
+  case dwarf::tag_enumeration_type: {
+    Type out = target && target->tag == dwarf::tag_base_type ? primitive(*target) : Type();
+    out.name = entry->name;
+    return out;
+  }
+  default: break;
+  }
+  const Class *found = class_at(reference);
+  return {ElementType::ValueType, entry->name, found ? std::optional(found->size) : std::nullopt, found};
+}
+
+std::span<const DebugTypes::Field> DebugTypes::statics_at(Address cell) const {
+  auto it = statics_.find(cell);
+  return it == statics_.end() ? std::span<const Field>() : std::span<const Field>(it->second);
+}
+
+} // namespace dnheap

@@ -1,0 +1,101 @@
+// RuntimeTypeSystem contract, version n1: what a MethodTable of NativeAOT says of a type. One is sound if it names the
+// cell by which its module is known; the types that the compiler makes up for static fields end before that, and are
+// known by their parent (System.Object) and by the shape of what stands before them. Names come from the module's
+// NativeFormat metadata, or else the program's debug file, and each must have the hash that the compiler put into the
+// type; the program may have been built without metadata. The first name costs a pass over the module's table of types,
+// and one over the debug file's symbols. See type_system.h.
+#pragma once
+#include "contract/descriptor.h"
+#include "metadata/mangled_name.h"
+#include "metadata/native_format.h"
+#include "runtime/nativeaot/native_symbols.h"
+#include "runtime/nativeaot/ready_to_run.h"
+#include "runtime/type_system.h"
+#include "target/target.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace dnheap {
+
+class RuntimeTypeSystemN1 : public TypeSystem {
+public:
+  // Throws Error when the types of `module` cannot be told from other memory.
+  RuntimeTypeSystemN1(const Target &target, const Module &module, const ContractDescriptor &descriptor);
+
+  Address free_object_method_table() const override { return free_; }
+  std::optional<ObjectLayout> object_layout(Address method_table) const override;
+  const std::string &name(Address method_table) override;
+  std::vector<std::string> problems() const override;
+
+  // Of the program's debug file, where there is one; before the first name.
+  void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
+  const NativeSymbols &symbols() const { return symbols_; }
+  // 0: it has none, or it cannot be told. Of arrays the element, of all others the parent.
+  Address parent_of(Address method_table) const;
+  Address element_of(Address method_table) const;
+  // Where the references of a type lie that the compiler made up to hold static fields; empty: it is none.
+  struct Series {
+    u64 offset = 0, size = 0; // bytes
+  };
+  std::vector<Series> made_up_series(Address method_table) const;
+
+  // The type whose static fields that cell leads to: "Shop.Cache"; nullopt: nobody says.
+  std::optional<std::string> statics_owner(Address cell);
+  // A type by its mangled name: "Shop.Cache"; as it is where no MethodTable has that name.
+  std::string unmangled(std::string_view mangled);
+  const ReadyToRun &ready_to_run() const { return ready_to_run_; }
+  // "shop!0x1a2b0"; an address outside of the module as it is.
+  std::string place(Address address) const;
+  // The cell by which each type names its module: it holds the address of the module's TypeManager.
+  Address type_manager_cell() const { return cell_; }
+
+private:
+  struct Offsets {
+    u64 flags, base_size, related, vtable_slots, interfaces, hash, vtable, generic_arity;
+  };
+
+  std::optional<u32> load(Address mt, u64 offset) const { return memory_->try_load<u32>(mt + offset); }
+  Address related(Address mt) const { return memory_->try_pointer(mt + at_.related).value_or(0); }
+  Address optional_part(Address mt, u32 flags, unsigned index) const;
+  bool has_module(Address mt, u32 flags) const;
+  bool is_made_up(Address mt, u32 flags, u32 base_size) const;
+  // Empty: unsound.
+  std::vector<Series> series_of(Address mt, u32 base_size) const;
+  bool in_module(Address address) const { return address >= start_ && address < end_; }
+
+  void read_map();
+  Bytes section(u32 id);
+  // Empty: it cannot be told, and why was counted.
+  std::string find_name(Address mt, unsigned depth);
+  std::string array_name(Address mt, u32 flags, unsigned depth);
+  std::string instance_name(Address mt, u32 flags, unsigned depth);
+  std::optional<NativeTypeName> definition(Address mt);
+  std::string name_or_place(Address mt, unsigned depth);
+  std::string fail(const char *why);
+
+  const Memory *memory_, *initial_;
+  const Module *module_;
+  const u64 p_;
+  Address start_ = 0, end_ = 0; // of the module's image
+  Offsets at_{};
+  // Bits of MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h.
+  u32 kind_mask_ = 0, has_component_size_ = 0, has_finalizer_ = 0, is_generic_ = 0, element_type_mask_ = 0;
+  unsigned element_type_shift_ = 0;
+  u32 has_pointers_ = 0, has_optional_fields_ = 0, arity_mask_ = 0;
+  Address free_ = 0, cell_ = 0;
+  ReadyToRun ready_to_run_;
+  bool map_read_ = false;
+  std::vector<std::vector<std::byte>> copies_; // of sections that lie in several pieces
+  NativeMetadata metadata_;
+  std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
+  NativeSymbols symbols_;
+  std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
+  u64 steps_left_ = 1 << 25;                                                // to find them
+  std::unordered_map<Address, std::string> names_;
+  u64 kept_ = 0;       // characters in names_
+  u64 parts_left_ = 0; // of the name that is being told
+  std::map<std::string, u64> problems_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,59 @@
+#include "runtime/nativeaot/thread_n1.h"
+
+#include "base/text.h"
+#include "runtime/contract_versions.h"
+
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_threads = 1 << 20;
+
+} // namespace
+
+std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems) const {
+  const ContractDescriptor &d = *descriptor_;
+  require_reader(d, "Thread");
+  auto at = [&](const char *type, const char *field) { return static_cast<u64>(d.offset(type, field)); };
+  const u64 next = at("Thread", "LinkNext");
+  // The first builds with a descriptor name the part of the thread that the context lies in.
+  const u64 context = (d.find_field("Thread", "AllocContext") || !d.find_field("Thread", "RuntimeThreadLocals")
+                           ? at("Thread", "AllocContext")
+                           : at("Thread", "RuntimeThreadLocals") + at("RuntimeThreadLocals", "AllocContext")) +
+                      static_cast<u64>(d.try_offset("EEAllocContext", "GCAllocationContext").value_or(0));
+  const Field *id = d.find_field("Thread", "OSId");
+  Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
+  Address thread = memory_->pointer(store + at("ThreadStore", "FirstThreadLink"), "the first thread");
+  std::vector<ThreadData> out;
+  std::unordered_set<Address> seen;
+  while (thread) {
+    if (!seen.insert(thread).second || out.size() >= max_threads) {
+      problems.push_back("the thread list runs in a circle at " + hex(thread));
+      break;
+    }
+    try {
+      ThreadData data;
+      data.address = thread;
+      if (id)
+        data.os_id = id->type == "uint64" ? memory_->try_load<u64>(thread + static_cast<u64>(id->offset))
+                                          : memory_->try_pointer(thread + static_cast<u64>(id->offset));
+      read_allocation_context(*memory_, d, thread + context, data);
+      if (std::optional<i64> base = d.try_offset("Thread", "CachedStackBase"),
+          stack_limit = d.try_offset("Thread", "CachedStackLimit");
+          base && stack_limit) {
+        data.stack_base = memory_->try_pointer(thread + static_cast<u64>(*base));
+        data.stack_limit = memory_->try_pointer(thread + static_cast<u64>(*stack_limit));
+      }
+      out.push_back(data);
+      thread = memory_->pointer(thread + next, "the next thread");
+    } catch (const Error &e) {
+      problems.push_back(std::string("the thread list breaks off: ") + e.what());
+      break;
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,22 @@
+// Thread contract, version n1: the thread list of NativeAOT and each thread's allocation context. As Thread1, but
+// links lead to the threads themselves, not to the links inside them, and the context lies inside the thread. Reads a
+// few words per thread; the list is capped.
+#pragma once
+#include "runtime/thread_data.h"
+
+namespace dnheap {
+
+class ThreadN1 {
+public:
+  ThreadN1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
+
+  // In list order. What ends the list early, or cannot be read of a thread, is added to `problems`. Throws Error when
+  // the list is not to be found.
+  std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
+
+private:
+  const Memory *memory_;
+  const ContractDescriptor *descriptor_;
+};
+
+} // namespace dnheap
