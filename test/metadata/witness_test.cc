@@ -4,6 +4,7 @@
 #include "image/pe_image.h"
 #include "metadata/signature.h"
 #include "metadata/type_name.h"
+#include "support/places.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -19,13 +20,19 @@ namespace fs = std::filesystem;
 
 class Witness : public testing::Test {
 protected:
-  static void SetUpTestSuite() {
+  // Not for the suite: where that fails, tests count as skipped.
+  void SetUp() override {
     if (std::system("dotnet --list-sdks 2>/dev/null | grep -q .") != 0)
-      return;
+      GTEST_SKIP() << "no .NET SDK on PATH: the metadata reader is NOT checked against System.Reflection";
+    if (program_.empty())
+      build();
+    ASSERT_FALSE(framework_.empty());
+  }
+  static void build() {
     folder_ = fs::temp_directory_path() / fmt::format("dnheap-witness-{}", ::getpid());
-    fs::path project = fs::path(__FILE__).parent_path() / "../programs/metadata_witness/metadata_witness.csproj";
-    std::string output = run(fmt::format("dotnet build '{}' -c Release --artifacts-path '{}' -v quiet",
-                                         project.string(), (folder_ / "build").string()));
+    const std::string project = test::test_folder() + "/programs/metadata_witness/metadata_witness.csproj";
+    const std::string output = run(fmt::format("dotnet build '{}' -c Release --artifacts-path '{}' -v quiet", project,
+                                               (folder_ / "build").string()));
     program_ = folder_ / "build/bin/metadata_witness/release/metadata_witness.dll";
     ASSERT_TRUE(fs::exists(program_)) << output;
     framework_ = ask("framework");
@@ -35,10 +42,6 @@ protected:
   static void TearDownTestSuite() {
     if (!folder_.empty())
       fs::remove_all(folder_);
-  }
-  void SetUp() override {
-    if (program_.empty())
-      GTEST_SKIP() << "no .NET SDK on PATH: the metadata reader is NOT checked against System.Reflection";
   }
 
   static std::string run(const std::string &command) {

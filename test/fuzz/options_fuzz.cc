@@ -1,0 +1,37 @@
+// The command line, its words one per line: understood, or a UsageError of one printable line. Nothing is opened.
+#include "base/error.h"
+#include "cli/help.h"
+#include "cli/options.h"
+
+using namespace dnheap;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds)
+    __builtin_trap();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
+  std::string_view text(reinterpret_cast<const char *>(data), size);
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  try {
+    const cli::Options options = cli::parse_options(words, verbs());
+    check(options.verb || options.help || options.version);
+    if (options.verb && !options.help)
+      check(options.writer != nullptr);
+    if (options.help)
+      check(!(options.verb ? cli::verb_help(*options.verb) : cli::general_help(verbs())).empty());
+  } catch (const UsageError &e) {
+    const std::string_view what = e.what();
+    check(what.size() > 5 && what.size() < 4000);
+  }
+  return 0;
+}
