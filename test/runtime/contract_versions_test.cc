@@ -70,28 +70,26 @@ struct Gc2 : Gc1 {
 };
 
 TEST(ContractVersions, AReaderOfANewVersion) {
-  for (Format format : all_formats) {
-    HeapBuilder heap({.format = format, .server = true, .heaps = 2});
-    for (u32 h = 0; h < 2; ++h)
-      heap.segment(G::gen2, h).object(heap.object_type);
-    heap.contract_versions["GC"] = "\"c2\"";
-    std::unique_ptr<Target> target = heap.target();
-    EXPECT_THROW(CoreClr(*target, target->modules.at(0), tables_for_all_formats()), Error);
-    RuntimeHints hints;
-    hints.gc_readers = {{"c2", [](const Memory &memory, const ContractDescriptor &descriptor) -> std::unique_ptr<Gc> {
-                           return std::make_unique<Gc2>(memory, descriptor);
-                         }}};
-    CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats(), hints);
-    EXPECT_EQ(runtime.gc().get_max_generation(), 7u);
-    const Heap read(runtime);
-    for (const HeapSegment &segment : read.segments())
-      EXPECT_EQ(segment.heap, 0u); // what it says is what the heap is made from
-    EXPECT_EQ(read.segments().size(), heap.segments.size() / 2);
-    heap.contract_versions["GC"] = "\"c1\"";
-    target = heap.target();
-    CoreClr other(*target, target->modules.at(0), tables_for_all_formats(), hints);
-    EXPECT_EQ(other.gc().get_max_generation(), 2u);
-  }
+  RuntimeHints hints;
+  hints.gc_readers = {{"c2", [](const Memory &memory, const ContractDescriptor &descriptor) -> std::unique_ptr<Gc> {
+                         return std::make_unique<Gc2>(memory, descriptor);
+                       }}};
+  for (Format format : all_formats)
+    for (bool is_new : {false, true}) {
+      HeapBuilder heap({.format = format, .server = true, .heaps = 2});
+      for (u32 h = 0; h < 2; ++h)
+        heap.segment(G::gen2, h).object(heap.object_type);
+      heap.contract_versions["GC"] = is_new ? "\"c2\"" : "\"c1\"";
+      std::unique_ptr<Target> target = heap.target();
+      const Module &module = target->modules.at(0);
+      if (is_new) {
+        EXPECT_THROW(CoreClr(*target, module, tables_for_all_formats()), Error);
+      }
+      CoreClr runtime(*target, module, tables_for_all_formats(), hints);
+      EXPECT_EQ(runtime.gc().get_max_generation(), is_new ? 7u : 2u);
+      const Heap read(runtime); // made from what the reader says
+      EXPECT_EQ(read.segments().size(), heap.segments.size() / (is_new ? 2 : 1));
+    }
 }
 
 // As the second look found it: GC c2, and RuntimeTypeSystem c9, read as version 1.
