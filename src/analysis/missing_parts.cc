@@ -237,7 +237,7 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, std::string_vie
   std::vector<std::vector<std::string>> names_by_part(std::size(texts));
   for (const auto &[name, why] : descriptor.missing) {
     const u32 parts = is_there(descriptor, name) ? 0 : parts_of_value(name) & wanted;
-    out.are_about_life |= (parts & life) != 0;
+    out.is_incomplete |= (parts & (life | contexts)) != 0;
     auto names_it = [&](const std::string &note) { return note.find(name) != note.npos; };
     if (!parts || std::any_of(said.begin(), said.end(), names_it))
       continue;
@@ -262,7 +262,7 @@ void add_missing_parts(const ContractDescriptor &descriptor, const Verb &verb, c
   std::vector<std::string> &notes = answer.completeness->notes;
   const MissingParts missing = missing_parts(descriptor, verb.name, question, notes);
   notes.insert(notes.end(), missing.notes.begin(), missing.notes.end());
-  if (!missing.are_about_life || verb.name == std::string_view("info"))
+  if (!missing.is_incomplete || verb.name == std::string_view("info"))
     return;
   answer.completeness->complete = false;
   if (answer.headline.find("INCOMPLETE") == answer.headline.npos)

@@ -8,13 +8,14 @@ namespace dnheap {
 
 struct MissingParts {
   std::vector<std::string> notes; // one per part that lacks something, with the values' names
-  bool are_about_life = false;    // what is alive may be wrong
+  bool is_incomplete = false;     // numbers may be wrong: of what is alive, or of bytes that no object has
 };
 // Of what the verb's answer rests on. Values that one of `said` names need no note.
 MissingParts missing_parts(const ContractDescriptor &descriptor, std::string_view verb, const Question &question,
                            const std::vector<std::string> &said = {});
 
-// The same, into the answer's notes. An answer about what is alive is then incomplete.
+// The same, into the answer's notes. An answer about what is alive is then incomplete, and one that counts objects
+// where allocation contexts are not known.
 void add_missing_parts(const ContractDescriptor &descriptor, const Verb &verb, const Question &question,
                        report::Answer &answer);
 

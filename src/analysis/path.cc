@@ -198,6 +198,8 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
 } // namespace
 
 report::Answer answer_path(Snapshot &snapshot, const Question &question) {
+  if (question.subject.empty())
+    throw UsageError("which object, or which type? an address or a name is wanted behind the target");
   const std::optional<Address> address = find_address(snapshot, question.subject);
   const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
   if (of_type && question.all)

@@ -375,6 +375,11 @@ report::Table tree_table(Snapshot &snapshot, const Question &question) {
   return table;
 }
 
+// What only several instances hold together stands above all of them in the tree.
+constexpr const char *together_note =
+    "each instance by itself: what only several of them hold together is in no row; dnheap path "
+    "TARGET TYPE tells what would be freed with all of a type";
+
 } // namespace
 
 report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
@@ -398,6 +403,7 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
     auto name = [&](TypeId type) { return holding.name(type); };
     answer.tables.push_back(
         groups_table(holding, "types", "By type: freed with the instances that hold them", "type", name));
+    answer.tables.back().notes.push_back(together_note);
     answer.tables.push_back(groups_table(holding, "namespaces", "By namespace", "namespace",
                                          [&](TypeId type) { return namespace_of(holding.name(type)); }));
     answer.tables.push_back(groups_table(holding, "assemblies", "By assembly", "assembly",

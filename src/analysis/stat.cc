@@ -107,6 +107,10 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total[4] = all.aligned_bytes;
   total.back() = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " type" : " types");
   table.total = std::move(total);
+  if (retained)
+    table.notes.push_back(
+        "Retained: each instance by itself; what only several of them hold together is in no row, and dnheap "
+        "path TARGET TYPE tells it");
   if (!question.verbose && shows_equal_names(lines, question.top))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
   table.rows = report::rows_of(std::move(rows));

@@ -91,18 +91,19 @@ void set_modules(Options &options, std::string_view value) {
 const Option table[] = {
     {"type", 0, "RE", "type",
      "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
-     set_type},
+     set_type, true},
     {"type-exact", 0, "NAME", "type",
      "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
-     [](Options &o, std::string_view v) { o.question.type_exact = v; }},
-    {"gen", 0, "GENERATION", "gen", "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
-     set_generation},
+     [](Options &o, std::string_view v) { o.question.type_exact = v; }, true},
+    {"gen", 0, "GENERATION", "gen", "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen", set_generation,
+     true},
     {"min", 0, "SIZE", "min", "only objects of at least this size",
-     [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }},
+     [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }, true},
     {"range", 0, "A-B", "range", "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
-     }},
+     },
+     true},
     {"live", 0, nullptr, "live", "only objects that something keeps alive",
      [](Options &o, std::string_view) { o.question.live = true; }},
     {"dead", 0, nullptr, "live", "only objects that nothing keeps alive",
@@ -258,6 +259,8 @@ private:
   void set(const Option &option, std::string_view value) {
     if (option.value && value.empty())
       throw UsageError(spelled(option) + " needs a value: " + spelled(option) + " " + option.value);
+    if (option.is_filter && std::find(used_.begin(), used_.end(), &option) != used_.end())
+      throw UsageError(spelled(option) + " is given twice");
     option.set(options_, value);
     used_.push_back(&option);
   }

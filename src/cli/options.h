@@ -38,6 +38,7 @@ struct Option {
   const char *needs; // which of a verb's lists must name it: "type", "sort", …; "target": that it has one; empty: all
   const char *help;
   void (*set)(Options &options, std::string_view value);
+  bool is_filter = false; // the last of two would silently replace the first; of others the last counts
 };
 
 std::span<const Option> option_table();

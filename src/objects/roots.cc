@@ -21,8 +21,8 @@ constexpr const char *unnamed_element = "<runtime>"; // the runtime keeps object
 
 class RootCollection {
 public:
-  RootCollection(const Runtime &runtime, RootSet &to)
-      : runtime_(runtime), memory_(runtime.memory()), p_(memory_.format().pointer_size), to_(to) {}
+  RootCollection(const Runtime &runtime, RootSet &to, const RootOptions &options)
+      : runtime_(runtime), memory_(runtime.memory()), p_(memory_.format().pointer_size), to_(to), options_(options) {}
 
   void add_threads() {
     try {
@@ -36,24 +36,23 @@ public:
     }
   }
 
-  // What is weak is no root; a dependent handle is an edge.
+  // What is weak is no root; a dependent handle is an edge. But to the GC a frozen key is always alive (gc.cpp,
+  // IsPromoted): literals, and Type objects of types that cannot be unloaded.
   void add_handles() {
     const Gc &gc = runtime_.gc();
     for (const HandleData &h : gc.get_handles(gc.get_supported_handle_types(), to_.problems)) {
       if (h.type == HandleType::dependent) {
-        if (h.secondary && *h.secondary)
-          to_.dependent.push_back({h.handle, h.object, *h.secondary});
+        if (!h.secondary || !*h.secondary)
+          continue;
+        to_.dependent.push_back({h.handle, h.object, *h.secondary});
+        if (options_.is_frozen && options_.is_frozen(h.object))
+          add_handle(h, *h.secondary);
         continue;
       }
       // Whether a count that is not known (on Linux: of ComWrappers) is 0 nobody can tell: what may live is a root.
       if (!h.strong_reference && !(h.type == HandleType::ref_counted && !h.ref_count))
         continue;
-      Root root;
-      root.slot = h.handle;
-      root.object = h.object;
-      root.handle = h.type;
-      root.pinned = h.type == HandleType::pinned || h.type == HandleType::async_pinned;
-      to_.roots.push_back(root);
+      add_handle(h, h.object);
     }
     std::sort(to_.dependent.begin(), to_.dependent.end(),
               [](const DependentHandle &a, const DependentHandle &b) { return a.handle < b.handle; });
@@ -101,6 +100,15 @@ public:
   const std::vector<ThreadData> &threads() const { return threads_; }
 
 private:
+  void add_handle(const HandleData &handle, Address object) {
+    Root root;
+    root.slot = handle.handle;
+    root.object = object;
+    root.handle = handle.type;
+    root.pinned = handle.type == HandleType::pinned || handle.type == HandleType::async_pinned;
+    to_.roots.push_back(root);
+  }
+
   void add_finalizer_part(const GCFinalizeQueuePart &part) {
     u64 missing = 0;
     for (Address at = part.start; at + p_ <= part.end; at += p_) {
@@ -199,6 +207,7 @@ private:
   const Memory &memory_;
   const u64 p_;
   RootSet &to_;
+  const RootOptions &options_;
   std::vector<ThreadData> threads_;
   std::unordered_map<Address, u32> numbers_; // Thread → index from 1
   std::unordered_set<Address> held_;         // by static fields
@@ -250,7 +259,7 @@ const NamedSlot *RootSet::find_slot(Address slot) const {
 
 RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options) {
   RootSet out;
-  RootCollection collection(runtime, out);
+  RootCollection collection(runtime, out, options);
   collection.add_threads();
   attempt(out, "handles", [&] { collection.add_handles(); });
   attempt(out, "the queue of objects to be finalized", [&] { collection.add_finalizer_queue(); });

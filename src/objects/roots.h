@@ -79,6 +79,8 @@ using ObjectAt = std::function<Address(Address)>;
 struct RootOptions {
   bool statics = true;
   bool stacks = true;
+  // Objects that the GC never frees: what dependent handles keep for them is a root of the handle's. Null: none.
+  std::function<bool(Address)> is_frozen = {};
 };
 
 RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options = {});

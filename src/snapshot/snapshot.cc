@@ -328,7 +328,9 @@ const RootSet &Snapshot::roots() {
     build_on_sound_memory([&] {
       ObjectFinder objects(index(), heap(), runtime());
       Timer timer(options_.watch, "roots");
-      built_->roots = std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.find(at); }));
+      built_->roots =
+          std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.find(at); },
+                                               {.is_frozen = [&](Address at) { return heap().is_frozen(at); }}));
     });
   return *built_->roots;
 }

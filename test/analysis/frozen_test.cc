@@ -93,6 +93,40 @@ TEST(Frozen, IsNotDead) {
   }
 }
 
+// To the GC a frozen object is alive, also as the key of a dependent handle: a literal in a ConditionalWeakTable.
+TEST(Frozen, KeysOfDependentHandlesHoldTheirSecondaries) {
+  for (Format format : all_formats) {
+    Process t(format);
+    SegmentWriter &old = *std::find_if(t.heap.segments.begin(), t.heap.segments.end(),
+                                       [](const SegmentWriter &s) { return s.generation == G::gen2; });
+    const Address literal = t.heap.objects.front().method_table;
+    const Address value = old.object(literal), below = old.object(literal), of_garbage = old.object(literal);
+    old.store(value + t.heap.p, below, t.heap.p);
+    t.heap.gc.handles.push_back({.type = HandleType::dependent, .object = t.frozen_alone, .secondary = value});
+    t.heap.gc.handles.push_back({.type = HandleType::dependent, .object = t.garbage, .secondary = of_garbage});
+    Snapshot snapshot(t.heap.target(), {});
+    Question dead;
+    dead.dead = true;
+    std::vector<Address> wanted = {t.garbage, of_garbage};
+    std::sort(wanted.begin(), wanted.end());
+    EXPECT_EQ(addresses(snapshot, dead), wanted);
+    EXPECT_TRUE(says(text_of(snapshot, "retained"), "2  handle:dependent Shop.Literal"))
+        << text_of(snapshot, "retained");
+    EXPECT_TRUE(says(text_of(snapshot, "retained"), "2  (unreachable)")) << text_of(snapshot, "retained");
+    for (Address address : {value, below, of_garbage}) {
+      Question question;
+      question.subject = hex(address);
+      for (const char *verb : {"show", "path"}) {
+        const std::string text = text_of(snapshot, verb, question);
+        EXPECT_EQ(says(text, "garbage"), address == of_garbage) << verb << "\n" << text;
+        if (verb == std::string("path")) {
+          EXPECT_EQ(says(text, "handle:dependent"), address != of_garbage) << text;
+        }
+      }
+    }
+  }
+}
+
 TEST(Frozen, IsShownAsWhatItIs) {
   for (Format format : all_formats) {
     Process t(format);

@@ -179,7 +179,7 @@ TEST(MissingParts, NotesAreShortAndSaidOnce) {
   const MissingParts parts = missing_parts(d, "roots", {});
   ASSERT_EQ(parts.notes.size(), 1u);
   EXPECT_NE(parts.notes[0].find(" and 1 more"), std::string::npos) << parts.notes[0];
-  EXPECT_TRUE(parts.are_about_life);
+  EXPECT_TRUE(parts.is_incomplete);
   EXPECT_TRUE(missing_parts(d, "segments", {}).notes.empty());
   Question live;
   live.live = true;
@@ -199,10 +199,10 @@ TEST(MissingParts, ReferenceCounts) {
   d.missing["SyncTableEntries"] = "of no variable";
   EXPECT_TRUE(missing_parts(d, "handles", {}).notes.empty());
   EXPECT_EQ(missing_parts(d, "verify", {}).notes.size(), 1u);
-  EXPECT_FALSE(missing_parts(d, "verify", {}).are_about_life);
+  EXPECT_FALSE(missing_parts(d, "verify", {}).is_incomplete);
   d.set_number("FeatureCOMInterop", 1, false, Origin::published);
   EXPECT_EQ(missing_parts(d, "handles", {}).notes.size(), 1u);
-  EXPECT_FALSE(missing_parts(d, "roots", {}).are_about_life);
+  EXPECT_FALSE(missing_parts(d, "roots", {}).is_incomplete);
 }
 
 // The value that a program with AssemblyBuilder RunAndCollect lost: path, --dead and retained called a live
@@ -222,7 +222,7 @@ TEST(MissingParts, CollectibleTypes) {
     const MissingParts parts = missing_parts(d, verb, question);
     ASSERT_EQ(parts.notes.size(), 1u) << verb;
     EXPECT_NE(parts.notes[0].find("Module.LoaderAllocator"), std::string::npos);
-    EXPECT_TRUE(parts.are_about_life);
+    EXPECT_TRUE(parts.is_incomplete);
   }
 }
 

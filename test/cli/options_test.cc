@@ -130,6 +130,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"contract core --gen gen0", "'contract' does not take --gen; these verbs do: stat, objects"},
       {"objects core --min 1", "'objects' does not take --min; these verbs do: stat"},
       {"contract core --table x", "'contract' does not take --table; these verbs do: stat, segments, objects"},
+      {"stat core --type A --type B", "--type is given twice"},
       {"stat core --modules /no/such", "--modules: '/no/such' is not a folder"},
       {"stat core --type (",
        "--type: '(' is not a regular expression: missing ): (; --type-exact takes a name as it is"},
