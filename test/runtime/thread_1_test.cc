@@ -242,6 +242,29 @@ TEST(Thread1, ContextsThatAreBeingChanged) {
       }
 }
 
+// While the threads stand still for a background collection, what is left of each context holds one Free object, and
+// the thread keeps the context (gc.cpp, fix_allocation_context with for_gc_p = FALSE). A Free object of another size is
+// none.
+TEST(Thread1, ContextsFilledForTheWalk) {
+  for (Format format : all_formats)
+    for (Net net : {Net::net8, Net::net9, Net::net10})
+      for (u64 off : {0, 8}) {
+        SCOPED_TRACE(name_of(shape_of(format, net, false)) + " " + std::to_string(off));
+        HeapBuilder heap(shape_of(format, net, false));
+        SegmentWriter &young = heap.segment(G::gen0);
+        for (ThreadWriter &thread : heap.threads) {
+          thread.context = young.context(80);
+          young.object(heap.object_type);
+          const AllocationContext context = thread.context;
+          heap.poke(context.pointer, heap.free_type, heap.p);
+          heap.poke(context.pointer + heap.p, context.limit - context.pointer + off, 4);
+        }
+        Opened opened(heap);
+        EXPECT_EQ(opened.heap.context_count(), off ? 0u : heap.threads.size());
+        EXPECT_EQ(opened.runtime.descriptor().missing.count("Thread.AllocContext"), off ? 1u : 0u);
+      }
+}
+
 // After a collection: there is nothing to find, and nothing to skip.
 TEST(Thread1, NoContexts) {
   for_each_way([](const HeapShape &shape) {

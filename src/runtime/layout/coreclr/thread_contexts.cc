@@ -93,9 +93,17 @@ private:
         is_among_handles(at))
       return Context::none;
     const u64 first = d_.word(*pointer).value_or(0);
-    if (test == Test::zeros ? first != 0 : is_method_table(method_table_in(first, d_.memory.format())))
+    const bool is_used = test == Test::zeros ? first != 0 : is_method_table(method_table_in(first, d_.memory.format()));
+    if (is_used && !is_filled(*pointer, *limit))
       return Context::none;
     return Context::set;
+  }
+
+  // While threads stand still for a background collection, one Free object is all that is left of a context, up to the
+  // room for it behind the limit; the thread keeps the context. See gc.cpp, fix_allocation_context() without for_gc_p.
+  bool is_filled(Address pointer, Address limit) const {
+    return pointer < limit && is_free(d_.word(pointer).value_or(0)) &&
+           d_.memory.try_load<u32>(pointer + d_.pointer_size) == limit - pointer;
   }
 
   // Its EEClass, or that of its canonical type, points back at it.
