@@ -37,6 +37,7 @@ public:
       return;
     }
     __builtin_prefetch(&unmarked_[place / 64], 1);
+    __builtin_prefetch(&starts_[place / 64]); // 40 % of them were found before: whether they are objects is asked there
     if (asked_end_ - asked_begin_ == asked_.size())
       settle();
     asked_[asked_end_++ % asked_.size()] = {target, place};
