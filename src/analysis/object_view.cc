@@ -43,20 +43,20 @@ u64 ObjectView::size(ObjectId object) {
   return reader_.open(address(object), opened) ? opened.size : 0;
 }
 
-const ObjectRange *ObjectView::range(ObjectId object) const {
-  std::span<const ObjectRange> ranges = snapshot_.heap().ranges();
-  auto after = std::upper_bound(ranges.begin(), ranges.end(), address(object),
+const ObjectRange *range_of(const Heap &heap, Address object) {
+  std::span<const ObjectRange> ranges = heap.ranges();
+  auto after = std::upper_bound(ranges.begin(), ranges.end(), object,
                                 [](Address a, const ObjectRange &range) { return a < range.address; });
   return after == ranges.begin() ? nullptr : &*std::prev(after);
 }
 
 u64 ObjectView::aligned_size(ObjectId object) {
-  const ObjectRange *in = range(object);
+  const ObjectRange *in = range_of(snapshot_.heap(), address(object));
   return in ? align_up(size(object), in->alignment) : 0;
 }
 
 const char *ObjectView::generation(ObjectId object) const {
-  const ObjectRange *in = range(object);
+  const ObjectRange *in = range_of(snapshot_.heap(), address(object));
   return in ? name_of(in->generation) : "";
 }
 

@@ -13,6 +13,9 @@
 
 namespace dnheap {
 
+// The range of the heap that an object lies in; null: none. A binary search; any thread.
+const ObjectRange *range_of(const Heap &heap, Address object);
+
 class ObjectView {
 public:
   explicit ObjectView(Snapshot &snapshot);
@@ -52,7 +55,6 @@ private:
     u64 targets = 0;
   };
   const Calls &calls(ObjectId object);
-  const ObjectRange *range(ObjectId object) const;
 
   Snapshot &snapshot_;
   const ObjectIndex &index_;

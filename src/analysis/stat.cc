@@ -2,6 +2,7 @@
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
 #include "analysis/live_filter.h"
+#include "analysis/object_view.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -121,8 +122,8 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
 class Chosen {
 public:
   Chosen(Snapshot &snapshot, const ObjectFilter &filter, std::optional<u8> generation)
-      : index_(snapshot.index()), references_(snapshot.references()), ranges_(snapshot.heap().ranges()),
-        filter_(filter), generation_(generation) {}
+      : index_(snapshot.index()), references_(snapshot.references()), heap_(snapshot.heap()), filter_(filter),
+        generation_(generation) {}
 
   bool everything() const { return filter_.everything() && !generation_; }
   bool has(ObjectId id) const {
@@ -133,19 +134,18 @@ public:
     Object object;
     object.address = address;
     object.size = opened.size;
-    return filter_.passes(object) && (!generation_ || generation_at(address) == *generation_);
+    return filter_.passes(object) && (!generation_ || is_of_generation(address));
   }
 
 private:
-  u8 generation_at(Address address) const {
-    auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                  [](Address a, const ObjectRange &range) { return a < range.address; });
-    return after == ranges_.begin() ? generation_count : static_cast<u8>(std::prev(after)->generation);
+  bool is_of_generation(Address object) const {
+    const ObjectRange *range = range_of(heap_, object);
+    return range && static_cast<u8>(range->generation) == *generation_;
   }
 
   const ObjectIndex &index_;
   const References &references_;
-  const std::span<const ObjectRange> ranges_;
+  const Heap &heap_;
   const ObjectFilter filter_;
   const std::optional<u8> generation_;
 };

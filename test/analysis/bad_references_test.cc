@@ -3,7 +3,7 @@
 #include "analysis/verb.h"
 #include "base/text.h"
 #include "snapshot/snapshot.h"
-#include "support/heap_builder.h"
+#include "support/known_stacks.h"
 
 #include <gtest/gtest.h>
 
@@ -37,12 +37,7 @@ report::Answer answer_of(HeapBuilder &heap, const Case &asked) {
 
 struct BadReferences : testing::TestWithParam<Format> {
   BadReferences() : heap({.format = GetParam()}) {
-    Address stack = align_up(heap.native.reserve(0x6000), 0x1000); // all roots are known
-    for (ThreadWriter &thread : heap.threads) {
-      thread.stack_limit = stack;
-      thread.stack_base = stack += 0x2000;
-      thread.stack_pointer = thread.stack_limit + 0x1000;
-    }
+    give_stacks(heap);
     const u64 p = heap.p;
     pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
     SegmentWriter &segment = heap.segment(GCSegmentGeneration::gen2);

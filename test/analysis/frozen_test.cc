@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
-#include "support/heap_builder.h"
+#include "support/known_stacks.h"
 #include "support/opened.h"
 
 #include <algorithm>
@@ -20,12 +20,7 @@ using G = GCSegmentGeneration;
 struct Process {
   explicit Process(Format format) : heap({.format = format}) {
     const u64 p = heap.p;
-    Address stack = align_up(heap.native.reserve(0x6000), 0x1000);
-    for (ThreadWriter &thread : heap.threads) {
-      thread.stack_limit = stack;
-      thread.stack_base = stack += 0x2000;
-      thread.stack_pointer = thread.stack_limit + 0x1000;
-    }
+    give_stacks(heap);
     Address literal = heap.method_table(
         {.base_size = static_cast<u32>(4 * p), .rid = heap.app().metadata.type("Shop", "Literal"), .series = {{p, p}}});
     SegmentWriter &old = heap.segment(G::gen2), &frozen = heap.segment(G::frozen);

@@ -3,7 +3,7 @@
 #include "heap/gap_list.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
-#include "support/heap_builder.h"
+#include "support/known_stacks.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>
@@ -87,12 +87,7 @@ TEST(Verify, SaysWhatIsWrong) {
 TEST(Verify, DeadObjectsHaveNoProblems) {
   for (Format format : all_formats) {
     HeapBuilder heap({.format = format});
-    Address stack = align_up(heap.native.reserve(0x6000), 0x1000); // all roots are known
-    for (ThreadWriter &thread : heap.threads) {
-      thread.stack_limit = stack;
-      thread.stack_base = stack += 0x2000;
-      thread.stack_pointer = thread.stack_limit + 0x1000;
-    }
+    give_stacks(heap);
     const u64 p = heap.p;
     Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
     SegmentWriter &segment = heap.segment(G::gen2);
@@ -133,12 +128,7 @@ TEST(Verify, WhileTheBackgroundCollectionSweepsStacksProveNothing) {
     for (bool sweeps : {false, true}) {
       HeapBuilder heap({.format = format});
       heap.gc.background_state = sweeps ? 1 : 2;
-      Address stack = align_up(heap.native.reserve(0x6000), 0x1000);
-      for (ThreadWriter &thread : heap.threads) {
-        thread.stack_limit = stack;
-        thread.stack_base = stack += 0x2000;
-        thread.stack_pointer = thread.stack_limit + 0x1000;
-      }
+      give_stacks(heap);
       const u64 p = heap.p;
       Address pair = heap.method_table({.base_size = static_cast<u32>(4 * p), .series = {{p, 2 * p}}});
       SegmentWriter &segment = heap.segment(G::gen2);
