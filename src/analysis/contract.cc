@@ -20,8 +20,7 @@ report::Table contracts_table(const ContractDescriptor &d) {
   std::vector<report::Row> rows;
   for (const auto &[name, version] : d.contracts)
     rows.push_back({name, version, name_of(d.contract_origin.find(name)->second)});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -45,8 +44,7 @@ report::Table descriptors_table(const ContractDescriptor &d) {
                     known(s.json_size), known(s.pointer_count), s.name.empty() ? Cell(d.found_by) : Cell("its parent"),
                     s.problem.empty() ? Cell() : Cell(s.problem)});
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   if (d.sources.empty())
     table.notes.push_back(d.found_by.empty() ? "the runtime publishes none, or the dump does not hold it"
                                              : "none: the runtime describes itself by its " + d.found_by);
@@ -68,8 +66,7 @@ report::Table types_table(const ContractDescriptor &d) {
       rows.push_back({name, type.size, field_name, field.offset, field.type.empty() ? Cell() : Cell(field.type),
                       name_of(field.origin)});
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -86,8 +83,7 @@ report::Table globals_table(const ContractDescriptor &d) {
   for (const auto &[name, global] : d.globals)
     rows.push_back({name, global.number && global.text.empty() ? hex(*global.number) : global.text, global.indirect,
                     global.type.empty() ? Cell() : Cell(global.type), name_of(global.origin)});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.notes.push_back("the value of an indirect global is the address of the runtime's variable, not its contents");
   return table;
 }
@@ -100,8 +96,7 @@ report::Table missing_table(const ContractDescriptor &d) {
   std::vector<report::Row> rows;
   for (const auto &[name, tried] : d.missing)
     rows.push_back({name, tried});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -164,8 +164,7 @@ report::Table table_of(const ExtractedCore &core) {
                                    {"types", core.other_bytes},
                                    {"memory", core.memory_bytes},
                                    {"file", core.file_bytes}};
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.notes.push_back("types: with their names, handles, statics, and what the runtime says of itself");
   return table;
 }

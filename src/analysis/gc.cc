@@ -24,8 +24,7 @@ report::Table table_of(const char *name, const char *title, std::vector<report::
   table.name = name;
   table.title = title;
   table.columns = std::move(columns);
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -55,8 +55,7 @@ report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes 
   }
   if (!question.sort.empty())
     report::sort_rows(rows, *table.find_column(question.sort));
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -87,8 +86,7 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
   std::vector<report::Row> rows;
   for (HandleType type : supported)
     rows.push_back(row(name_of(type), sums[static_cast<u8>(type)]));
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.total = row("total", all);
   if (all.outside)
     table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");

@@ -47,8 +47,7 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("objects", count_text(answer.completeness->objects) + ", " + bytes_text(answer.completeness->bytes));
   add("heap", answer.completeness->complete ? "walked completely: objects + contexts = segments"
                                             : "walked INCOMPLETELY, see gaps and notes");
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -76,8 +75,7 @@ report::Table modules_table(const Target &target) {
   if (missing)
     table.notes.push_back(
         "what such a file would have told was derived from memory: it is needed only where notes say so");
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -99,8 +97,7 @@ report::Table contracts_table(const ContractDescriptor &d) {
     ++count[static_cast<u8>(global.origin)];
   table.notes.push_back("values: " + count_text(count[0]) + " published by the target, " + count_text(count[1]) +
                         " discovered in its memory, " + count_text(count[2]) + " from shipped tables");
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -115,8 +112,7 @@ report::Table gaps_table(const report::Completeness &completeness) {
   std::vector<report::Row> rows;
   for (const auto &gap : completeness.gaps)
     rows.push_back({gap.start, gap.end, gap.end - gap.start, gap.reason});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -60,9 +60,8 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
     objects += stage.objects;
     bytes += stage.bytes;
   }
-  table.row_count = rows.size();
   table.whole = true;
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.total = report::Row{"total", objects, bytes};
   if (std::string note = frozen_note(snapshot); !note.empty())
     table.notes.push_back(std::move(note));

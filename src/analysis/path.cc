@@ -60,8 +60,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
                                         {"calls", step.calls.empty() ? Cell() : Cell(step.calls)}});
     rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path_text(path)});
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -74,7 +73,7 @@ report::Table steps_table(const PathSteps &path, const std::string &title) {
   table.whole = true;
   table.columns = {
       {"field", "Held by", Kind::text}, {"type", "Object", Kind::text}, {"address", "Address", Kind::text}};
-  table.rows = report::rows_of(folded_rows(path));
+  table.set_rows(folded_rows(path));
   explain_compiled_names(path.owner, table.notes);
   for (const PathStep &step : path.steps)
     for (const std::string *text : {&step.field, &step.type, &step.calls})
@@ -165,8 +164,7 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
     rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, short_signature(path.signature),
                     path.example, root_facts(snapshot, path.owner, nullptr), std::move(steps), path.text()});
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   // Owner and fields by themselves: what stands before a field in the whole text is no type.
   const u64 shown = question.top ? question.top : most_explained;
   for (u64 i = 0; i < std::min<u64>({paths.paths.size(), most_explained, shown}); ++i) {

@@ -120,8 +120,7 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
   if (known != rows.end())
     if (const u64 *pid = (*known)[0].get_if<u64>())
       answer.next_command = "dnheap stat -p " + std::to_string(*pid);
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   answer.tables.push_back(std::move(table));
   return answer;
 }

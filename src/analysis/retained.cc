@@ -115,8 +115,7 @@ report::Table owners_table(Holding &holding) {
   for (const Line &line : lines)
     rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
                     line.conservative, signature(line.source, {}), line.name});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, "total"};
   if (holding.tree().shared().objects)
     table.notes.push_back("(shared): held by several owners, so no single one would free it");
@@ -166,8 +165,7 @@ report::Table groups_table(Holding &holding, const char *key, const char *title,
   for (u32 i : order)
     rows.push_back({sums[i].retained.bytes, share_of(sums[i].retained.bytes, holding.all().bytes),
                     sums[i].retained.objects, sums[i].top_level, names[i]});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -62,8 +62,7 @@ report::Table kinds_table(const Found &found, const ObjectIndex &index) {
   }
   std::sort(all.begin(), all.end());
   u64 objects = static_cast<u64>(std::unique(all.begin(), all.end()) - all.begin());
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.total = report::Row{"total", u64{found.set.roots.size()}, objects, outside};
   if (outside)
     table.notes.push_back(count_text(outside) + " of them point at no object in the heap");
@@ -93,8 +92,7 @@ report::Table groups_table(const Found &found, TypeSystem &types) {
   std::vector<report::Row> rows;
   for (u64 i : order)
     rows.push_back({owners.owners[i].name, counts[i]});
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

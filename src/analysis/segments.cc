@@ -89,8 +89,7 @@ report::Table segments_table(const Runtime &runtime, const Heap &heap, const Hea
     for (Cell &cell : structure_cells(runtime, s.segment))
       rows.back().push_back(std::move(cell));
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -149,11 +148,10 @@ report::Table generations_table(const Heap &heap, const HeapTally &tally, std::o
       rows.push_back(generation_row(key.first, key.second, sum));
   for (const auto &[g, sum] : all)
     rows.push_back(generation_row("all", g, sum));
-  table.row_count = rows.size();
   report::Row last = generation_row("all", 0, total);
   last[1] = "total";
   table.total = last;
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

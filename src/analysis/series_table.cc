@@ -33,8 +33,7 @@ report::Table series_table(const Runtime &runtime, Address method_table) {
       table.notes.push_back("the runs repeat from element to element");
     }
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

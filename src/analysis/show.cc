@@ -123,15 +123,13 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                   {"closure_bytes", "", Kind::bytes}, {"closure_objects", "", Kind::count},
                   {"targets", "", Kind::count},       {"value", "", Kind::text},
                   {"bounds", "", Kind::text},         {"weak_target", "", Kind::address}};
-  data.rows =
-      report::rows_of({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
-                        view.aligned_size(object), view.generation(object), length,
-                        calls.empty() ? Cell() : Cell(calls), holding.reached,
-                        holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.aligned_bytes),
-                        if_reached(holding.retained.objects), whole ? Cell(whole->aligned_bytes) : Cell(),
-                        whole ? Cell(whole->objects) : Cell(), targets ? Cell(targets) : Cell(), value.value,
-                        bounds.empty() ? Cell() : Cell(bounds), weak && *weak ? Cell(*weak) : Cell()}});
-  data.row_count = 1;
+  data.set_rows({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
+                  view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
+                  holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(),
+                  if_reached(holding.retained.aligned_bytes), if_reached(holding.retained.objects),
+                  whole ? Cell(whole->aligned_bytes) : Cell(), whole ? Cell(whole->objects) : Cell(),
+                  targets ? Cell(targets) : Cell(), value.value, bounds.empty() ? Cell() : Cell(bounds),
+                  weak && *weak ? Cell(*weak) : Cell()}});
 
   std::vector<report::Row> rows;
   auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
@@ -167,7 +165,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   text.shown = Shown::in_text;
   text.whole = true;
   text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
-  text.rows = report::rows_of(std::move(rows));
+  text.set_rows(std::move(rows));
   explain_compiled_names(view.type_name(object), text.notes);
   explain_compiled_names(calls, text.notes);
   answer.tables.push_back(std::move(data));
@@ -197,8 +195,7 @@ report::Table value_table(const char *name, const char *title, const std::vector
       rows.back().push_back(field.text.empty() ? Cell() : Cell(field.text));
     explain_compiled_names("." + field.name, table.notes);
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -240,10 +237,9 @@ report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId ob
                     target == no_object ? Cell("(no object)") : Cell(view.type_name(target))});
     return true;
   });
-  table.row_count = count;
   if (count > rows.size())
     rows.emplace_back(3); // so that the writer says that there are more
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows), count);
   return table;
 }
 
@@ -269,8 +265,7 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
   }
   if (rows.size() == most_referrers && count > rows.size())
     table.notes.push_back("only the first " + count_text(most_referrers) + " of " + count_text(count) + " are listed");
-  table.row_count = count;
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows), count);
   return table;
 }
 

@@ -21,9 +21,8 @@ report::Table for_programs(Address method_table, const std::string &name, const 
   table.shown = Shown::in_data;
   table.columns = {{"method_table", "", Kind::address}, {"type", "", Kind::text},   {"assembly", "", Kind::text},
                    {"count", "", Kind::count},          {"bytes", "", Kind::bytes}, {"aligned_bytes", "", Kind::bytes}};
-  table.row_count = 1;
-  table.rows = report::rows_of({{method_table, name, assembly.empty() ? Cell() : Cell(assembly), tally.count,
-                                 tally.bytes, tally.aligned_bytes}});
+  table.set_rows({{method_table, name, assembly.empty() ? Cell() : Cell(assembly), tally.count, tally.bytes,
+                   tally.aligned_bytes}});
   return table;
 }
 
@@ -38,7 +37,7 @@ report::Table for_people(Address method_table, const std::string &name, const st
   if (!assembly.empty())
     rows.push_back({"assembly", assembly});
   rows.push_back({"objects", count_text(tally.count) + " on this heap, " + bytes_text(tally.bytes)});
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.notes.push_back("this is no object but what the objects of a type begin with");
   return table;
 }

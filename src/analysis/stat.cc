@@ -101,7 +101,6 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
     row.push_back(*line.name);
     rows.push_back(std::move(row));
   }
-  table.row_count = rows.size();
   report::Row total(table.columns.size());
   total[1] = all.count;
   total[2] = all.bytes;
@@ -114,7 +113,7 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
         "path TARGET TYPE tells it");
   if (!question.verbose && shows_equal_names(lines, question.top))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

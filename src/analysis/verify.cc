@@ -148,8 +148,7 @@ report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check, co
     table.notes.push_back(count_text(check.bad - check.bad_references.size()) + " more bad references are not listed");
   if (check.bad_headers > check.headers.size())
     table.notes.push_back(count_text(check.bad_headers - check.headers.size()) + " more bad headers are not listed");
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -165,9 +164,8 @@ report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u6
                    {"moving", "Of what the GC moves", Kind::count},
                    {"problems", "Problems", Kind::count},
                    {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
-  table.row_count = 1;
-  table.rows = report::rows_of({{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead,
-                                 moving, problems, check.edges}});
+  table.set_rows({{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead, moving, problems,
+                   check.edges}});
   return table;
 }
 
@@ -229,8 +227,7 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
     rows.push_back({of.name, of.checked, of.violations, of.first ? Cell(of.first) : Cell()});
     problems += of.violations;
   }
-  table.row_count = rows.size();
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -68,7 +68,7 @@ void print_times(const std::vector<PassTime> &times) {
       row[3] = static_cast<double>(time.bytes) / time.seconds / 1e9;
     rows.push_back(std::move(row));
   }
-  table.rows = report::rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   table.notes = {"peak memory " + bytes_text(peak_memory()) + ", pages of mapped files included"};
   report::Answer answer;
   answer.tables.push_back(std::move(table));

@@ -83,6 +83,16 @@ std::optional<u64> Table::find_column(std::string_view key) const {
   return std::nullopt;
 }
 
+void Table::set_rows(std::vector<Row> all) {
+  const u64 count = all.size();
+  set_rows(std::move(all), count);
+}
+
+void Table::set_rows(std::vector<Row> first, u64 count) {
+  rows = rows_of(std::move(first));
+  row_count = count;
+}
+
 RowSource rows_of(std::vector<Row> rows) {
   // Shared, because a std::function is copied and a copy must go on where the original stands.
   struct State {

@@ -94,13 +94,16 @@ struct Table {
   std::string name;  // key in JSON, and what --table asks for
   std::string title; // heading in text; empty for none
   std::vector<Column> columns;
-  RowSource rows;
+  RowSource rows;                 // by set_rows(), or streamed
   std::optional<u64> row_count;   // where it is known: lets text say how many rows it left out
   std::optional<Row> total;       // the last line in text; other formats leave it out
   std::vector<std::string> notes; // shown below the table in text only: how to read it
   Shown shown = Shown::everywhere;
   bool whole = false; // --top does not apply: the rows make sense only together
 
+  // These rows, and how many they are; or these of so many.
+  void set_rows(std::vector<Row> all);
+  void set_rows(std::vector<Row> first, u64 count);
   // Index of the column with that key.
   std::optional<u64> find_column(std::string_view key) const;
 };

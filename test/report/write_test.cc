@@ -62,8 +62,7 @@ Table table_of(const Json &json) {
   std::vector<Row> rows;
   for (const Json &row : json.at("rows"))
     rows.push_back(row_of(row));
-  table.row_count = rows.size();
-  table.rows = rows_of(std::move(rows));
+  table.set_rows(std::move(rows));
   if (json.contains("total"))
     table.total = row_of(json.at("total"));
   table.notes = json.value("notes", std::vector<std::string>());
