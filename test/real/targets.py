@@ -26,6 +26,8 @@ GC_LIBRARIES = {"regions": None, "clrgc": "libclrgc.so", "clrgcexp": "libclrgcex
 
 # What to compile for a program: folders of test/programs, all into one output folder.
 PARTS = {"zoo": ["zoo", "zoo-plugin"], "holders": ["holders", "zoo-plugin"], "loaders": ["loaders", "zoo-plugin"]}
+# What else a program is compiled from.
+SOURCES = {"stacks": ["stacks-missing"], "stacks-debug": ["stacks", "stacks-missing"]}
 
 
 def build(program):
@@ -34,7 +36,7 @@ def build(program):
     assembly = output / f"{program}.dll"
     parts = PARTS.get(program, [program])
     with runtimes.lock():
-        if runtimes.outdated(assembly, [PROGRAMS / part for part in [*parts, "common"]]):
+        if runtimes.outdated(assembly, [PROGRAMS / part for part in [*parts, *SOURCES.get(program, []), "common"]]):
             pack = runtimes.restore() / runtimes.VERSIONS[8] / "runtimes" / "linux-x64" / "lib" / "net8.0"
             for part in parts:
                 runtimes.build(PROGRAMS / part / f"{part}.csproj", output, f"-p:Net8RuntimePack={pack}")

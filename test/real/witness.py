@@ -46,6 +46,41 @@ def corrupted(dump, major):
     return dict(line.split() for line in done.stdout.splitlines())
 
 
+def stacks(dump, major, patience=120):
+    """What ClrMD says of each thread's frames and roots, by OS id; and of what threads it says nothing: {OS id: why}. It reads
+    some stacks until its memory ends, or crashes: then it is asked again, of the other threads."""
+    result = pathlib.Path(f"{dump}.witness.stacks")
+    threads, failed = {}, {}
+    while True:
+        command = [runtimes.sdk(), build(), "stacks", dump, runtimes.runtime(major) / "libmscordaccore.so", result,
+                   "--skip=" + ",".join(map(str, [*threads, *failed]))]
+        result.unlink(missing_ok=True)
+        why = None
+        try:
+            done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  timeout=patience)
+            if done.returncode != 0:
+                why = f"ClrMD died of signal {-done.returncode}" if done.returncode < 0 else done.stdout.strip()[-500:]
+        except subprocess.TimeoutExpired:
+            why = f"ClrMD did not end within {patience} seconds"
+        lines = result.read_text().splitlines() if result.exists() else []
+        result.unlink(missing_ok=True)
+        begun = None
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except ValueError:  # cut off
+                break
+            begun = row.get("begin", begun)
+            if "os_id" in row:
+                threads[row["os_id"]] = row
+        if why is None:
+            return threads, failed
+        if begun is None or begun in threads:
+            raise RuntimeError(f"the witness failed: {why}")
+        failed[begun] = why
+
+
 class Died(Exception):
     """The witness, or rather the runtime's DAC in it, crashed."""
 

@@ -5,6 +5,7 @@
 // witness refs|live|verify DUMP DAC [--lockfree]   all references; what is reachable; what VerifyHeap() finds: likewise
 // witness corrupted DUMP DAC                   what VerifyHeap() finds, one object a line: its address, what is wrong
 // witness addresses DUMP DAC IN [--lockfree]   how the objects whose addresses are in a file differ from those it walks
+// witness stacks DUMP DAC OUT [--skip=ID,…]    frames and roots of every thread but those, a line for each (Stacks.cs)
 // witness path|closure DUMP DAC ADDRESS [--lockfree]   one path from a root, by ClrMD's GCRoot; what can be reached from it
 using System;
 using System.Globalization;
@@ -13,10 +14,10 @@ using Microsoft.Diagnostics.Runtime;
 
 bool lockFree = args.Contains("--lockfree");
 string[] words = args.Where(word => !word.StartsWith("--")).ToArray();
-if (words is not (["all" or "fields" or "addresses", _, _, _] or ["stat" or "refs" or "live" or "verify" or "corrupted", _, _] or
+if (words is not (["all" or "fields" or "addresses" or "stacks", _, _, _] or ["stat" or "refs" or "live" or "verify" or "corrupted", _, _] or
     ["path" or "closure", _, _, _]))
 {
-    Console.Error.WriteLine("usage: witness all|fields|addresses DUMP DAC FILE [--lockfree] [--statics] | " +
+    Console.Error.WriteLine("usage: witness all|fields|addresses|stacks DUMP DAC FILE [--lockfree] [--statics] [--skip=ID,…] | " +
                             "witness stat|refs|live|verify|corrupted DUMP DAC [--lockfree] | " +
                             "witness path|closure DUMP DAC ADDRESS [--lockfree]");
     return 2;
@@ -35,6 +36,11 @@ else if (words[0] == "fields")
     Fields.Write(runtime.Heap, words[3]);
 else if (words[0] == "addresses")
     Addresses.Compare(runtime.Heap, words[3]);
+else if (words[0] == "stacks")
+{
+    string skipped = args.FirstOrDefault(word => word.StartsWith("--skip="))?["--skip=".Length..] ?? "";
+    Stacks.Write(runtime, words[3], skipped.Split(',', StringSplitOptions.RemoveEmptyEntries).Select(uint.Parse).ToHashSet());
+}
 else if (words[0] == "refs")
     Console.WriteLine(References.Survey(runtime.Heap));
 else if (words[0] == "live")
