@@ -2,6 +2,7 @@
 
 #include "runtime/layout/coreclr/alloc_bytes.h"
 #include "runtime/layout/coreclr/assemblies.h"
+#include "runtime/layout/coreclr/code.h"
 #include "runtime/layout/coreclr/field_desc.h"
 #include "runtime/layout/coreclr/gc_bounds.h"
 #include "runtime/layout/coreclr/method_table.h"
@@ -40,6 +41,7 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   derive_thread_id(derivation, gc_variable);
   derive_alloc_bytes(derivation);
   derive_sync_blocks(derivation, gc_variable);
+  derive_code(derivation);
   for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
     if (out.contracts.try_emplace(contract, "c1").second)
       out.contract_origin[contract] = Origin::discovered;

@@ -1,0 +1,29 @@
+// CodeLookup: which method stands at a code address: the ExecutionManager contract. Code that the runtime compiled
+// while it ran is found by the nibble map of its heap, code of ReadyToRun images by their tables of functions, with the
+// very steps of the runtime's own binary search, as a heap dump holds just the pages that those touch. Some 30 reads
+// per question; nothing is kept. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md.
+#pragma once
+#include "runtime/coreclr/jit_code.h"
+#include "runtime/coreclr/range_section_map.h"
+#include "runtime/coreclr/ready_to_run_code.h"
+
+namespace dnheap {
+
+class CodeLookup {
+public:
+  CodeLookup(const Target &target, const ContractDescriptor &descriptor);
+
+  // What the target does not say, without which no code is found at all; empty: nothing.
+  const std::string &why_not() const { return why_not_; }
+
+  // Nullopt: no managed method's code lies there. Throws Error that says what the dump lacks where that cannot be told.
+  std::optional<CodeBlock> find(Address ip) const;
+
+private:
+  RangeSectionMap map_;
+  JitCode jit_;
+  ReadyToRunCode ready_to_run_;
+  std::string why_not_;
+};
+
+} // namespace dnheap

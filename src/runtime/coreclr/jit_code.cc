@@ -1,0 +1,81 @@
+#include "runtime/coreclr/jit_code.h"
+
+#include "runtime/coreclr/eh_clauses.h"
+#include "runtime/coreclr/runtime_function.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u32 max_functions = 1 << 16; // of one method
+constexpr u64 fat_header = 8;          // in front of the exception clauses
+
+} // namespace
+
+// What is not published is as in .NET 8 to 10, where all of this lies at the same places.
+JitCode::JitCode(const Target &target, const ContractDescriptor &d)
+    : target_(&target), memory_(&target.memory), p_(target.format().pointer_size) {
+  auto offset = [&](const char *type, const char *field, u64 otherwise) {
+    return static_cast<u64>(d.try_offset(type, field).value_or(static_cast<i64>(otherwise)));
+  };
+  at_.start = offset("CodeHeapListNode", "StartAddress", 2 * p_);
+  at_.end = offset("CodeHeapListNode", "EndAddress", 3 * p_);
+  at_.map_base = offset("CodeHeapListNode", "MapBase", 4 * p_);
+  at_.header_map = offset("CodeHeapListNode", "HeaderMap", 5 * p_);
+  at_.eh_info = offset("RealCodeHeader", "EHInfo", p_);
+  at_.gc_info = offset("RealCodeHeader", "GCInfo", 2 * p_);
+  at_.method_desc = offset("RealCodeHeader", "MethodDesc", 3 * p_);
+  at_.function_count = offset("RealCodeHeader", "NumUnwindInfos", 4 * p_);
+  at_.functions = offset("RealCodeHeader", "UnwindInfos", 4 * p_ + 4);
+  auto version = d.contracts.find("ExecutionManager");
+  constant_time_ = version != d.contracts.end() && version->second != "c1";
+  gc_info_version_ = static_cast<u32>(d.try_number("GCInfoVersion").value_or(0));
+  last_stub_kind_ = d.try_number("StubCodeBlockLast").value_or(15);
+}
+
+// In front of the first clause stand their number, as a word, and a header.
+bool JitCode::is_filter(Address header, u64 offset) const {
+  const std::optional<u64> info = memory_->try_pointer(header + at_.eh_info);
+  const std::optional<u64> count = info && *info ? memory_->try_pointer(*info - p_) : std::nullopt;
+  return !count || has_filter_at(*memory_, *info + fat_header, *count, jit_eh_clauses, offset).value_or(true);
+}
+
+std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) const {
+  const Address heap = section.heap_list;
+  if (ip < memory_->pointer(heap + at_.start, "a heap of code") ||
+      ip > memory_->pointer(heap + at_.end, "a heap of code"))
+    return std::nullopt;
+  const NibbleMap map(*memory_, memory_->pointer(heap + at_.header_map, "a heap of code"),
+                      memory_->pointer(heap + at_.map_base, "a heap of code"), constant_time_);
+  const std::optional<Address> start = map.find(ip);
+  if (!start)
+    return std::nullopt;
+  const Address header = memory_->pointer(*start - p_, "what stands in front of a method's code");
+  if (header <= last_stub_kind_)
+    return std::nullopt;
+  CodeBlock out;
+  out.start = *start;
+  out.image_base = section.begin;
+  out.method_desc = memory_->pointer(header + at_.method_desc, "a method's code header");
+  out.gc_info = memory_->pointer(header + at_.gc_info, "a method's code header");
+  out.gc_info_version = gc_info_version_;
+  const RuntimeFunctions functions(
+      *target_, header + at_.functions,
+      std::min(memory_->u32_at(header + at_.function_count, "a method's code header"), max_functions));
+  for (u32 i = 0; i < functions.count(); ++i) {
+    const RuntimeFunction function = functions.at(i);
+    out.function_start = section.begin + function.begin;
+    out.function_end = out.function_start + functions.length(i, section.begin);
+    if (ip < out.function_start || ip >= out.function_end)
+      continue;
+    out.unwind_info = section.begin + function.unwind_data;
+    out.is_funclet = i > 0;
+    out.is_filter = i > 0 && is_filter(header, out.function_start - out.start);
+    return out;
+  }
+  return std::nullopt; // behind the method
+}
+
+} // namespace dnheap

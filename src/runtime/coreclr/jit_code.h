@@ -1,0 +1,37 @@
+// JitCode: the method at an address of a heap of code that the runtime compiled while it ran: by the heap's nibble map
+// to the method's beginning, and by the header in front of that to its MethodDesc, its GC info and its functions. Any
+// thread.
+// Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, EEJitManager.
+#pragma once
+#include "contract/descriptor.h"
+#include "runtime/coreclr/code_block.h"
+#include "runtime/coreclr/nibble_map.h"
+#include "runtime/coreclr/range_section_map.h"
+#include "target/target.h"
+
+namespace dnheap {
+
+class JitCode {
+public:
+  JitCode(const Target &target, const ContractDescriptor &descriptor);
+
+  // Nullopt: no method's code lies there (a stub, a gap). Throws Error where the dump lacks what that rests on.
+  std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
+
+private:
+  struct Layout {
+    u64 start, end, map_base, header_map;                         // of a CodeHeapListNode
+    u64 eh_info, gc_info, method_desc, function_count, functions; // of a RealCodeHeader
+  };
+  bool is_filter(Address header, u64 offset) const;
+
+  const Target *target_;
+  const Memory *memory_;
+  const u64 p_;
+  Layout at_{};
+  bool constant_time_;
+  u32 gc_info_version_;
+  u64 last_stub_kind_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,187 @@
+#include "runtime/coreclr/ready_to_run_code.h"
+
+#include "runtime/coreclr/eh_clauses.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u32 max_functions = 1 << 26, max_buckets = 1 << 26, max_sections = 1024;
+constexpr u32 linear_search = 10; // as many functions are looked at one by one
+constexpr u32 exception_section = 104;
+constexpr u64 keys_per_bucket = 4;
+
+} // namespace
+
+// What is not published is as in .NET 8 to 10.
+ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d)
+    : target_(&target), memory_(&target.memory), p_(target.format().pointer_size) {
+  auto offset = [&](const char *type, const char *field, u64 otherwise) {
+    return static_cast<u64>(d.try_offset(type, field).value_or(static_cast<i64>(otherwise)));
+  };
+  auto derived = [&](const char *type, const char *field) {
+    std::optional<i64> found = d.try_offset(type, field);
+    return found ? std::optional(static_cast<u64>(*found)) : std::nullopt;
+  };
+  at_.info = derived("Module", "ReadyToRunInfo");
+  at_.method_map = derived("ReadyToRunInfo", "EntryPointToMethodDescMap");
+  at_.header = offset("ReadyToRunInfo", "ReadyToRunHeader", 2 * p_);
+  at_.composite = offset("ReadyToRunInfo", "CompositeInfo", 5 * p_);
+  at_.functions = offset("ReadyToRunInfo", "RuntimeFunctions", 10 * p_);
+  at_.function_count = offset("ReadyToRunInfo", "NumRuntimeFunctions", 11 * p_);
+  at_.hot_cold_map = offset("ReadyToRunInfo", "HotColdMap", 12 * p_);
+  at_.hot_cold_count = offset("ReadyToRunInfo", "NumHotColdMap", 13 * p_);
+  at_.thunks = offset("ReadyToRunInfo", "DelayLoadMethodCallThunks", 14 * p_);
+  at_.buckets = offset("HashMap", "Buckets", 2 * p_);
+}
+
+u32 ReadyToRunCode::gc_info_version(u16 major) { return major >= 21 ? 5 : major >= 11 ? 4 : 3; }
+
+// Of a composite image, header and map of methods are the whole image's.
+ReadyToRunCode::Image ReadyToRunCode::image_of(const RangeSection &section, Address info) const {
+  const char *what = "what the runtime keeps of a ReadyToRun image";
+  const Address whole = memory_->pointer(info + at_.composite, what);
+  return {section.begin,
+          memory_->pointer(whole + at_.header, what),
+          whole + *at_.method_map,
+          RuntimeFunctions(*target_, memory_->pointer(info + at_.functions, what),
+                           std::min(memory_->u32_at(info + at_.function_count, what), max_functions)),
+          memory_->pointer(info + at_.hot_cold_map, what),
+          std::min(memory_->u32_at(info + at_.hot_cold_count, what), max_functions)};
+}
+
+// Where that part of the image lies says the image's own header, of which a heap dump may lack the page. Then nothing
+// is known to be such a thunk: it is no method of the map, either.
+bool ReadyToRunCode::is_thunk(Address info, u64 relative) const {
+  const u64 directory = memory_->try_pointer(info + at_.thunks).value_or(0);
+  const std::optional<u32> start = directory ? memory_->try_load<u32>(directory) : std::nullopt,
+                           size = directory ? memory_->try_load<u32>(directory + 4) : std::nullopt;
+  return start && size && relative >= *start && relative - *start < *size;
+}
+
+std::optional<u32> ReadyToRunCode::function_at(const RuntimeFunctions &functions, u64 relative) const {
+  if (functions.count() == 0)
+    return std::nullopt;
+  u32 low = 0, high = functions.count() - 1;
+  while (high - low > linear_search) {
+    const u32 middle = low + (high - low) / 2;
+    if (relative < functions.begin(middle))
+      high = middle - 1;
+    else
+      low = middle;
+  }
+  for (u32 i = low; i <= high; ++i)
+    if (i + 1 == functions.count() || relative < functions.begin(i + 1))
+      return relative >= functions.begin(i) ? std::optional(i) : std::nullopt;
+  return std::nullopt;
+}
+
+// Pairs of the functions' numbers, of a cold and of its hot part, by the former.
+std::optional<u32> ReadyToRunCode::hot_part(const Image &image, u32 index) const {
+  auto cold = [&](u32 i) { return memory_->u32_at(image.hot_cold_map + 8 * u64{i}, "a map of hot and cold parts"); };
+  const u32 pairs = image.hot_cold_count / 2;
+  if (pairs == 0 || index < cold(0))
+    return std::nullopt;
+  u32 low = 0, high = pairs; // cold(low) <= index < cold(high)
+  while (high - low > 1) {
+    const u32 middle = low + (high - low) / 2;
+    (index < cold(middle) ? high : low) = middle;
+  }
+  return memory_->u32_at(image.hot_cold_map + 8 * u64{low} + 4, "a map of hot and cold parts");
+}
+
+// Open addressing over buckets of four keys and four values; the first value's topmost bit says that keys went on to
+// another one.
+Address ReadyToRunCode::method_at(Address map, Address entry) const {
+  const u64 topmost = u64{1} << (8 * p_ - 1);
+  const Address buckets = memory_->pointer(map + at_.buckets, "a map of methods");
+  const u32 size = memory_->u32_at(buckets, "a map of methods");
+  if (size < 2 || size > max_buckets)
+    return 0;
+  u32 seed = static_cast<u32>(entry >> 2);
+  const u32 step = 1 + (static_cast<u32>(entry >> 5) + 1) % (size - 1);
+  for (u32 i = 0; i < size; ++i, seed += step) {
+    const Address bucket = buckets + 2 * keys_per_bucket * p_ * (seed % size + 1),
+                  values = bucket + keys_per_bucket * p_;
+    for (u64 k = 0; k < keys_per_bucket; ++k)
+      if (memory_->pointer(bucket + k * p_, "a map of methods") == entry)
+        return (memory_->pointer(values + k * p_, "a map of methods") & ~topmost) << 1;
+    if (!(memory_->pointer(values, "a map of methods") & topmost))
+      break;
+  }
+  return 0;
+}
+
+// A table of pairs {method, clauses} by the method's address, which ends with an entry that is none.
+bool ReadyToRunCode::is_filter(const Image &image, u32 method, u64 offset) const {
+  const u32 sections = std::min(memory_->try_load<u32>(image.header + 12).value_or(0), max_sections);
+  u64 table = 0, count = 0;
+  for (u32 i = 0; i < sections; ++i) {
+    const Address at = image.header + 16 + 12 * u64{i};
+    if (memory_->try_load<u32>(at) == exception_section) {
+      table = image.base + memory_->try_load<u32>(at + 4).value_or(0);
+      count = memory_->try_load<u32>(at + 8).value_or(0) / 8;
+    }
+  }
+  auto word = [&](u64 index, u64 at) { return memory_->try_load<u32>(table + 8 * index + at); };
+  u64 low = 0, high = count;
+  while (high - low > 1) {
+    const u64 middle = low + (high - low) / 2;
+    const std::optional<u32> begin = word(middle, 0);
+    if (!begin)
+      return true;
+    (method < *begin ? high : low) = middle;
+  }
+  const std::optional<u32> begin = low + 1 < count ? word(low, 0) : std::nullopt, from = word(low, 4),
+                           to = word(low + 1, 4);
+  if (begin != method || !from || !to || *to < *from)
+    return true;
+  return has_filter_at(*memory_, image.base + *from, (*to - *from) / ready_to_run_eh_clauses.size,
+                       ready_to_run_eh_clauses, offset)
+      .value_or(true);
+}
+
+std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Address ip) const {
+  if (!at_.info || !at_.method_map)
+    throw Error("it is not known where the runtime keeps the methods of ReadyToRun images");
+  const Address info = memory_->pointer(section.ready_to_run_module + *at_.info, "a module's ReadyToRun image");
+  const u64 relative = ip - section.begin;
+  if (!info || is_thunk(info, relative))
+    return std::nullopt;
+  const Image image = image_of(section, info);
+  const std::optional<u32> index = function_at(image.functions, relative);
+  if (!index)
+    return std::nullopt;
+  const std::optional<u32> hot = hot_part(image, *index);
+  CodeBlock out;
+  out.ready_to_run = true;
+  out.image_base = section.begin;
+  // A funclet is no key of the map; it stands behind its method.
+  u32 method = hot.value_or(*index);
+  for (u32 begin = 0;; --method) {
+    begin = image.functions.begin(method);
+    out.start = section.begin + begin;
+    out.method_desc = method_at(image.method_map, out.start);
+    if (out.method_desc || method == 0)
+      break;
+  }
+  if (!out.method_desc)
+    return std::nullopt;
+  const RuntimeFunction function = image.functions.at(*index);
+  out.function_start = section.begin + function.begin;
+  out.function_end = out.function_start + image.functions.length(*index, section.begin);
+  out.unwind_info = section.begin + function.unwind_data;
+  const Address main = section.begin + image.functions.at(method).unwind_data;
+  out.gc_info = main + image.functions.unwind_info_size(main);
+  out.gc_info_version = gc_info_version(memory_->try_load<u16>(image.header + 4).value_or(0));
+  if (hot)
+    out.cold_offset = image.functions.length(method, section.begin);
+  out.is_funclet = !hot && method != *index;
+  out.is_filter =
+      out.is_funclet && is_filter(image, static_cast<u32>(out.start - section.begin), out.function_start - out.start);
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,55 @@
+// ReadyToRunCode: the method at an address of an image that was compiled ahead of time: by the image's sorted table of
+// functions, and by the map from where methods begin to their MethodDescs. The steps of the search are the runtime's
+// own: it took them when the method was first called, so what they touch is in a heap dump, and other pages may not be.
+// Any thread.
+// Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, ReadyToRunJitManager; inc/readytorun.h.
+#pragma once
+#include "contract/descriptor.h"
+#include "runtime/coreclr/code_block.h"
+#include "runtime/coreclr/range_section_map.h"
+#include "runtime/coreclr/runtime_function.h"
+#include "target/target.h"
+
+namespace dnheap {
+
+class ReadyToRunCode {
+public:
+  ReadyToRunCode(const Target &target, const ContractDescriptor &descriptor);
+
+  // Nullopt: no method's code lies there. Throws Error where the dump lacks what that rests on, or the runtime does not
+  // say where it lies.
+  std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
+
+  // The word "RTR" and a zero, with which an image's header begins.
+  static constexpr u32 signature = 0x00525452;
+  // Which version the GC info of an image has whose header says that version.
+  static u32 gc_info_version(u16 image_major);
+
+private:
+  struct Layout {
+    std::optional<u64> info;       // in a Module
+    std::optional<u64> method_map; // in a ReadyToRunInfo
+    u64 header, composite, function_count, functions, hot_cold_count, hot_cold_map, thunks;
+    u64 buckets; // in a map
+  };
+  // An image's tables.
+  struct Image {
+    Address base, header, method_map;
+    RuntimeFunctions functions;
+    Address hot_cold_map;
+    u32 hot_cold_count;
+  };
+  Image image_of(const RangeSection &section, Address info) const;
+  bool is_thunk(Address info, u64 relative) const;
+  std::optional<u32> function_at(const RuntimeFunctions &functions, u64 relative) const;
+  std::optional<u32> hot_part(const Image &image, u32 index) const;
+  Address method_at(Address map, Address entry) const;
+  bool is_filter(const Image &image, u32 method, u64 offset) const;
+
+  const Target *target_;
+  const Memory *memory_;
+  const u64 p_;
+  Layout at_{};
+};
+
+} // namespace dnheap

@@ -1,0 +1,39 @@
+// RUNTIME_FUNCTION: a stretch of code that is unwound by one UNWIND_INFO; all addresses in it are relative to the
+// image's base. On x64 and x86 {u32 begin, u32 end, u32 unwind data}, elsewhere {u32 begin, u32 unwind data}, with the
+// length in the unwind data. Reads a few words each; any thread. Format: Windows' PE format (.pdata, .xdata), which the
+// runtime uses on every system.
+#pragma once
+#include "target/target.h"
+
+#include <optional>
+
+namespace dnheap {
+
+struct RuntimeFunction {
+  u32 begin = 0, unwind_data = 0;
+};
+
+class RuntimeFunctions {
+public:
+  // `count` of them, one after another, from `table` on.
+  RuntimeFunctions(const Target &target, Address table, u32 count)
+      : memory_(&target.memory), has_end_(target.architecture == Architecture::x64), table_(table), count_(count) {}
+
+  u32 count() const { return count_; }
+  // Throw Error where the dump lacks it.
+  u32 begin(u32 index) const;
+  RuntimeFunction at(u32 index) const;
+  // How many bytes of code.
+  u64 length(u32 index, Address image_base) const;
+  // The size of the UNWIND_INFO that lies there; the method's GC info follows it in ReadyToRun images.
+  u64 unwind_info_size(Address unwind_info) const;
+  u64 size() const { return has_end_ ? 12 : 8; }
+
+private:
+  const Memory *memory_;
+  bool has_end_;
+  Address table_;
+  u32 count_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,218 @@
+#include "runtime/layout/coreclr/code.h"
+
+#include "runtime/coreclr/nibble_map.h"
+#include "runtime/coreclr/range_section_map.h"
+#include "runtime/coreclr/ready_to_run_code.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 entries = 256;   // of a table of the map
+constexpr u64 piece = 1 << 17; // what the last table's entries stand for, on 64-bit targets
+constexpr u64 max_module = 4096, max_info = 1024;
+constexpr u64 max_buckets = 1 << 24, looked_at_buckets = 256;
+constexpr u64 max_groups = 1 << 16;
+constexpr u64 collectible_flag = 1;
+
+class CodeDerivation {
+public:
+  explicit CodeDerivation(Derivation &derivation) : d_(derivation), p_(derivation.pointer_size) {}
+
+  void run() {
+    find_map();
+    const std::optional<u64> top = d_.descriptor.try_number("ExecutionManagerCodeRangeMapAddress");
+    if (!top)
+      return;
+    for (const RangeSection &section : RangeSectionMap(d_.memory, d_.descriptor, *top).sections())
+      (section.ready_to_run_module ? images_ : heaps_).push_back(section);
+    std::erase_if(heaps_, [](const RangeSection &section) { return !section.is_code_heap(); });
+    derive_images();
+    find_versions();
+  }
+
+private:
+  // The uppermost table is a variable of the runtime's. From any of its entries the way down leads to a fragment within
+  // the piece of the address space that the way stands for, of a section that reaches as far.
+  void find_map() {
+    const char *name = "ExecutionManagerCodeRangeMapAddress";
+    if (d_.descriptor.try_number(name))
+      return;
+    std::vector<Address> found;
+    d_.scan_data([&](Address at, u64 word) {
+      if (word >= 0x10000 && found.size() < 8 && is_map(at))
+        found.push_back(at);
+    });
+    if (found.size() == 1)
+      d_.descriptor.set_number(name, found[0], true, Origin::discovered);
+    else
+      d_.descriptor.missing[name] = std::to_string(found.size()) +
+                                    " variables pass this test: tables lead to fragments of the part of the address "
+                                    "space that they stand for";
+  }
+
+  // Addresses of processes lie in the part of the first entry, on 32-bit targets in any; the ways of the first few
+  // entries of each table are gone.
+  bool is_map(Address top) const {
+    const unsigned levels = p_ == 8 ? 5 : 2;
+    std::vector<std::pair<Address, Address>> ways{{top, 0}}; // a table, and where its part begins
+    for (unsigned level = 0; level < levels; ++level) {
+      const u64 size = (p_ == 8 ? piece : piece / 2) << 8 * (levels - 1 - level);
+      std::vector<std::pair<Address, Address>> next;
+      for (const auto &[table, from] : ways)
+        if (!follow_table(table, from, size, next))
+          return false;
+      ways = std::move(next);
+    }
+    return !ways.empty() && std::all_of(ways.begin(), ways.end(), [&](const auto &way) {
+      return is_fragment(way.first, way.second, way.second + (p_ == 8 ? piece : piece / 2));
+    });
+  }
+  bool follow_table(Address table, Address from, u64 size, std::vector<std::pair<Address, Address>> &to) const {
+    constexpr u64 most = 16;
+    const Bytes bytes = d_.memory.view(table, entries * p_);
+    if (bytes.empty())
+      return false;
+    for (u64 i = 0; i < entries && to.size() < most; ++i)
+      if (const u64 word = load_pointer(bytes.data() + i * p_, d_.memory.format())) {
+        if (word < 0x10000 || (word & ~collectible_flag) % p_ || !d_.word(word & ~collectible_flag))
+          return false;
+        to.emplace_back(word & ~collectible_flag, from + i * size);
+      }
+    return true;
+  }
+  bool is_fragment(Address at, Address from, Address to) const {
+    const std::optional<u64> begin = d_.word(at + p_), end = d_.word(at + 2 * p_), section = d_.word(at + 3 * p_);
+    if (!begin || !end || !section || *begin >= *end || *begin >= to || *end <= from)
+      return false;
+    const Address target = *section & ~collectible_flag;
+    return d_.word(target) == begin && d_.word(target + p_) >= end;
+  }
+
+  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's}.
+  bool is_info(Address module, Address info) const {
+    const std::optional<u64> header = d_.word(info + 2 * p_), whole = d_.word(info + 5 * p_);
+    return d_.word(info) == module && header && whole && *whole && d_.word(*whole + 5 * p_) == whole &&
+           d_.memory.try_load<u32>(*header) == ReadyToRunCode::signature;
+  }
+
+  void derive_images() {
+    if (images_.empty()) { // nothing is compiled ahead: nobody will ask
+      d_.descriptor.missing["Module.ReadyToRunInfo"] = "no image with code that was compiled ahead is loaded";
+      return;
+    }
+    auto info_of = [&](const RangeSection &image, i64 x) {
+      return d_.word(image.ready_to_run_module + u64(x)).value_or(0);
+    };
+    auto leads_to_infos = [&](i64 x) {
+      return std::all_of(images_.begin(), images_.end(), [&](const RangeSection &image) {
+        return is_info(image.ready_to_run_module, info_of(image, x));
+      });
+    };
+    if (!d_.choose(
+            "Module", "ReadyToRunInfo", [&] { return Derivation::offsets(0, max_module, i64(p_)); }, leads_to_infos,
+            "leads back to the Module and to the header of a ReadyToRun image, for every Module that has code in one",
+            [&](i64 x) { // what it leads to may lead to itself, and lie behind the Module
+              std::vector<u64> out;
+              for (const RangeSection &image : images_)
+                out.push_back(info_of(image, x));
+              return out;
+            }))
+      return;
+    const i64 at = d_.descriptor.offset("Module", "ReadyToRunInfo");
+    d_.choose(
+        "ReadyToRunInfo", "EntryPointToMethodDescMap",
+        [&] { return Derivation::offsets(14 * i64(p_), max_info, i64(p_)); },
+        [&](i64 x) {
+          Verdict out = Verdict::cannot_tell();
+          for (const RangeSection &image : images_) {
+            const Address whole = d_.word(info_of(image, at) + 5 * p_).value_or(0);
+            const Verdict verdict = is_method_map(whole + u64(x), image);
+            if (verdict.fails())
+              return verdict;
+            if (verdict.passes())
+              out = verdict;
+          }
+          return out;
+        },
+        "a table of addresses in the image's code, one at least, for every such image");
+  }
+
+  // {., ., Buckets}: their number, then each of four keys and four values, of which 0 and 1 are none.
+  Verdict is_method_map(Address map, const RangeSection &image) const {
+    const std::optional<u64> buckets = d_.word(map + 2 * p_);
+    const std::optional<u32> size = buckets && *buckets % p_ == 0 ? d_.memory.try_load<u32>(*buckets) : std::nullopt;
+    if (!size || *buckets < 0x10000 || *size < 2 || *size > max_buckets)
+      return false;
+    bool any = false;
+    for (u64 i = 0; i < std::min<u64>(*size, looked_at_buckets); ++i)
+      for (u64 k = 0; k < 4; ++k) {
+        const Address at = *buckets + (i + 1) * 8 * p_ + k * p_;
+        const std::optional<u64> key = d_.word(at), value = d_.word(at + 4 * p_);
+        if (!key || !value)
+          return any;
+        if (*key <= 1)
+          continue;
+        // A composite image's map is of all its parts.
+        const u64 method = (*value << 1);
+        if (*key < image.begin || *key >= image.end || !d_.word(method))
+          return false;
+        any = true;
+      }
+    return any ? Verdict(true) : Verdict::cannot_tell();
+  }
+
+  // The runtime and its CoreLib are built together, so what version of GC info the compiler writes tells an image of
+  // the newest format that is loaded: its other images may be older.
+  void find_versions() {
+    ContractDescriptor &d = d_.descriptor;
+    const std::optional<i64> at = d.try_offset("Module", "ReadyToRunInfo");
+    u32 version = 0;
+    for (const RangeSection &image : images_)
+      if (const Address info = at ? d_.word(image.ready_to_run_module + u64(*at)).value_or(0) : 0)
+        if (const std::optional<u64> header = d_.follow(info, {i64(5 * p_), i64(2 * p_)}))
+          if (const std::optional<u16> major = d_.memory.try_load<u16>(*header + 4))
+            version = std::max(version, ReadyToRunCode::gc_info_version(*major));
+    const bool pointers = has_pointer_groups();
+    if (!d.contracts.contains("ExecutionManager")) {
+      d.contracts["ExecutionManager"] = pointers ? "c2" : "c1";
+      d.contract_origin["ExecutionManager"] = Origin::discovered;
+    }
+    if (!d.try_number("GCInfoVersion"))
+      d.set_number("GCInfoVersion", version ? version : pointers ? 4 : 3, false, Origin::discovered);
+  }
+
+  // A method of more than 256 bytes is enough; no other map has such a value.
+  bool has_pointer_groups() const {
+    for (const RangeSection &section : heaps_) {
+      const u64 start = d_.word(section.heap_list + 2 * p_).value_or(0),
+                end = d_.word(section.heap_list + 3 * p_).value_or(0),
+                base = d_.word(section.heap_list + 4 * p_).value_or(0),
+                map = d_.word(section.heap_list + 5 * p_).value_or(0);
+      if (!map || start < base || end < start)
+        continue;
+      for (u64 i = (start - base) / 256; i <= (end - base) / 256 && i < max_groups; ++i)
+        if (NibbleMap::is_pointer(d_.memory.try_load<u32>(map + 4 * i).value_or(0)))
+          return true;
+    }
+    return false;
+  }
+
+  Derivation &d_;
+  const u64 p_;
+  std::vector<RangeSection> images_, heaps_;
+};
+
+} // namespace
+
+void derive_code(Derivation &derivation) {
+  try {
+    CodeDerivation(derivation).run();
+  } catch (const Error &e) {
+    derivation.descriptor.missing["ExecutionManagerCodeRangeMapAddress"] = e.what();
+  }
+}
+
+} // namespace dnheap
