@@ -1,7 +1,6 @@
 # What is installed, in three components: program, library, development. For embedders: find_package(dnheap) or
-# pkg-config's dnheap, and #include "snapshot/snapshot.h". Names no path of the machine it was built on.
+# pkg-config's dnheap, and #include <dnheap/snapshot.h>. Names no path of the machine it was built on.
 include(CMakePackageConfigHelpers)
-include(${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dnheap)
 
 if(DNHEAP_PROGRAM)
@@ -11,12 +10,9 @@ install(TARGETS dnheap EXPORT dnheapTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 
-add_included_headers(headers ${CMAKE_CURRENT_SOURCE_DIR} ${public_headers})
-foreach(header ${headers})
-  get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dnheap/${folder}
-    COMPONENT development)
-endforeach()
+# The public interface, all of it and nothing else.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/dnheap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT development FILES_MATCHING PATTERN "*.h")
 
 install(EXPORT dnheapTargets NAMESPACE dnheap:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/dnheapConfig.cmake.in

@@ -12,11 +12,13 @@ function(configure folder name prefix)
     "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -D CMAKE_PREFIX_PATH=${prefix} ${ARGN})
 endfunction()
 
-# The embedder opens a dump that is not there: it must say so, and so shows that it was linked.
+# The embedder looks at the sample, and at a dump that is not there: what it says of them is in embedded.txt.
 function(expect_answer)
-  execute_process(COMMAND ${ARGV} OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
-  if(NOT out STREQUAL "/no/such/core: No such file or directory\n")
-    message(FATAL_ERROR "the embedder wrote: ${out}")
+  execute_process(COMMAND ${ARGV} ${CMAKE_CURRENT_LIST_DIR}/../../sample/demo.core.zst /no/such/core
+    OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${CMAKE_CURRENT_LIST_DIR}/embedded.txt expected)
+  if(NOT out STREQUAL expected)
+    message(FATAL_ERROR "the embedder wrote:\n${out}\nand not\n${expected}")
   endif()
 endfunction()
 
@@ -37,6 +39,16 @@ function(try_pkg_config prefix)
   get_filename_component(libraries ${folder} DIRECTORY)
   set(ENV{LD_LIBRARY_PATH} ${libraries})
   expect_answer(${WORK}/by-pkg-config)
+
+  # What the README shows.
+  file(READ ${PROJECT}/README.md readme)
+  string(REGEX MATCH "```cpp\n([^`]*)```" shown "${readme}")
+  file(WRITE ${WORK}/readme.cc "${CMAKE_MATCH_1}")
+  run(${CXX} -std=c++20 ${WORK}/readme.cc -o ${WORK}/readme ${flags})
+  execute_process(COMMAND ${WORK}/readme ${PROJECT}/sample/demo.core.zst OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT out MATCHES "\n5018\t[0-9]+\tSystem\\.Byte\\[\\]\n")
+    message(FATAL_ERROR "the README's program wrote: ${out}")
+  endif()
 endfunction()
 
 # What is installed must work elsewhere: nothing in it names a place of this machine.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every folder of src/ includes only what lies below it. Usage: include_order.py SRC"""
+"""Checks that every folder of src/ includes only what lies below it, and the public headers only each other and the standard
+library. Usage: include_order.py SRC"""
 import pathlib
 import re
 import sys
@@ -18,6 +19,7 @@ BELOW = {
     "objects": "base target algorithms image contract metadata runtime heap",
     "snapshot": "base target algorithms image dump contract metadata runtime heap objects",
     "analysis": "base target algorithms image contract metadata runtime heap objects snapshot report",
+    "api": "dnheap base target algorithms image contract metadata runtime heap objects snapshot report analysis",
     "cli": "base target algorithms image dump contract metadata runtime heap objects snapshot report analysis",
 }
 
@@ -63,7 +65,20 @@ def violations(src):
                     yield f"{path}:{number}: runtime/{room}/ may not include runtime/{other}/"
 
 
+# Of a library or system, by their folder; the standard library's have none.
+FOREIGN = re.compile(r'\s*#\s*include\s+(<[^>]*[/.][^>]*>|"(?!dnheap/)[^"]*")')
+
+
+def foreign_includes(include):
+    """Of public headers: what an embedder need not have."""
+    for path in sorted(include.rglob("*.h")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if match := FOREIGN.match(line):
+                yield f"{path}:{number}: public headers may not include {match[1]}"
+
+
 if __name__ == "__main__":
-    found = list(violations(pathlib.Path(sys.argv[1])))
+    source = pathlib.Path(sys.argv[1])
+    found = [*violations(source), *foreign_includes(source.resolve().parent / "include")]
     print("\n".join(found) or "include order: ok")
     sys.exit(bool(found))

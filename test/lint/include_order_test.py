@@ -29,6 +29,17 @@ class IncludeOrder(unittest.TestCase):
     def test_unknown_folders_are_named(self):
         self.assertEqual(self.found(util_a='#include "base/x.h"\n'), ["util/a.h: folder util is not in the include order"])
 
+    def test_public_headers_need_only_the_standard_library(self):
+        with tempfile.TemporaryDirectory() as name:
+            header = pathlib.Path(name) / "a.h"
+            header.write_text('#include "dnheap/b.h"\n#include <string_view>\n')
+            self.assertEqual(list(include_order.foreign_includes(pathlib.Path(name))), [])
+            header.write_text('#include "heap/heap.h"\n#include <fmt/format.h>\n#include <zstd.h>\n')
+            self.assertEqual([line.split(":", 1)[1] for line in include_order.foreign_includes(pathlib.Path(name))],
+                             ['1: public headers may not include "heap/heap.h"',
+                              '2: public headers may not include <fmt/format.h>',
+                              '3: public headers may not include <zstd.h>'])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,122 @@
+// Answer: what a verb (dnheap/verb.h) says: facts, how complete it is, tables, as values or as text, JSON or CSV. Good
+// as long as its Snapshot; one thread. Rows are pulled one by one and cost no memory, whatever the length of a table;
+// those of a table that streams come once.
+#pragma once
+#include "dnheap/heap.h"
+
+#include <cstdio>
+#include <memory>
+
+namespace dnheap::DNHEAP_ABI {
+
+// One cell, or a part of it. A view: good until the next row, or as long as the Answer.
+class Value {
+public:
+  enum class Kind : std::uint8_t { absent, boolean, integer, real, text, list, record };
+  Kind kind() const;
+  bool is_absent() const { return kind() == Kind::absent; }
+  // Nothing where it is something else. number(): integers from 0 on, addresses too; real(): any number.
+  std::optional<bool> boolean() const;
+  std::optional<std::uint64_t> number() const;
+  std::optional<double> real() const;
+  std::optional<std::string_view> text() const;
+  // Of lists and records; of anything else there are none.
+  std::size_t size() const;
+  Value operator[](std::size_t part) const;     // below size()
+  std::string_view key(std::size_t part) const; // of records
+  Value find(std::string_view key) const;       // absent: there is none
+
+private:
+  friend struct AnswerParts;
+  explicit Value(const void *cell) : cell_(cell) {}
+  const void *cell_;
+};
+
+struct Column {
+  // How a column's cells are meant. Text writes a count as 46,077,786, bytes as 861.0 MiB, a number as plain digits; a
+  // percent is held as a fraction.
+  enum class Kind : std::uint8_t { count, bytes, address, text, percent, number, boolean, nested };
+  std::string key;   // "aligned_bytes", as in JSON
+  std::string title; // "Aligned", as in text
+  Kind kind = Kind::text;
+  bool in_text = true, in_data = true; // which formats show it
+};
+
+// A row of a table, good until the next one.
+class Row {
+public:
+  std::size_t size() const; // as many as there are columns
+  Value operator[](std::size_t column) const;
+  Value operator[](std::string_view key) const; // of a column; throws NotFound when there is none
+
+private:
+  friend struct AnswerParts;
+  Row(const void *row, const void *table) : row_(row), table_(table) {}
+  const void *row_, *table_;
+};
+
+// A table of an answer, good as long as that.
+class Table {
+public:
+  const std::string &name() const; // key in JSON
+  const std::string &title() const;
+  std::vector<Column> columns() const;
+  std::optional<std::uint64_t> row_count() const; // where it is known before the rows are pulled
+  bool in_text() const;                           // which formats show it
+  bool in_data() const;
+  const std::vector<std::string> &notes() const; // for people: how to read it
+  // False ends it. Throws Error as verbs do.
+  void for_each_row(const std::function<bool(const Row &)> &visit) const;
+
+private:
+  friend struct AnswerParts;
+  explicit Table(const void *table) : table_(table) {}
+  const void *table_;
+};
+
+struct WriteOptions {
+  std::uint64_t top = 0; // rows of each table at most; 0 = all
+  bool exact = false;    // text: bytes as digits
+  bool verbose = false;  // text: every gap
+  std::string table;     // only this one; empty = all (CSV: the first)
+};
+
+struct Format {
+  const char *name;          // "text", "json", "csv"
+  std::uint64_t default_top; // rows that suit it; 0 = all
+  bool tells_completeness;   // false: whoever writes has to say Answer::unsaid() elsewhere
+};
+std::vector<Format> formats();
+
+class Progress;
+
+class Answer {
+public:
+  Answer(Answer &&) noexcept;
+  Answer &operator=(Answer &&) noexcept;
+  ~Answer();
+
+  const std::string &command() const;                       // the verb
+  const std::string &headline() const;                      // what was looked at, how complete
+  const std::string &next_command() const;                  // of the program; empty for none
+  std::vector<std::pair<std::string, Value>> facts() const; // of the target
+  std::optional<Completeness> completeness() const;         // nothing: it rests on no heap
+  // What it says of its completeness, in one line; empty: it is complete, and there are no notes.
+  std::string unsaid() const;
+  std::vector<Table> tables() const;        // the main one first
+  Table table(std::string_view name) const; // throws NotFound when there is none
+
+  // Throw NotFound when there is no such table, UsageError when there is no such format, Error when it cannot be
+  // written. `name` is for that error: "standard output". False: whoever reads it has closed the pipe.
+  bool write(std::string_view format, const WriteOptions &options, std::FILE *to, const std::string &name,
+             Progress *progress = nullptr) const;
+  std::string text(std::string_view format, const WriteOptions &options = {}) const;
+
+private:
+  friend struct AnswerParts;
+  struct Inside;
+  explicit Answer(std::unique_ptr<Inside> inside);
+  std::unique_ptr<Inside> inside_;
+};
+
+} // namespace dnheap::DNHEAP_ABI

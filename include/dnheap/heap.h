@@ -1,0 +1,91 @@
+// Heap: where objects lie, how many there are of what, and all of them in blocks. A value of one word, good as long as
+// its Snapshot; use it from the Snapshot's thread. segments() reads no object. types() walks the heap at its first
+// call: with OpenOptions::threads threads, at the speed of memory or of the disk; it keeps a few hundred bytes per
+// type.
+#pragma once
+#include "dnheap/type.h"
+
+#include <array>
+#include <span>
+
+namespace dnheap::DNHEAP_ABI {
+
+enum class Generation : std::uint8_t { gen0, gen1, gen2, loh, poh, frozen };
+inline constexpr std::size_t generation_count = 6;
+const char *name_of(Generation generation); // "gen0", …, "loh", "poh", "frozen"
+
+// A region or segment of the GC, or the part of it that one generation has.
+struct Segment {
+  Address start, end; // first object, end of objects
+  Generation generation = Generation::gen0;
+  std::uint32_t heap = 0;                             // of several, under server GC
+  std::optional<Address> committed_end, reserved_end; // nothing where the runtime does not say
+};
+
+struct Tally {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;         // as ClrMD and SOS report sizes
+  std::uint64_t aligned_bytes = 0; // what they take in the heap
+};
+
+struct TypeTally {
+  Type type;
+  Tally total;
+  std::array<Tally, generation_count> generations;
+};
+
+// A stretch that was not, or could not be, walked.
+struct Gap {
+  Address start, end;
+  std::string reason;
+};
+
+// How much of the heap all answers rest on.
+struct Completeness {
+  bool complete = true;
+  std::uint64_t objects = 0, bytes = 0; // walked, Free included; bytes as they lie in the heap
+  std::uint64_t bad_objects = 0;        // places where no sound object lay
+  std::vector<Gap> gaps;                // the first ten thousand
+  std::uint64_t more_gaps = 0, more_gap_bytes = 0;
+  std::vector<std::string> notes; // what is odd or missing, in whole phrases
+};
+
+// One object of a block.
+struct HeapObject {
+  Address address;
+  Address method_table;
+  std::uint64_t size = 0; // as ClrMD and SOS report it
+  TypeId type{};          // of no meaning where !has_type
+  Generation generation = Generation::gen0;
+  bool has_type = true; // false: Free; or, of a process that runs on, a type that had no objects before
+  bool is_free = false;
+};
+
+class Heap {
+public:
+  std::vector<Segment> segments() const; // by heap, then as the GC lists them
+  // All types that have objects, Free among them, by MethodTable.
+  std::vector<TypeTally> types() const;
+  Completeness completeness() const; // walks as types() does
+
+  // Calls visit(block) for all objects in the order of their addresses, Free ones too; some ten thousand a block, never
+  // none, all of one generation. False ends it. One thread, this one; memory of one block. Numbers the types first, as
+  // types() does. A block costs some 20 ns per object. Throws Error when part of the dump was lost meanwhile: what was
+  // given before that was right.
+  void for_each_block(const std::function<bool(std::span<const HeapObject>)> &visit) const;
+
+  // Calls visit(block, first, worker) from several threads at once: each object once but Free ones, in no order;
+  // `first` is the block's first object's number, the others follow it. `worker` is below workers(): no two calls with
+  // the same run at the same time, so a counter per worker needs no lock. What visit throws ends it, and comes out
+  // here. Makes an index first: 1/51 of the heap's size in memory, and one more walk; of a live process, a copy.
+  void for_each_block_parallel(
+      const std::function<void(std::span<const HeapObject>, ObjectId first, unsigned worker)> &visit) const;
+  unsigned workers() const; // OpenOptions::threads
+
+private:
+  friend class State;
+  explicit Heap(State *state) : state_(state) {}
+  State *state_;
+};
+
+} // namespace dnheap::DNHEAP_ABI

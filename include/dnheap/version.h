@@ -1,0 +1,17 @@
+// Which version of dnheap these headers are of. Within a minor version what is here only grows; another minor version
+// has another library (SOVERSION), and may have changed anything. Costs nothing.
+#pragma once
+
+#define DNHEAP_VERSION_MAJOR 0
+#define DNHEAP_VERSION_MINOR 1
+#define DNHEAP_VERSION_PATCH 0
+
+// For preprocessors: #if DNHEAP_VERSION_NUMBER >= 0x000100 (a byte each).
+#define DNHEAP_VERSION_NUMBER (DNHEAP_VERSION_MAJOR << 16 | DNHEAP_VERSION_MINOR << 8 | DNHEAP_VERSION_PATCH)
+
+namespace dnheap {
+
+// "0.1.0": of the library that is linked, which need not be that of the headers.
+const char *library_version();
+
+} // namespace dnheap

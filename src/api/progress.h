@@ -1,0 +1,13 @@
+// What is inside a public Progress: what the library's passes report to. For this folder.
+#pragma once
+#include "base/watch.h"
+#include "dnheap/snapshot.h"
+
+namespace dnheap::v0 {
+
+struct Progress::Inside {
+  dnheap::Progress progress;
+  std::vector<dnheap::PassTime> times;
+};
+
+} // namespace dnheap::v0

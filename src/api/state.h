@@ -1,0 +1,54 @@
+// State: what stands behind a public Snapshot, and behind all that it hands out: the Snapshot that the library itself
+// works with, and what public functions keep besides. For the files of this folder, which turn inner things into public
+// ones, and do nothing else. One thread at a time.
+#pragma once
+#include "algorithms/reach.h"
+#include "analysis/field_values.h"
+#include "analysis/object_view.h"
+#include "base/not_found.h"
+#include "dnheap/snapshot.h"
+#include "objects/object_graph.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap::v0 {
+
+class State {
+public:
+  explicit State(std::unique_ptr<dnheap::Snapshot> of);
+  ~State();
+  State(const State &) = delete;
+
+  dnheap::Snapshot &inside() { return *of_; }
+  // Throws Error when part of the dump was lost since it was opened: what was built before that may be wrong.
+  void check_memory();
+
+  // Types that have objects, but Free: by TypeId, ascending. The first call walks the heap.
+  const std::vector<dnheap::Address> &types();
+  std::optional<TypeId> type_id(dnheap::Address method_table);
+  // The first calls build what they are named after.
+  dnheap::ObjectView &view();
+  dnheap::FieldValues &values();
+  const dnheap::Referrers &referrers();
+  const dnheap::RetainedBySets &retained_by_sets();
+
+  // What is handed out.
+  static Snapshot snapshot(std::unique_ptr<dnheap::Snapshot> of);
+  static dnheap::SnapshotOptions inner(const OpenOptions &options);
+  static dnheap::Watch watch(Progress *progress);
+  Type type(dnheap::Address method_table) { return Type(this, Address(method_table)); }
+  Object object(ObjectId id) { return Object(this, id, Address(inside().index().address(id))); }
+  Heap heap() { return Heap(this); }
+  Roots roots() { return Roots(this); }
+  Liveness liveness() { return Liveness(this); }
+  Graph graph() { return Graph(this); }
+
+private:
+  std::unique_ptr<dnheap::Snapshot> of_;
+  std::optional<std::vector<dnheap::Address>> types_;
+  std::unique_ptr<dnheap::ObjectView> view_;
+  std::unique_ptr<dnheap::FieldValues> values_;
+  std::unique_ptr<dnheap::Referrers> referrers_;
+  std::unique_ptr<dnheap::RetainedBySets> retained_by_sets_;
+};
+
+} // namespace dnheap::v0
