@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
+#include "runtime/thread_registers.h"
 
 #include <algorithm>
 
@@ -79,26 +80,6 @@ private:
   const Format format_;
 };
 
-bool in_stack(const ThreadData &thread, Address pointer) {
-  return thread.stack_base && thread.stack_limit && *thread.stack_limit <= pointer && pointer < *thread.stack_base;
-}
-
-// By number; of a process in another namespace of numbers by the stack that the stack pointer points into. A thread may
-// be elsewhere: it handles a signal on another stack.
-const Thread *registers_of(const Target &target, const ThreadData &thread) {
-  const Thread *by_stack = nullptr, *elsewhere = nullptr;
-  for (const Thread &t : target.threads) {
-    const bool same_number = thread.os_id && t.id == *thread.os_id;
-    if (same_number && (!thread.stack_base || in_stack(thread, t.stack_pointer)))
-      return &t;
-    if (same_number)
-      elsewhere = &t;
-    if (in_stack(thread, t.stack_pointer))
-      by_stack = &t;
-  }
-  return by_stack ? by_stack : elsewhere;
-}
-
 // What of a thread there is to be looked at.
 struct ThreadStack {
   std::vector<u64> registers;
@@ -107,7 +88,7 @@ struct ThreadStack {
 };
 
 std::optional<ThreadStack> stack_of(const Target &target, const ThreadData &thread) {
-  const Thread *found = registers_of(target, thread);
+  const Thread *found = find_registers(target, thread);
   if (!found)
     return std::nullopt;
   ThreadStack out{found->registers};

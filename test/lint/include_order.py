@@ -26,11 +26,12 @@ BELOW = {
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. The seam's own
 # files put the rooms together, and so may include all.
 ROOMS = {
+    "compiled": "",
     "gc": "",
     "layout": "gc",
     "layout/coreclr": "gc layout coreclr",
     "layout/nativeaot": "gc layout nativeaot",
-    "coreclr": "gc layout layout/coreclr",
+    "coreclr": "compiled gc layout layout/coreclr",
     "nativeaot": "gc layout layout/nativeaot",
     "corert": "",
 }

@@ -4,6 +4,7 @@
 #include "runtime/layout/coreclr/assemblies.h"
 #include "runtime/layout/coreclr/code.h"
 #include "runtime/layout/coreclr/field_desc.h"
+#include "runtime/layout/coreclr/frames.h"
 #include "runtime/layout/coreclr/gc_bounds.h"
 #include "runtime/layout/coreclr/method_table.h"
 #include "runtime/layout/coreclr/sync_blocks.h"
@@ -38,6 +39,7 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   derive_thread(derivation, gc_variable);
   derive_assemblies(derivation, gc_variable);
   derive_thread_parts(derivation);
+  derive_frames(derivation, gc_variable);
   derive_thread_id(derivation, gc_variable);
   derive_alloc_bytes(derivation);
   derive_sync_blocks(derivation, gc_variable);

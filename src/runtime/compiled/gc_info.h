@@ -1,0 +1,105 @@
+// GcInfo: what the JIT wrote beside a method's code of where it keeps references: at which offsets of the code, in
+// which registers and places of the stack. Versions 2 to 5, of x64 and arm64. The header is read when this is made
+// (some 20 bytes), the rest when it is asked for: O(slots + safe points / 32) per question. Nothing is kept. Any
+// thread. Format: dotnet/runtime src/coreclr/vm/gcinfodecoder.cpp; see doc/contracts.md, GCInfo.
+#pragma once
+#include "runtime/compiled/bit_reader.h"
+#include "runtime/compiled/gc_info_encoding.h"
+
+#include <optional>
+#include <vector>
+
+namespace dnheap {
+
+// A place that may hold a reference.
+struct GcSlot {
+  enum class Base : u8 { caller_sp, sp, frame_register, none };
+  Base base = Base::none; // what `offset` is relative to; none: a register
+  u8 reg = 0;             // which
+  bool interior = false;  // the reference may point into an object
+  bool pinned = false;
+  bool tracked = true; // else it counts wherever the method stands, and may hold what was left there
+  i32 offset = 0;
+
+  bool operator==(const GcSlot &) const = default;
+};
+
+// Where a method stands.
+struct CodePoint {
+  u64 offset = 0;
+  bool active = false;  // it was about to go on there; else the offset is where a call returns to
+  bool aborted = false; // it was left by an exception, and does not go on there
+  bool filter = false;  // in a filter: its untracked slots are told by the frame that it belongs to
+};
+
+class GcInfo {
+public:
+  // Nothing is read at or behind address + `most`.
+  static constexpr u64 most_bytes = 1 << 20;
+  GcInfo(const Memory &memory, Address address, const GcInfoEncoding &encoding, u32 version, u64 most = most_bytes);
+
+  // Of the header. If it is not done nothing else can be asked.
+  const ReadOutcome &outcome() const { return reader_.outcome(); }
+
+  enum Flag : u32 {
+    is_vararg = 0x1,
+    has_gs_cookie = 0x4,
+    has_psp_symbol = 0x8,
+    generics_context = 0x30,
+    has_stack_base_register = 0x40,
+    wants_report_only_leaf = 0x80,
+    has_edit_and_continue = 0x100,
+    is_reverse_pinvoke = 0x200,
+  };
+  u32 flags() const { return flags_; }
+  u64 code_length() const { return code_length_; }
+  // Bytes from the stack pointer on that belong to whatever the method calls.
+  u64 scratch_area() const { return scratch_area_; }
+  std::optional<u8> stack_base_register() const { return stack_base_; }
+  u32 safe_point_count() const { return safe_points_; }
+  // Offsets [first, second) at which the method can be stopped anywhere. In order.
+  const std::vector<std::pair<u64, u64>> &ranges() const { return ranges_; }
+
+  // As they are stored: before version 4 one less than the return address.
+  ReadOutcome safe_points(std::vector<u64> &out) const;
+  // Can a call return to this offset, as far as this says?
+  bool is_return_point(u64 offset) const;
+  // All slots: tracked registers, tracked places of the stack, untracked places.
+  ReadOutcome slots(std::vector<GcSlot> &out) const;
+  // Those that hold references there. What is not a callee-saved register, and the scratch area, count for active
+  // frames only: that is for the caller to see to.
+  ReadOutcome live_slots(const CodePoint &point, std::vector<GcSlot> &out) const;
+
+private:
+  void read_header();
+  void read_slim_header();
+  void read_fat_header();
+  void read_ranges();
+  u32 normal_offset(u64 offset) const;
+  u64 offset_of(u64 normal) const;
+  unsigned safe_point_bits() const;
+  std::optional<u32> find_safe_point(BitReader &reader, u32 normal) const;
+  // How far into all ranges together; nullopt: in none.
+  std::optional<u64> find_in_ranges(u64 offset) const;
+
+  void read_slots(BitReader &reader, std::vector<GcSlot> &out, u32 &tracked) const;
+  void read_register_slots(BitReader &reader, u32 count, std::vector<GcSlot> &out) const;
+  void read_stack_slots(BitReader &reader, u32 count, bool tracked, std::vector<GcSlot> &out) const;
+  void read_set(BitReader &reader, u32 size, bool is_runs, std::vector<u32> &out) const;
+  void live_at_safe_point(BitReader &reader, u32 safe_point, unsigned pointer_bits, u32 tracked,
+                          std::vector<u32> &out) const;
+  void live_in_ranges(BitReader &reader, u64 offset, u32 tracked, std::vector<u32> &out) const;
+
+  const GcInfoEncoding *encoding_;
+  u32 version_;
+  BitReader reader_; // while the header is read; then its outcome
+  bool is_slim_ = false;
+  u32 flags_ = 0;
+  u64 code_length_ = 0, normal_length_ = 0, scratch_area_ = 0; // normal: as code offsets are counted
+  std::optional<u8> stack_base_;
+  u32 safe_points_ = 0;
+  std::vector<std::pair<u64, u64>> ranges_;
+  u64 safe_points_at_ = 0, slots_at_ = 0; // positions in bits
+};
+
+} // namespace dnheap

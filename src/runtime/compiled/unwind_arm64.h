@@ -1,0 +1,15 @@
+// Unwinding of arm64 functions by their .xdata, as Windows defines it and .NET uses it everywhere: from the registers
+// inside a function to those of its caller. Not yet shown on real memory: tests are synthetic. A few reads per saved
+// register. Any thread.
+#pragma once
+#include "runtime/compiled/read_outcome.h"
+#include "runtime/compiled/registers.h"
+#include "runtime/compiled/unwind_x64.h"
+
+namespace dnheap {
+
+// As unwind_x64(), but for `interrupted`: epilogs are told by the unwind data.
+ReadOutcome unwind_arm64(const Memory &memory, const FunctionUnwind &function, const CallingConvention &convention,
+                         Registers &registers);
+
+} // namespace dnheap

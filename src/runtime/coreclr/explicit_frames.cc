@@ -1,0 +1,305 @@
+#include "runtime/coreclr/explicit_frames.h"
+
+#include "base/text.h"
+#include "runtime/coreclr/helper_method_frame.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 end_of_frames = ~u64{0};
+constexpr u64 max_places = 4096; // that one Frame protects
+constexpr u64 max_protected = 1 << 16;
+
+struct NamedRegister {
+  Architecture architecture;
+  const char *name;
+  u8 number;
+};
+constexpr NamedRegister named_registers[] = {
+    {Architecture::x64, "rbx", 3},    {Architecture::x64, "rbp", 5},    {Architecture::x64, "rsi", 6},
+    {Architecture::x64, "rdi", 7},    {Architecture::x64, "r12", 12},   {Architecture::x64, "r13", 13},
+    {Architecture::x64, "r14", 14},   {Architecture::x64, "r15", 15},   {Architecture::arm64, "x19", 19},
+    {Architecture::arm64, "x20", 20}, {Architecture::arm64, "x21", 21}, {Architecture::arm64, "x22", 22},
+    {Architecture::arm64, "x23", 23}, {Architecture::arm64, "x24", 24}, {Architecture::arm64, "x25", 25},
+    {Architecture::arm64, "x26", 26}, {Architecture::arm64, "x27", 27}, {Architecture::arm64, "x28", 28},
+    {Architecture::arm64, "fp", 29},
+};
+
+// Where a CONTEXT keeps registers, and the instruction pointer.
+struct ContextLayout {
+  Architecture architecture;
+  u16 first;
+  u8 count;
+  u16 ip;
+};
+constexpr ContextLayout context_layouts[] = {{Architecture::x64, 0x78, 16, 0xf8},
+                                             {Architecture::arm64, 0x08, 32, 0x108}};
+
+} // namespace
+
+ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d)
+    : memory_(&target.memory), convention_(calling_convention(target.architecture, target.os)),
+      is_windows_(target.os == OperatingSystem::windows) {
+  auto offset = [&](const char *type, const char *field, u64 otherwise) {
+    std::optional<i64> found = d.try_offset(type, field);
+    return found ? static_cast<u64>(*found) : otherwise;
+  };
+  for (const FrameKind &kind : frame_kinds())
+    if (std::optional<u64> identifier = d.try_number(kind.identifier()))
+      kinds_[*identifier] = kind;
+  const std::optional<i64> head = d.try_offset("Thread", "Frame");
+  if (!convention_ || memory_->format().pointer_size != 8)
+    why_not_ = "stacks of this processor are not understood";
+  else if (!head)
+    why_not_ = "where threads keep their Frames is not known";
+  else if (kinds_.empty())
+    why_not_ = "how kinds of Frames are told is not known";
+  head_ = static_cast<u64>(head.value_or(0));
+  next_ = offset("Frame", "Next", 8);
+  call_sp_ = offset("InlinedCallFrame", "CallSiteSP", 24);
+  call_return_ = offset("InlinedCallFrame", "CallerReturnAddress", call_sp_ + 8);
+  call_frame_pointer_ = offset("InlinedCallFrame", "CalleeSavedFP", call_sp_ + 16);
+  call_method_ = offset("InlinedCallFrame", "Datum", 16);
+  block_ = offset("FramedMethodFrame", "TransitionBlockPtr", 16);
+  method_ = offset("FramedMethodFrame", "MethodDescPtr", 24);
+  software_context_ = offset("SoftwareExceptionFrame", "TargetContext", 288);
+  faulting_context_ = offset("FaultingExceptionFrame", "TargetContext", 32);
+  resumable_context_ = offset("ResumableFrame", "TargetContextPtr", 16);
+  hijack_return_ = offset("HijackFrame", "ReturnAddress", 16);
+  hijack_args_ = offset("HijackFrame", "HijackArgsPtr", 32);
+  if (convention_)
+    resolve_transition(d);
+  if (std::optional<i64> list = d.try_offset("Thread", "GCFrame"))
+    protected_ = static_cast<u64>(*list);
+}
+
+// What the target does not publish is as in .NET 8 to 10, where it is the same.
+void ExplicitFrames::resolve_transition(const ContractDescriptor &d) {
+  TransitionLayout &t = transition_;
+  if (convention_->architecture == Architecture::arm64) {
+    t = {104, 72, 0, 8, 176, {{29, 0}}};
+    for (u8 i = 0; i < 10; ++i)
+      t.registers.push_back({static_cast<u8>(19 + i), static_cast<u16>(16 + 8 * i)});
+  } else if (is_windows_) {
+    t = {72, 32, 0, 64, 72, {{7, 0}, {6, 8}, {3, 16}, {5, 24}, {12, 32}, {13, 40}, {14, 48}, {15, 56}}};
+  } else {
+    t = {0, 48, 48, 96, 104, {{12, 0}, {13, 8}, {14, 16}, {15, 24}, {3, 32}, {5, 40}}};
+  }
+  const DataType *block = d.find_type("TransitionBlock"), *saved = d.find_type("CalleeSavedRegisters");
+  if (!block || !block->size || !saved)
+    return;
+  t.size = *block->size;
+  t.return_address = static_cast<u64>(d.try_offset("TransitionBlock", "ReturnAddress").value_or(i64(t.return_address)));
+  t.saved = static_cast<u64>(d.try_offset("TransitionBlock", "CalleeSavedRegisters").value_or(i64(t.saved)));
+  std::vector<Saved> registers;
+  for (const auto &[name, field] : saved->fields)
+    for (const NamedRegister &known : named_registers)
+      if (known.architecture == convention_->architecture && lower_case(name) == known.name)
+        registers.push_back({known.number, static_cast<u16>(field.offset)});
+  if (!registers.empty())
+    t.registers = std::move(registers);
+}
+
+std::optional<Address> ExplicitFrames::first(Address thread) const {
+  std::optional<u64> frame = word(thread + head_);
+  return frame == end_of_frames ? std::optional<Address>(0) : frame;
+}
+
+std::optional<ExplicitFrame> ExplicitFrames::at(Address frame) const {
+  const std::optional<u64> identifier = word(frame), next = word(frame + next_);
+  if (!identifier || !next || frame % 8)
+    return std::nullopt;
+  auto kind = kinds_.find(*identifier);
+  if (kind == kinds_.end())
+    return std::nullopt;
+  return ExplicitFrame{frame, *next == end_of_frames ? 0 : *next, kind->second};
+}
+
+ReadOutcome ExplicitFrames::from_context(Address context, FrameCaller &to) const {
+  for (const ContextLayout &layout : context_layouts) {
+    if (layout.architecture != convention_->architecture)
+      continue;
+    for (unsigned i = 0; i <= layout.count; ++i) {
+      const Address place = context + (i < layout.count ? layout.first + 8 * i : layout.ip);
+      const std::optional<u64> value = word(place);
+      if (!value)
+        return ReadOutcome::missing(place);
+      if (i < layout.count)
+        to.registers.set(i, *value, place);
+      else
+        to.registers.ip = *value;
+    }
+    to.is_told = true;
+    return {};
+  }
+  return ReadOutcome::malformed("a CONTEXT of this processor is not understood");
+}
+
+ReadOutcome ExplicitFrames::from_block(Address block, FrameCaller &to) const {
+  const std::optional<u64> ip = word(block + transition_.return_address);
+  if (!ip)
+    return ReadOutcome::missing(block + transition_.return_address);
+  for (const Saved &saved : transition_.registers) {
+    const Address place = block + transition_.saved + saved.offset;
+    const std::optional<u64> value = word(place);
+    if (!value)
+      return ReadOutcome::missing(place);
+    to.registers.set(saved.reg, *value, place);
+  }
+  to.registers.ip = *ip;
+  to.registers.set(convention_->stack_pointer, block + transition_.size);
+  to.is_told = true;
+  return {};
+}
+
+// What a thread that is to stop called instead of returning. {return value, …, callee-saved registers, return address}.
+ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller &to) const {
+  const std::optional<u64> ip = word(frame.address + hijack_return_), args = word(frame.address + hijack_args_);
+  if (!ip || !args)
+    return ReadOutcome::missing(frame.address + hijack_return_);
+  if (convention_->architecture != Architecture::x64)
+    return ReadOutcome::malformed("a HijackFrame of this processor is not understood");
+  const Address saved = *args + (is_windows_ ? 16 : 24);
+  for (const Saved &reg : transition_.registers) {
+    const std::optional<u64> value = word(saved + reg.offset);
+    if (!value)
+      return ReadOutcome::missing(saved + reg.offset);
+    to.registers.set(reg.reg, *value, saved + reg.offset);
+  }
+  std::optional<u64> sp = *args + 80;
+  if (is_windows_)
+    sp = word(*sp);
+  if (!sp)
+    return ReadOutcome::missing(*args + 80);
+  to.registers.ip = *ip;
+  to.registers.set(convention_->stack_pointer, *sp);
+  to.is_told = true;
+  return {};
+}
+
+ReadOutcome ExplicitFrames::caller(const ExplicitFrame &frame, Address stack_end, const Code &code,
+                                   FrameCaller &to) const {
+  FrameCaller found;
+  ReadOutcome outcome;
+  auto through = [&](u64 offset, auto read) {
+    const std::optional<u64> at = word(frame.address + offset);
+    return at ? read(*at) : ReadOutcome::missing(frame.address + offset);
+  };
+  auto context = [&](Address at) { return from_context(at, found); };
+  switch (frame.kind.shape) {
+  case FrameShape::none: break;
+  case FrameShape::inlined_call: {
+    const std::optional<u64> ip = word(frame.address + call_return_), sp = word(frame.address + call_sp_),
+                             fp = word(frame.address + call_frame_pointer_);
+    if (!ip || !sp || !fp)
+      return ReadOutcome::missing(frame.address + call_sp_);
+    if (*ip == 0) // it calls nothing now
+      break;
+    found.registers.ip = *ip;
+    found.registers.set(convention_->stack_pointer, *sp);
+    found.registers.set(convention_->frame_pointer, *fp, frame.address + call_frame_pointer_);
+    found.is_told = true;
+    break;
+  }
+  case FrameShape::transition: outcome = through(block_, [&](Address at) { return from_block(at, found); }); break;
+  case FrameShape::software_exception: outcome = context(frame.address + software_context_); break;
+  case FrameShape::faulting_exception: outcome = context(frame.address + faulting_context_); break;
+  case FrameShape::resumable: outcome = through(resumable_context_, context); break;
+  case FrameShape::hijack: outcome = from_hijack(frame, found); break;
+  case FrameShape::helper_method: outcome = from_helper_method(frame, stack_end, code, found); break;
+  }
+  if (outcome)
+    to = std::move(found);
+  return outcome;
+}
+
+Address ExplicitFrames::method_desc(const ExplicitFrame &frame) const {
+  switch (frame.kind.shape) {
+  case FrameShape::inlined_call: {
+    const u64 method = word(frame.address + call_method_).value_or(0);
+    return method & 1 || word(frame.address + call_return_).value_or(0) == 0 ? 0 : method;
+  }
+  case FrameShape::transition:
+  case FrameShape::helper_method: return word(frame.address + method_).value_or(0);
+  default: return 0;
+  }
+}
+
+void ExplicitFrames::reference(Address place, bool interior, std::vector<StackReference> &to) const {
+  StackReference out;
+  out.slot = place;
+  out.interior = interior;
+  out.value = word(place).value_or(0);
+  if (out.value)
+    to.push_back(out);
+}
+
+void ExplicitFrames::references(const ExplicitFrame &frame, std::vector<StackReference> &to) const {
+  if (!frame.kind.protected_places)
+    return;
+  const Address behind = frame.address + HelperMethodLayout(is_windows_).end;
+  if (frame.kind.protected_places == FrameKind::all) {
+    const Address places = word(behind).value_or(0);
+    const u64 count = std::min<u64>(memory_->try_load<u32>(behind + 8).value_or(0), max_places);
+    for (u64 i = 0; i < count; ++i)
+      reference(places + 8 * i, false, to);
+    return;
+  }
+  for (u64 i = 0; i < frame.kind.protected_places; ++i)
+    if (const u64 place = word(behind + 8 * i).value_or(0))
+      reference(place & ~u64{1}, place & 1, to);
+}
+
+void ExplicitFrames::words(Address from, Address end, std::vector<StackReference> &to) const {
+  for (Address at = from; at < end; at += 8)
+    if (const u64 value = word(at).value_or(0)) {
+      StackReference candidate;
+      candidate.slot = at;
+      candidate.value = value;
+      candidate.interior = true;
+      candidate.certain = false;
+      to.push_back(candidate);
+    }
+}
+
+void ExplicitFrames::arguments(const ExplicitFrame &frame, u64 on_stack, std::vector<StackReference> &to) const {
+  if (frame.kind.shape != FrameShape::transition)
+    return;
+  constexpr u64 most = 1 << 20;
+  const Address block = word(frame.address + block_).value_or(0);
+  if (!block)
+    return;
+  const TransitionLayout &t = transition_;
+  words(block + t.arguments, block + t.arguments + t.arguments_size, to);
+  const u64 passed = t.arguments >= t.size ? t.arguments - t.size + t.arguments_size : 0; // as said already
+  if (on_stack > passed)
+    words(block + t.size + passed, block + t.size + std::min(on_stack, most), to);
+}
+
+// GCFrame {next, thread, places, u32 how many, u32 interior}.
+ReadOutcome ExplicitFrames::protected_references(Address thread, Address stack_limit, Address stack_base,
+                                                 std::vector<StackReference> &to) const {
+  if (!protected_)
+    return {};
+  std::optional<u64> frame = word(thread + *protected_);
+  for (u64 i = 0; i < max_protected; ++i) {
+    if (!frame)
+      return ReadOutcome::missing(thread + *protected_);
+    if (*frame == 0 || *frame == end_of_frames)
+      return {};
+    const std::optional<u64> next = word(*frame), owner = word(*frame + 8), places = word(*frame + 16);
+    const std::optional<u32> count = memory_->try_load<u32>(*frame + 24),
+                             interior = memory_->try_load<u32>(*frame + 28);
+    if (!next || !owner || !places || !count || !interior)
+      return ReadOutcome::missing(*frame);
+    if (*frame < stack_limit || *frame >= stack_base || *owner != thread || *count > max_places)
+      return ReadOutcome::malformed("a GCFrame that is none");
+    for (u64 place = 0; place < *count; ++place)
+      reference(*places + 8 * place, *interior != 0, to);
+    frame = next;
+  }
+  return ReadOutcome::malformed("the list of GCFrames does not end");
+}
+
+} // namespace dnheap

@@ -1,0 +1,92 @@
+// ExplicitFrames: the Frames of a thread: a list, innermost first, of the records that the runtime leaves on the stack
+// where managed code calls into it. What each says of the registers of that code, and which references it holds itself.
+// Some ten reads per Frame; nothing is kept. Any thread.
+// Spec: dotnet/runtime docs/design/datacontracts/StackWalk.md; .NET 8 and 9: src/coreclr/vm/frames.h of these.
+#pragma once
+#include "contract/descriptor.h"
+#include "runtime/compiled/read_outcome.h"
+#include "runtime/compiled/registers.h"
+#include "runtime/coreclr/frame_kinds.h"
+#include "runtime/stack_frame.h"
+
+#include <functional>
+#include <map>
+
+namespace dnheap {
+
+struct ExplicitFrame {
+  Address address = 0, next = 0; // next: 0 behind the last one
+  FrameKind kind{};
+};
+
+// What a Frame says of the managed code that it stands for.
+struct FrameCaller {
+  bool is_told = false; // else the Frame says nothing of it
+  Registers registers;
+  // Where a caller's registers may lie that are not known: all words there are candidates.
+  Address candidates_from = 0, candidates_to = 0;
+  std::vector<StackReference> candidates; // and these
+};
+
+class ExplicitFrames {
+public:
+  // Is this managed code; and can a call in it return there?
+  struct Code {
+    std::function<bool(Address ip)> is_managed, is_return_address;
+  };
+
+  ExplicitFrames(const Target &target, const ContractDescriptor &descriptor);
+
+  // What is missing, without which no Frame is told; empty: nothing.
+  const std::string &why_not() const { return why_not_; }
+
+  // The innermost; 0: the thread has none. Nullopt: the dump lacks it.
+  std::optional<Address> first(Address thread) const;
+  // Nullopt where the dump lacks it, or where what lies there is no Frame of a kind that is known.
+  std::optional<ExplicitFrame> at(Address frame) const;
+
+  // Leaves `to` as it is where the outcome is not done.
+  ReadOutcome caller(const ExplicitFrame &frame, Address stack_end, const Code &code, FrameCaller &to) const;
+  // Of a method that was called; 0: it says none.
+  Address method_desc(const ExplicitFrame &frame) const;
+  // References that it holds itself.
+  void references(const ExplicitFrame &frame, std::vector<StackReference> &to) const;
+  // Candidates: the arguments of a call that has just begun, in registers and on the stack. `on_stack`: as many bytes.
+  void arguments(const ExplicitFrame &frame, u64 on_stack, std::vector<StackReference> &to) const;
+  // What native code of the runtime protects.
+  ReadOutcome protected_references(Address thread, Address stack_limit, Address stack_base,
+                                   std::vector<StackReference> &to) const;
+
+private:
+  struct Saved {
+    u8 reg;
+    u16 offset;
+  };
+  struct TransitionLayout {
+    u64 arguments = 0, arguments_size = 0, saved = 0, return_address = 0, size = 0;
+    std::vector<Saved> registers; // from `saved` on
+  };
+  void resolve_transition(const ContractDescriptor &descriptor);
+  std::optional<u64> word(Address at) const { return memory_->try_pointer(at); }
+  ReadOutcome from_context(Address context, FrameCaller &to) const;
+  ReadOutcome from_block(Address block, FrameCaller &to) const;
+  ReadOutcome from_hijack(const ExplicitFrame &frame, FrameCaller &to) const;
+  ReadOutcome from_helper_method(const ExplicitFrame &frame, Address stack_end, const Code &code,
+                                 FrameCaller &to) const;
+  bool saved_by_entry(Address entry, Address frame_pointer, Address captured, Registers &to) const;
+  void reference(Address place, bool interior, std::vector<StackReference> &to) const;
+  void words(Address from, Address to, std::vector<StackReference> &out) const;
+
+  const Memory *memory_;
+  const CallingConvention *convention_;
+  const bool is_windows_;
+  std::string why_not_;
+  std::map<u64, FrameKind> kinds_;                               // by what lies at a Frame's start
+  u64 head_ = 0, next_ = 8;                                      // in a Thread; in a Frame
+  u64 call_sp_, call_return_, call_frame_pointer_, call_method_; // InlinedCallFrame
+  u64 block_, method_, software_context_, faulting_context_, resumable_context_, hijack_return_, hijack_args_;
+  TransitionLayout transition_;
+  std::optional<u64> protected_; // the head of GCFrames in a Thread
+};
+
+} // namespace dnheap

@@ -1,0 +1,131 @@
+#include "runtime/coreclr/helper_method_frame.h"
+
+#include "runtime/coreclr/explicit_frames.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u8 unix_registers[] = {12, 13, 14, 15, 3, 5};
+constexpr u8 windows_registers[] = {7, 6, 3, 5, 12, 13, 14, 15};
+constexpr unsigned rbp = 5, rsp = 4;
+constexpr unsigned max_native_frames = 64; // of the runtime function and what it called
+constexpr unsigned max_pushes = 6;
+
+} // namespace
+
+HelperMethodLayout::HelperMethodLayout(bool is_windows)
+    : registers(is_windows ? std::span<const u8>(windows_registers) : std::span<const u8>(unix_registers)) {
+  constexpr u64 state = 48;
+  const u64 size = 8 * registers.size();
+  ip = state;
+  sp = state + 8;
+  captured = state + 16;
+  places = captured + size;
+  return_place = places + size;
+  unwound = is_windows ? 0 : return_place + 8;
+  const u64 captured_ip = return_place + 8 + (is_windows ? 0 : size);
+  captured_sp = captured_ip + 8;
+  end = captured_sp + 8;
+}
+
+// push rbp; mov rbp, rsp; then pushes of registers that are to be kept. Those not among them are as they were captured.
+bool ExplicitFrames::saved_by_entry(Address entry, Address frame_pointer, Address captured, Registers &to) const {
+  constexpr u8 begin[] = {0x55, 0x48, 0x89, 0xe5};
+  Address code = entry;
+  for (u8 byte : begin)
+    if (memory_->try_load<u8>(code++) != byte)
+      return false;
+  const HelperMethodLayout layout(is_windows_);
+  for (u64 i = 0; i < layout.registers.size(); ++i)
+    if (std::optional<u64> value = word(captured + 8 * i); value && layout.registers[i] != rbp)
+      to.set(layout.registers[i], *value);
+  for (unsigned pushes = 1; pushes <= max_pushes; ++pushes) {
+    std::optional<u8> byte = memory_->try_load<u8>(code);
+    unsigned high = 0;
+    if (byte == 0x41) {
+      high = 8;
+      byte = memory_->try_load<u8>(code + 1);
+    }
+    if (!byte)
+      return false;
+    const unsigned reg = (*byte & 7) | high;
+    const bool is_push = (*byte & 0xf8) == 0x50;
+    if (!is_push || std::find(layout.registers.begin(), layout.registers.end(), reg) == layout.registers.end())
+      return true;
+    const Address place = frame_pointer - 8 * u64{pushes};
+    if (std::optional<u64> value = word(place))
+      to.set(reg, *value, place);
+    code += high ? 2 : 1;
+  }
+  return true;
+}
+
+ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Address stack_end, const Code &code,
+                                               FrameCaller &to) const {
+  if (convention_->architecture != Architecture::x64)
+    return ReadOutcome::malformed("a HelperMethodFrame of this processor is not understood");
+  const HelperMethodLayout layout(is_windows_);
+  const Address at = frame.address;
+  for (u64 offset = 0; offset < layout.end; offset += 8)
+    if (!word(at + offset))
+      return ReadOutcome::missing(at + offset);
+  auto value = [&](u64 offset) { return *word(at + offset); };
+  if (value(layout.return_place)) { // the runtime has left the function already
+    to.registers.ip = value(layout.ip);
+    to.registers.set(rsp, value(layout.sp));
+    for (u64 i = 0; i < layout.registers.size(); ++i) {
+      const Address place = value(layout.places + 8 * i);
+      if (std::optional<u64> saved = place ? word(place) : std::nullopt)
+        to.registers.set(layout.registers[i], *saved, place);
+      else if (layout.unwound)
+        to.registers.set(layout.registers[i], value(layout.unwound + 8 * i));
+    }
+    to.is_told = true;
+    return {};
+  }
+  const u64 captured_sp = value(layout.captured_sp);
+  auto also_candidates = [&] {
+    to.candidates_from = captured_sp;
+    to.candidates_to = to.registers.value[rsp];
+    words(at + layout.captured, at + layout.captured + 8 * layout.registers.size(), to.candidates);
+  };
+  if (is_windows_) { // without frame pointers: the first word behind the Frame that a call can return to
+    for (Address place = at + layout.end; place + 8 <= stack_end; place += 8) {
+      const std::optional<u64> ip = word(place);
+      if (!ip)
+        return ReadOutcome::missing(place);
+      if (!code.is_return_address(*ip))
+        continue;
+      to.registers.ip = *ip;
+      to.registers.set(rsp, place + 8);
+      to.is_told = true;
+      also_candidates();
+      return {};
+    }
+    return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
+  }
+  Address frame_pointer = value(layout.captured + 8 * 5);
+  for (unsigned i = 0; i < max_native_frames; ++i) {
+    const std::optional<u64> ip = word(frame_pointer + 8), before = word(frame_pointer);
+    if (!ip || !before)
+      return ReadOutcome::missing(frame_pointer);
+    if (code.is_managed(*ip)) {
+      to.registers.ip = *ip;
+      to.registers.set(rsp, frame_pointer + 16);
+      to.registers.set(rbp, *before, frame_pointer);
+      to.is_told = true;
+      if (!saved_by_entry(value(layout.entry), frame_pointer, at + layout.captured, to.registers))
+        also_candidates();
+      return {};
+    }
+    if (*before <= frame_pointer || *before >= stack_end)
+      break;
+    frame_pointer = *before;
+  }
+  return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
+}
+
+} // namespace dnheap

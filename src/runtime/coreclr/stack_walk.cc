@@ -1,0 +1,388 @@
+#include "runtime/coreclr/stack_walk.h"
+
+#include "base/text.h"
+#include "runtime/compiled/unwind_arm64.h"
+#include "runtime/compiled/unwind_x64.h"
+#include "runtime/thread_registers.h"
+
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_frames = 1 << 20;
+constexpr u64 max_candidate_bytes = 1 << 20;
+constexpr u64 red_zone = 128;
+
+} // namespace
+
+class OneWalk {
+public:
+  OneWalk(const StackWalk &walk, const ThreadData &thread)
+      : walk_(walk), memory_(walk.target_->memory), thread_(thread), end_(thread.stack_base.value_or(0)) {
+    code_.is_managed = [this](Address ip) { return find(ip) != nullptr; };
+    code_.is_return_address = [this](Address ip) { return is_return_address(ip); };
+  }
+
+  WalkedStack run();
+
+private:
+  // Of a place in code, whoever stands there: recursion comes back to it.
+  struct Known {
+    std::optional<CodeBlock> code;
+    bool has_slots = false; // those of frames that are neither active nor aborted
+    std::vector<GcSlot> slots;
+    u64 scratch_area = 0;
+    std::optional<u8> base;
+  };
+  struct Skipped { // frames up to this one were left by an exception
+    Address method_start;
+    u64 frame_pointer;
+  };
+
+  bool start();
+  bool step_managed(const CodeBlock &code);
+  bool step_explicit();
+  // Notes why not all is known. The first reason counts. Always false.
+  bool stop(const std::string &why, Address from);
+  // The same, but what lies further out is looked at all the same.
+  void doubt(const std::string &why) { stop(why, sp()); }
+
+  Known &known(Address ip);
+  const CodeBlock *find(Address ip);
+  bool is_return_address(Address ip);
+  Address sp() const { return registers_.get(walk_.convention_->stack_pointer).value_or(0); }
+  bool unwind(const CodeBlock &code, Registers &registers);
+  bool next_explicit();
+  bool report_slots(const CodeBlock &code, Address caller_sp, StackFrame &frame);
+  const Known *slots_at(const CodeBlock &code, Known &scratch);
+  bool add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame);
+  void add_candidates(const FrameCaller &caller, StackFrame &frame);
+  u64 room_for_arguments(const CodeBlock &caller);
+
+  const StackWalk &walk_;
+  const Memory &memory_;
+  const ThreadData &thread_;
+  const Address end_; // of the stack
+  ExplicitFrames::Code code_;
+  std::unordered_map<Address, Known> at_;
+  WalkedStack out_;
+
+  Registers registers_;
+  Address passed_ = 0; // managed frames end there so far
+  bool is_active_ = true, is_aborted_ = false;
+  bool registers_are_candidates_ = false; // what is not known of them was added as candidates
+  std::optional<Skipped> skipped_;
+  std::optional<ExplicitFrame> frame_; // the next one
+};
+
+bool OneWalk::stop(const std::string &why, Address from) {
+  if (out_.is_complete()) {
+    out_.why_not = why;
+    out_.unknown_from = from;
+  }
+  return false;
+}
+
+OneWalk::Known &OneWalk::known(Address ip) {
+  auto [it, is_new] = at_.try_emplace(ip);
+  if (is_new)
+    it->second.code = walk_.find_(ip); // throws: then it is asked again
+  return it->second;
+}
+
+const CodeBlock *OneWalk::find(Address ip) {
+  const Known &found = known(ip);
+  return found.code ? &*found.code : nullptr;
+}
+
+bool OneWalk::is_return_address(Address ip) {
+  const CodeBlock *code = find(ip);
+  return code &&
+         GcInfo(memory_, code->gc_info, *walk_.encoding_, code->gc_info_version).is_return_point(code->offset_of(ip));
+}
+
+// A thread that is in native code says nothing by its registers: then the first Frame does.
+bool OneWalk::start() {
+  out_.thread = thread_.address;
+  const Thread *thread = find_registers(*walk_.target_, thread_);
+  std::optional<Registers> registers = thread ? registers_of(*walk_.target_, *thread) : std::nullopt;
+  if (registers)
+    registers_ = *registers;
+  const Address from = thread_.stack_limit.value_or(0);
+  const Address stack_pointer = sp();
+  const Address all = in_stack(thread_, stack_pointer) ? stack_pointer - std::min(red_zone, stack_pointer) : from;
+  if (!thread_.stack_base || !thread_.stack_limit)
+    return stop("where its stack lies is not known", 0);
+  if (!walk_.why_not().empty())
+    return stop(walk_.why_not(), all);
+  if (!registers)
+    return stop("the dump says nothing of its registers", all);
+  const std::optional<Address> first = walk_.frames_.first(thread_.address);
+  if (!first)
+    return stop("memory at " + hex(thread_.address) + " is not in this dump", all);
+  if (*first && !(frame_ = walk_.frames_.at(*first)))
+    return stop("what lies at " + hex(*first) + " is no Frame of a kind that is known", all);
+  if (find(registers_.ip) && !in_stack(thread_, stack_pointer))
+    return stop("it runs on another stack", from);
+  if (const ReadOutcome outcome =
+          walk_.frames_.protected_references(thread_.address, *thread_.stack_limit, end_, out_.of_runtime);
+      !outcome)
+    return stop(outcome.text(), all);
+  return true;
+}
+
+WalkedStack OneWalk::run() {
+  try {
+    if (!start())
+      return std::move(out_);
+    while (true) {
+      if (out_.frames.size() >= max_frames) {
+        stop("it has more frames than are looked at", sp());
+        break;
+      }
+      const CodeBlock *code = find(registers_.ip);
+      if (code ? !step_managed(*code) : !step_explicit())
+        break;
+    }
+  } catch (const Error &e) {
+    stop(e.what(), out_.frames.empty() && !sp() ? thread_.stack_limit.value_or(0) : sp());
+  }
+  return std::move(out_);
+}
+
+bool OneWalk::unwind(const CodeBlock &code, Registers &registers) {
+  const FunctionUnwind function{code.function_start, code.function_end, code.image_base, code.unwind_info};
+  const ReadOutcome outcome = walk_.convention_->architecture == Architecture::x64
+                                  ? unwind_x64(memory_, function, *walk_.convention_, is_active_, registers)
+                                  : unwind_arm64(memory_, function, *walk_.convention_, registers);
+  return outcome ? true : stop(outcome.text(), sp());
+}
+
+// Frames lie in the order of the stack.
+bool OneWalk::next_explicit() {
+  const ExplicitFrame last = *frame_;
+  frame_.reset();
+  if (last.next == 0)
+    return true;
+  if (last.next <= last.address || !in_stack(thread_, last.next))
+    return stop("the list of Frames leads back, or out of the stack, at " + hex(last.address), last.address);
+  frame_ = walk_.frames_.at(last.next);
+  return frame_ ? true : stop("what lies at " + hex(last.next) + " is no Frame of a kind that is known", last.address);
+}
+
+bool OneWalk::step_managed(const CodeBlock &code) {
+  Registers parent = registers_;
+  if (!unwind(code, parent))
+    return false;
+  const Address parent_sp = parent.value[walk_.convention_->stack_pointer];
+  if (parent_sp <= sp() || parent_sp > end_)
+    return stop("a frame at " + hex(sp()) + " does not lead up the stack", sp());
+  StackFrame frame;
+  frame.ip = registers_.ip;
+  frame.sp = sp();
+  frame.method_desc = code.method_desc;
+  frame.code_offset = code.offset_of(registers_.ip);
+  frame.is_active = is_active_;
+  frame.is_funclet = code.is_funclet;
+  frame.is_filter = code.is_filter;
+  // Frames within this frame are its own.
+  while (frame_ && frame_->address < parent_sp) {
+    walk_.frames_.references(*frame_, frame.references);
+    if (!next_explicit())
+      return false;
+  }
+  const u64 frame_pointer = registers_.get(walk_.convention_->frame_pointer).value_or(0);
+  if (skipped_) {
+    frame.is_unwound = true;
+    if (!code.is_funclet && code.start == skipped_->method_start && frame_pointer == skipped_->frame_pointer)
+      skipped_.reset();
+  } else {
+    if (!report_slots(code, parent_sp, frame))
+      return false;
+    // What an exception handler holds is told by itself, for the method that it belongs to as well; whatever lies
+    // between has been left. A filter runs before anything is left.
+    if (code.is_funclet && !code.is_filter)
+      skipped_ = Skipped{code.start, frame_pointer};
+  }
+  out_.frames.push_back(std::move(frame));
+  registers_ = parent;
+  passed_ = parent_sp;
+  is_active_ = is_aborted_ = false;
+  return true;
+}
+
+const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch) {
+  Known &kept = known(registers_.ip);
+  const bool is_usual = !is_active_ && !is_aborted_;
+  if (is_usual && kept.has_slots)
+    return &kept;
+  const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
+  Known &to = is_usual ? kept : scratch;
+  CodePoint point;
+  point.offset = code.offset_of(registers_.ip);
+  point.active = is_active_;
+  point.aborted = is_aborted_;
+  point.filter = code.is_funclet && code.is_filter;
+  ReadOutcome outcome = info.live_slots(point, to.slots);
+  if (outcome && code.offset_of(registers_.ip) > info.code_length())
+    outcome = ReadOutcome::malformed("code behind a method's end");
+  if (!outcome) {
+    stop("GC info at " + hex(code.gc_info) + ": " + outcome.text(), sp());
+    return nullptr;
+  }
+  to.scratch_area = info.scratch_area();
+  to.base = info.stack_base_register();
+  to.has_slots = true;
+  return &to;
+}
+
+bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame &frame) {
+  Known scratch;
+  const Known *at = slots_at(code, scratch);
+  if (!at)
+    return false;
+  for (const GcSlot &slot : at->slots)
+    if (!add_slot(slot, *at, caller_sp, frame))
+      return false;
+  return true;
+}
+
+bool OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame) {
+  StackReference out;
+  out.interior = slot.interior;
+  out.pinned = slot.pinned;
+  out.tracked = slot.tracked;
+  if (slot.base == GcSlot::Base::none) {
+    if (!is_active_ && !(walk_.convention_->may_hold_objects >> slot.reg & 1))
+      return true; // a call changes it
+    const std::optional<u64> value = registers_.get(slot.reg);
+    if (!value) {
+      if (!registers_are_candidates_)
+        doubt("a register that holds a reference is not known");
+      return true;
+    }
+    out.value = *value;
+    out.slot = registers_.saved_at[slot.reg];
+    out.reg = slot.reg;
+  } else {
+    std::optional<u64> base = caller_sp;
+    if (slot.base == GcSlot::Base::sp)
+      base = sp();
+    else if (slot.base == GcSlot::Base::frame_register)
+      base = of.base ? registers_.get(*of.base) : std::nullopt;
+    if (!base)
+      return stop("the frame register is not known", sp());
+    out.slot = *base + static_cast<u64>(i64{slot.offset});
+    if (!is_active_ && slot.tracked && out.slot >= sp() && out.slot - sp() < of.scratch_area)
+      return true; // an argument: it belongs to whoever was called
+    const std::optional<u64> value = memory_.try_pointer(out.slot);
+    if (!value)
+      return stop("memory at " + hex(out.slot) + " is not in this dump", sp());
+    out.value = *value;
+  }
+  if (out.value)
+    frame.references.push_back(out);
+  return true;
+}
+
+// How much room its caller keeps for arguments on the stack. Where its GC info does not say so (code that is not
+// optimised), no more than is below the first place that it keeps a reference in.
+u64 OneWalk::room_for_arguments(const CodeBlock &caller) {
+  const GcInfo info(memory_, caller.gc_info, *walk_.encoding_, caller.gc_info_version);
+  Registers parent = registers_;
+  std::vector<GcSlot> slots;
+  if (info.scratch_area() || !info.slots(slots) || !unwind(caller, parent))
+    return info.outcome() ? info.scratch_area() : 0;
+  const Address parent_sp = parent.value[walk_.convention_->stack_pointer];
+  Address end = parent_sp;
+  for (const GcSlot &slot : slots) {
+    std::optional<u64> base;
+    if (slot.base == GcSlot::Base::sp)
+      base = sp();
+    else if (slot.base == GcSlot::Base::caller_sp)
+      base = parent_sp;
+    else if (slot.base == GcSlot::Base::frame_register)
+      base = registers_.get(info.stack_base_register().value_or(0));
+    const Address at = base.value_or(0) + static_cast<u64>(i64{slot.offset});
+    if (base && at >= sp())
+      end = std::min(end, at);
+  }
+  return end > sp() ? end - sp() : 0;
+}
+
+void OneWalk::add_candidates(const FrameCaller &caller, StackFrame &frame) {
+  registers_are_candidates_ = caller.candidates_to != 0;
+  frame.references.insert(frame.references.end(), caller.candidates.begin(), caller.candidates.end());
+  const Address end = std::min(caller.candidates_to, add_clamped(caller.candidates_from, max_candidate_bytes));
+  for (Address at = align_up(caller.candidates_from, 8); at + 8 <= end; at += 8)
+    if (const u64 value = memory_.try_pointer(at).value_or(0)) {
+      StackReference candidate;
+      candidate.slot = at;
+      candidate.value = value;
+      candidate.interior = true;
+      candidate.certain = false;
+      frame.references.push_back(candidate);
+    }
+}
+
+// Native code: the next Frame says where managed code goes on.
+bool OneWalk::step_explicit() {
+  if (!frame_)
+    return false; // all is known
+  const ExplicitFrame now = *frame_;
+  FrameCaller caller;
+  if (const ReadOutcome outcome = walk_.frames_.caller(now, end_, code_, caller); !outcome)
+    return stop(std::string(now.kind.name) + " at " + hex(now.address) + ": " + outcome.text(), now.address);
+  StackFrame frame;
+  frame.kind = StackFrame::Kind::explicit_;
+  frame.sp = now.address;
+  frame.ip = caller.is_told ? caller.registers.ip : 0;
+  frame.method_desc = walk_.frames_.method_desc(now);
+  frame.frame_name = now.kind.name;
+  walk_.frames_.references(now, frame.references);
+  if (caller.is_told) {
+    const Address caller_sp = caller.registers.get(walk_.convention_->stack_pointer).value_or(0);
+    if (!in_stack(thread_, caller_sp) || caller_sp < passed_)
+      return stop(std::string(now.kind.name) + " at " + hex(now.address) + " leads back, or out of the stack",
+                  now.address);
+    registers_ = caller.registers;
+    is_active_ = now.kind.caller_is_active();
+    is_aborted_ = now.kind.caller_is_aborted();
+    add_candidates(caller, frame);
+  }
+  out_.frames.push_back(std::move(frame));
+  if (caller.is_told && now.kind.shape == FrameShape::transition) {
+    const CodeBlock *code = find(registers_.ip);
+    walk_.frames_.arguments(now, code ? room_for_arguments(*code) : 0, out_.frames.back().references);
+  }
+  // One that lies within its caller's frame is passed with that.
+  if (caller.is_told && now.kind.shape == FrameShape::inlined_call) {
+    if (!find(registers_.ip))
+      return stop("InlinedCallFrame at " + hex(now.address) + " leads to no managed code", now.address);
+    return true;
+  }
+  return next_explicit();
+}
+
+StackWalk::StackWalk(const Target &target, const ContractDescriptor &descriptor, FindCode find)
+    : target_(&target), find_(std::move(find)), frames_(target, descriptor),
+      encoding_(gc_info_encoding(target.architecture)), convention_(calling_convention(target.architecture, target.os)),
+      why_not_(frames_.why_not()) {
+  if (!encoding_ || !convention_)
+    why_not_ = "stacks of this processor are not understood";
+}
+
+WalkedStack StackWalk::walk(const ThreadData &thread) const {
+  if (!encoding_ || !convention_) {
+    WalkedStack out;
+    out.thread = thread.address;
+    out.why_not = why_not_;
+    out.unknown_from = thread.stack_limit.value_or(0);
+    return out;
+  }
+  return OneWalk(*this, thread).run();
+}
+
+} // namespace dnheap

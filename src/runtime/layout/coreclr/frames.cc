@@ -1,0 +1,293 @@
+#include "runtime/layout/coreclr/frames.h"
+
+#include "runtime/coreclr/frame_kinds.h"
+#include "runtime/coreclr/thread_1.h"
+#include "runtime/layout/coreclr/dac_table.h"
+#include "runtime/layout/coreclr/thread_size.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 no_frame = ~u64{0};
+constexpr u64 max_frames = 1 << 16;    // of one thread
+constexpr u64 first_pointer = 0x10000; // what is below is a number
+constexpr i64 table_entries = 256;     // of g_dacTable, looked at on either side of a known one
+constexpr u32 max_protected = 4096;    // references of one GCFrame
+constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame";
+
+class FramesDerivation {
+public:
+  FramesDerivation(Derivation &derivation, Address gc_variable)
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable) {
+    std::vector<std::string> ignored; // whoever wants the threads is told again
+    for (const ThreadData &thread : Thread1(d_.memory, d_.descriptor).get_threads(ignored))
+      if (thread.os_id != u64{0} && thread.stack_base && thread.stack_limit && *thread.stack_limit < *thread.stack_base)
+        threads_.push_back({thread.address, *thread.stack_limit, *thread.stack_base});
+  }
+
+  void run() {
+    if (threads_.empty() || p_ != 8)
+      return;
+    derive_head();
+    read_frames();
+    if (!frames_.empty()) {
+      derive_kinds();
+      derive_inlined_calls();
+    }
+    derive_protected();
+  }
+
+private:
+  struct ThreadPlace {
+    Address address, limit, base;
+    bool holds(Address at) const { return limit <= at && at < base && at % 8 == 0; }
+  };
+  struct FramePlace {
+    Address address;
+    u64 identifier;
+    const ThreadPlace *thread;
+  };
+
+  // A list of records on the thread's stack, each further out than the one before; the last one's link is all ones.
+  std::optional<std::vector<Address>> frames_of(const ThreadPlace &thread, i64 head) const {
+    std::vector<Address> out;
+    for (std::optional<u64> at = d_.word(thread.address + u64(head)); at && *at != no_frame; at = d_.word(*at + 8)) {
+      if (!thread.holds(*at) || (!out.empty() && *at <= out.back()) || out.size() >= max_frames)
+        return std::nullopt;
+      out.push_back(*at);
+    }
+    return d_.word(thread.address + u64(head)) ? std::optional(std::move(out)) : std::nullopt;
+  }
+
+  // Of all but a few threads: one may have been stopped while its list changed.
+  Verdict is_head(i64 x) const {
+    u64 sound = 0, unsound = 0;
+    for (const ThreadPlace &thread : threads_) {
+      std::optional<std::vector<Address>> frames = frames_of(thread, x);
+      if (!frames)
+        ++unsound;
+      else
+        sound += !frames->empty();
+    }
+    if (unsound * 8 > sound)
+      return false;
+    return sound ? Verdict(true) : Verdict::cannot_tell();
+  }
+  void derive_head() {
+    auto passes = [&](i64 x) { return is_head(x); };
+    const std::vector<i64> places{p_, 2 * p_};
+    const bool any = std::any_of(places.begin(), places.end(), [&](i64 x) { return is_head(x).passes(); });
+    if (any || d_.descriptor.try_offset("Thread", "Frame")) // else no thread has a Frame
+      d_.choose(
+          "Thread", "Frame", [&] { return places; }, passes,
+          "a list of records on the thread's own stack, each further out than the one before, for every thread");
+  }
+  void read_frames() {
+    const std::optional<i64> head = d_.descriptor.try_offset("Thread", "Frame");
+    for (const ThreadPlace &thread : threads_)
+      if (std::optional<std::vector<Address>> list = head ? frames_of(thread, *head) : std::nullopt)
+        for (Address frame : *list)
+          if (std::optional<u64> identifier = d_.word(frame))
+            frames_.push_back({frame, *identifier, &thread});
+  }
+
+  // Do most of them keep their Thread there? Not all that the runtime makes itself say it.
+  bool keep_thread(u64 identifier, i64 offset) const {
+    u64 keep = 0, others = 0;
+    for (const FramePlace &frame : frames_)
+      if (frame.identifier == identifier)
+        ++(d_.word(frame.address + u64(offset)) == frame.thread->address ? keep : others);
+    return keep > others;
+  }
+
+  // Are they native calls, with these words at that offset: where the stack stood, somewhat below the record, which is
+  // the calling method's; where the call returns to; and the caller's frame pointer? One of which the second is null
+  // calls nothing now.
+  bool are_calls(u64 identifier, i64 offset) const {
+    constexpr u64 largest_frame = 1 << 20;
+    bool any = false;
+    for (const FramePlace &frame : frames_) {
+      if (frame.identifier != identifier)
+        continue;
+      const std::optional<u64> sp = d_.word(frame.address + u64(offset)),
+                               ip = d_.word(frame.address + u64(offset + p_));
+      if (!sp || !ip)
+        return false;
+      if (*ip == 0)
+        continue;
+      if (*ip < first_pointer || frame.thread->holds(*ip) || !frame.thread->holds(*sp) || *sp > frame.address ||
+          frame.address - *sp > largest_frame)
+        return false;
+      any = true;
+    }
+    return any;
+  }
+  i64 place_of_call() const { return (d_.descriptor.find_field("MethodTable", "Token") ? 4 : 3) * p_; }
+
+  void derive_kinds() {
+    if (d_.descriptor.try_number(std::string(inlined_call) + "Identifier"))
+      return;
+    const bool numbers =
+        std::all_of(frames_.begin(), frames_.end(), [](const FramePlace &f) { return f.identifier < first_pointer; });
+    numbers ? set_numbers() : derive_vtables();
+  }
+  // .NET 10 on, where the target's descriptor is not to be had: as 10.0 numbers them.
+  void set_numbers() {
+    const FrameKind *call = find_frame_kind(inlined_call.data());
+    const bool has_calls = std::any_of(frames_.begin(), frames_.end(),
+                                       [&](const FramePlace &frame) { return frame.identifier == call->number; });
+    if (has_calls && !are_calls(call->number, place_of_call())) {
+      d_.descriptor.missing[call->identifier()] = "Frames of number 1 are no native calls";
+      return;
+    }
+    for (const FrameKind &kind : frame_kinds())
+      if (kind.number)
+        d_.descriptor.set_number(kind.identifier(), kind.number, false, Origin::table);
+  }
+
+  // The order of the vtables is known; where it begins is told by that of native calls, which no other Frame looks
+  // like.
+  std::vector<std::string_view> order() const {
+    const bool is_8 = d_.descriptor.find_field("MethodTable", "Token") != nullptr;
+    std::vector<std::string_view> out;
+    for (std::string_view name : frame_vtable_order())
+      if (is_8 || name != "MulticastFrame")
+        out.push_back(name);
+    return out;
+  }
+
+  struct Seen {
+    std::optional<i64> index; // in the table
+    bool is_call = false, may_be_helper = false;
+  };
+  void derive_vtables() {
+    const std::vector<std::string_view> names = order();
+    std::map<u64, Seen> seen; // by vtable
+    for (const FramePlace &frame : frames_)
+      seen.try_emplace(frame.identifier);
+    for (i64 i = -table_entries; i < table_entries; ++i)
+      if (std::optional<Address> entry = table_.variable(i))
+        if (auto vtable = seen.find(*entry); vtable != seen.end())
+          vtable->second.index = i;
+    for (auto &[vtable, of] : seen) {
+      of.is_call = are_calls(vtable, place_of_call());
+      of.may_be_helper = keep_thread(vtable, 4 * p_);
+    }
+    auto passes = [&](i64 first) -> Verdict {
+      bool told = false;
+      for (const auto &[vtable, of] : seen) {
+        const i64 place = of.index ? *of.index - first : -1;
+        if (place < 0 || place >= static_cast<i64>(names.size()))
+          return false;
+        const std::string_view name = names[static_cast<u64>(place)];
+        const bool is_helper = name.substr(0, helper_method.size()) == helper_method;
+        if ((name == inlined_call) != of.is_call || (is_helper && !of.may_be_helper))
+          return false;
+        told |= of.is_call || is_helper;
+      }
+      return told ? Verdict(true) : Verdict::cannot_tell();
+    };
+    auto candidates = [&] {
+      std::vector<i64> out;
+      for (i64 i = 0; i < static_cast<i64>(names.size()); ++i)
+        for (const auto &[vtable, of] : seen)
+          if (of.index)
+            out.push_back(*of.index - i);
+      std::sort(out.begin(), out.end());
+      out.erase(std::unique(out.begin(), out.end()), out.end());
+      return out;
+    };
+    if (!d_.choose(
+            "DacTable", "FirstFrameVtable", candidates, passes,
+            "vtables of all Frames follow; those of native calls look like them, helper methods keep their Thread",
+            [&](i64 first) { return kinds_told(names, seen, first); }))
+      return;
+    const i64 first = d_.descriptor.offset("DacTable", "FirstFrameVtable");
+    for (u64 i = 0; i < names.size(); ++i)
+      if (std::optional<Address> vtable = table_.variable(first + static_cast<i64>(i)))
+        d_.descriptor.set_number(find_frame_kind(names[i].data())->identifier(), *vtable, false, Origin::discovered);
+  }
+  // Which kinds the Frames that there are would be: by the shape of each, as that is all that matters.
+  std::vector<u64> kinds_told(const std::vector<std::string_view> &names, const std::map<u64, Seen> &seen,
+                              i64 first) const {
+    std::vector<u64> out;
+    for (const auto &[vtable, of] : seen) {
+      const i64 place = of.index ? *of.index - first : -1;
+      if (place < 0 || place >= static_cast<i64>(names.size()))
+        return {};
+      const FrameKind *kind = find_frame_kind(names[static_cast<u64>(place)].data());
+      out.push_back(static_cast<u64>(kind->shape) << 8 | kind->protected_places);
+    }
+    return out;
+  }
+
+  void derive_inlined_calls() {
+    const std::optional<u64> identifier = d_.descriptor.try_number(std::string(inlined_call) + "Identifier");
+    const bool any = identifier && std::any_of(frames_.begin(), frames_.end(), [&](const FramePlace &frame) {
+                       return frame.identifier == *identifier;
+                     });
+    if (!any || d_.descriptor.find_field("InlinedCallFrame", "CallerReturnAddress"))
+      return;
+    d_.choose(
+        "InlinedCallFrame", "CallSiteSP",
+        [&] {
+          return std::vector{3 * p_, 4 * p_};
+        },
+        [&](i64 x) { return are_calls(*identifier, x); },
+        "where the stack stood, below the record, and then where the call returns to, for every such Frame");
+  }
+
+  // What native code of the runtime protects: records on the stack that name their Thread in their second word. Where
+  // no thread has one, that is no loss.
+  bool is_protected(const ThreadPlace &thread, u64 at) const {
+    const std::optional<u64> places = d_.word(at + 16);
+    const std::optional<u32> count = d_.memory.try_load<u32>(at + 24);
+    return thread.holds(at) && d_.word(at + 8) == thread.address && places && d_.word(*places) && count &&
+           *count <= max_protected;
+  }
+  void derive_protected() {
+    std::vector<Address> addresses;
+    for (const ThreadPlace &thread : threads_)
+      addresses.push_back(thread.address);
+    const std::vector<i64> words = Derivation::offsets(0, largest_thread(d_, addresses), p_);
+    auto passes = [&](i64 x) -> Verdict {
+      bool any = false;
+      for (const ThreadPlace &thread : threads_) {
+        const std::optional<u64> head = d_.word(thread.address + u64(x));
+        if (!head || (*head != 0 && *head != no_frame && !is_protected(thread, *head)))
+          return false;
+        any |= *head != 0 && *head != no_frame;
+      }
+      return any ? Verdict(true) : Verdict::cannot_tell();
+    };
+    const bool any = std::any_of(words.begin(), words.end(), [&](i64 x) { return passes(x).passes(); });
+    if (any || d_.descriptor.try_offset("Thread", "GCFrame"))
+      d_.choose(
+          "Thread", "GCFrame", [&] { return words; }, passes,
+          "null, or a record on the thread's own stack that names the Thread and what it protects, for every thread");
+  }
+
+  Derivation &d_;
+  const i64 p_;
+  const DacTable table_;
+  std::vector<ThreadPlace> threads_;
+  std::vector<FramePlace> frames_;
+};
+
+} // namespace
+
+void derive_frames(Derivation &derivation, Address gc_variable) {
+  if (derivation.descriptor.try_number("ThreadStore") && derivation.descriptor.find_field("Thread", "LinkNext") &&
+      derivation.descriptor.find_field("ThreadStore", "FirstThreadLink"))
+    try {
+      FramesDerivation(derivation, gc_variable).run();
+    } catch (const Error &) { // whoever wants the threads is told
+    }
+}
+
+} // namespace dnheap
