@@ -1,0 +1,38 @@
+// Any bytes as GC info, of a processor and version that the first byte chooses: what is read of it is sound, and comes
+// to an end.
+#include "runtime/compiled/gc_info.h"
+
+using namespace dnheap;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds)
+    __builtin_trap();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
+  if (size == 0)
+    return 0;
+  const GcInfoEncoding &encoding = *gc_info_encoding(data[0] & 1 ? Architecture::x64 : Architecture::arm64);
+  const u32 version = 2 + (data[0] >> 1 & 3);
+  const Memory memory(Format{}, {Range{0x1000, std::as_bytes(std::span(data + 1, size - 1))}});
+  const GcInfo info(memory, 0x1000, encoding, version);
+  std::vector<GcSlot> slots, live;
+  std::vector<u64> safe_points;
+  const ReadOutcome all = info.slots(slots);
+  (void)info.safe_points(safe_points);
+  const u64 step = info.code_length() / 64 + 1;
+  for (u64 offset = 0; offset < info.code_length(); offset += step)
+    for (unsigned kind = 0; kind < 4; ++kind) {
+      const ReadOutcome outcome = info.live_slots({offset, kind == 1, kind == 2, kind == 3}, live);
+      check(!outcome || (all && live.size() <= slots.size()));
+      for (const GcSlot &slot : live)
+        check(slot.base != GcSlot::Base::none ||
+              (slot.reg < encoding.register_count && slot.reg != encoding.stack_pointer));
+      (void)info.is_return_point(offset);
+    }
+  return 0;
+}

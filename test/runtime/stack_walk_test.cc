@@ -1,0 +1,509 @@
+// Stacks that were laid out call by call: the walk finds every frame again, and what each holds, whichever way the
+// thread left managed code; what is missing is said; and whatever lies on a stack, the walk ends.
+#include "runtime/coreclr/stack_walk.h"
+#include "support/gc_info_writer.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace dnheap::test {
+namespace {
+
+constexpr unsigned rbx = 3, rsp = 4, rbp = 5, r12 = 12;
+constexpr Address stack_limit = 0x7000000, stack_base = 0x7010000, thread_at = 0x5000000, image = 0x400000;
+constexpr u64 native_ip = 0x10, thread_words = 32;
+
+struct Method {
+  Address start = 0, gc_info = 0, unwind_info = 0;
+  u64 main_size = 0, size = 0; // with its funclet, if it has one
+  Address funclet_unwind_info = 0;
+  u64 frame = 0; // bytes below the saved registers
+  bool has_frame_pointer = false, is_filter = false;
+  Address method_desc() const { return start * 16; }
+  Address funclet() const { return start + main_size; }
+};
+
+// Words of a piece of memory.
+class Words {
+public:
+  Words(Address at, u64 count) : at_(at), words_(count) {}
+  u64 &operator[](Address address) { return words_.at((address - at_) / 8); }
+  Range range() const { return {at_, std::as_bytes(std::span(words_))}; }
+  std::vector<u64> &all() { return words_; }
+
+private:
+  Address at_;
+  std::vector<u64> words_;
+};
+
+class Scene {
+public:
+  Scene() {
+    target.architecture = Architecture::x64;
+    target.os = OperatingSystem::linux_os;
+    for (const FrameKind &kind : frame_kinds())
+      descriptor.set_number(kind.identifier(), kind.number ? kind.number : 100 + extra_++, false, Origin::published);
+    descriptor.set_field("Thread", "Frame", 8, Origin::published);
+    descriptor.set_field("Thread", "GCFrame", 16, Origin::published);
+    thread[thread_at + 8] = ~u64{0};
+    thread[thread_at + 16] = ~u64{0};
+    now.ip = native_ip;
+    now.set(rsp, stack_base - 64);
+    now.set(rbx, 1);
+    now.set(rbp, stack_base - 32);
+  }
+
+  // A function that saves rbp and rbx and has a frame of so many bytes; its funclet likewise. `slots` live at offset 50
+  // of either, which is where calls return to.
+  Method &add(u64 frame, std::vector<GcSlot> slots, bool frame_pointer = false, u64 scratch_area = 0) {
+    Method m;
+    m.start = image + 0x1000 * (methods.size() + 1);
+    m.main_size = 0x100;
+    m.size = 0x200;
+    m.frame = frame;
+    m.has_frame_pointer = frame_pointer;
+    GcInfoModel model;
+    model.length = m.size;
+    model.base = frame_pointer ? std::optional<u8>(rbp) : std::nullopt;
+    model.flags = frame_pointer ? u32{GcInfo::has_stack_base_register} : 0;
+    model.scratch_area = scratch_area;
+    for (const GcSlot &slot : slots)
+      model.tracked += slot.tracked;
+    model.slots = std::move(slots);
+    for (u64 at : {u64{50}, m.main_size + 50})
+      model.safe_points.emplace_back(at, std::vector<bool>(model.tracked, true));
+    std::mt19937_64 random(1);
+    m.gc_info = place(write_gc_info(model, random));
+    m.unwind_info = place(unwind_info(frame, frame_pointer));
+    m.funclet_unwind_info = place(unwind_info(frame, false));
+    return methods.emplace_back(m);
+  }
+
+  // The method at hand calls that one, which stands at its call site then.
+  void call(Method &m) { enter(m, m.start + 50, m.has_frame_pointer); }
+  // The funclet runs, on that frame of its method.
+  void call_funclet(Method &m, u64 frame_pointer) {
+    enter(m, m.funclet() + 50, false);
+    now.set(rbp, frame_pointer);
+  }
+  // A native call: the thread is in native code further down.
+  Address call_native() {
+    const Address frame = now.value[rsp] + 8;
+    push_frame(frame, "InlinedCallFrame");
+    stack[frame + 24] = now.value[rsp];
+    stack[frame + 32] = now.ip;
+    stack[frame + 40] = now.value[rbp];
+    leave();
+    return frame;
+  }
+  void push_frame(Address frame, const char *kind) {
+    stack[frame] = *descriptor.try_number(std::string(kind) + "Identifier");
+    stack[frame + 8] = thread[thread_at + 8];
+    thread[thread_at + 8] = frame;
+  }
+  void leave() { // for native code
+    now.ip = native_ip;
+    now.set(rsp, now.value[rsp] - 0x400);
+    for (unsigned reg : {rbx, rbp, r12})
+      now.set(reg, 0xdead);
+  }
+
+  WalkedStack walk(std::optional<Address> missing = {}) {
+    std::vector<Range> ranges{stack.range(), thread.range()};
+    for (const auto &[at, bytes] : pieces)
+      if (at != missing)
+        ranges.push_back({at, bytes});
+    target.memory = Memory(Format{}, std::move(ranges));
+    Thread registers;
+    registers.id = 7;
+    registers.instruction_pointer = now.ip;
+    registers.stack_pointer = now.value[rsp];
+    registers.registers.resize(27);
+    const std::map<unsigned, unsigned> places{{15, 0}, {14, 1}, {13, 2}, {12, 3}, {5, 4}, {3, 5}};
+    for (auto [reg, at] : places)
+      registers.registers[at] = now.value[reg];
+    registers.registers[16] = now.ip;
+    registers.registers[19] = now.value[rsp];
+    target.threads = {registers};
+    ThreadData data;
+    data.address = thread_at;
+    data.os_id = 7;
+    data.stack_base = stack_base;
+    data.stack_limit = stack_limit;
+    return StackWalk(target, descriptor, [this](Address ip) { return find(ip); }).walk(data);
+  }
+
+  std::optional<CodeBlock> find(Address ip) const {
+    for (const Method &m : methods) {
+      if (ip < m.start || ip >= m.start + m.size)
+        continue;
+      CodeBlock block;
+      block.method_desc = m.method_desc();
+      block.start = m.start;
+      block.is_funclet = ip >= m.funclet();
+      block.is_filter = block.is_funclet && m.is_filter;
+      block.function_start = block.is_funclet ? m.funclet() : m.start;
+      block.function_end = block.function_start + m.main_size;
+      block.image_base = image;
+      block.unwind_info = block.is_funclet ? m.funclet_unwind_info : m.unwind_info;
+      block.gc_info = m.gc_info;
+      block.gc_info_version = 4;
+      return block;
+    }
+    return std::nullopt;
+  }
+
+  Target target;
+  ContractDescriptor descriptor;
+  Words stack{stack_limit, (stack_base - stack_limit) / 8}, thread{thread_at, thread_words};
+  std::vector<Method> methods = reserved();
+  std::vector<std::pair<Address, std::vector<std::byte>>> pieces;
+  Registers now;
+  std::vector<std::pair<Address, Address>> expected; // ip and sp, outermost first
+
+private:
+  static std::vector<Method> reserved() {
+    std::vector<Method> out;
+    out.reserve(16);
+    return out;
+  }
+  Address place(std::vector<std::byte> bytes) {
+    const Address at = 0x6000000 + 0x1000 * pieces.size();
+    pieces.emplace_back(at, std::move(bytes));
+    return at;
+  }
+  // push rbp; push rbx; sub rsp, frame; [lea rbp, [rsp + frame]]
+  std::vector<std::byte> unwind_info(u64 frame, bool frame_pointer) const {
+    std::vector<u16> codes;
+    const unsigned units = static_cast<unsigned>(frame / 16);
+    if (frame_pointer)
+      codes.push_back(static_cast<u16>(9 | 3 << 8));
+    codes.push_back(static_cast<u16>(6 | 2 << 8 | (frame / 8 - 1) << 12));
+    codes.push_back(static_cast<u16>(2 | 0 << 8 | rbx << 12));
+    codes.push_back(static_cast<u16>(1 | 0 << 8 | rbp << 12));
+    std::vector<std::byte> out{std::byte{1}, std::byte{9}, static_cast<std::byte>(codes.size()),
+                               static_cast<std::byte>(frame_pointer ? rbp | units << 4 : 0)};
+    for (u16 code : codes) {
+      out.push_back(static_cast<std::byte>(code & 0xff));
+      out.push_back(static_cast<std::byte>(code >> 8));
+    }
+    return out;
+  }
+  void push(u64 value) {
+    now.set(rsp, now.value[rsp] - 8);
+    stack[now.value[rsp]] = value;
+  }
+  void enter(const Method &m, Address ip, bool frame_pointer) {
+    push(now.ip);
+    push(now.value[rbp]);
+    push(now.value[rbx]);
+    now.set(rsp, now.value[rsp] - m.frame);
+    if (frame_pointer)
+      now.set(rbp, now.value[rsp] + m.frame / 16 * 16);
+    now.ip = ip;
+    expected.emplace_back(now.ip, now.value[rsp]);
+  }
+  u64 extra_ = 0;
+};
+
+GcSlot in_register(u8 reg) {
+  GcSlot slot;
+  slot.reg = reg;
+  return slot;
+}
+GcSlot at(GcSlot::Base base, i32 offset, bool tracked = true) {
+  GcSlot slot;
+  slot.base = base;
+  slot.offset = offset;
+  slot.tracked = tracked;
+  return slot;
+}
+
+void expect_frames(const WalkedStack &found, const Scene &scene) {
+  std::vector<std::pair<Address, Address>> methods;
+  for (const StackFrame &frame : found.frames)
+    if (frame.kind == StackFrame::Kind::method)
+      methods.insert(methods.begin(), {frame.ip, frame.sp});
+  EXPECT_EQ(methods, scene.expected);
+}
+
+// Slot and value of all references of a frame.
+using Held = std::vector<std::pair<Address, u64>>;
+Held held(const StackFrame &frame) {
+  Held out;
+  for (const StackReference &reference : frame.references)
+    out.emplace_back(reference.slot, reference.value);
+  return out;
+}
+
+TEST(StackWalk, FramesAndWhatTheyHold) {
+  Scene s;
+  Method &outer = s.add(64, {in_register(rbx), at(GcSlot::Base::sp, 16)}),
+         &middle = s.add(48, {at(GcSlot::Base::caller_sp, -40), at(GcSlot::Base::sp, 8, false)}),
+         &inner = s.add(96, {at(GcSlot::Base::sp, 80)});
+  s.call(outer);
+  const Address outer_sp = s.now.value[rsp];
+  s.stack[outer_sp + 16] = 0xaaa0;
+  s.now.set(rbx, 0xbbb0);
+  s.call(middle);
+  const Address middle_sp = s.now.value[rsp];
+  s.stack[outer_sp - 40] = 0xccc0;
+  s.stack[middle_sp + 8] = 0xddd0;
+  s.now.set(rbx, 0x1234);
+  s.call(inner);
+  s.call_native();
+  const WalkedStack found = s.walk();
+  EXPECT_EQ(found.why_not, "");
+  expect_frames(found, s);
+  ASSERT_EQ(found.frames.size(), 4u);
+  EXPECT_STREQ(found.frames[0].frame_name, "InlinedCallFrame");
+  EXPECT_EQ(found.frames[1].method_desc, inner.method_desc());
+  EXPECT_EQ(held(found.frames[1]), Held{}); // null
+  EXPECT_EQ(held(found.frames[2]), (Held{{outer_sp - 40, 0xccc0}, {middle_sp + 8, 0xddd0}}));
+  // What the middle one saved of the outer one's registers lies in its frame.
+  EXPECT_EQ(held(found.frames[3]), (Held{{outer_sp - 24, 0xbbb0}, {outer_sp + 16, 0xaaa0}}));
+  EXPECT_EQ(found.frames[3].code_offset, 50u);
+  EXPECT_FALSE(found.frames[3].is_active);
+}
+
+// Then its registers count, those too that calls change.
+TEST(StackWalk, AThreadInManagedCode) {
+  Scene s;
+  Method &leaf = s.add(32, {in_register(rbx), in_register(r12)});
+  s.call(leaf);
+  s.now.set(rbx, 0xaaa0);
+  s.now.set(r12, 0xbbb0);
+  const WalkedStack found = s.walk();
+  EXPECT_EQ(found.why_not, "");
+  ASSERT_EQ(found.frames.size(), 1u);
+  EXPECT_TRUE(found.frames[0].is_active);
+  EXPECT_EQ(held(found.frames[0]), (Held{{0, 0xaaa0}, {0, 0xbbb0}}));
+  EXPECT_EQ(found.frames[0].references[1].reg, r12);
+}
+
+// What a method passes on the stack belongs to whoever it calls.
+TEST(StackWalk, TheScratchAreaIsTheCallees) {
+  Scene s;
+  Method &method =
+      s.add(64, {at(GcSlot::Base::sp, 8), at(GcSlot::Base::sp, 16), at(GcSlot::Base::sp, 8, false)}, false, 16);
+  s.call(method);
+  const Address sp = s.now.value[rsp];
+  s.stack[sp + 8] = 0xaaa0;
+  s.stack[sp + 16] = 0xbbb0;
+  Method &inner = s.add(96, {});
+  s.call(inner);
+  s.call_native();
+  const WalkedStack found = s.walk();
+  ASSERT_EQ(found.frames.size(), 3u) << found.why_not;
+  EXPECT_EQ(held(found.frames[2]), (Held{{sp + 16, 0xbbb0}, {sp + 8, 0xaaa0}}));
+}
+
+class Handlers : public testing::Test {
+protected:
+  // A method, frames that dispatch its exception, and its handler.
+  void run(bool is_filter) {
+    Method &outer = s.add(64, {at(GcSlot::Base::sp, 8)}),
+           &method = s.add(64, {at(GcSlot::Base::frame_register, -16)}, true),
+           &dispatch = s.add(48, {at(GcSlot::Base::sp, 16)}), &last = s.add(96, {});
+    method.is_filter = is_filter;
+    s.call(outer);
+    s.stack[s.now.value[rsp] + 8] = 0xaaa0;
+    s.call(method);
+    frame_pointer = s.now.value[rbp];
+    s.stack[frame_pointer - 16] = 0xbbb0;
+    s.call(dispatch);
+    s.stack[s.now.value[rsp] + 16] = 0xccc0;
+    s.call(dispatch);
+    s.stack[s.now.value[rsp] + 16] = 0xddd0;
+    s.call_funclet(method, frame_pointer);
+    s.call(last);
+    s.call_native();
+    found = s.walk();
+    EXPECT_EQ(found.why_not, "");
+    expect_frames(found, s);
+  }
+  Scene s;
+  u64 frame_pointer = 0;
+  WalkedStack found;
+};
+
+TEST_F(Handlers, TellWhatTheirMethodHoldsAndLeaveTheRest) {
+  run(false);
+  ASSERT_EQ(found.frames.size(), 7u);
+  EXPECT_TRUE(found.frames[2].is_funclet);
+  EXPECT_EQ(held(found.frames[2]), (Held{{frame_pointer - 16, 0xbbb0}}));
+  for (u64 left : {3, 4, 5}) {
+    EXPECT_TRUE(found.frames[left].is_unwound) << left;
+    EXPECT_TRUE(found.frames[left].references.empty()) << left;
+  }
+  EXPECT_FALSE(found.frames[6].is_unwound);
+  EXPECT_EQ(held(found.frames[6]).size(), 1u);
+}
+
+TEST_F(Handlers, FiltersLeaveNothing) {
+  run(true);
+  ASSERT_EQ(found.frames.size(), 7u);
+  u64 references = 0;
+  for (const StackFrame &frame : found.frames) {
+    EXPECT_FALSE(frame.is_unwound);
+    references += frame.references.size();
+  }
+  EXPECT_EQ(references, 5u);
+}
+
+// A call that a stub resolves: the arguments are where it put them.
+TEST(StackWalk, ArgumentsOfACallThatHasJustBegun) {
+  for (u64 scratch_area : {u64{0}, u64{16}}) {
+    SCOPED_TRACE(scratch_area);
+    Scene s;
+    Method &caller = s.add(64, {at(GcSlot::Base::sp, 24)}, false, scratch_area);
+    s.call(caller);
+    const Address sp = s.now.value[rsp];
+    s.stack[sp] = 0xaaa0;
+    s.stack[sp + 8] = 0xbbb0;
+    s.stack[sp + 16] = 0x111;
+    s.stack[sp + 24] = 0xccc0;
+    const Address block = sp - 104, frame = block - 64;
+    const u64 words[13] = {0xd0, 0xd1, 0xd2, 0, 0, 0, 12, 13, 14, 15, s.now.value[rbx], s.now.value[rbp], s.now.ip};
+    for (u64 i = 0; i < 13; ++i)
+      s.stack[block + 8 * i] = words[i];
+    s.push_frame(frame, "PrestubMethodFrame");
+    s.stack[frame + 16] = block;
+    s.stack[frame + 24] = 0x9990;
+    s.now.set(rsp, frame);
+    s.leave();
+    const WalkedStack found = s.walk();
+    EXPECT_EQ(found.why_not, "");
+    expect_frames(found, s);
+    ASSERT_EQ(found.frames.size(), 2u);
+    EXPECT_EQ(found.frames[0].method_desc, 0x9990u);
+    Held expected{{block, 0xd0}, {block + 8, 0xd1}, {block + 16, 0xd2}, {sp, 0xaaa0}, {sp + 8, 0xbbb0}};
+    if (!scratch_area)
+      expected.emplace_back(sp + 16, 0x111); // up to the first slot
+    EXPECT_EQ(held(found.frames[0]), expected);
+    for (const StackReference &reference : found.frames[0].references)
+      EXPECT_FALSE(reference.certain);
+    EXPECT_EQ(held(found.frames[1]), (Held{{sp + 24, 0xccc0}}));
+  }
+}
+
+// .NET 8 and 9: a runtime function that saved registers, and has not been left yet.
+TEST(StackWalk, HelperMethodFrames) {
+  for (bool has_code : {true, false}) {
+    SCOPED_TRACE(has_code);
+    Scene s;
+    Method &caller = s.add(64, {in_register(rbx)});
+    s.call(caller);
+    s.now.set(rbx, 0xaaa0);
+    s.now.set(r12, 0xbbb0);
+    const Address sp = s.now.value[rsp], native = sp - 16;
+    s.stack[sp - 8] = s.now.ip;
+    s.stack[native] = s.now.value[rbp];
+    s.stack[native - 8] = s.now.value[r12]; // push r12; push rbx
+    s.stack[native - 16] = s.now.value[rbx];
+    const Address frame = native - 0x180;
+    s.push_frame(frame, "HelperMethodFrame_1OBJ");
+    s.stack[frame + 40] = 0x6f00000;
+    if (has_code)
+      s.pieces.emplace_back(0x6f00000,
+                            std::vector<std::byte>{std::byte{0x55}, std::byte{0x48}, std::byte{0x89}, std::byte{0xe5},
+                                                   std::byte{0x41}, std::byte{0x54}, std::byte{0x53}, std::byte{0x90}});
+    s.stack[frame + 48 + 16 + 40] = native; // captured rbp
+    s.stack[frame + 48 + 0xb0] = frame - 16;
+    s.stack[frame + 232] = (native - 32) | 1; // protects this
+    s.stack[native - 32] = 0xeee0;
+    s.now.set(rsp, frame);
+    s.leave();
+    const WalkedStack found = s.walk();
+    EXPECT_EQ(found.why_not, "");
+    expect_frames(found, s);
+    ASSERT_EQ(found.frames.size(), 2u);
+    ASSERT_FALSE(found.frames[0].references.empty());
+    EXPECT_EQ(found.frames[0].references[0].value, 0xeee0u);
+    EXPECT_TRUE(found.frames[0].references[0].interior);
+    if (has_code) {
+      EXPECT_EQ(held(found.frames[1]), (Held{{native - 16, 0xaaa0}}));
+    } else { // then every word of that function's frame is a candidate
+      bool is_candidate = false;
+      for (const StackReference &reference : found.frames[0].references)
+        is_candidate |= reference.slot == native - 16 && !reference.certain;
+      EXPECT_TRUE(is_candidate);
+    }
+  }
+}
+
+TEST(StackWalk, WhatTheRuntimeProtects) {
+  Scene s;
+  const Address first = stack_base - 0x200, second = stack_base - 0x100, places = stack_base - 0x300;
+  s.thread[thread_at + 16] = first;
+  s.stack[first] = second;
+  s.stack[second] = ~u64{0};
+  for (Address frame : {first, second}) {
+    s.stack[frame + 8] = thread_at;
+    s.stack[frame + 16] = places;
+    s.stack[frame + 24] = frame == first ? 2 : 1 | u64{1} << 32;
+  }
+  s.stack[places] = 0xaaa0;
+  s.stack[places + 8] = 0xbbb0;
+  const WalkedStack found = s.walk();
+  EXPECT_EQ(found.why_not, "");
+  ASSERT_EQ(found.of_runtime.size(), 3u);
+  EXPECT_EQ(found.of_runtime[1].value, 0xbbb0u);
+  EXPECT_TRUE(found.of_runtime[2].interior);
+}
+
+// The frames up to there count, and it says from where on nothing is known.
+TEST(StackWalk, WhatIsMissingIsSaid) {
+  Scene s;
+  Method &outer = s.add(64, {at(GcSlot::Base::sp, 16)}), &inner = s.add(96, {});
+  s.call(outer);
+  const Address outer_sp = s.now.value[rsp];
+  s.call(inner);
+  s.call_native();
+  for (Address missing : {outer.gc_info, outer.unwind_info}) {
+    const WalkedStack found = s.walk(missing);
+    EXPECT_FALSE(found.is_complete());
+    EXPECT_NE(found.why_not.find("not in this dump"), std::string::npos) << found.why_not;
+    EXPECT_EQ(found.unknown_from, outer_sp);
+    EXPECT_EQ(found.frames.size(), 2u);
+  }
+  EXPECT_TRUE(s.walk().is_complete());
+}
+
+TEST(StackWalk, ListsOfFramesThatLeadBackEnd) {
+  Scene s;
+  Method &method = s.add(96, {});
+  s.call(method);
+  const Address frame = s.call_native();
+  s.stack[frame + 8] = frame - 0x100;
+  s.stack[frame - 0x100] = s.stack[frame];
+  s.stack[frame - 0x100 + 8] = frame;
+  EXPECT_FALSE(s.walk().is_complete());
+  s.stack[frame] = 0x4711;
+  EXPECT_NE(s.walk().why_not.find("no Frame"), std::string::npos);
+}
+
+// Whatever lies on the stack: words that lead into code, to Frames and to other places of the stack.
+TEST(StackWalk, EveryWalkEnds) {
+  std::mt19937_64 random(1);
+  Scene s;
+  for (bool frame_pointer : {false, true})
+    s.add(64, {in_register(rbx), at(GcSlot::Base::sp, 16)}, frame_pointer);
+  for (int round = 0; round < 300; ++round) {
+    for (u64 &word : s.stack.all()) {
+      const u64 place = stack_limit + 8 * (random() % ((stack_base - stack_limit) / 8));
+      const u64 words[] = {0, random() % 20, 100 + random() % 8, place,
+                           s.methods[random() % 2].start + random() % 0x200};
+      word = words[random() % 5];
+    }
+    s.now.ip = random() & 1 ? s.methods[random() % 2].start + random() % 0x200 : native_ip;
+    s.now.set(rsp, stack_limit + 8 * (random() % 0x2000));
+    s.now.set(rbp, stack_limit + 8 * (random() % 0x2000));
+    s.thread[thread_at + 8] = stack_limit + 8 * (random() % 0x2000);
+    const WalkedStack found = s.walk();
+    EXPECT_LT(found.frames.size(), 0x4000u);
+  }
+}
+
+} // namespace
+} // namespace dnheap::test
