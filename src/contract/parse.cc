@@ -1,15 +1,14 @@
 #include "contract/parse.h"
 
-#include "base/json_tree.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #include <charconv>
+#include <set>
 
 namespace dnheap {
 
 namespace {
-
-using Json = JsonTree::Json;
 
 constexpr u64 max_json_size = 16 << 20;
 constexpr u64 max_pointers = 65536;
@@ -65,12 +64,10 @@ std::optional<u64> number_of_text(std::string_view text) {
 }
 
 std::optional<u64> number_of(const Json &value) {
-  if (value.is_number_unsigned())
-    return value.get<u64>();
-  if (value.is_number_integer())
-    return static_cast<u64>(value.get<i64>());
-  if (value.is_string())
-    return number_of_text(value.get_ref<const std::string &>());
+  if (value.is_integer())
+    return value.integer();
+  if (value.is_text())
+    return number_of_text(value.text());
   return std::nullopt;
 }
 
@@ -78,17 +75,17 @@ std::string in_quotes(const std::string &name) { return "\"" + printable(name, 1
 
 // 16 | "0x10" | [16, "type"]
 Field field_of(const std::string &type, const std::string &name, const Json &value) {
-  const Json &offset = value.is_array() && !value.empty() ? value[0] : value;
+  const bool has_type = value.is_list() && value.list().size() == 2 && value.at(1).is_text();
+  const Json &offset = has_type ? value.at(0) : value;
   std::optional<u64> number = number_of(offset);
   i64 signed_offset = number ? static_cast<i64>(*number) : 0;
-  bool bad_shape = value.is_array() && (value.size() != 2 || !value[1].is_string());
-  if (!number || bad_shape || signed_offset < INT32_MIN || signed_offset > INT32_MAX)
+  if (!number || signed_offset < INT32_MIN || signed_offset > INT32_MAX)
     throw Error("field " + in_quotes(name) + " of type " + in_quotes(type) + " is not an offset");
-  return {signed_offset, value.is_array() ? value[1].get<std::string>() : "", Origin::published};
+  return {signed_offset, has_type ? value.at(1).text() : "", Origin::published};
 }
 
 std::optional<u32> size_of(const std::string &type, const Json &value) {
-  if (value.is_string() && (value == "indeterminate" || value == "unknown"))
+  if (value.is_text() && (value.text() == "indeterminate" || value.text() == "unknown"))
     return std::nullopt;
   std::optional<u64> number = number_of(value);
   if (!number || *number > INT32_MAX)
@@ -101,14 +98,14 @@ Global global_of(const std::string &name, const Json &value, std::span<const u64
   auto bad = [&] { return Error("global " + in_quotes(name) + " is neither a value nor a pointer"); };
   Global out;
   const Json *inner = &value;
-  if (value.is_array() && value.size() == 2) {
-    if (!value[1].is_string())
+  if (value.is_list() && value.list().size() == 2) {
+    if (!value.at(1).is_text())
       throw bad();
-    out.type = value[1].get<std::string>();
-    inner = &value[0];
+    out.type = value.at(1).text();
+    inner = &value.at(0);
   }
-  if (inner->is_array()) {
-    std::optional<u64> index = inner->size() == 1 ? number_of((*inner)[0]) : std::nullopt;
+  if (inner->is_list()) {
+    std::optional<u64> index = inner->list().size() == 1 ? number_of(inner->at(0)) : std::nullopt;
     if (!index)
       throw bad();
     if (*index >= pointers.size())
@@ -118,25 +115,36 @@ Global global_of(const std::string &name, const Json &value, std::span<const u64
     out.number = pointers[*index];
     return out;
   }
-  if (!inner->is_string() && !inner->is_number_integer())
+  if (!inner->is_text() && !inner->is_integer())
     throw bad();
   out.number = number_of(*inner);
-  if (inner->is_string())
-    out.text = inner->get<std::string>();
+  if (inner->is_text())
+    out.text = inner->text();
   return out;
 }
 
 // Null where it has none.
 const Json &member(const Json &object, const char *name) {
   static const Json none;
-  auto at = object.find(name);
-  return at == object.end() ? none : *at;
+  const Json *found = object.find(name);
+  return found ? *found : none;
+}
+
+// Of a list; null is an empty one.
+const Json::List &entries(const Json &list, const char *what) {
+  static const Json::List none;
+  if (list.is_null())
+    return none;
+  if (!list.is_list())
+    throw Error(std::string("its ") + what + " are not a list");
+  return list.list();
 }
 
 std::string name_in(const Json &entry, const char *what) {
-  if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string())
+  const Json &name = member(entry, "name");
+  if (!name.is_text())
     throw Error(std::string("a ") + what + " in regular form has no name");
-  return entry["name"].get<std::string>();
+  return name.text();
 }
 
 void add_type(ContractDescriptor &to, const std::string &name, DataType type) {
@@ -156,20 +164,20 @@ void add_contract(ContractDescriptor &to, const std::string &name, const std::st
 }
 
 std::string contract_version(const std::string &name, const Json &version) {
-  if (version.is_number_unsigned())
-    return "c" + std::to_string(version.get<u64>());
-  if (version.is_string())
-    return version.get<std::string>();
+  if (version.is_unsigned())
+    return "c" + std::to_string(version.number());
+  if (version.is_text())
+    return version.text();
   throw Error("the version of contract " + in_quotes(name) + " is neither a number nor a string");
 }
 
 // Compact form: {"T": {"!": size, "Field": …}}.
 void add_compact_types(ContractDescriptor &to, const Json &types) {
-  for (const auto &[name, body] : types.items()) {
+  for (const auto &[name, body] : types.members()) {
     if (!body.is_object())
       throw Error("type " + in_quotes(name) + " is not an object");
     DataType type;
-    for (const auto &[field, value] : body.items()) {
+    for (const auto &[field, value] : body.members()) {
       if (field == "!")
         type.size = size_of(name, value);
       else
@@ -181,19 +189,19 @@ void add_compact_types(ContractDescriptor &to, const Json &types) {
 
 // Regular form: [{"name": "T", "size": n, "fields": [{"name", "type", "offset"}]}].
 void add_regular_types(ContractDescriptor &to, const Json &types) {
-  for (const Json &entry : types) {
+  for (const Json &entry : entries(types, "types")) {
     std::string name = name_in(entry, "type");
     DataType type;
-    if (entry.contains("size"))
-      type.size = size_of(name, entry["size"]);
-    for (const Json &field : member(entry, "fields")) {
+    if (const Json *size = entry.find("size"))
+      type.size = size_of(name, *size);
+    for (const Json &field : entries(member(entry, "fields"), "fields")) {
       std::string field_name = name_in(field, "field");
       const Json &offset = member(field, "offset");
-      if (offset == "unknown")
+      if (offset.is_text() && offset.text() == "unknown")
         continue;
       Field parsed = field_of(name, field_name, offset);
-      if (field.contains("type") && field["type"].is_string())
-        parsed.type = field["type"].get<std::string>();
+      if (const Json &field_type = member(field, "type"); field_type.is_text())
+        parsed.type = field_type.text();
       if (!type.fields.emplace(field_name, parsed).second)
         throw Error("field " + in_quotes(field_name) + " of type " + in_quotes(name) + " is given twice");
     }
@@ -203,15 +211,15 @@ void add_regular_types(ContractDescriptor &to, const Json &types) {
 
 void add_globals(ContractDescriptor &to, const Json &globals, std::span<const u64> pointers) {
   if (globals.is_object()) {
-    for (const auto &[name, value] : globals.items())
+    for (const auto &[name, value] : globals.members())
       add_global(to, name, global_of(name, value, pointers));
     return;
   }
-  for (const Json &entry : globals) {
+  for (const Json &entry : entries(globals, "globals")) {
     std::string name = name_in(entry, "global");
     Global global = global_of(name, member(entry, "value"), pointers);
-    if (entry.contains("type") && entry["type"].is_string())
-      global.type = entry["type"].get<std::string>();
+    if (const Json &type = member(entry, "type"); type.is_text())
+      global.type = type.text();
     add_global(to, name, std::move(global));
   }
 }
@@ -340,41 +348,40 @@ std::vector<DescriptorExtent> descriptor_extents(const Memory &memory, Address a
 }
 
 ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> pointer_data) {
-  const JsonTree tree(strip_comments(json));
-  const Json &root = tree.root();
+  const Json root = parse_json(strip_comments(json));
   if (!root.is_object())
     throw Error("its JSON is not an object");
   ParsedJson out;
-  std::optional<u64> version = root.contains("version") ? number_of(root["version"]) : std::nullopt;
+  const Json *stated = root.find("version");
+  std::optional<u64> version = stated ? number_of(*stated) : std::nullopt;
   if (!version || (*version != 0 && *version != 2))
-    throw Error("its JSON is of version " +
-                (root.contains("version") ? printable(root["version"].dump(), 40) : "(none)") +
+    throw Error("its JSON is of version " + (stated ? printable(stated->shown(), 40) : "(none)") +
                 "; this program reads versions 0 and 2");
   out.version = *version;
-  if (root.contains("baseline") && root["baseline"].is_string())
-    out.baseline = root["baseline"].get<std::string>();
+  if (const Json &baseline = member(root, "baseline"); baseline.is_text())
+    out.baseline = baseline.text();
   if (!out.baseline.empty() && out.baseline != "empty")
     throw Error("it builds on the baseline " + in_quotes(out.baseline) + ", which this program does not know");
 
-  if (root.contains("types")) {
-    const Json &types = root["types"];
-    types.is_array() ? add_regular_types(out.descriptor, types) : add_compact_types(out.descriptor, types);
-  }
-  if (root.contains("globals"))
-    add_globals(out.descriptor, root["globals"], pointer_data);
-  if (root.contains("contracts")) {
-    if (!root["contracts"].is_object())
+  const Json &types = member(root, "types");
+  types.is_object() ? add_compact_types(out.descriptor, types) : add_regular_types(out.descriptor, types);
+  add_globals(out.descriptor, member(root, "globals"), pointer_data);
+  if (const Json *contracts = root.find("contracts")) {
+    if (!contracts->is_object())
       throw Error("its contracts are not an object");
-    for (const auto &[name, value] : root["contracts"].items())
+    for (const auto &[name, value] : contracts->members())
       add_contract(out.descriptor, name, contract_version(name, value));
   }
-  if (root.contains("subDescriptors"))
-    for (const auto &[name, value] : root["subDescriptors"].items()) {
+  if (const Json *subs = root.find("subDescriptors")) {
+    if (!subs->is_object())
+      throw Error("its sub-descriptors are not an object");
+    for (const auto &[name, value] : subs->members()) {
       Global global = global_of(name, value, pointer_data);
       if (!global.indirect)
         throw Error("sub-descriptor " + in_quotes(name) + " is not a pointer");
       out.sub_descriptors.emplace_back(name, *global.number);
     }
+  }
   return out;
 }
 

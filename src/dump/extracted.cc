@@ -1,6 +1,6 @@
 #include "dump/extracted.h"
 
-#include "base/json_tree.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,8 +9,6 @@
 namespace dnheap::extracted {
 
 namespace {
-
-using Json = JsonTree::Json;
 
 constexpr unsigned version = 1;
 constexpr u64 largest = 64 << 20; // as JSON
@@ -29,11 +27,10 @@ template <class T, std::size_t n> T named(const T (&all)[n], const std::string &
   return T::unknown;
 }
 
-// The library would convert anything.
 template <std::unsigned_integral T = u64> T number(const Json &json) {
-  if (!json.is_number_unsigned() || json.get<u64>() > std::numeric_limits<T>::max())
-    throw Error("a number is none, or too large");
-  return static_cast<T>(json.get<u64>());
+  if (json.number() > std::numeric_limits<T>::max())
+    throw Error("a number is too large");
+  return static_cast<T>(json.number());
 }
 
 template <std::unsigned_integral T, std::size_t n> std::array<T, n> numbers(const Json &json) {
@@ -43,12 +40,6 @@ template <std::unsigned_integral T, std::size_t n> std::array<T, n> numbers(cons
   return out;
 }
 
-// Texts need not be UTF-8.
-std::string json_text(const std::string &text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Lists and objects are put together as text: a tree of them could not be destroyed without memory (base/json_tree.h).
 template <class List, class ToJson> std::string json_list(const List &list, ToJson to_json) {
   std::string out = "[";
   for (const auto &value : list)
@@ -61,7 +52,7 @@ std::string json_numbers(const auto &numbers) {
 }
 
 std::string module_json(const Module &module) {
-  std::string out = fmt::format(R"({{"path":{},"base":{},"extents":{})", json_text(module.path), module.base,
+  std::string out = fmt::format(R"({{"path":{},"base":{},"extents":{})", json_quoted(module.path), module.base,
                                 json_list(module.extents, [](const Extent &extent) {
                                   return fmt::format("[{},{},{}]", extent.start, extent.end, extent.file_offset);
                                 }));
@@ -81,19 +72,19 @@ std::string module_json(const Module &module) {
 
 Module module_of(const Json &json) {
   Module out;
-  out.path = json.at("path");
+  out.path = json.at("path").text();
   out.base = number(json.at("base"));
-  out.inferred = json.value("inferred", false);
-  for (const Json &extent : json.at("extents"))
+  out.inferred = json.find("inferred") && json.at("inferred").boolean();
+  for (const Json &extent : json.at("extents").list())
     out.extents.push_back({number(extent.at(0)), number(extent.at(1)), number(extent.at(2))});
-  if (json.contains("pe")) {
-    const Json &pe = json["pe"];
+  if (const Json *found = json.find("pe")) {
+    const Json &pe = *found;
     out.pe = PeIdentity{number<u32>(pe.at("time_date_stamp")), number<u32>(pe.at("size_of_image")), std::nullopt,
                         std::nullopt};
-    if (pe.contains("guid"))
-      out.pe->guid = numbers<u8, 16>(pe["guid"]);
-    if (pe.contains("file_version"))
-      out.pe->file_version = numbers<u16, 4>(pe["file_version"]);
+    if (const Json *guid = pe.find("guid"))
+      out.pe->guid = numbers<u8, 16>(*guid);
+    if (const Json *file_version = pe.find("file_version"))
+      out.pe->file_version = numbers<u16, 4>(*file_version);
   }
   Address at = out.base;
   for (const Extent &extent : out.extents) {
@@ -109,18 +100,18 @@ Thread thread_of(const Json &json) {
   out.id = number(json.at("id"));
   out.instruction_pointer = number(json.at("instruction_pointer"));
   out.stack_pointer = number(json.at("stack_pointer"));
-  for (const Json &value : json.at("registers"))
+  for (const Json &value : json.at("registers").list())
     out.registers.push_back(number(value));
   return out;
 }
 
 Provenance provenance_of(const Json &json) {
   Provenance out;
-  out.module = json.at("module");
-  out.file = json.at("file");
-  out.identity = json.at("identity");
-  out.reason = json.at("reason");
-  const std::string outcome = json.at("outcome");
+  out.module = json.at("module").text();
+  out.file = json.at("file").text();
+  out.identity = json.at("identity").text();
+  out.reason = json.at("reason").text();
+  const std::string &outcome = json.at("outcome").text();
   out.outcome = outcome == outcomes[0]   ? Provenance::Outcome::used
                 : outcome == outcomes[1] ? Provenance::Outcome::rejected
                                          : Provenance::Outcome::missing;
@@ -130,25 +121,26 @@ Provenance provenance_of(const Json &json) {
 void fill(const Json &json, Target &target) {
   if (number(json.at("version")) != version)
     throw Error("it is of another version of dnheap");
-  target.extraction = Extraction{json.at("from"), json.at("values_blanked")};
-  target.container = json.at("container");
-  target.dump_kind = json.at("dump_kind");
-  target.os = named(systems, json.at("os"));
-  target.architecture = named(architectures, json.at("architecture"));
+  target.extraction = Extraction{json.at("from").text(), json.at("values_blanked").boolean()};
+  target.container = json.at("container").text();
+  target.dump_kind = json.at("dump_kind").text();
+  target.os = named(systems, json.at("os").text());
+  target.architecture = named(architectures, json.at("architecture").text());
   target.pid = number(json.at("pid"));
-  target.program = json.at("program");
-  target.is_doubtful = json.at("doubtful");
-  target.advice = json.at("advice");
-  target.notes = json.at("notes").get<std::vector<std::string>>();
-  for (const Json &module : json.at("modules"))
+  target.program = json.at("program").text();
+  target.is_doubtful = json.at("doubtful").boolean();
+  target.advice = json.at("advice").text();
+  for (const Json &note : json.at("notes").list())
+    target.notes.push_back(note.text());
+  for (const Json &module : json.at("modules").list())
     target.modules.push_back(module_of(module));
-  for (const Json &thread : json.at("threads"))
+  for (const Json &thread : json.at("threads").list())
     target.threads.push_back(thread_of(thread));
-  for (const Json &entry : json.at("auxv"))
+  for (const Json &entry : json.at("auxv").list())
     target.auxv[number(entry.at(0))] = number(entry.at(1));
-  for (const Json &range : json.at("absent"))
-    target.absent.push_back({number(range.at(0)), number(range.at(1)), range.at(2)});
-  for (const Json &row : json.at("provenance"))
+  for (const Json &range : json.at("absent").list())
+    target.absent.push_back({number(range.at(0)), number(range.at(1)), range.at(2).text()});
+  for (const Json &row : json.at("provenance").list())
     target.provenance.push_back(provenance_of(row));
   auto sorted = [](const auto &list, auto key) {
     return std::is_sorted(list.begin(), list.end(), [&](const auto &a, const auto &b) { return key(a) < key(b); });
@@ -167,17 +159,17 @@ std::string description(const Target &target) {
   };
   auto boolean = [](bool value) { return std::string(value ? "true" : "false"); };
   add("version", std::to_string(version));
-  add("from", json_text(target.extraction->from));
+  add("from", json_quoted(target.extraction->from));
   add("values_blanked", boolean(target.extraction->values_blanked));
-  add("container", json_text(target.container));
-  add("dump_kind", json_text(target.dump_kind));
-  add("os", json_text(name_of(target.os)));
-  add("architecture", json_text(name_of(target.architecture)));
+  add("container", json_quoted(target.container));
+  add("dump_kind", json_quoted(target.dump_kind));
+  add("os", json_quoted(name_of(target.os)));
+  add("architecture", json_quoted(name_of(target.architecture)));
   add("pid", std::to_string(target.pid));
-  add("program", json_text(target.program));
+  add("program", json_quoted(target.program));
   add("doubtful", boolean(target.is_doubtful));
-  add("advice", json_text(target.advice));
-  add("notes", json_list(target.notes, json_text));
+  add("advice", json_quoted(target.advice));
+  add("notes", json_list(target.notes, json_quoted));
   add("modules", json_list(target.modules, module_json));
   add("threads", json_list(target.threads, [](const Thread &thread) {
         return fmt::format(R"({{"id":{},"instruction_pointer":{},"stack_pointer":{},"registers":{}}})", thread.id,
@@ -186,12 +178,12 @@ std::string description(const Target &target) {
   add("auxv",
       json_list(target.auxv, [](const auto &entry) { return fmt::format("[{},{}]", entry.first, entry.second); }));
   add("absent", json_list(target.absent, [](const AbsentRange &range) {
-        return fmt::format("[{},{},{}]", range.start, range.end, json_text(range.reason));
+        return fmt::format("[{},{},{}]", range.start, range.end, json_quoted(range.reason));
       }));
   add("provenance", json_list(target.provenance, [](const Provenance &p) {
-        return fmt::format(R"({{"module":{},"file":{},"outcome":"{}","identity":{},"reason":{}}})", json_text(p.module),
-                           json_text(p.file), outcomes[static_cast<u8>(p.outcome)], json_text(p.identity),
-                           json_text(p.reason));
+        return fmt::format(R"({{"module":{},"file":{},"outcome":"{}","identity":{},"reason":{}}})",
+                           json_quoted(p.module), json_quoted(p.file), outcomes[static_cast<u8>(p.outcome)],
+                           json_quoted(p.identity), json_quoted(p.reason));
       }));
   text += "}";
   if (text.size() > largest)
@@ -203,11 +195,7 @@ void apply(Bytes description, Target &target) {
   Target out;
   if (description.size() > largest)
     throw Error("it is too large");
-  try {
-    fill(JsonTree(as_text(description)).root(), out);
-  } catch (const Json::exception &e) {
-    throw Error(e.what());
-  }
+  fill(parse_json(as_text(description)), out);
   out.path = std::move(target.path);
   out.memory = std::move(target.memory);
   out.initial = std::move(target.initial);

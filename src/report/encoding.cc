@@ -1,6 +1,7 @@
 #include "report/encoding.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,26 +14,6 @@ namespace dnheap::report {
 namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";
-
-// Bytes of the UTF-8 sequence at the start of `text` (not empty), or 0 if there is none: bad lead byte, too short,
-// overlong, a surrogate or beyond U+10FFFF.
-u64 sequence_length(std::string_view text) {
-  auto byte = [&](u64 i) { return static_cast<u8>(text[i]); };
-  u8 lead = byte(0);
-  if (lead < 0x80)
-    return 1;
-  u64 length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length)
-    return 0;
-  for (u64 i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80)
-      return 0;
-  u8 second = byte(1);
-  bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  bool surrogate = lead == 0xed && second >= 0xa0;
-  bool beyond = lead == 0xf4 && second >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
 
 bool is_control(std::string_view character) {
   u8 lead = static_cast<u8>(character[0]);
@@ -52,7 +33,7 @@ void append_json_escape(std::string &out, std::string_view control) {
 // Calls visit(character) for each character, with U+FFFD for what is none.
 template <class Visit> void for_each_character(std::string_view text, Visit visit) {
   while (!text.empty()) {
-    u64 length = sequence_length(text);
+    u64 length = utf8_length(text);
     visit(length ? text.substr(0, length) : replacement);
     text.remove_prefix(std::max<u64>(length, 1));
   }

@@ -16,12 +16,13 @@ namespace {
 
 // -1: nothing is counted, so that the tests' own calls are not.
 std::atomic<int> counted{-1};
-std::atomic<u64> calls_made{0}, failing_call{0};
+std::atomic<u64> calls_made{0}, first_failing{0}, last_failing{0};
 
 bool fails(Failing what) {
   if (counted.load(std::memory_order_relaxed) != static_cast<int>(what))
     return false;
-  return ++calls_made == failing_call.load(std::memory_order_relaxed);
+  const u64 n = ++calls_made;
+  return n >= first_failing.load(std::memory_order_relaxed) && n <= last_failing.load(std::memory_order_relaxed);
 }
 
 void *allocate(std::size_t size, std::size_t alignment) {
@@ -45,15 +46,16 @@ const char *name_of(Failing what) {
   return "";
 }
 
-FailingCall::FailingCall(Failing what, u64 n) {
+FailingCall::FailingCall(Failing what, u64 n, Later later) {
   calls_made = 0;
-  failing_call = n;
+  first_failing = n;
+  last_failing = n && later == Later::fail ? ~u64{0} : n;
   counted = static_cast<int>(what);
 }
 
 FailingCall::~FailingCall() { counted = -1; }
 
-u64 FailingCall::calls() const { return calls_made; }
+u64 counted_calls() { return calls_made; }
 
 } // namespace dnheap::test
 
