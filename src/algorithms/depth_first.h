@@ -27,12 +27,12 @@ struct RootsByOwner {
   }
 };
 
-// What the search and then the dominators keep of a vertex, in one cache line: a look at a vertex costs one miss.
+// What is kept of a vertex, in one cache line. The members are used by the search first, then by the solver.
 struct Vertex {
-  u32 ancestor; // first the parent in the search tree, then whatever path compression makes of it
-  u32 label;    // of the path from here up, the vertex with the least semidominator; the search: low half of the cursor
-  u32 semi;     // that semidominator, at first the parent; the search: high half of the cursor
-  u32 bucket;   // first or next vertex with the same semidominator, at last the dominator; the search: edges to go
+  u32 ancestor; // the parent in the search tree; solver: the nearest ancestor after path compression
+  u32 label;  // search: low half of the edge cursor; solver: on the compressed path, the vertex of least semidominator
+  u32 semi;   // search: high half of the edge cursor; solver: that semidominator, at first the parent
+  u32 bucket; // search: edges left; solver: next vertex with the same semidominator; at last the dominator
 };
 
 struct DepthFirst {

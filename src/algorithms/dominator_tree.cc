@@ -33,9 +33,10 @@ struct Targets {
   }
 };
 
-// While places are worked out, the members of a Vertex other than bucket, its dominator, are used anew.
-u32 &subtree(Vertex &v) { return v.ancestor; } // of places in its subtree
-u32 &next_place(Vertex &v) { return v.label; } // first its leaves, then the place of its next child
+// Dominators are known now, each in Vertex::bucket. The other members are no longer needed, and hold these instead
+// while each vertex is given its place in the tree.
+u32 &subtree(Vertex &v) { return v.ancestor; } // how many places its subtree takes
+u32 &next_place(Vertex &v) { return v.label; } // how many leaves it has, then the place of its next child
 u32 &own_place(Vertex &v) { return v.semi; }
 
 void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray<u8> &few_leaves, unsigned threads,
@@ -60,7 +61,7 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   }
 }
 
-// A vertex, its leaves, then its children in the order of their numbers, each with its subtree.
+// Preorder: a vertex, its leaves, then its children with their subtrees, in the order of their depth-first numbers.
 void give_places(DepthFirst &search) {
   constexpr u32 ahead = 24;
   own_place(search.vertex[0]) = 0;

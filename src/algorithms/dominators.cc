@@ -33,8 +33,8 @@ public:
     }
   }
 
-  // Dominators that were put off are those of vertices nearer to the root.
-  void settle(u32 vertices) {
+  // A deferred vertex has the same dominator as the vertex noted in its bucket. In ascending order that one is known.
+  void resolve_deferred(u32 vertices) {
     for (u32 v = 1; v < vertices; ++v)
       if (deferred_.test(v))
         vertex_[v].bucket = vertex_[vertex_[v].bucket].bucket;
@@ -113,7 +113,7 @@ void solve_dominators(DepthFirst &search, const CrossEdges &edges, unsigned thre
         edges.sort(bucket - 1, sorted[(bucket - 1) % 2]);
     });
   }
-  solver.settle(search.vertices);
+  solver.resolve_deferred(search.vertices);
 }
 
 } // namespace dnheap

@@ -11,7 +11,7 @@ namespace {
 
 using Count = PathStates::Count;
 
-// A repeat is folded together with paths that go through it once or never, if there are no more repeats than this.
+// A group is merged with the shorter variants of its path only if it has at most this many repeats.
 constexpr u64 most_collapsed = 4;
 
 struct Group {
@@ -33,7 +33,7 @@ public:
   Folding(const ShortestPaths &found, u64 objects, const PathLabels &labels, const Watch &watch)
       : found_(found), labels_(labels), watch_(watch), state_(objects), run_(objects), closed_at_(objects) {}
 
-  // The group of an instance; none beyond the bounds.
+  // The group that the path of this instance belongs to; `none` if the path exceeds the bounds.
   u32 add(ObjectId instance) {
     fold_up_to(instance);
     u32 object = static_cast<u32>(instance);
@@ -61,7 +61,7 @@ public:
     return at->second;
   }
 
-  // Groups that another one would be, had some of its repeats one turn or none.
+  // Merges each group with its shorter variants: the same path, but some repeats are gone through once or never.
   void merge() {
     std::vector<u32> order(groups.size());
     std::iota(order.begin(), order.end(), 0);
@@ -86,7 +86,7 @@ public:
 private:
   static constexpr PathState beyond = ~PathState{0};
 
-  // From the nearest object on the path that has a state, down.
+  // Gives a state to each object on the path to `instance`, from the nearest one that has a state already.
   void fold_up_to(ObjectId instance) {
     way_.clear();
     std::optional<ObjectId> at = instance;
@@ -117,7 +117,7 @@ private:
   }
   static PathState known(PathState state) { return state == no_state ? beyond : state; }
 
-  // A sequence with fewer turns, which some object has.
+  // A shorter variant of a group's path, whose state exists since some path led there.
   struct Shorter {
     PathState state;
     std::vector<u32> turns;                      // by repeat: 0, 1, or 2 for any number from there on
@@ -131,7 +131,7 @@ private:
       from = states_.known_move(from, unit.labels[i]);
     return from;
   }
-  // Goes only where some path went: most choices end after a step or two, however many steps the group has.
+  // Tries only moves that some path has made, so most variants end after a step or two.
   std::vector<Shorter> shorter_ones(const Group &group) const {
     std::vector<Shorter> ways = {{states_.root(group.state), {}}};
     for (const PathStates::Step &step : group.steps) {
@@ -177,7 +177,7 @@ private:
       }
     }
   }
-  // Turns that are left out or stand alone must not have become part of another repeat.
+  // False: without these turns the labels around them have folded into another repeat, so the paths differ.
   static bool same_steps(const Group &into, const Group &from, const std::vector<u32> &turns) {
     std::vector<PathStates::Step> expected;
     u64 repeat = 0;

@@ -30,28 +30,27 @@ bool lower(u32 &from, u32 value, bool alone) {
 } // namespace
 
 ShortestPaths::ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch)
-    : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), from_(edges.objects()), settled_(edges.objects()) {
-}
+    : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), from_(edges.objects()), closed_(edges.objects()) {}
 
 u64 ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
   for (const OwnedRoot &root : roots) {
     u64 object = static_cast<u32>(root.object), from = 1 + edges_.objects() + static_cast<u32>(root.owner);
     if (from > ~u32{0})
       throw Error("more than 4 billion objects and roots: paths number them with 32 bits");
-    if (object < edges_.objects() && !settled_.test(object) && lower(from_[object], static_cast<u32>(from), true))
+    if (object < edges_.objects() && !closed_.test(object) && lower(from_[object], static_cast<u32>(from), true))
       level[0].push_back(static_cast<u32>(object));
   }
-  return settle(level);
+  return close(level);
 }
 
-// Nothing lowers what these objects were met from any more. Returns their number.
-u64 ShortestPaths::settle(Level &level) {
+// The level is complete: from now on no other object takes these as its next step. Returns how many there are.
+u64 ShortestPaths::close(Level &level) {
   u64 count = 0, found_before = found_.size();
   for (const std::vector<u32> &part : level)
     count += part.size();
   parallel_for(level.size(), count < worth_sharing ? 1 : threads_, [&](u64 i, unsigned) {
     for (u32 object : level[i])
-      settled_.claim(object);
+      closed_.claim(object);
   });
   if (wanted_) {
     for (const std::vector<u32> &part : level)
@@ -82,7 +81,7 @@ void ShortestPaths::expand(std::span<const u32> objects, std::vector<u32> &next,
     if (i + ahead / 2 < objects.size())
       __builtin_prefetch(edges_.targets.data() + edges_.first[objects[i + ahead / 2]]);
     for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
-      if (settled_.test(target))
+      if (closed_.test(target))
         continue;
       __builtin_prefetch(&from_[static_cast<u32>(target)], 1);
       meetings[waiting++] = {static_cast<u32>(target), objects[i] + 1};
@@ -112,7 +111,7 @@ void ShortestPaths::grow(std::span<const OwnedRoot> roots, ObjectId until) {
         expand(all.subspan(i * part_size, std::min(part_size, part.size() - i * part_size)), next[worker], alone);
       });
     level.swap(next);
-    count = settle(level);
+    count = close(level);
   }
 }
 

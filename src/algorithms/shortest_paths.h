@@ -44,14 +44,14 @@ public:
 private:
   using Level = std::vector<std::vector<u32>>; // by thread
   u64 begin(std::span<const OwnedRoot> roots, Level &level);
-  u64 settle(Level &level);
+  u64 close(Level &level);
   void expand(std::span<const u32> objects, std::vector<u32> &next, bool alone);
 
   const Edges edges_;
   const unsigned threads_;
   const Watch watch_;
   LargeArray<u32> from_; // 1 + the object it was met from, or 1 + objects + owner; 0 = not met
-  ObjectBits settled_;   // met in an earlier level: nothing changes any more
+  ObjectBits closed_;    // objects of levels that are complete
   const ObjectBits *wanted_ = nullptr;
   std::vector<ObjectId> found_;
 };

@@ -22,7 +22,7 @@ struct WatchedMapping {
   std::atomic<bool> given_up{false};                  // all bytes are lost
   WatchedMapping *next = nullptr;
 
-  // Not for the handler.
+  // The signal handler does not look at these.
   std::string name;
   bool others_may_write = false;
   timespec changed_at{};            // as first seen, then as seen after the file was cut
@@ -35,8 +35,8 @@ namespace {
 
 constexpr u64 beginning_size = 64 << 10;
 
-std::mutex registry;                          // for all but the handler
-std::atomic<WatchedMapping *> first{nullptr}; // of all
+std::mutex registry;                          // taken by all functions but the signal handler
+std::atomic<WatchedMapping *> first{nullptr}; // list of all entries, free ones included
 std::atomic<u64> losses{0};
 std::atomic<u64> page_size{4096};
 struct sigaction previous {};
@@ -58,7 +58,7 @@ void lower(std::atomic<u64> &value, u64 to) {
 // In the signal handler: makes the page at `address` readable. False when it belongs to no mapping of ours.
 bool lose_page(u64 address) {
   for (WatchedMapping *m = first; m; m = m->next) {
-    // A mapping that somebody reads does not change: what changes is another one.
+    // Skip entries that are free or being changed: the mapping that was just read is in use, and does not change.
     u64 version = m->version, start = m->start, size = m->size;
     if (version % 2 || m->version != version || address - start >= size)
       continue;
@@ -227,7 +227,7 @@ WatchedMapping *watch_mapping(Bytes bytes, int file, std::string name, bool othe
   m->beginning.clear();
   ++m->version;
   Bytes beginning = bytes.first(std::min<std::size_t>(bytes.size(), beginning_size));
-  m->beginning.assign(beginning.begin(), beginning.end()); // may fault: only now, as it is watched
+  m->beginning.assign(beginning.begin(), beginning.end()); // may fault, so it comes after the entry is valid
   return m;
 }
 

@@ -40,7 +40,7 @@ public:
   Zstd() { ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, largest_window); }
 
   Step run(Bytes &input, std::span<std::byte> output) {
-    // A call that meets damage gives nothing, so no more than a block at once.
+    // A call that meets damage gives nothing at all. Small calls lose less.
     ZSTD_inBuffer in{input.data(), std::min<u64>(input.size(), ZSTD_DStreamInSize()), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
@@ -126,7 +126,7 @@ template <class Decoder> Decompressed decompress_all(Bytes file, TemporaryFile &
       watch.progress->done = at;
     if (ended && rest.empty())
       return {};
-    // What follows the last frame is padding (of tapes, of devices) when it is zero, otherwise worth a word.
+    // Zeros behind the last frame are padding (of tapes, of devices). Anything else is worth a note.
     bool is_padding = ended && !Decoder::starts(rest);
     std::string after;
     if (is_padding && std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; }))
@@ -139,7 +139,7 @@ template <class Decoder> Decompressed decompress_all(Bytes file, TemporaryFile &
       losses = now;
     }
     bool lost = loss && (loss->offset < file.size() - rest.size() || !done.error.empty());
-    if (!lost) // else it was made of what was not there
+    if (!lost) // otherwise the damage comes from the file, which was lost while it was read
       out.write(Bytes(buffer).first(done.written));
     ended = done.ended;
     if (lost)

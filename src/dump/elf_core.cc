@@ -180,7 +180,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
 // Where a stack has a guard page of the kind that the kernel knows since 6.13, gcore stops reading and writes zeros for
 // the rest of it.
 void note_lost_stacks(Target &target) {
-  constexpr u64 looked_at = 512; // a thread in a system call has return addresses there
+  constexpr u64 looked_at = 512; // of bytes at the stack pointer; a thread in a system call has return addresses there
   u64 lost = 0;
   for (const Thread &thread : target.threads) {
     Bytes top = target.memory.view(thread.stack_pointer, looked_at);
@@ -209,8 +209,8 @@ void advise_on_shared_memory(Target &target) {
                     "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
-// What was read so far is of the core itself: of all but its memory the dump that it was extracted from has the say.
-// False: not that kind of core.
+// For extracted cores: replaces all of the target but its memory by what the core says of the dump that it was
+// extracted from. False: not an extracted core.
 bool read_description(CoreNotes &notes, Target &target) {
   if (notes.description.empty())
     return false;

@@ -4,7 +4,7 @@ namespace dnheap {
 
 namespace {
 
-// More series than an object could have fields in sizes that are believed at all.
+// More series than any object of a believable size has fields.
 constexpr i64 most_series = 1 << 16;
 
 i64 signed_word(u64 word, Format format) {
@@ -13,7 +13,7 @@ i64 signed_word(u64 word, Format format) {
 
 } // namespace
 
-// A series' size lacks the object's: what is left is added back when an object is looked at.
+// GCDesc stores a series' size minus the object's size, so each object's size is added when it is visited.
 bool GCDesc::add_series(u64 size, u64 offset, u32 component_size, Format format) {
   const u64 p = format.pointer_size;
   i64 bytes = signed_word(size, format) + static_cast<i64>(base_size_);

@@ -11,14 +11,14 @@ namespace {
 constexpr unsigned longest_chain = 64;
 constexpr u64 searched = 1 << 20; // at a time, of what streams
 
-// How many sound objects follow from the words shortly ahead of a search, as far as chains that broke have shown. Later
-// chains run into the same objects, and need not follow them again: so garbage that is full of short chains takes time
-// in proportion to its size.
+// For words shortly ahead of a search: how many sound objects are known to follow from there. Chains that broke have
+// shown it. Later chains run into the same objects and need not follow them again, so garbage that is full of short
+// chains takes time in proportion to its size.
 class BrokenChains {
 public:
   explicit BrokenChains(u64 alignment) : alignment_(alignment) {}
 
-  // Objects from `position` on; nullopt: not known. `at`: where the search stands.
+  // How many objects follow from `position` on; nullopt: not known. `at`: where the search is.
   std::optional<unsigned> length(u64 at, u64 position) const {
     u8 known = in_reach(at, position) ? lengths_[slot(position)] : 0;
     return known ? std::optional(known - 1u) : std::nullopt;
@@ -27,7 +27,7 @@ public:
     if (in_reach(at, position))
       lengths_[slot(position)] = static_cast<u8>(length + 1);
   }
-  // The search leaves `at`: its place will be that of a word farther on.
+  // The search goes on from `at`. The slot of `at` is used for a word farther on.
   void leave(u64 at) { lengths_[slot(at)] = 0; }
 
 private:

@@ -73,7 +73,7 @@ constexpr u64 longest_name = 65536;
 // Attributes of abbreviations that are read, of all units together: many units may name the same long table.
 constexpr u64 most_abbreviations = 1 << 24;
 
-// Takes things off the front of bytes. What does not fit is 0, and from then on everything is.
+// Reads numbers from the front of bytes. Once one does not fit, that one and all later ones are 0.
 class Cursor {
 public:
   Cursor(Bytes bytes, ByteOrder order) : rest_(bytes), order_(order) {}
@@ -109,7 +109,7 @@ public:
       fail();
     return out.value_or(0);
   }
-  // Of a signed number the low 64 bits matter to nobody here; its end does.
+  // Nobody here needs the value of a signed number; it is skipped.
   void skip_leb128() {
     auto last =
         std::find_if(rest_.begin(), rest_.end(), [](std::byte b) { return (b & std::byte{0x80}) == std::byte{0}; });

@@ -71,8 +71,8 @@ private:
   u64 names_ = 0;
 };
 
-// What a decoder gives, which asks for more room as long as it needs some: a size that nobody has to believe.
-// `run(output)` fills its front and says how much, or nullopt when it fails; less than everything: that was all.
+// Output of a decoder. Room is added while the decoder fills it, so the size that the file claims is never allocated
+// unseen. `run(output)` returns how much it wrote, or nullopt when it fails; less than all of `output` is the end.
 template <class Run> std::vector<std::byte> collect(u64 size, Run run) {
   std::vector<std::byte> out;
   for (u64 filled = 0;;) {

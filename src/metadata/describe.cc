@@ -9,7 +9,8 @@ namespace {
 constexpr unsigned max_depth = 64;
 constexpr std::size_t max_text = 16384;
 
-// TypeSpecs may refer to one another in circles, or double at every step: the depth ends the one, the budget the other.
+// Damaged TypeSpecs may refer to one another in a circle (the limit on depth ends that) or double at every step (the
+// budget does).
 class Writer {
 public:
   Writer(const Metadata &metadata, GenericOwner owner, std::span<const std::string> arguments = {})

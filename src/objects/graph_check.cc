@@ -100,8 +100,8 @@ private:
     return out_.back().violations == 0;
   }
 
-  // Whatever refers to an object lies below the object's dominator: else a way led past that one. What precise owners
-  // reach is solved with those alone.
+  // Whatever refers to an object lies below the object's dominator, since otherwise a path led past the dominator. Of
+  // what precise owners reach, conservative ones do not count.
   bool check_dominators() {
     std::vector<ObjectId> roots;
     for (const OwnedRoot &root : p_.owners.roots)

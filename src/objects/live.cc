@@ -14,11 +14,11 @@ struct Slices {
   u64 next = 0, end = 0;
 };
 
-// One thread's part of the search. Two short queues hide the time that memory takes: one of references, between asking
-// for their bit and testing it; one of objects, between asking for their first bytes and reading them. In front of each
-// nothing waits for more than a queue's length, so a list of any length is followed one by one, without recursion.
+// One thread's part of the search. Memory is prefetched, and read a little later. Two short queues hold what was
+// prefetched: references, whose mark bit is tested next, and objects, whose first bytes are read next. Objects that
+// were found and wait for the second queue are on `stack`. Nothing recurses, however long a linked list is.
 //
-// A bit of `unmarked` is set where an object begins that was not found yet: so one look tells both that there is an
+// A bit of `unmarked` is set where an object begins that was not found yet. So one look tells both that there is an
 // object and that it is new.
 class Marker {
 public:
@@ -39,11 +39,11 @@ public:
     __builtin_prefetch(&unmarked_[place / 64], 1);
     __builtin_prefetch(&starts_[place / 64]); // 40 % of them were found before: whether they are objects is asked there
     if (asked_end_ - asked_begin_ == asked_.size())
-      settle();
+      take_oldest();
     asked_[asked_end_++ % asked_.size()] = {target, place};
   }
 
-  // Until nothing is left, or so much that idle threads should have some of it.
+  // Runs until nothing is left, or until other threads are idle and this one has work to share.
   void run(const std::atomic<u32> &idle, u64 share_from, const Watch &watch) {
     const u64 shortest_run = std::min<u64>(16 * share_from, 16384); // starting threads takes a while
     for (u64 turn = 1;; ++turn) {
@@ -51,7 +51,7 @@ public:
         enqueue();
       if (queue_begin_ == queue_end_) {
         while (asked_begin_ != asked_end_)
-          settle();
+          take_oldest();
         if (!stack.empty())
           continue;
         if (slices.empty())
@@ -69,9 +69,9 @@ public:
     }
   }
 
-  std::vector<Address> stack; // found, not yet read
+  std::vector<Address> stack; // objects that were found and are not read yet
   std::vector<Slices> slices;
-  u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // read in this stage
+  u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // of objects that were read in this stage
 
 private:
   struct Asked {
@@ -93,7 +93,7 @@ private:
     std::atomic_ref<u64> atomic(word);
     return (atomic.load(std::memory_order_relaxed) & bit) && (atomic.fetch_and(~bit, std::memory_order_relaxed) & bit);
   }
-  void settle() {
+  void take_oldest() {
     const Asked &asked = asked_[asked_begin_++ % asked_.size()];
     if (take(asked.place))
       stack.push_back(asked.target);
@@ -140,7 +140,7 @@ private:
   }
   void lay_back() {
     while (asked_begin_ != asked_end_)
-      settle();
+      take_oldest();
     while (queue_begin_ != queue_end_)
       stack.push_back(queue_[queue_begin_++ % queue_.size()].address);
   }
@@ -158,7 +158,7 @@ private:
 
 using Markers = std::vector<std::unique_ptr<Marker>>;
 
-// Deals what all of them have out again, evenly. False: nothing is left.
+// Shares the work that is left evenly among the threads. False: nothing is left.
 bool share(Markers &markers) {
   constexpr u64 hand = 64;
   std::vector<Address> found;
@@ -183,7 +183,7 @@ bool share(Markers &markers) {
   return !found.empty() || !slices.empty();
 }
 
-// The threads work on their own. When one has nothing left, those that have much stop, and everything is dealt out
+// The threads work on their own. When one has nothing left, those with much work stop, and all work is shared out
 // again.
 void mark_stage(Markers &markers, const RootStage &stage, u64 share_from, const Watch &watch) {
   const unsigned threads = static_cast<unsigned>(markers.size());

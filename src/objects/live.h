@@ -48,7 +48,7 @@ public:
   ~LiveMarking();
   LiveMarking(const LiveMarking &) = delete;
 
-  // From now on it is not found, and nothing is found by way of it; until it is let through. Before the first mark().
+  // From now on the object is not found, nor anything by way of it, until it is let through. Before the first mark().
   void hold_back(Address object);
   void let_through(Address object);
   LiveStage mark(const RootStage &stage);

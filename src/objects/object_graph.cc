@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-// One thread's part. References of consecutive objects go through a short queue, so that the memory that tells their
-// targets' ids has been asked for when it is read.
+// One thread's part. References go through a short queue: when one enters, the index entry of its target is prefetched;
+// when it leaves, the target's id is read from there.
 class EdgeReader {
 public:
   EdgeReader(const ObjectIndex &index, const References &references, LargeArray<u64> &degrees)
@@ -25,13 +25,13 @@ public:
       }
       index_.prefetch(place);
       if (end_ - begin_ == waiting_.size())
-        settle();
+        take_oldest();
       waiting_[end_++ % waiting_.size()] = {place, static_cast<u32>(id)};
     });
   }
-  void settle_all() {
+  void drain() {
     while (begin_ != end_)
-      settle();
+      take_oldest();
   }
 
   std::vector<ObjectId> targets;
@@ -42,7 +42,7 @@ private:
     u64 place;
     u32 source;
   };
-  void settle() {
+  void take_oldest() {
     const Waiting &reference = waiting_[begin_++ % waiting_.size()];
     ObjectId target = index_.at_place(reference.place);
     if (target == no_object) {
@@ -112,7 +112,7 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
       if (holder == holders.end() || *holder != address)
         reader.read(id, object);
     });
-    reader.settle_all();
+    reader.drain();
     targets[block].assign(reader.targets.begin(), reader.targets.end());
     reader.targets.clear();
     if (Progress *progress = watch.progress)

@@ -18,8 +18,8 @@ u64 mix(u64 a, u64 b) {
   return h ^ h >> 32;
 }
 
-// One thread's part. A look-up in the index is a cache miss as often as not, so references are gathered and asked for
-// ahead.
+// One thread's part. A look-up in the index is often a cache miss. So references are queued, their index entries
+// prefetched, and the queue drained when it is full.
 class Checker {
 public:
   Checker(const Heap &heap, const Runtime &runtime, const ObjectIndex &index, const References &references,
@@ -48,7 +48,7 @@ public:
     if (object.type->has_hidden)
       reader_.for_each_hidden(object, [&](Address target) { ask(object, 0, target); });
   }
-  void settle() {
+  void drain() {
     for (u64 i = 0; i < waiting_count_; ++i) {
       const Waiting &w = waiting_[i];
       if (w.slot) {
@@ -114,7 +114,7 @@ private:
       index_.prefetch(place);
     waiting_[waiting_count_++] = {object.address, object.type->method_table, slot, target};
     if (waiting_count_ == waiting_.size())
-      settle();
+      drain();
   }
 
   const ObjectIndex &index_;
@@ -172,7 +172,7 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
     Checker &checker = *checkers[worker];
     checker.begin_block();
     index.for_each(block, [&](ObjectId, Address address) { checker.check(address); });
-    checker.settle();
+    checker.drain();
     if (checker.result.bad_references.size() > 2 * most)
       keep_first(checker.result.bad_references, most);
     if (checker.result.headers.size() > 2 * most)

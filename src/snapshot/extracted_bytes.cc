@@ -30,7 +30,7 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
     : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
       p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), types_(snapshot.runtime().types(), heap_),
       cursor_(heap_, snapshot.runtime()) {
-  std::vector<std::string> ignored; // `roots` has said it
+  std::vector<std::string> ignored; // problems are told by the answer of `roots` already
   gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge(stacks_);
@@ -129,7 +129,7 @@ const ExtractedBytes::Shape &ExtractedBytes::shape(Address method_table) {
   if (std::optional<ObjectLayout> layout = snapshot_.runtime().types().object_layout(method_table)) {
     out.base_size = layout->base_size;
     out.component_size = layout->component_size;
-    // The only objects whose components do not begin at a whole word.
+    // Strings alone have components that do not begin at a multiple of the pointer size.
     out.is_string = out.component_size == 2 && out.base_size % p_ != 0;
     if (layout->contains_gc_pointers)
       if (std::optional<GCDesc> found = GCDesc::at(memory_, method_table, layout->base_size, layout->component_size))
@@ -149,12 +149,14 @@ void ExtractedBytes::fill_objects() {
     if (object_->address + object_->aligned_size > start_)
       keep_object(*object_, shape(cursor_.method_table()));
     if (object_->address + object_->aligned_size > end_)
-      return; // the rest when the next part is filled
+      return; // this object continues in the next part
     object_ = nullptr;
   }
 }
 
-// What fills holes is left over from objects that are gone: that goes, whatever is kept of others.
+// The inside of a Free object is left over from dead objects, and is always cleared. Other objects are kept whole, or
+// with
+// --no-values only header, MethodTable, lengths and references.
 void ExtractedBytes::keep_object(const Object &object, const Shape &shape) {
   if (shape.is_free)
     clear(object.address + 2 * p_, object.address + object.aligned_size - p_);
@@ -176,7 +178,7 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
   const u64 slices = shape.references.slices(object.size);
   if (slices == 1)
     return shape.references.for_each_slot(object.bytes, object.size, memory_.format(), visit);
-  // About where in the object a slice lies is known: one more on either side, and none is missed.
+  // Slices have about the same size, so their places are estimates: take one more on either side.
   const u64 slice_size = (object.size + slices - 1) / slices;
   u64 first = start_ > object.address ? (start_ - object.address) / slice_size : 0;
   u64 last = (std::min(end_, object.address + object.size) - object.address) / slice_size + 2;
@@ -184,8 +186,8 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
     shape.references.for_each_slot_of_slice(object.bytes, object.size, slice, memory_.format(), visit);
 }
 
-// Behind an unsound object the walk goes on at the next word that is a MethodTable with an object's zeros around it
-// (find_object_start): what it passed over is passed over again, as the words around it are the same.
+// Behind a bad object the walk resumes at the next word that is a MethodTable and has an object's zeros around it
+// (find_object_start). Words that are MethodTables are kept with their neighbours, so it resumes at the same place.
 void ExtractedBytes::keep_types_in_gaps() {
   auto gap = std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
   for (; gap != gaps_.end() && gap->start < end_ + PlugWords::words * p_; ++gap) {
@@ -200,7 +202,7 @@ void ExtractedBytes::keep_types_in_gaps() {
   }
 }
 
-// What a collection that plans has written before an object: the walk and `verify` know it by that.
+// Keeps the words that a planning collection wrote in front of a plug: by them the walk and `verify` recognise it.
 void ExtractedBytes::keep_plug_words(Address plug) {
   std::byte words[8 * PlugWords::words];
   const Address at = plug - PlugWords::words * p_;
@@ -227,7 +229,7 @@ void ExtractedBytes::keep_what_was_read() {
         keep(read->address + word * ReadRecord::word_size, ReadRecord::word_size);
 }
 
-// Whoever read them was on the way to something else.
+// String literals in metadata are values: they go, even if a read of something near them was recorded.
 void ExtractedBytes::blank_literals() {
   auto literals = std::upper_bound(literals_.begin(), literals_.end(), start_,
                                    [](Address a, const Stretch &s) { return a < s.second; });

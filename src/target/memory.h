@@ -22,10 +22,10 @@ namespace dnheap {
 class BytesOnDemand {
 public:
   virtual ~BytesOnDemand() = default;
-  // How many of `bytes`, from the front on, are there, or can be had now and are there from now on. What it does not
-  // answer for is always there.
+  // Fetches `bytes` from the front on and returns how many of them are available, which they then stay. Bytes that do
+  // not belong to this source always are.
   virtual u64 fetch(Bytes bytes) = 0;
-  // Are they all there already?
+  // Are they all available already, without fetching?
   virtual bool is_here(Bytes bytes) const = 0;
   // Copies as many as can be had, from the front on, without keeping them; returns how many.
   virtual u64 copy(Bytes bytes, std::byte *out) = 0;
@@ -63,18 +63,18 @@ public:
   // once.
   void lay_under(std::vector<Range> ranges);
 
-  // Takes out what lies in `lost`, which is sorted by host address; that is unknown from now on. Nobody else may be
-  // reading. O(ranges × log lost + what is lost).
+  // Removes the bytes of `lost`, which is sorted by host address: from now on they are unknown. No other thread may be
+  // reading meanwhile. O(ranges × log lost + what is lost).
   std::vector<LostRange> take_out(std::span<const LostBytes> lost);
 
-  // From now on each read is noted in `record`, which must outlive this; null: no longer. What was found to be unknown
-  // is not, nor is what ranges(), known_bytes(), place() and the peeks give.
+  // From now on each read is noted in `record`, which must outlive this; null stops that. Not noted: addresses that
+  // are unknown, and what ranges(), known_bytes(), place(), peek() and peek_up_to() give.
   void record_reads(ReadRecord *record) { record_ = record; }
   void note_read(Address address, u64 size) const {
     if (record_) [[unlikely]]
       record_->add(address & address_bits_, size);
   }
-  // That memory is there matters, not what it holds.
+  // Notes that an answer rests on this memory being known, whatever its contents.
   void note_place(Address address, u64 size) const {
     if (record_) [[unlikely]]
       record_->add_place(address & address_bits_, size);
@@ -104,15 +104,15 @@ public:
     note_read(address, out.size());
     return out;
   }
-  // The same, and read(), not recorded: for the heap and stacks, of which is kept what must be by what they are.
+  // view_up_to() and read() without a note in the record: for the heap and stacks, of which extract keeps what it must.
   Bytes peek_up_to(Address address, u64 limit) const;
   bool peek(Address address, std::span<std::byte> out) const;
-  // The same, without seeing to it that they are there.
+  // peek_up_to() without fetching: of a live process the bytes may not be available yet; see fetched().
   Bytes place(Address address, u64 limit) const;
-  // As many of these bytes, which are of one Range, as can be had.
+  // Fetches these bytes of one Range where need be; returns the available ones, from the front on.
   Bytes fetched(Bytes bytes) const { return on_demand_ ? bytes.first(on_demand_->fetch(bytes)) : bytes; }
   bool is_here(Bytes bytes) const { return !on_demand_ || on_demand_->is_here(bytes); }
-  // Copies what can be had of them, from the front on, to `out`, without keeping it; returns how many.
+  // Copies the available ones of them to `out`, from the front on, and keeps none; returns how many.
   u64 copy(Bytes bytes, std::byte *out) const;
   void fill_from(std::shared_ptr<BytesOnDemand> source) { on_demand_ = std::move(source); }
 

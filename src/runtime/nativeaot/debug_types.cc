@@ -286,7 +286,8 @@ DebugTypes::Type DebugTypes::type(Reference reference) const {
   const Entry *entry = entry_at(reference);
   if (!entry)
     return {};
-  const Entry *target = entry_at(entry->target); // of a class by chance, and not used
+  const Entry *target =
+      entry_at(entry->target); // what a reference or an enumeration refers to; of other entries not used
   switch (entry->tag) {
   case dwarf::tag_base_type: return primitive(*entry);
   case dwarf::tag_pointer_type: return {ElementType::Ptr, "", p_, nullptr};
