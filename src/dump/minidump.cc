@@ -244,7 +244,9 @@ private:
       Bytes row = list.subspan(i * thread_size, thread_size);
       Thread thread;
       thread.id = at<u32>(row, 0);
-      add_range(at<u64>(row, 24), at<u32>(row, 32), at<u32>(row, 36)); // its stack
+      // Its stack; nowhere (0), where the lists of memory have it: as Microsoft's own writer leaves it.
+      if (const u32 place = at<u32>(row, 36))
+        add_range(at<u64>(row, 24), at<u32>(row, 32), place);
       if (!invalid.contains(thread.id))
         read_context(located(row, 40), thread);
       target_.threads.push_back(std::move(thread));

@@ -172,6 +172,26 @@ TEST(Minidump, OverlappingPieces) {
     }
 }
 
+// Of a thread whose stack lies nowhere in the file the lists of memory have it, or nobody: never the file's first
+// bytes.
+TEST(Minidump, StacksThatTheListsOfMemoryHave) {
+  for (MinidumpWriter::List list : {MinidumpWriter::List::memory64, MinidumpWriter::List::memory}) {
+    MinidumpWriter writer;
+    writer.list = list;
+    writer.threads = {{.id = 1, .stack = {0x30000, filled(64, 1)}, .stack_is_elsewhere = true},
+                      {.id = 2, .stack = {0x40000, filled(64, 2)}, .stack_is_elsewhere = true}};
+    writer.pieces = {{0x2ff00, filled(0x200, 7)}};
+    std::vector<std::byte> file = writer.write();
+    Opened dump(file);
+    ASSERT_TRUE(dump.target) << dump.error;
+    EXPECT_EQ(dump->threads.size(), 2u);
+    EXPECT_EQ(dump->memory.try_load<u8>(0x30000), 7);
+    EXPECT_EQ(dump->memory.try_load<u8>(0x3003f), 7);
+    EXPECT_EQ(dump->memory.try_load<u8>(0x40000), std::nullopt);
+    EXPECT_TRUE(dump->notes.empty());
+  }
+}
+
 // As dbgcore writes them for a process with a large heap: every piece a little over the one before.
 TEST(Minidump, ThousandsOfFragments) {
   constexpr u64 count = 110'000, size = 48, step = 40;

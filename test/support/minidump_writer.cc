@@ -118,7 +118,7 @@ std::vector<std::byte> MinidumpWriter::write() const {
     thread_list.word(thread.id);
     thread_list.fill_to(start + 24);
     thread_list.put(thread.stack.address, 8);
-    locate(thread_list, thread.stack.bytes.size(), file.add(thread.stack.bytes));
+    locate(thread_list, thread.stack.bytes.size(), thread.stack_is_elsewhere ? 0 : file.add(thread.stack.bytes));
     locate(thread_list, thread.context.size(), file.add(thread.context));
     infos.word(thread.id);
     infos.word(thread.dump_flags);

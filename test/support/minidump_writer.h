@@ -26,7 +26,8 @@ struct MinidumpWriter {
     u32 id = 0;
     Piece stack = {};
     std::vector<std::byte> context = {};
-    u32 dump_flags = 0; // of ThreadInfoList
+    u32 dump_flags = 0;              // of ThreadInfoList
+    bool stack_is_elsewhere = false; // in the lists of memory: its place in the file is 0
   };
   struct Region {
     Address start = 0;

@@ -24,7 +24,8 @@ enum class FrameShape : u8 {
 struct FrameKind {
   const char *name; // "InlinedCallFrame"
   FrameShape shape = FrameShape::none;
-  u8 number = 0; // .NET 10; 0: there it is no more
+  u8 number = 0;          // .NET 10, where there is no COM; 0: there it is not
+  u8 number_with_com = 0; // on Windows
   // Behind a helper method's: how many pointers to places that hold references; all: as many as it says.
   u8 protected_places = 0;
   static constexpr u8 all = 255;
@@ -42,7 +43,8 @@ struct FrameKind {
 std::span<const FrameKind> frame_kinds();
 const FrameKind *find_frame_kind(const char *name);
 
-// Their names in the order in which g_dacTable has their vtables. MulticastFrame is in it up to 8 only.
+// Their names in the order in which g_dacTable has their vtables. MulticastFrame is in it up to 8 only, those of COM on
+// Windows only.
 std::span<const char *const> frame_vtable_order();
 
 } // namespace dnheap

@@ -1,6 +1,7 @@
 #include "runtime/layout/coreclr/frames.h"
 
 #include "runtime/coreclr/frame_kinds.h"
+#include "runtime/coreclr/helper_method_frame.h"
 #include "runtime/coreclr/thread_1.h"
 #include "runtime/layout/coreclr/dac_table.h"
 #include "runtime/layout/coreclr/thread_size.h"
@@ -18,7 +19,8 @@ constexpr u64 max_frames = 1 << 16;    // of one thread
 constexpr u64 first_pointer = 0x10000; // what is below is a number
 constexpr i64 table_entries = 256;     // of g_dacTable, looked at on either side of a known one
 constexpr u32 max_protected = 4096;    // references of one GCFrame
-constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame";
+constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
+                           thread_start = "DebuggerU2MCatchHandlerFrame";
 
 class FramesDerivation {
 public:
@@ -51,6 +53,7 @@ private:
     Address address;
     u64 identifier;
     const ThreadPlace *thread;
+    bool is_last; // the outermost
   };
 
   // A list of records on the thread's stack, each further out than the one before; the last one's link is all ones.
@@ -93,7 +96,7 @@ private:
       if (std::optional<std::vector<Address>> list = head ? frames_of(thread, *head) : std::nullopt)
         for (Address frame : *list)
           if (std::optional<u64> identifier = d_.word(frame))
-            frames_.push_back({frame, *identifier, &thread});
+            frames_.push_back({frame, *identifier, &thread, frame == list->back()});
   }
 
   // Do most of them keep their Thread there? Not all that the runtime makes itself say it.
@@ -146,17 +149,21 @@ private:
       return;
     }
     for (const FrameKind &kind : frame_kinds())
-      if (kind.number)
-        d_.descriptor.set_number(kind.identifier(), kind.number, false, Origin::table);
+      if (const u8 number = is_windows() ? kind.number_with_com : kind.number)
+        d_.descriptor.set_number(kind.identifier(), number, false, Origin::table);
   }
 
   // The order of the vtables is known; where it begins is told by that of native calls, which no other Frame looks
   // like.
+  bool is_windows() const { return d_.target.os == OperatingSystem::windows; }
+  static bool is_of_com(std::string_view name) {
+    return name == "ComMethodFrame" || name == "CLRToCOMMethodFrame" || name == "ComPrestubMethodFrame";
+  }
   std::vector<std::string_view> order() const {
     const bool is_8 = d_.descriptor.find_field("MethodTable", "Token") != nullptr;
     std::vector<std::string_view> out;
     for (std::string_view name : frame_vtable_order())
-      if (is_8 || name != "MulticastFrame")
+      if ((is_8 || name != "MulticastFrame") && (is_windows() || !is_of_com(name)))
         out.push_back(name);
     return out;
   }
@@ -178,6 +185,7 @@ private:
       of.is_call = are_calls(vtable, place_of_call());
       of.may_be_helper = keep_thread(vtable, 4 * p_);
     }
+    const std::optional<u64> start = start_of_threads(seen);
     auto passes = [&](i64 first) -> Verdict {
       bool told = false;
       for (const auto &[vtable, of] : seen) {
@@ -186,7 +194,8 @@ private:
           return false;
         const std::string_view name = names[static_cast<u64>(place)];
         const bool is_helper = name.substr(0, helper_method.size()) == helper_method;
-        if ((name == inlined_call) != of.is_call || (is_helper && !of.may_be_helper))
+        if ((name == inlined_call) != of.is_call || (is_helper && !of.may_be_helper) ||
+            (vtable == start && name != thread_start) || !may_be(vtable, *find_frame_kind(name.data())))
           return false;
         told |= of.is_call || is_helper;
       }
@@ -202,15 +211,56 @@ private:
       out.erase(std::unique(out.begin(), out.end()), out.end());
       return out;
     };
-    if (!d_.choose(
-            "DacTable", "FirstFrameVtable", candidates, passes,
-            "vtables of all Frames follow; those of native calls look like them, helper methods keep their Thread",
-            [&](i64 first) { return kinds_told(names, seen, first); }))
+    if (!d_.choose("DacTable", "FirstFrameVtable", candidates, passes,
+                   "vtables of all Frames follow; those of native calls look like them, helper methods keep their "
+                   "Thread, and what most lists end with is what threads start under",
+                   [&](i64 first) { return kinds_told(names, seen, first); }))
       return;
     const i64 first = d_.descriptor.offset("DacTable", "FirstFrameVtable");
     for (u64 i = 0; i < names.size(); ++i)
       if (std::optional<Address> vtable = table_.variable(first + static_cast<i64>(i)))
         d_.descriptor.set_number(find_frame_kind(names[i].data())->identifier(), *vtable, false, Origin::discovered);
+  }
+  // What most lists end with, apart from calls and helper methods, is what the runtime starts threads under.
+  std::optional<u64> start_of_threads(const std::map<u64, Seen> &seen) const {
+    std::map<u64, u64> ends;
+    for (const FramePlace &frame : frames_)
+      if (const Seen &of = seen.at(frame.identifier); frame.is_last && !of.is_call && !of.may_be_helper)
+        ++ends[frame.identifier];
+    u64 most = 0, second = 0, vtable = 0;
+    for (auto [identifier, count] : ends)
+      if (count > most) {
+        second = most;
+        most = count;
+        vtable = identifier;
+      } else {
+        second = std::max(second, count);
+      }
+    return most > second ? std::optional(vtable) : std::nullopt;
+  }
+  // What such a Frame holds must lie where it says: a CONTEXT of this stack, places of references.
+  bool may_be(u64 vtable, const FrameKind &kind) const {
+    const HelperMethodLayout helper(is_windows());
+    constexpr u64 context = 32, stack_pointer_in_context = 0x98;
+    for (const FramePlace &frame : frames_) {
+      if (frame.identifier != vtable)
+        continue;
+      auto is_on_stack = [&](u64 offset) {
+        return frame.thread->holds(d_.word(frame.address + offset).value_or(0) & ~u64{1});
+      };
+      if (kind.shape == FrameShape::faulting_exception && !is_on_stack(context + stack_pointer_in_context))
+        return false;
+      if ((kind.shape == FrameShape::transition || kind.shape == FrameShape::resumable) && !is_on_stack(16))
+        return false;
+      const u64 places = kind.protected_places == FrameKind::all ? 1 : kind.protected_places;
+      for (u64 i = 0; i < places; ++i)
+        if (!is_on_stack(helper.end + 8 * i))
+          return false;
+      if (kind.protected_places == FrameKind::all &&
+          d_.memory.try_load<u32>(frame.address + helper.end + 8).value_or(max_protected + 1) > max_protected)
+        return false;
+    }
+    return true;
   }
   // Which kinds the Frames that there are would be: by the shape of each, as that is all that matters.
   std::vector<u64> kinds_told(const std::vector<std::string_view> &names, const std::map<u64, Seen> &seen,
