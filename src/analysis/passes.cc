@@ -75,6 +75,15 @@ void add_verify(const Question &question, Passes &to) {
   }
 }
 
+// All tasks, then what else is looked for among all objects.
+void add_tasks(Passes &to, std::initializer_list<std::string_view> behind) {
+  to.index();
+  to.again("walk");
+  to.add({"tasks"});
+  to.add(behind);
+  to.again("walk");
+}
+
 } // namespace
 
 std::vector<std::string_view> passes_of(const Verb &verb, const Question &question) {
@@ -103,7 +112,18 @@ std::vector<std::string_view> passes_of(const Verb &verb, const Question &questi
     to.add({"walk"});
   else if (name == "roots")
     to.roots();
-  else if (name == "show") {
+  else if (name == "exceptions") {
+    to.add({"walk"});
+    to.again("walk"); // which of the objects are exceptions
+  } else if (name == "locks")
+    add_tasks(to, {"headers", "roots"});
+  else if (name == "async") {
+    add_tasks(to, {"async stacks"});
+    if (question.by == "retained") {
+      to.dominators();
+      to.add({"retained by group"});
+    }
+  } else if (name == "show") {
     to.roots();
     to.add({"referrers", "mark"});
     if (question.closure)
@@ -113,6 +133,7 @@ std::vector<std::string_view> passes_of(const Verb &verb, const Question &questi
     if (!question.tree)
       to.add({"retained by group"});
   } else if (name == "extract") {
+    add_tasks(to, {"headers", "async stacks"});
     to.roots();
     to.add({"references", "specimens", "extract"});
   } else if (verb.answer_alone) {

@@ -68,6 +68,24 @@ constexpr Verb all_verbs[] = {
      "was "
      "learned from, and every stretch of the heap that could not be walked.",
      "", "", "facts modules contracts gaps", answer_info},
+    {"exceptions", "what was thrown?",
+     "One row for exceptions on the heap that are alike: type, HResult, and the calls that they have passed through. "
+     "Those that a thread is dealing with come first, with their stacks; in a crash dump that is the one that ended "
+     "the process. --values shows messages.",
+     "type values", "", "exceptions stacks", answer_exceptions},
+    {"locks", "who waits for whom?",
+     "One row per lock that is held or waited for: of Monitor (the lock statement), Lock, ReaderWriterLockSlim, "
+     "SemaphoreSlim and ManualResetEventSlim; then deadlocks, in words, and what each thread waits for, as far as the "
+     "runtime's notes, objects and stacks tell. Semaphores do not say who took them, nor a lock who reads. --all: "
+     "also what nobody holds.",
+     "all", "", "locks deadlocks waits", answer_locks},
+    {"async", "which asynchronous calls are pending?",
+     "One row for calls that are alike: asynchronous methods that await one another, told from the one that waits for "
+     "something else (a delay, a semaphore, a socket, a TaskCompletionSource) out to the one that nobody awaits; the "
+     "number of the await that it stands at, as the compiler counts them. Then tasks by status, with those that failed "
+     "and nobody looked at, and the thread pool: its workers, and what waits for one. --by retained adds what would be "
+     "freed with the calls.",
+     "", "", "calls tasks pool queued", answer_async, nullptr, "count retained"},
     {"verify", "is the heap sound?",
      "Looks at every object, the word in front of it (its sync block, who holds its lock) and every reference. "
      "Problems "

@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-VERBS = ("stat", "segments", "objects", "roots", "handles", "gc", "contract", "verify", "info", "retained")
+VERBS = ("stat", "segments", "objects", "roots", "handles", "gc", "contract", "verify", "info", "retained", "exceptions", "locks",
+         "async")
 # What says which file was read, or how.
 OWN_FACTS = ("file", "extracted", "memory in the dump", "program")
 MOST_TYPES = 24

@@ -61,7 +61,8 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
-            "retained": [[], ["--tree"]], "verify": [[], ["--all"]]}.get(verb, [[]])
+            "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
+            "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
 
 
 def first(dnheap, dump, kind, column="address"):

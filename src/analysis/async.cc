@@ -1,0 +1,226 @@
+// `async`: which asynchronous calls are pending, and what do they wait for? Logical stacks, tasks by status, and the
+// thread pool with what waits for it.
+#include "algorithms/retained_by_group.h"
+#include "analysis/answer_head.h"
+#include "analysis/inspect/async_stacks.h"
+#include "analysis/inspect/thread_pool.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "objects/object_index.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_callers = 4; // shown in text
+
+// What would be freed with the methods of each stack, and with the tasks between them.
+std::vector<u64> retained_by(Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
+  const ObjectIndex &index = snapshot.index();
+  const std::vector<u32> stack_of = stacks.stack_of_each();
+  std::vector<std::pair<u32, u32>> groups; // object and its stack
+  for (TaskNumber task = 0; task < tasks.count(); ++task)
+    if (stack_of[task] < stacks.stacks().size())
+      if (ObjectId object = index.find(tasks.address(task)); object != no_object)
+        groups.emplace_back(static_cast<u32>(object), stack_of[task]);
+  std::sort(groups.begin(), groups.end());
+  const u32 none = static_cast<u32>(stacks.stacks().size());
+  auto group_of = [&](ObjectId object) {
+    auto it = std::lower_bound(groups.begin(), groups.end(), std::pair{static_cast<u32>(object), u32{0}});
+    return it != groups.end() && it->first == static_cast<u32>(object) ? it->second : none;
+  };
+  std::vector<u64> out;
+  for (const GroupRetained &one :
+       retained_by_group(snapshot.dominators(), none, snapshot.threads(), snapshot.watch(), group_of))
+    out.push_back(one.retained.bytes);
+  return out;
+}
+
+std::string callers(const AsyncStack &stack) {
+  std::string out;
+  for (u64 i = 1; i < std::min<u64>(stack.frames.size(), 1 + most_callers); ++i)
+    out += (i > 1 ? " ← " : "") + stack.frames[i].method;
+  if (stack.frames.size() > 1 + most_callers)
+    out += fmt::format(" ← … {} more", count_text(stack.frames.size() - 1 - most_callers));
+  return out;
+}
+
+report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const std::vector<u64> *retained) {
+  report::Table table;
+  table.name = "calls";
+  table.columns = {{"count", "Count", Kind::count}};
+  if (retained)
+    table.columns.push_back({"retained", "Retained", Kind::bytes});
+  for (const report::Column &column :
+       std::initializer_list<report::Column>{{"method", "Method", Kind::text},
+                                             {"state", "Await", Kind::number},
+                                             {"awaits", "Waits for", Kind::text},
+                                             {"awaits_type", "Type", Kind::text, Shown::in_data},
+                                             {"called_by", "For", Kind::text, Shown::in_text},
+                                             {"example", "Example", Kind::address},
+                                             {"stack", "Stack", Kind::nested, Shown::in_data},
+                                             {"states", "States", Kind::nested, Shown::in_data}})
+    table.columns.push_back(column);
+  std::vector<report::Row> rows;
+  u64 sum = 0;
+  for (u64 i = 0; i < stacks.stacks().size(); ++i) {
+    const AsyncStack &stack = stacks.stacks()[i];
+    sum += stack.count;
+    report::Row row = {stack.count};
+    if (retained)
+      row.push_back((*retained)[i]);
+    std::vector<Cell> methods, states;
+    for (const AsyncFrame &frame : stack.frames) {
+      methods.push_back(frame.method);
+      states.push_back(frame.state);
+    }
+    const AsyncFrame &first = stack.frames.front();
+    row.insert(row.end(), {Cell(first.method), Cell(first.state), Cell(stack.awaits.what),
+                           stack.awaits.type.empty() ? Cell() : Cell(stack.awaits.type), Cell(callers(stack)),
+                           Cell(tasks.address(stack.example)), Cell(std::move(methods)), Cell(std::move(states))});
+    rows.push_back(std::move(row));
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum;
+  total[retained ? 2 : 1] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " kind" : " kinds");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table tasks_table(Tasks &tasks) {
+  struct Line {
+    u64 count = 0, unobserved = 0;
+    Address example = 0;
+  };
+  std::map<std::pair<u32, TaskStatus>, Line> lines;
+  for (TaskNumber task = 0; task < tasks.count(); ++task) {
+    if (!tasks.type(task).flags_at)
+      continue; // no task, but what is made anew of one that is done
+    Line &line = lines[{tasks.type_number(task), tasks.status(task)}];
+    const bool unobserved = tasks.is_unobserved(task).value_or(false);
+    if (!line.count || (unobserved && !line.unobserved))
+      line.example = tasks.address(task);
+    ++line.count;
+    line.unobserved += unobserved;
+  }
+  report::Table table;
+  table.name = "tasks";
+  table.title = "Tasks by status";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"status", "Status", Kind::text},
+                   {"unobserved", "Unobserved", Kind::count},
+                   {"example", "Example", Kind::address},
+                   {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const auto &[key, line] : lines)
+    rows.push_back({line.count, name_of(key.second), line.unobserved, line.example, tasks.types()[key.first].name});
+  std::stable_sort(rows.begin(), rows.end(), [](const report::Row &a, const report::Row &b) {
+    for (u64 column : {2, 0}) // whose exceptions nobody looked at first
+      if (int order = compare(a[column], b[column]))
+        return order > 0;
+    for (u64 column : {4, 1})
+      if (int order = compare(a[column], b[column]))
+        return order < 0;
+    return false;
+  });
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// What its numbers mean, in words; empty: nothing that is worth it.
+std::string pool_text(const ThreadPool &pool) {
+  const PoolWorkers &w = pool.workers;
+  if (!w.existing || !w.working)
+    return "";
+  const std::string items = fmt::format("{}{} work item{}", count_text(pool.queued_items), pool.is_cut ? "+" : "",
+                                        pool.queued_items == 1 ? "" : "s");
+  const bool all_busy = *w.working >= *w.existing;
+  if (!pool.queued_items || !all_busy)
+    return fmt::format("{} of {} workers are busy, {} waiting", *w.working, *w.existing, items);
+  const std::string busy =
+      *w.existing == 1 ? "its only worker is busy" : fmt::format("all {} workers are busy", *w.existing);
+  if (w.blocked && *w.blocked > 0 && *w.blocked >= *w.working)
+    return fmt::format(
+        "STARVED: {} wait{} and {}, blocked waiting for tasks; {}", items, pool.queued_items == 1 ? "s" : "", busy,
+        w.most && *w.existing >= *w.most ? "there may be no more workers" : "more workers come one by one");
+  if (w.most && *w.existing >= *w.most)
+    return fmt::format("STARVED: {} wait{}, {}, and there may be no more", items, pool.queued_items == 1 ? "s" : "",
+                       busy);
+  return fmt::format("{} wait{} and {}", items, pool.queued_items == 1 ? "s" : "", busy);
+}
+
+report::Table pool_table(const ThreadPool &pool) {
+  report::Table table;
+  table.name = "pool";
+  table.title = "Thread pool";
+  table.columns = {{"workers", "Workers", Kind::count}, {"working", "Busy", Kind::count},
+                   {"blocked", "Blocked", Kind::count}, {"goal", "Goal", Kind::count},
+                   {"least", "Least", Kind::count},     {"most", "Most", Kind::count},
+                   {"queued", "Queued", Kind::count},   {"text", "In words", Kind::text}};
+  const PoolWorkers &w = pool.workers;
+  std::vector<report::Row> rows;
+  if (w.existing)
+    rows.push_back({w.existing, w.working, w.blocked, w.goal, w.least, w.most, pool.queued_items, pool_text(pool)});
+  else
+    table.shown = Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table queued_table(const ThreadPool &pool) {
+  report::Table table;
+  table.name = "queued";
+  table.title = "Work that waits for a worker";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"queue", "Queue", Kind::text},
+                   {"method", "Method", Kind::text},
+                   {"example", "Example", Kind::address},
+                   {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const QueuedWork &work : pool.queued)
+    rows.push_back({work.count, work.queue, work.method.empty() ? Cell() : Cell(work.method), work.example, work.type});
+  if (rows.empty())
+    table.shown = Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_async(Snapshot &snapshot, const Question &question) {
+  const bool asks_retained = question.by == "retained";
+  report::Answer answer = begin_indexed_answer(snapshot, question, "async"); // a live process: all of it is copied
+  Tasks tasks(snapshot);
+  const AsyncStacks stacks(tasks, snapshot.runtime(), snapshot.threads(), snapshot.watch());
+  std::vector<u64> retained;
+  if (asks_retained) {
+    retained = retained_by(snapshot, tasks, stacks);
+    add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot, answer);
+  }
+  const ThreadPool pool = read_thread_pool(snapshot);
+  answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr), tasks_table(tasks),
+                   pool_table(pool), queued_table(pool)};
+  if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
+    answer.headline += "; thread pool " + text;
+  if (stacks.cycles())
+    answer.completeness->notes.push_back(
+        fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
+  if (stacks.is_cut())
+    answer.completeness->notes.push_back("there are more stacks than are counted");
+  add_name_notes(snapshot, answer);
+  if (!stacks.stacks().empty())
+    answer.next_command =
+        "dnheap path " + shell_word(question.target) + " " + hex(tasks.address(stacks.stacks().front().example));
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,208 @@
+// `exceptions`: what was thrown? One row for exceptions that are alike: type, HResult and the calls that they passed
+// through; those that a thread is dealing with come first, with their stacks.
+#include "analysis/answer_head.h"
+#include "analysis/inspect/exception_objects.h"
+#include "analysis/type_filter.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 longest_message = 200;
+constexpr u64 most_frames = 1000; // of one stack; more are those of a recursion
+
+struct Group {
+  ExceptionObject first;
+  std::optional<ExceptionInFlight> in_flight;
+  u64 count = 0;
+};
+
+// What exceptions that are alike have in common. Those in flight stand alone.
+struct GroupKey {
+  Address in_flight = 0, method_table = 0;
+  std::optional<u32> hresult;
+  Address inner_type = 0;
+  std::vector<Address> methods;
+  auto operator<=>(const GroupKey &) const = default;
+};
+
+class Grouping {
+public:
+  Grouping(Snapshot &snapshot, const Question &question)
+      : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot) {
+    std::vector<std::string> problems;
+    for (const ExceptionInFlight &one : objects_.in_flight(problems_))
+      in_flight_.try_emplace(one.object, one);
+    std::map<GroupKey, Group> groups;
+    for (const TypedObject &object : objects_.all())
+      if (filter_.everything() || filter_.passes(type_name(object.method_table)))
+        add(objects_.read(object), groups);
+    for (auto &[key, group] : groups)
+      groups_.push_back(std::move(group));
+    sort();
+  }
+
+  const std::vector<Group> &groups() const { return groups_; }
+  const std::vector<std::string> &problems() const { return problems_; }
+  const TypeFilter &filter() const { return filter_; }
+  u64 without_stack() const { return without_stack_; }
+  u64 total() const { return total_; }
+  const std::string &type_name(Address mt) { return snapshot_.runtime().types().name(mt); }
+  const std::string &method_name(Address method) { return objects_.method_name(method); }
+  std::string inner_type(const ExceptionObject &e) {
+    Address mt = e.inner ? method_table_of(snapshot_.runtime().memory(), e.inner) : 0;
+    return mt && objects_.is_exception(e.inner) ? type_name(mt) : "";
+  }
+  Cell message(const ExceptionObject &e) const {
+    if (!question_.values || !e.message || !snapshot_.heap().holds(e.message))
+      return {};
+    std::optional<StringText> text = string_text(snapshot_.runtime(), e.message, longest_message);
+    return text ? Cell(text->text + (text->is_cut ? "…" : "")) : Cell();
+  }
+  // Of the first `most_frames` calls.
+  std::vector<std::string> stack(const ExceptionObject &e) {
+    std::vector<std::string> out;
+    for (Address method : std::span(e.methods).first(std::min<u64>(e.methods.size(), most_frames)))
+      out.push_back(method_name(method));
+    if (e.methods.size() > most_frames)
+      out.push_back(fmt::format("… {} more", count_text(e.methods.size() - most_frames)));
+    return out;
+  }
+
+private:
+  void add(ExceptionObject e, std::map<GroupKey, Group> &to) {
+    ++total_;
+    without_stack_ += !e.is_stack_known;
+    auto flying = in_flight_.find(e.address);
+    GroupKey key{flying == in_flight_.end() ? 0 : e.address, e.method_table, e.hresult, 0, e.methods};
+    if (objects_.is_exception(e.inner))
+      key.inner_type = method_table_of(snapshot_.runtime().memory(), e.inner);
+    auto [it, is_new] = to.try_emplace(std::move(key));
+    if (is_new) {
+      it->second.first = std::move(e);
+      if (flying != in_flight_.end())
+        it->second.in_flight = flying->second;
+    }
+    ++it->second.count;
+  }
+
+  void sort() {
+    auto rank = [](const Group &g) { return !g.in_flight ? 2 : g.in_flight->is_nested ? 1 : 0; };
+    std::sort(groups_.begin(), groups_.end(), [&](const Group &a, const Group &b) {
+      if (rank(a) != rank(b))
+        return rank(a) < rank(b);
+      if (a.count != b.count)
+        return a.count > b.count;
+      const std::string &x = type_name(a.first.method_table), &y = type_name(b.first.method_table);
+      return x != y ? x < y : a.first.address < b.first.address;
+    });
+  }
+
+  Snapshot &snapshot_;
+  const Question &question_;
+  TypeFilter filter_;
+  ExceptionObjects objects_;
+  std::map<Address, ExceptionInFlight> in_flight_;
+  std::vector<Group> groups_;
+  std::vector<std::string> problems_;
+  u64 without_stack_ = 0, total_ = 0;
+};
+
+report::Table exceptions_table(Grouping &grouping, const Question &question) {
+  report::Table table;
+  table.name = "exceptions";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"type", "Type", Kind::text},
+                   {"hresult", "HResult", Kind::text},
+                   {"os_id", "Thread", Kind::number},
+                   {"managed_id", "Managed", Kind::number, Shown::in_data},
+                   {"nested", "Nested", Kind::boolean, Shown::in_data},
+                   {"address", "Example", Kind::address},
+                   {"inner", "Inner", Kind::address, Shown::in_data},
+                   {"inner_type", "Inner exception", Kind::text},
+                   {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
+                   {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
+                   {"stack", "Stack", Kind::nested, Shown::in_data}};
+  std::vector<report::Row> rows;
+  for (const Group &group : grouping.groups()) {
+    const ExceptionObject &e = group.first;
+    const std::vector<std::string> stack = grouping.stack(e);
+    const std::string inner = grouping.inner_type(e);
+    const bool flies = group.in_flight.has_value();
+    rows.push_back({group.count, grouping.type_name(e.method_table),
+                    e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(),
+                    flies ? Cell(group.in_flight->os_id) : Cell(), flies ? Cell(group.in_flight->managed_id) : Cell(),
+                    flies && group.in_flight->is_nested, e.address, e.inner ? Cell(e.inner) : Cell(),
+                    inner.empty() ? Cell() : Cell(inner), grouping.message(e),
+                    !stack.empty()     ? Cell(stack.front())
+                    : e.is_stack_known ? Cell("(never thrown)")
+                                       : Cell(),
+                    e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell()});
+  }
+  report::Row total(table.columns.size());
+  total[0] = grouping.total();
+  total[1] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " kind" : " kinds");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// The calls of each exception that a thread is dealing with.
+report::Table stacks_table(Grouping &grouping) {
+  report::Table table;
+  table.name = "stacks";
+  table.columns = {{"address", "Exception", Kind::address, Shown::in_data},
+                   {"os_id", "Thread", Kind::number},
+                   {"type", "Exception", Kind::text, Shown::in_data},
+                   {"index", "Call", Kind::number},
+                   {"method", "Method", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Group &group : grouping.groups()) {
+    if (!group.in_flight)
+      break;
+    u64 index = 0;
+    for (std::string &method : grouping.stack(group.first))
+      rows.push_back({group.first.address, group.in_flight->os_id, grouping.type_name(group.first.method_table),
+                      index++, std::move(method)});
+  }
+  if (!rows.empty())
+    table.title = "Calls that the exceptions in flight have passed through, the deepest first";
+  else
+    table.shown = Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, question, "exceptions");
+  Grouping grouping(snapshot, question);
+  answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};
+  grouping.filter().add_notes(answer);
+  for (const std::string &problem : grouping.problems()) {
+    answer.completeness->complete = false;
+    answer.completeness->notes.push_back(problem);
+  }
+  if (grouping.without_stack())
+    answer.completeness->notes.push_back(fmt::format("the calls that {} of the exceptions passed through are not told",
+                                                     count_text(grouping.without_stack())));
+  add_name_notes(snapshot, answer);
+  if (!grouping.groups().empty())
+    answer.next_command =
+        "dnheap path " + shell_word(question.target) + " " + hex(grouping.groups().front().first.address);
+  return answer;
+}
+
+} // namespace dnheap

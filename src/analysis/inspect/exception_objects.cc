@@ -1,0 +1,84 @@
+#include "analysis/inspect/exception_objects.h"
+
+#include "analysis/inspect/base_types.h"
+#include "base/text.h"
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/coreclr/thrown_1.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const CoreClr *>(&runtime); }
+
+} // namespace
+
+ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_) {
+  const BaseTypes bases(runtime_);
+  all_ = objects_of(snapshot, types_that(snapshot, [&](Address mt) { return bases.derives(mt, "System.Exception"); }));
+  if (const CoreClr *clr = core_clr(runtime_)) {
+    methods_.emplace(runtime_.target(), runtime_.descriptor(), clr->types(), clr->loader());
+    stacks_.emplace(runtime_.memory(), clr->types(), *methods_);
+  }
+}
+
+bool ExceptionObjects::is_exception(Address object) const {
+  auto found = std::lower_bound(all_.begin(), all_.end(), object,
+                                [](const TypedObject &one, Address address) { return one.address < address; });
+  return found != all_.end() && found->address == object;
+}
+
+ExceptionObject ExceptionObjects::read(const TypedObject &object) {
+  ExceptionObject out;
+  out.address = object.address;
+  out.method_table = object.method_table;
+  out.hresult = fields_.number<u32>(object.address, "_HResult");
+  out.inner = fields_.reference_or_null(object.address, "_innerException");
+  out.message = fields_.reference_or_null(object.address, "_message");
+  std::optional<Address> stack = fields_.reference(object.address, "_stackTrace");
+  out.is_stack_known = false;
+  if (stacks_ && stack)
+    if (auto elements = stacks_->read(*stack)) {
+      out.is_stack_known = true;
+      for (const StackTraceElement &element : *elements)
+        out.methods.push_back(element.method);
+    }
+  return out;
+}
+
+std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {
+  std::vector<ExceptionInFlight> out;
+  if (!core_clr(runtime_)) {
+    problems.push_back("which thread deals with which exception is told of CoreCLR only");
+    return out;
+  }
+  try {
+    const std::vector<ThreadData> threads = runtime_.threads(problems);
+    const std::vector<HandleData> handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
+    const Thrown1 thrown(runtime_.memory(), runtime_.descriptor(), handles,
+                         [&](Address object) { return is_exception(object); });
+    for (const Thrown &one : thrown.find(threads))
+      out.push_back({one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested});
+  } catch (const Error &e) {
+    problems.push_back(std::string("which thread deals with which exception cannot be told: ") + e.what());
+  }
+  return out;
+}
+
+const std::string &ExceptionObjects::method_name(Address method) {
+  auto [known, is_new] = names_.try_emplace(method);
+  if (!is_new || !methods_)
+    return known->second;
+  std::string name = methods_->name(method);
+  if (name.empty())
+    name = "<method " + hex(method) + ">";
+  if (!methods_->is_dynamic(method))
+    if (const Address type = methods_->method_table_of(method))
+      name = runtime_.types().name(type) + "." + name;
+  return known->second = std::move(name);
+}
+
+} // namespace dnheap

@@ -1,0 +1,256 @@
+#include "analysis/inspect/thread_waits.h"
+
+#include "objects/roots.h"
+
+#include <algorithm>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 largest_stack = 64 << 20; // of a stack that is looked through
+constexpr u32 kind_of_lock = 2;         // System.Threading.ThreadBlockingInfo+ObjectKind.Lock
+constexpr const char *current_task = "System.Threading.Tasks.Task.t_currentTask";
+
+class WaitFinder {
+public:
+  WaitFinder(Snapshot &snapshot, LockSet &locks, Tasks &tasks)
+      : snapshot_(snapshot), memory_(snapshot.runtime().memory()), locks_(locks), tasks_(tasks) {}
+
+  ThreadWaits find() {
+    find_tasks_of_events();
+    for (const MonitorWait &wait : locks_.monitor_waits)
+      add_monitor_wait(wait);
+    add_lock_waits();
+    if (needs_stacks())
+      add_stack_waits();
+    std::sort(out_.waits.begin(), out_.waits.end(),
+              [](const ThreadWait &a, const ThreadWait &b) { return a.thread < b.thread; });
+    for (const ThreadWait &wait : out_.waits)
+      if (LockObject *lock = locks_.find(wait.object))
+        lock->waiting.push_back(wait.thread);
+    find_circles();
+    return std::move(out_);
+  }
+
+private:
+  // A thread that calls Task.Wait waits for an event that the task sets when it is done.
+  void find_tasks_of_events() {
+    for (TaskNumber task = 0; task < tasks_.count(); ++task)
+      if (tasks_.is_pending(task))
+        for (const Continuation &next : tasks_.continuations(task, 1024))
+          if (next.kind == ContinuationKind::thread)
+            task_of_event_.emplace(next.object, task);
+  }
+
+  void add(u32 thread, WaitKind kind, Address object, bool by_stack = false) {
+    if (waits_.try_emplace(thread, out_.waits.size()).second)
+      out_.waits.push_back({thread, kind, object, by_stack});
+  }
+
+  void add_monitor_wait(const MonitorWait &wait) {
+    if (!wait.is_for_pulse)
+      return add(wait.thread, WaitKind::lock, wait.object);
+    auto inner = locks_.by_inner.find(wait.object);
+    if (inner == locks_.by_inner.end())
+      return add(wait.thread, WaitKind::pulse, wait.object);
+    if (auto task = task_of_event_.find(inner->second); task != task_of_event_.end()) {
+      const Address object = tasks_.address(task->second);
+      auto semaphore = locks_.by_node.find(object);
+      return semaphore != locks_.by_node.end() ? add(wait.thread, WaitKind::semaphore, semaphore->second)
+                                               : add(wait.thread, WaitKind::task, object);
+    }
+    const LockObject *lock = locks_.find(inner->second);
+    add(wait.thread, lock && lock->kind == LockKind::semaphore ? WaitKind::semaphore : WaitKind::event, inner->second);
+  }
+
+  // A thread that waits for a System.Threading.Lock has a note of that on its stack: {address of a variable that holds
+  // the lock, u32 kind, i32 timeout, next note}.
+  void add_lock_waits() {
+    const bool any = std::any_of(locks_.locks.begin(), locks_.locks.end(),
+                                 [](const LockObject &lock) { return lock.kind == LockKind::lock && lock.waiters; });
+    if (!any)
+      return;
+    for (const Thread &thread : snapshot_.target().threads)
+      if (std::optional<u32> number = locks_.thread_with_os_id(thread.id))
+        if (Address lock = find_note(thread.stack_pointer, *number))
+          add(*number, WaitKind::lock, lock);
+  }
+
+  Address find_note(Address stack_pointer, u32 thread) {
+    const Format format = memory_.format();
+    const u64 p = format.pointer_size;
+    const Address base = locks_.threads[thread].stack_base.value_or(0);
+    if (stack_pointer >= base || base - stack_pointer > largest_stack)
+      return 0;
+    const Bytes stack = memory_.peek_up_to(stack_pointer, base - stack_pointer);
+    auto is_on_stack = [&](Address at) { return at >= stack_pointer && at < base && at % p == 0; };
+    for (u64 at = 0; at + 2 * p + 8 <= stack.size(); at += p) {
+      const std::byte *note = stack.data() + at;
+      const u64 variable = load_pointer(note, format), next = load_pointer(note + p + 8, format);
+      if (load<u32>(note + p, format.byte_order) != kind_of_lock || !is_on_stack(variable) ||
+          (next && !is_on_stack(next)))
+        continue;
+      const LockObject *lock = locks_.find(memory_.try_pointer(variable).value_or(0));
+      if (lock && lock->kind == LockKind::lock && lock->is_held && lock->owner != thread) {
+        memory_.note_read(stack_pointer + at, 2 * p + 8);
+        return lock->object;
+      }
+    }
+    return 0;
+  }
+
+  // Is there a lock that more threads wait for than are known? And which tasks run on which threads?
+  bool needs_stacks() const {
+    return !out_.waits.empty() || std::any_of(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &lock) {
+      return lock.kind == LockKind::reader_writer && lock.waiters;
+    });
+  }
+
+  void add_stack_waits() {
+    const RootSet &roots = snapshot_.roots();
+    for (const Root &root : roots.roots) {
+      const RootThread *of = roots.thread(root);
+      std::optional<u32> thread = of && of->os_id ? locks_.thread_with_os_id(*of->os_id) : std::nullopt;
+      if (!thread)
+        continue;
+      if (root.kind == RootKind::thread_static) {
+        if (TaskNumber task = tasks_.find(root.object); task != no_task && roots.name(root) == current_task)
+          runs_on_[task] = *thread;
+        continue;
+      }
+      if (root.kind != RootKind::stack_conservative && root.kind != RootKind::stack)
+        continue;
+      if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task))
+        on_stack_[task].insert(*thread);
+      const LockObject *lock = locks_.find(root.object);
+      if (lock && lock->kind == LockKind::reader_writer && lock->waiters && lock->owner != thread)
+        add(*thread, WaitKind::lock, lock->object, true);
+    }
+  }
+
+  // Nodes of who waits for whom: threads, then tasks.
+  using Node = u64;
+  Node node_of_task(TaskNumber task) const { return locks_.threads.size() + task; }
+  bool is_thread(Node node) const { return node < locks_.threads.size(); }
+  TaskNumber task_of(Node node) const { return static_cast<TaskNumber>(node - locks_.threads.size()); }
+
+  struct Edge {
+    Node to = 0;
+    Address by = 0; // what the one waits for and the other holds, or is
+    bool is_by_stack = false;
+  };
+
+  std::vector<Edge> edges_of(Node node) const {
+    std::vector<Edge> out;
+    if (is_thread(node)) {
+      auto wait = waits_.find(static_cast<u32>(node));
+      if (wait == waits_.end())
+        return out;
+      const ThreadWait &w = out_.waits[wait->second];
+      if (w.kind == WaitKind::task)
+        if (TaskNumber task = tasks_.find(w.object); task != no_task)
+          out.push_back({node_of_task(task), w.object, w.is_by_stack});
+      if (const LockObject *lock = w.kind == WaitKind::lock ? locks_.find(w.object) : nullptr; lock && lock->owner)
+        out.push_back({*lock->owner, w.object, w.is_by_stack});
+      return out;
+    }
+    const TaskNumber task = task_of(node);
+    if (TaskNumber inner = tasks_.type(task).is_box ? tasks_.behind(tasks_.awaited(task)) : no_task;
+        inner != no_task && tasks_.is_pending(inner))
+      out.push_back({node_of_task(inner), tasks_.address(inner)});
+    auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
+    for (; source != sources_.end() && source->first == task; ++source)
+      out.push_back({node_of_task(source->second), tasks_.address(source->second)});
+    if (!out.empty())
+      return out;
+    if (auto runs = runs_on_.find(task); runs != runs_on_.end())
+      out.push_back({runs->second, 0});
+    else if (auto on = on_stack_.find(task); on != on_stack_.end() && is_running(task))
+      for (u32 thread : on->second)
+        if (!waits_for_task(thread, task))
+          out.push_back({thread, 0, true});
+    return out;
+  }
+
+  bool is_running(TaskNumber task) const {
+    return tasks_.type(task).is_box ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
+  }
+  bool waits_for_task(u32 thread, TaskNumber task) const {
+    auto wait = waits_.find(thread);
+    return wait != waits_.end() && out_.waits[wait->second].object == tasks_.address(task);
+  }
+
+  // Depth first from each thread that waits; what leads back to one on the way closes a circle.
+  void find_circles() {
+    waits_.clear();
+    for (u64 i = 0; i < out_.waits.size(); ++i)
+      waits_.try_emplace(out_.waits[i].thread, i);
+    if (out_.waits.empty())
+      return;
+    sources_ = tasks_.sources(snapshot_.watch());
+    struct Step {
+      Node node;
+      std::vector<Edge> edges;
+      u64 next = 0;
+    };
+    std::map<Node, bool> met; // is it on the way?
+    for (const ThreadWait &wait : out_.waits) {
+      if (met.contains(wait.thread))
+        continue;
+      std::vector<Step> way = {{wait.thread, edges_of(wait.thread)}};
+      met[wait.thread] = true;
+      while (!way.empty()) {
+        Step &step = way.back();
+        if (step.next == step.edges.size()) {
+          met[step.node] = false;
+          way.pop_back();
+          continue;
+        }
+        const Edge edge = step.edges[step.next++];
+        auto [known, is_new] = met.try_emplace(edge.to, true);
+        if (is_new) {
+          way.push_back({edge.to, edges_of(edge.to)});
+        } else if (known->second) {
+          auto first = std::find_if(way.begin(), way.end(), [&](const Step &s) { return s.node == edge.to; });
+          std::vector<WaitingOne> circle;
+          for (; first != way.end(); ++first) {
+            const Edge &taken = first->edges[first->next - 1];
+            WaitingOne one{{}, 0, taken.by, taken.is_by_stack};
+            if (is_thread(first->node))
+              one.thread = static_cast<u32>(first->node);
+            else
+              one.task = tasks_.address(task_of(first->node));
+            circle.push_back(one);
+          }
+          out_.circles.push_back(std::move(circle));
+        }
+      }
+    }
+  }
+
+  Snapshot &snapshot_;
+  const Memory &memory_;
+  LockSet &locks_;
+  Tasks &tasks_;
+  ThreadWaits out_;
+  std::map<u32, u64> waits_; // thread → index in out_.waits
+  std::map<Address, TaskNumber> task_of_event_;
+  std::map<TaskNumber, u32> runs_on_;
+  std::map<TaskNumber, std::set<u32>> on_stack_;
+  std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
+};
+
+} // namespace
+
+const char *name_of(WaitKind kind) {
+  constexpr const char *names[] = {"lock", "pulse", "event", "semaphore", "task"};
+  return names[static_cast<u8>(kind)];
+}
+
+ThreadWaits find_waits(Snapshot &snapshot, LockSet &locks, Tasks &tasks) {
+  return WaitFinder(snapshot, locks, tasks).find();
+}
+
+} // namespace dnheap

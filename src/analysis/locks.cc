@@ -1,0 +1,190 @@
+// `locks`: who holds what, who waits for whom, and who waits in a circle?
+#include "analysis/answer_head.h"
+#include "analysis/inspect/thread_waits.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Fact;
+using report::Kind;
+using report::Shown;
+
+class LockReport {
+public:
+  LockReport(Snapshot &snapshot, const Question &question)
+      : runtime_(snapshot.runtime()), question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
+        waits_(find_waits(snapshot, locks_, tasks_)) {}
+
+  const LockSet &locks() const { return locks_; }
+  u64 circles() const { return waits_.circles.size(); }
+
+  report::Table locks_table() {
+    report::Table table;
+    table.name = "locks";
+    table.columns = {{"object", "Object", Kind::address},
+                     {"kind", "Kind", Kind::text},
+                     {"owner_os_id", "Held by", Kind::number},
+                     {"owner_managed_id", "Managed", Kind::number, Shown::in_data},
+                     {"held", "Held", Kind::boolean, Shown::in_data},
+                     {"recursion", "Times", Kind::count},
+                     {"waiters", "Waiters", Kind::count},
+                     {"waiting", "Waiting threads", Kind::nested, Shown::in_data},
+                     {"waiting_text", "Waiting", Kind::text, Shown::in_text},
+                     {"state", "State", Kind::text},
+                     {"type", "Type", Kind::text}};
+    std::vector<const LockObject *> shown;
+    for (const LockObject &lock : locks_.locks)
+      if (question_.all || lock.is_held || !lock.waiting.empty() || lock.waiters)
+        if (question_.all || !is_inner(lock))
+          shown.push_back(&lock);
+    std::stable_sort(shown.begin(), shown.end(),
+                     [](const LockObject *a, const LockObject *b) { return a->waiters > b->waiters; });
+    std::vector<report::Row> rows;
+    for (const LockObject *lock : shown) {
+      std::vector<Cell> waiting;
+      std::string text;
+      for (u32 thread : lock->waiting) {
+        waiting.push_back(locks_.threads[thread].os_id);
+        text += (text.empty() ? "" : ", ") + thread_number(thread);
+      }
+      const ThreadData *owner = lock->owner ? &locks_.threads[*lock->owner] : nullptr;
+      rows.push_back({lock->object, name_of(lock->kind), owner ? Cell(owner->os_id) : Cell(),
+                      owner ? Cell(owner->managed_id) : Cell(), lock->is_held,
+                      lock->recursion ? Cell(lock->recursion) : Cell(), lock->waiters, Cell(std::move(waiting)),
+                      Cell(text), lock->state.empty() ? Cell() : Cell(lock->state), type_name(lock->object)});
+    }
+    table.set_rows(std::move(rows));
+    return table;
+  }
+
+  report::Table deadlocks_table() {
+    report::Table table;
+    table.name = "deadlocks";
+    table.title = "Deadlocks: nobody of these ever goes on";
+    table.columns = {{"cycle", "Cycle", Kind::nested, Shown::in_data}, {"text", "In words", Kind::text}};
+    std::vector<report::Row> rows;
+    for (const std::vector<WaitingOne> &circle : waits_.circles)
+      rows.push_back({Cell(cells_of(circle)), text_of(circle)});
+    if (rows.empty())
+      table.shown = Shown::in_data;
+    table.set_rows(std::move(rows));
+    return table;
+  }
+
+  report::Table waits_table() {
+    report::Table table;
+    table.name = "waits";
+    table.title = "What threads wait for";
+    table.columns = {{"os_id", "Thread", Kind::number},
+                     {"managed_id", "Managed", Kind::number, Shown::in_data},
+                     {"kind", "Waits for", Kind::text},
+                     {"waits_for", "Object", Kind::address},
+                     {"owner_os_id", "Held by", Kind::number},
+                     {"evidence", "Told by", Kind::text},
+                     {"type", "Type", Kind::text}};
+    std::vector<report::Row> rows;
+    for (const ThreadWait &wait : waits_.waits) {
+      const ThreadData &thread = locks_.threads[wait.thread];
+      const LockObject *lock = wait.kind == WaitKind::lock ? locks_.find(wait.object) : nullptr;
+      rows.push_back({thread.os_id, thread.managed_id, name_of(wait.kind), wait.object,
+                      lock && lock->owner ? Cell(locks_.threads[*lock->owner].os_id) : Cell(),
+                      wait.is_by_stack ? "stack" : "runtime", type_name(wait.object)});
+    }
+    if (rows.empty())
+      table.shown = Shown::in_data;
+    table.set_rows(std::move(rows));
+    return table;
+  }
+
+private:
+  // What a thread waits for inside a semaphore, an event or a task: told there.
+  bool is_inner(const LockObject &lock) const {
+    return (lock.kind == LockKind::monitor && locks_.by_inner.contains(lock.object) && !lock.waiters) ||
+           (lock.kind == LockKind::event && lock.waiting.empty() && is_of_task(lock.object));
+  }
+  bool is_of_task(Address event) const { return type_name(event) == "System.Threading.Tasks.Task+SetOnInvokeMres"; }
+
+  std::string type_name(Address object) const {
+    const Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
+    return mt && runtime_.types().object_layout(mt) ? runtime_.types().name(mt) : "(no object)";
+  }
+  std::string thread_number(u32 thread) const {
+    const ThreadData &t = locks_.threads[thread];
+    return t.os_id.value_or(0) ? std::to_string(*t.os_id) : hex(t.address);
+  }
+  std::string object_text(Address object) {
+    const TaskNumber task = tasks_.find(object);
+    if (task == no_task)
+      return type_name(object) + " " + hex(object);
+    const MachineShape *machine = tasks_.machine(task);
+    const std::string method = machine ? machine->method : tasks_.delegate_method(task);
+    return "task " + hex(object) + (method.empty() ? "" : " (" + method + ")");
+  }
+  std::string who(const WaitingOne &one) {
+    return one.thread ? "thread " + thread_number(*one.thread) : object_text(one.task);
+  }
+
+  std::string text_of(const std::vector<WaitingOne> &circle) {
+    std::string out;
+    for (u64 i = 0; i < circle.size(); ++i) {
+      const WaitingOne &one = circle[i], &next = circle[(i + 1) % circle.size()];
+      out += (i ? "; " : "") + who(one);
+      if (!one.waits_for)
+        out += " runs on " + who(next);
+      else if (next.thread)
+        out += " waits for " + object_text(one.waits_for) + ", which " + who(next) + " holds";
+      else
+        out += " waits for " + object_text(one.waits_for);
+      if (one.is_by_stack)
+        out += " (as its stack tells)";
+    }
+    return out;
+  }
+
+  std::vector<Cell> cells_of(const std::vector<WaitingOne> &circle) {
+    std::vector<Cell> out;
+    for (u64 i = 0; i < circle.size(); ++i) {
+      const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()];
+      const bool holds = one.thread && before.waits_for;
+      out.push_back(std::vector<Fact>{{"os_id", one.thread ? Cell(locks_.threads[*one.thread].os_id) : Cell()},
+                                      {"task", one.task ? Cell(hex(one.task)) : Cell()},
+                                      {"holds", holds ? Cell(hex(before.waits_for)) : Cell()},
+                                      {"waits_for", one.waits_for ? Cell(hex(one.waits_for)) : Cell()},
+                                      {"waits_for_type", one.waits_for ? Cell(type_name(one.waits_for)) : Cell()}});
+    }
+    return out;
+  }
+
+  const Runtime &runtime_;
+  const Question &question_;
+  Tasks tasks_;
+  LockSet locks_;
+  ThreadWaits waits_;
+};
+
+} // namespace
+
+report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_indexed_answer(snapshot, question, "locks");
+  LockReport found(snapshot, question);
+  answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
+  for (const std::string &problem : found.locks().problems) {
+    answer.completeness->complete = false;
+    answer.completeness->notes.push_back(problem);
+  }
+  if (u64 circles = found.circles())
+    answer.headline += fmt::format("; {} DEADLOCK{}", circles, circles == 1 ? "" : "S");
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap async " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

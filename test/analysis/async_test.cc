@@ -1,0 +1,172 @@
+// `async`: pending methods as stacks, those that are alike as one; tasks by status; in every layout.
+#include "analysis/inspect/tasks.h"
+#include "base/text.h"
+#include "support/opened.h"
+#include "support/rows.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+constexpr u32 waiting = 0x2000000, done = 0x1000000, failed = 0x200000;
+
+// Types as the class library has them, as far as they are looked at; state machines are objects, as in debug builds.
+struct Calls {
+  explicit Calls(const HeapShape &shape) : heap(shape), p(heap.p), old(heap.segment(GCSegmentGeneration::gen2)) {
+    const u32 of_task = rid("System.Threading.Tasks", "Task");
+    task = heap.method_table({.base_size = size(4), .rid = of_task});
+    heap.fields(task,
+                {field("m_continuationObject", ElementType::Object, 0), field("m_stateFlags", ElementType::I4, p)});
+    delay = derived(of_task, "DelayPromise");
+    promise = derived(of_task, "WhenAllPromise");
+    box = heap.method_table(
+        {.base_size = size(5), .rid = rid("Compiler", "AsyncStateMachineBox<Shop.Cart>"), .parent = task});
+    heap.fields(box, {field("StateMachine", ElementType::Object, 2 * p)});
+    cart = rid("Shop", "Cart");
+    pay = machine("<Pay>d__7");
+    run = machine("<Run>d__1");
+  }
+
+  u32 size(u64 words) const { return static_cast<u32>((words + 2) * p); }
+  u32 rid(const char *name_space, const char *name) { return heap.app().metadata.type(name_space, name); }
+  FieldShape field(const char *name, ElementType type, u64 offset) {
+    return {heap.app().metadata.field(name, field_signature(element(type))),
+            type == ElementType::I4 ? ElementType::I4 : ElementType::Class, static_cast<u32>(offset)};
+  }
+  Address derived(u32 enclosing, const char *name) {
+    return heap.method_table(
+        {.base_size = size(4), .rid = heap.app().metadata.nested(enclosing, name), .parent = task});
+  }
+  Address machine(const char *name) {
+    const Address type = heap.method_table({.base_size = size(2), .rid = heap.app().metadata.nested(cart, name)});
+    heap.fields(type, {field("<>u__1", ElementType::Object, 0), field("<>1__state", ElementType::I4, p)});
+    return type;
+  }
+
+  Address of_type(Address type, u32 flags, Address continuation = 0) {
+    const Address at = old.object(type);
+    old.store(at + p, continuation, p);
+    old.store(at + 2 * p, flags, 4);
+    return at;
+  }
+  Address method(Address machine_type, i32 state, Address awaited, u32 flags = waiting, Address continuation = 0) {
+    const Address machine = old.object(machine_type), at = of_type(box, flags, continuation);
+    old.store(machine + p, awaited, p);
+    old.store(machine + 2 * p, static_cast<u32>(state), 4);
+    old.store(at + 3 * p, machine, p);
+    machines[at] = machine;
+    return at;
+  }
+  void await(Address method, Address awaited) { old.store(machines.at(method) + p, awaited, p); }
+
+  HeapBuilder heap;
+  const u64 p;
+  SegmentWriter &old;
+  u32 cart = 0;
+  Address task = 0, delay = 0, promise = 0, box = 0, pay = 0, run = 0;
+  std::map<Address, Address> machines;
+};
+
+TEST(Async, ThoseThatAreAlikeAreOneRow) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Calls calls(shape);
+    Address first = 0;
+    for (int i = 0; i < 3; ++i) {
+      const Address inner = calls.method(calls.pay, 2, calls.of_type(calls.delay, waiting));
+      first = first ? first : inner;
+      calls.method(calls.run, 0, inner);
+    }
+    calls.method(calls.pay, 1, calls.of_type(calls.delay, done)); // goes on soon
+    calls.method(calls.pay, -1, 0);                               // runs
+    calls.method(calls.run, -2, 0, done);
+    report::Answer answer = answer_of(calls.heap, "async");
+    std::vector<TextRow> rows = rows_of(answer, "calls");
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0]["count"], "3");
+    EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Pay Shop.Cart.Run");
+    EXPECT_EQ(rows[0]["states"], "2 0");
+    EXPECT_EQ(rows[0]["awaits"], "delay");
+    EXPECT_EQ(rows[0]["example"], hex(first));
+    EXPECT_EQ(rows[1]["awaits"], "nothing: it runs");
+    EXPECT_EQ(rows[2]["awaits"], "its turn to run");
+    u64 pending = 0;
+    for (TextRow &row : rows_of(answer, "tasks"))
+      if (row["status"] == "WaitingForActivation")
+        pending += std::stoull(row["count"]);
+    EXPECT_EQ(pending, 11u);
+  }
+}
+
+// What several tasks have to be done for is on a stack of each.
+TEST(Async, SeveralAtOnce) {
+  Calls calls({});
+  const Address all = calls.of_type(calls.promise, waiting);
+  for (int i = 0; i < 2; ++i)
+    calls.method(calls.pay, 0, calls.of_type(calls.delay, waiting), waiting, all);
+  calls.of_type(calls.delay, waiting, all);
+  calls.method(calls.run, 4, all);
+  report::Answer answer = answer_of(calls.heap, "async");
+  std::vector<TextRow> rows = rows_of(answer, "calls");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["count"], "2");
+  EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Pay Shop.Cart.Run");
+  EXPECT_EQ(rows[1]["stack"], "Shop.Cart.Run");
+  EXPECT_EQ(rows[1]["awaits"], "delay");
+}
+
+TEST(Async, MethodsThatAwaitThemselvesAreTold) {
+  Calls calls({});
+  const Address first = calls.method(calls.pay, 0, 0), second = calls.method(calls.run, 0, first);
+  calls.await(first, second);
+  const Address third = calls.method(calls.run, 1, 0);
+  calls.await(third, third);
+  report::Answer answer = answer_of(calls.heap, "async");
+  std::vector<TextRow> rows = rows_of(answer, "calls");
+  ASSERT_EQ(rows.size(), 2u);
+  for (TextRow &row : rows)
+    EXPECT_EQ(row["awaits"], "itself, through others");
+  EXPECT_NE(answer.completeness->notes.back().find("await themselves"), std::string::npos);
+}
+
+// A stack of 100,000 calls is cut, and each is looked at once.
+TEST(Async, DeepStacksAreCut) {
+  Calls calls({});
+  Address inner = calls.of_type(calls.delay, waiting);
+  for (int i = 0; i < 100000; ++i)
+    inner = calls.method(calls.pay, 0, inner);
+  report::Answer answer = answer_of(calls.heap, "async");
+  std::vector<TextRow> rows = rows_of(answer, "calls");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["count"], "1");
+  EXPECT_LT(rows[0]["stack"].size(), 20000u);
+}
+
+TEST(Async, StatusesOfTasks) {
+  EXPECT_EQ(status_of(0), TaskStatus::created);
+  EXPECT_EQ(status_of(0x10000), TaskStatus::waiting_to_run);
+  EXPECT_EQ(status_of(0x30000), TaskStatus::running);
+  EXPECT_EQ(status_of(0x830000), TaskStatus::waiting_for_children);
+  EXPECT_EQ(status_of(waiting | 0x400), TaskStatus::waiting_for_activation);
+  EXPECT_EQ(status_of(waiting | done), TaskStatus::ran_to_completion);
+  EXPECT_EQ(status_of(waiting | 0x400000), TaskStatus::canceled);
+  EXPECT_EQ(status_of(waiting | failed), TaskStatus::faulted);
+}
+
+TEST(Async, NamesOfMethods) {
+  EXPECT_EQ(method_of_state_machine("Shop.Cart+<Pay>d__11"), "Shop.Cart.Pay");
+  EXPECT_EQ(method_of_state_machine("Shop.Cart+<Pay>d"), "Shop.Cart.Pay");
+  EXPECT_EQ(method_of_state_machine("Shop.Repo<Shop.Order>+<Load>d__3<System.Int32>"),
+            "Shop.Repo<Shop.Order>.Load<System.Int32>");
+  EXPECT_EQ(method_of_state_machine("Shop.Cart+<>c+<<Pay>b__2_0>d"), "Shop.Cart.<Pay>b__2_0");
+  EXPECT_EQ(method_of_state_machine("Shop.Cart+<>c__DisplayClass3_0+<<Pay>b__0>d"), "Shop.Cart.<Pay>b__0");
+  EXPECT_EQ(method_of_state_machine("Program+<<Main>$>d__0"), "Program.<Main>$");
+  EXPECT_EQ(method_of_state_machine("Shop.Cart+VB$StateMachine_3_Pay"), "Shop.Cart.Pay");
+  EXPECT_EQ(method_of_state_machine("Shop.Cart+<Pay>e__FixedBuffer"), "Shop.Cart+<Pay>e__FixedBuffer");
+  EXPECT_EQ(method_of_state_machine("Shop.Cart"), "Shop.Cart");
+  EXPECT_EQ(method_of_state_machine("+<"), "+<");
+}
+
+} // namespace
+} // namespace dnheap::test

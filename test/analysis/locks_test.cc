@@ -1,0 +1,136 @@
+// `locks`: thin locks, monitors and who waits for them, circles; in every layout.
+#include "base/text.h"
+#include "runtime/coreclr/sync_block_1.h"
+#include "support/known_stacks.h"
+#include "support/opened.h"
+#include "support/rows.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+struct Locked {
+  explicit Locked(const HeapShape &shape) : heap(shape), old(heap.segment(GCSegmentGeneration::gen2)) {
+    give_stacks(heap);
+    type = heap.type("Shop.Till", 2);
+    for (int i = 0; i < 3; ++i)
+      tills.push_back(old.object(type));
+    for (u64 i = 0; i < 2; ++i)
+      heap.sync_block(tills[i]);
+    heap.target(); // from here on sync blocks have their places
+    Opened opened(heap);
+    SyncBlock1 blocks(opened.runtime.memory(), opened.runtime.descriptor());
+    for (u32 i = 1; i <= 2; ++i)
+      sync_blocks.push_back(blocks.entry(i)->sync_block);
+  }
+
+  // {u32 state, u32 recursion, owner, its id}
+  void hold(u64 number, u64 thread, u32 recursion, u32 waiters) {
+    const Address at = sync_blocks[number];
+    heap.poke(at, 1 | waiters << 6, 4);
+    heap.poke(at + 4, recursion, 4);
+    heap.poke(at + 8,
+              heap.shape.net == Net::net8 || heap.shape.net == Net::net9 ? heap.threads[thread].address : thread + 1,
+              heap.p);
+    heap.poke(at + 8 + heap.p, heap.threads[thread].os_id, heap.p);
+  }
+
+  // A note on the thread's stack: {monitor, AppDomain, u32 kind, u32 timeout, next}
+  void wait(u64 thread, u64 number, u32 kind) {
+    const Address note = heap.threads[thread].stack_limit + 0x1800;
+    heap.poke(note, sync_blocks[number], heap.p);
+    heap.poke(note + heap.p, 0x12340, heap.p);
+    heap.poke(note + 2 * heap.p, kind, 4);
+    heap.poke(note + 2 * heap.p + 4, 0xffffffff, 4);
+    heap.poke(heap.threads[thread].address + 0x480, note, heap.p);
+  }
+
+  HeapBuilder heap;
+  SegmentWriter &old;
+  Address type = 0;
+  std::vector<Address> tills, sync_blocks;
+};
+
+TEST(Locks, WhoHoldsAndWaits) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Locked locked(shape);
+    locked.hold(0, 0, 2, 1);
+    locked.wait(1, 0, 0);
+    locked.heap.poke(locked.tills[2] - 4, 0x20002, 4); // thread 2, three times
+    report::Answer answer = answer_of(locked.heap, "locks");
+    const std::string first = std::to_string(locked.heap.threads[0].os_id),
+                      second = std::to_string(locked.heap.threads[1].os_id);
+    std::vector<TextRow> rows = rows_of(answer, "locks");
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0]["object"], hex(locked.tills[0]));
+    EXPECT_EQ(rows[0]["kind"], "monitor");
+    EXPECT_EQ(rows[0]["owner_os_id"], first);
+    EXPECT_EQ(rows[0]["recursion"], "2");
+    EXPECT_EQ(rows[0]["waiters"], "1");
+    EXPECT_EQ(rows[0]["waiting"], second);
+    EXPECT_EQ(rows[1]["kind"], "thin_lock");
+    EXPECT_EQ(rows[1]["owner_os_id"], second);
+    EXPECT_EQ(rows[1]["recursion"], "3");
+    std::vector<TextRow> waits = rows_of(answer, "waits");
+    ASSERT_EQ(waits.size(), 1u);
+    EXPECT_EQ(waits[0]["os_id"], second);
+    EXPECT_EQ(waits[0]["kind"], "lock");
+    EXPECT_EQ(waits[0]["owner_os_id"], first);
+    EXPECT_TRUE(rows_of(answer, "deadlocks").empty());
+    EXPECT_EQ(answer.headline.find("DEADLOCK"), std::string::npos);
+  }
+}
+
+TEST(Locks, TwoThatWaitForEachOther) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Locked locked(shape);
+    for (u64 i = 0; i < 2; ++i) {
+      locked.hold(i, i, 1, 1);
+      locked.wait(i, 1 - i, 0);
+    }
+    report::Answer answer = answer_of(locked.heap, "locks");
+    std::vector<TextRow> rows = rows_of(answer, "deadlocks");
+    ASSERT_EQ(rows.size(), 1u);
+    const std::string first = std::to_string(locked.heap.threads[0].os_id),
+                      second = std::to_string(locked.heap.threads[1].os_id);
+    EXPECT_NE(rows[0]["text"].find("thread " + first + " waits for Shop.Till " + hex(locked.tills[1]) +
+                                   ", which thread " + second + " holds"),
+              std::string::npos)
+        << rows[0]["text"];
+    EXPECT_NE(answer.headline.find("1 DEADLOCK"), std::string::npos) << answer.headline;
+  }
+}
+
+// Who waits to be pulsed has given the lock back: that is no circle.
+TEST(Locks, PulsesAreNoLocks) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Locked locked(shape);
+    locked.hold(0, 0, 1, 0);
+    locked.wait(1, 0, 1);
+    report::Answer answer = answer_of(locked.heap, "locks");
+    std::vector<TextRow> waits = rows_of(answer, "waits");
+    ASSERT_EQ(waits.size(), 1u);
+    EXPECT_EQ(waits[0]["kind"], "pulse");
+    EXPECT_TRUE(rows_of(answer, "deadlocks").empty());
+  }
+}
+
+// What names its owner in two ways that differ names nobody.
+TEST(Locks, AnOwnerThatIsNotProvedIsNone) {
+  Locked locked({});
+  locked.hold(0, 0, 1, 0);
+  locked.heap.poke(locked.sync_blocks[0] + 8 + locked.heap.p, locked.heap.threads[1].os_id, locked.heap.p);
+  report::Answer answer = answer_of(locked.heap, "locks");
+  std::vector<TextRow> rows = rows_of(answer, "locks");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["held"], "true");
+  EXPECT_EQ(rows[0]["owner_os_id"], "");
+  EXPECT_NE(rows[0]["state"], "");
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,75 @@
+// Threads and tasks that wait for one another, and exceptions: `waits WAY [COUNT]`, one of
+//   thrown       exceptions of several types, thrown here and there, caught and kept; faulted tasks nobody looked at
+//   locks        locks of every kind, held and waited for; two threads that wait for each other's locks
+//   lock-async   a lock whose holder waits for a task that needs the lock
+//   async        COUNT asynchronous calls that wait at three places, and some at others
+//   pool         a thread pool whose workers wait for work that no worker is left to do
+// Its truth is one object, "said"; what is in it, each way's file tells.
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Threading;
+
+static class Program
+{
+    [DllImport("libc")]
+    static extern int gettid();
+
+    // Starts a thread that never ends; returns when it says so.
+    public static Pair Start(string name, Action<Action> run)
+    {
+        var pair = new Pair();
+        using var ready = new ManualResetEvent(false);
+        new Thread(() =>
+        {
+            pair.Managed = Environment.CurrentManagedThreadId;
+            pair.Os = gettid();
+            run(() => ready.Set());
+        })
+        { IsBackground = true, Name = name }.Start();
+        ready.WaitOne();
+        return pair;
+    }
+
+    // Waits until a thread has gone to sleep: what it was about to wait for, it waits for.
+    public static void Settle(params Pair[] threads)
+    {
+        foreach (Pair thread in threads)
+            for (int asleep = 0; asleep < 20; Thread.Sleep(5))
+                asleep = State(thread.Os) == 'S' ? asleep + 1 : 0;
+    }
+
+    static char State(int thread)
+    {
+        string text = System.IO.File.ReadAllText($"/proc/self/task/{thread}/stat");
+        return text[text.LastIndexOf(')') + 2];
+    }
+
+    static void Main(string[] arguments)
+    {
+        int count = arguments.Length > 1 ? int.Parse(arguments[1]) : 1000;
+        string said = arguments[0] switch
+        {
+            "thrown" => Thrown.Run(),
+            "locks" => Locks.Run(),
+            "lock-async" => LockAsync.Run(),
+            "async" => Calls.Run(count),
+            "pool" => Pool.Run(),
+            _ => throw new ArgumentException(arguments[0]),
+        };
+        string types = Truth.Types();
+        Truth.AfterLastCollection();
+        GC.Collect();
+        GC.Collect();
+        Truth.Print(types + ", \"said\": {" + said + "}");
+        Truth.Wait();
+        Environment.Exit(0);
+    }
+}
+
+class Pair
+{
+    public int Managed, Os;
+    public string Json => $"{{\"managed_id\": {Managed}, \"os_id\": {Os}}}";
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Programs whose threads and tasks wait, or which throw (../programs/waits), dumped; dnheap must say what the program knows.
+
+    waits.py --list --sample                the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
+    waits.py DNHEAP --one locks:10:heap     starts that program, dumps it, compares, deletes the dump
+
+    thrown        exceptions: types, stacks, counts, who deals with one; faulted tasks nobody looked at
+    locks         locks of every kind, their owners and waiters; threads that wait for each other
+    lock-async    a lock whose holder waits for a task that needs the lock
+    async         10,000 calls pending at three awaits, and some at others
+    many-async    the same with 340,000 calls of three methods each: how long it takes
+    pool          a starved thread pool
+
+DUMP is heap, full or gcore. Exit codes are those of matrix.py.
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+
+import matrix
+import targets
+
+COUNTS = {"async": "10000", "many-async": "340000"}
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "async", "pool") for major in (8, 9, 10)]
+KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in (8, 9, 10)]
+KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap"]
+SAMPLE = ["thrown:9:heap", "locks:8:heap", "locks:10:heap", "async:10:heap"]  # even a short run makes these
+
+MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
+
+
+def run(dnheap, kind, major, dump):
+    """All problems of one kind, in words."""
+    program, *arguments = (kind.removeprefix("many-"), COUNTS[kind]) if kind in COUNTS else (kind,)
+    with tempfile.TemporaryDirectory(prefix="dnheap-waits-") as folder:
+        with targets.Target("waits", major, arguments=[program, *arguments]) as target:
+            path = target.dump(dump, pathlib.Path(folder) / f"{kind}.core")
+        return CHECKS[program](dnheap, path, target.truth["said"])
+
+
+def tables(dnheap, verb, path, *options):
+    return matrix.answer(dnheap, verb, path, *options)["tables"]
+
+
+def differences(what, found, expected):
+    """Rows that one side has and the other has not."""
+    found, expected = sorted(map(str, found)), sorted(map(str, expected))
+    return [f"{what}: not expected: {row}" for row in found if row not in expected] + \
+           [f"{what}: missing: {row}" for row in expected if row not in found]
+
+
+def thrown(dnheap, path, said):
+    answer = tables(dnheap, "exceptions", path)
+    types = {one["type"] for one in said["thrown"]}
+    keys = ("type", "hresult", "count", "stack")
+    problems = differences("exceptions", [{key: row[key] for key in keys} for row in answer["exceptions"] if row["type"] in types],
+                           [{key: row[key] for key in keys} for row in said["thrown"]])
+    first = answer["exceptions"][0]
+    if (first["type"], first["os_id"]) != (said["in_flight"]["type"], said["in_flight"]["os_id"]):
+        problems.append(f"the first exception is {first}, not the one in flight: {said['in_flight']}")
+    others = [row for row in answer["exceptions"][1:] if row["os_id"] is not None]
+    problems += [f"no thread deals with {row}" for row in others]
+    inner = [row["inner_type"] for row in answer["exceptions"] if row["type"] == "WrappedFailure"]
+    problems += [] if inner == ["OrderFailure"] else [f"inside WrappedFailure: {inner}"]
+    problems += [f"a message without --values: {row}" for row in answer["exceptions"] if row["message"]]
+    told = [row["message"] for row in tables(dnheap, "exceptions", path, "--values")["exceptions"] if row["type"] == "WrappedFailure"]
+    problems += [] if told == ["wrapped"] else [f"messages of WrappedFailure: {told}"]
+    unobserved = sum(row["unobserved"] for row in tables(dnheap, "async", path)["tasks"])
+    return problems + ([] if unobserved == said["faulted"] else [f"{unobserved} unobserved tasks, not {said['faulted']}"])
+
+
+def locks(dnheap, path, said):
+    answer = tables(dnheap, "locks", path)
+    ids = {name: one["os_id"] for name, one in said["threads"].items()}
+    takers = [ids[f"Taker{i}"] for i in range(3)]
+    held = {row["type"]: (row["kind"], row["owner_os_id"], row["recursion"], row["waiters"], sorted(row["waiting"]))
+            for row in answer["locks"] if row["type"] not in ("System.Threading.Lock", "System.Object")}
+    expected = {
+        "LockA": ("monitor", ids["First"], 1, 1, [ids["Second"]]),
+        "LockB": ("monitor", ids["Second"], 1, 1, [ids["First"]]),
+        "Contended": ("monitor", ids["Holder"], 2, 3, sorted(takers)),
+        "Recursive": ("thin_lock", ids["Recursive"], 3, 0, []),
+        "Pulsed": ("monitor", None, None, 0, [ids["Waiter"]]),
+        "System.Threading.ReaderWriterLockSlim": ("reader_writer", ids["Writer"], 1, 1, [ids["Reader"]]),
+        "System.Threading.SemaphoreSlim": ("semaphore", None, None, 4, sorted([ids["Entering"], ids["Late"]])),
+        "System.Threading.ManualResetEventSlim": ("event", None, None, 1, [ids["Unset"]]),
+    }
+    problems = differences("locks", held.items(), expected.items())
+    if said["new_locks"]:
+        found = sorted((row["owner_os_id"], row["waiters"], *row["waiting"]) for row in answer["locks"] if row["type"] == "System.Threading.Lock")
+        pairs = sorted([(ids["NewFirst"], 1, ids["NewSecond"]), (ids["NewSecond"], 1, ids["NewFirst"])])
+        problems += [] if found == pairs else [f"locks of type Lock: {found}, not {pairs}"]
+    circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
+    wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
+    problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]
+    problems += [f"{name} is not in the words: {row['text']}" for row in answer["deadlocks"] if "Lock" in row["text"]
+                 for name in (str(one["os_id"]) for one in row["cycle"]) if f"thread {name}" not in row["text"]]
+    return problems
+
+
+def lock_async(dnheap, path, said):
+    answer = tables(dnheap, "locks", path)
+    found = [[one["os_id"] for one in row["cycle"] if one["os_id"]] for row in answer["deadlocks"]]
+    wanted = [said["holder"]["os_id"], said["worker"]["os_id"]]
+    problems = [] if [sorted(one) for one in found] == [sorted(wanted)] else [f"deadlocks: {found}, not {wanted}"]
+    waits = {row["os_id"]: (row["kind"], row["owner_os_id"]) for row in answer["waits"]}
+    expected = {wanted[0]: ("task", None), wanted[1]: ("lock", wanted[0])}
+    return problems + [f"thread {thread} waits for {waits.get(thread)}, not {what}" for thread, what in expected.items()
+                       if waits.get(thread) != what]
+
+
+def calls(dnheap, path, said):
+    start = time.monotonic()
+    rows = tables(dnheap, "async", path)["calls"]
+    seconds = time.monotonic() - start
+    print(f"{sum(row['count'] for row in rows)} stacks in {seconds:.1f} s")
+    problems = differences("calls", [(row["count"], row["awaits"], row["stack"]) for row in rows],
+                           [(one["count"], one["awaits"], one["methods"]) for one in said["stacks"]])
+    by_retained = tables(dnheap, "async", path, "--by", "retained")["calls"]
+    problems += [f"retains nothing: {row}" for row in by_retained if row["count"] > 1 and not row["retained"]]
+    return problems + ([f"it took {seconds:.1f} s"] if seconds > MOST_SECONDS else [])
+
+
+def pool(dnheap, path, said):
+    answer = tables(dnheap, "async", path)
+    found = [(row["method"], row["count"]) for row in answer["queued"]]
+    problems = differences("queued", found, [(one["method"], one["count"]) for one in said["queued"]])
+    row = answer["pool"][0]
+    if (row["workers"], row["working"]) != (said["workers"], said["workers"]) or not row["text"].startswith("STARVED"):
+        problems.append(f"the pool's state is {row}")
+    return problems
+
+
+CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "async": calls, "pool": pool}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
+    parser.add_argument("--one", metavar="KIND", choices=KINDS)
+    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
+    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(SAMPLE if options.sample else KINDS))
+        return 0
+    if not (options.dnheap and options.one):
+        parser.error("say --list, or DNHEAP and --one KIND")
+    kind, major, dump = options.one.split(":")
+    return matrix.exit_code(run, options.dnheap.resolve(), kind, int(major), dump)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+#include "support/rows.h"
+
+#include "base/text.h"
+#include "snapshot/snapshot.h"
+
+#include <stdexcept>
+
+namespace dnheap::test {
+
+namespace {
+
+std::string text_of(const report::Cell &cell, report::Kind kind) {
+  if (std::optional<std::string_view> text = cell.text())
+    return std::string(*text);
+  if (const u64 *number = cell.get_if<u64>())
+    return kind == report::Kind::address ? hex(*number) : std::to_string(*number);
+  if (const i64 *number = cell.get_if<i64>())
+    return std::to_string(*number);
+  if (const bool *value = cell.get_if<bool>())
+    return *value ? "true" : "false";
+  std::string out;
+  if (const auto *list = cell.get_if<std::vector<report::Cell>>())
+    for (const report::Cell &one : *list)
+      out += (out.empty() ? "" : " ") + text_of(one, report::Kind::number);
+  if (const auto *object = cell.get_if<std::vector<report::Fact>>())
+    for (const report::Fact &fact : *object)
+      out += (out.empty() ? "" : ",") + fact.key + "=" + text_of(fact.value, report::Kind::number);
+  return out;
+}
+
+} // namespace
+
+report::Answer answer_of(HeapBuilder &heap, const char *name, const Question &question) {
+  SnapshotOptions options;
+  options.threads = 2;
+  Snapshot snapshot(heap.target(), options);
+  for (const Verb &verb : verbs())
+    if (verb.name == std::string_view(name))
+      return ask(verb, snapshot, question);
+  throw std::logic_error(std::string("no verb ") + name);
+}
+
+std::vector<TextRow> rows_of(report::Answer &answer, const char *name) {
+  std::vector<TextRow> out;
+  for (report::Table &table : answer.tables)
+    if (table.name == name)
+      for (report::Row row(table.columns.size()); table.rows(row); row.assign(table.columns.size(), {})) {
+        TextRow &to = out.emplace_back();
+        for (u64 i = 0; i < table.columns.size(); ++i)
+          to[table.columns[i].key] = text_of(row[i], table.columns[i].kind);
+      }
+  return out;
+}
+
+} // namespace dnheap::test
