@@ -5,8 +5,6 @@
 #include "runtime/compiled/unwind_x64.h"
 #include "runtime/thread_registers.h"
 
-#include <unordered_map>
-
 namespace dnheap {
 
 namespace {
@@ -106,7 +104,10 @@ bool OneWalk::is_return_address(Address ip) {
 // A thread that is in native code says nothing by its registers: then the first Frame does.
 bool OneWalk::start() {
   out_.thread = thread_.address;
-  const Thread *thread = find_registers(*walk_.target_, thread_);
+  auto by_number = walk_.registers_.find(thread_.os_id.value_or(0));
+  const Thread *thread = by_number != walk_.registers_.end() && in_stack(thread_, by_number->second->stack_pointer)
+                             ? by_number->second
+                             : find_registers(*walk_.target_, thread_);
   std::optional<Registers> registers = thread ? registers_of(*walk_.target_, *thread) : std::nullopt;
   if (registers)
     registers_ = *registers;
@@ -372,6 +373,8 @@ StackWalk::StackWalk(const Target &target, const ContractDescriptor &descriptor,
       why_not_(frames_.why_not()) {
   if (!encoding_ || !convention_)
     why_not_ = "stacks of this processor are not understood";
+  for (const Thread &thread : target.threads)
+    registers_.emplace(thread.id, &thread);
 }
 
 WalkedStack StackWalk::walk(const ThreadData &thread) const {

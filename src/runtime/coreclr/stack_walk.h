@@ -9,6 +9,8 @@
 #include "runtime/coreclr/explicit_frames.h"
 #include "runtime/thread_data.h"
 
+#include <unordered_map>
+
 namespace dnheap {
 
 class StackWalk {
@@ -30,6 +32,7 @@ private:
   ExplicitFrames frames_;
   const GcInfoEncoding *encoding_;
   const CallingConvention *convention_;
+  std::unordered_map<u64, const Thread *> registers_; // by the operating system's number
   std::string why_not_;
 
   friend class OneWalk;
