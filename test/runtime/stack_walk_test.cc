@@ -3,6 +3,7 @@
 #include "runtime/coreclr/stack_walk.h"
 #include "support/gc_info_writer.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 
@@ -279,6 +280,48 @@ TEST(StackWalk, AThreadInManagedCode) {
   EXPECT_TRUE(found.frames[0].is_active);
   EXPECT_EQ(held(found.frames[0]), (Held{{0, 0xaaa0}, {0, 0xbbb0}}));
   EXPECT_EQ(found.frames[0].references[1].reg, r12);
+}
+
+// Where nothing says what lives, whatever may live is a candidate.
+TEST(StackWalk, AThreadBetweenTwoSafePoints) {
+  Scene s;
+  Method &leaf = s.add(32, {in_register(rbx), at(GcSlot::Base::sp, 8)});
+  s.call(leaf);
+  const Address sp = s.now.value[rsp];
+  s.stack[sp + 8] = 0xbbb0;
+  s.now.set(rbx, 0xaaa0);
+  s.now.ip += 3;
+  s.expected.back().first = s.now.ip;
+  const WalkedStack found = s.walk();
+  EXPECT_EQ(found.why_not, "");
+  expect_frames(found, s);
+  ASSERT_EQ(found.frames.size(), 1u);
+  const Held all = held(found.frames[0]);
+  EXPECT_NE(std::find(all.begin(), all.end(), Held::value_type{0, 0xaaa0}), all.end());
+  EXPECT_NE(std::find(all.begin(), all.end(), Held::value_type{sp + 8, 0xbbb0}), all.end());
+  for (const StackReference &reference : found.frames[0].references)
+    EXPECT_FALSE(reference.certain);
+}
+
+// In the few instructions that lead from a call to what is called.
+TEST(StackWalk, AThreadInAStub) {
+  Scene s;
+  Method &caller = s.add(32, {in_register(rbx)});
+  s.call(caller);
+  const Address sp = s.now.value[rsp];
+  s.stack[sp - 8] = s.now.ip;
+  s.now.set(rbx, 0xaaa0);
+  s.now.set(r12, 0xbbb0);
+  s.now.set(rsp, sp - 8);
+  s.now.ip = 0x123;
+  const WalkedStack found = s.walk();
+  EXPECT_EQ(found.why_not, "");
+  expect_frames(found, s);
+  ASSERT_EQ(found.frames.size(), 1u);
+  EXPECT_TRUE(found.frames[0].references[0].certain);
+  EXPECT_EQ(found.frames[0].references[0].value, 0xaaa0u);
+  const Held all = held(found.frames[0]);
+  EXPECT_NE(std::find(all.begin(), all.end(), Held::value_type{0, 0xbbb0}), all.end());
 }
 
 // What a method passes on the stack belongs to whoever it calls.

@@ -156,13 +156,25 @@ bool GcInfo::is_return_point(u64 offset) const {
   return find_safe_point(reader, normal_offset(offset)) || find_in_ranges(offset);
 }
 
+// Before version 4 the address before the one that a call returns to counts.
+u64 GcInfo::offset_told(const CodePoint &point) const {
+  const bool is_return = !point.active && !point.aborted && point.offset;
+  return point.offset - (version_ < 4 && is_return ? 1 : 0);
+}
+
+bool GcInfo::tells(const CodePoint &point) const {
+  if (!outcome())
+    return false;
+  const u64 offset = offset_told(point);
+  BitReader reader = reader_;
+  return (!point.aborted && find_safe_point(reader, normal_offset(offset))) || find_in_ranges(offset);
+}
+
 ReadOutcome GcInfo::live_slots(const CodePoint &point, std::vector<GcSlot> &out) const {
   out.clear();
   if (!outcome())
     return outcome();
-  // Before version 4 the address before the one that a call returns to counts.
-  const bool is_return = !point.active && !point.aborted && point.offset;
-  const u64 offset = point.offset - (version_ < 4 && is_return ? 1 : 0);
+  const u64 offset = offset_told(point);
   BitReader reader = reader_;
   std::optional<u32> safe_point;
   if (!point.aborted)

@@ -64,6 +64,8 @@ public:
   ReadOutcome safe_points(std::vector<u64> &out) const;
   // Can a call return to this offset, as far as this says?
   bool is_return_point(u64 offset) const;
+  // Does it say what lives there? Between calls only of code that can be stopped anywhere.
+  bool tells(const CodePoint &point) const;
   // All slots: tracked registers, tracked places of the stack, untracked places.
   ReadOutcome slots(std::vector<GcSlot> &out) const;
   // Those that hold references there. What is not a callee-saved register, and the scratch area, count for active
@@ -79,6 +81,8 @@ private:
   u64 offset_of(u64 normal) const;
   unsigned safe_point_bits() const;
   std::optional<u32> find_safe_point(BitReader &reader, u32 normal) const;
+  // The offset that counts for a point.
+  u64 offset_told(const CodePoint &point) const;
   // How far into all ranges together; nullopt: in none.
   std::optional<u64> find_in_ranges(u64 offset) const;
 

@@ -12,6 +12,7 @@ namespace {
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
+constexpr unsigned arm64_link_register = 30;
 
 } // namespace
 
@@ -53,6 +54,9 @@ private:
   Address sp() const { return registers_.get(walk_.convention_->stack_pointer).value_or(0); }
   bool unwind(const CodeBlock &code, Registers &registers);
   bool next_explicit();
+  void leave_stub();
+  void add_register_candidates(std::vector<StackReference> &to) const;
+  void add_possible_slots(const GcInfo &info, StackFrame &frame);
   bool report_slots(const CodeBlock &code, Address caller_sp, StackFrame &frame);
   const Known *slots_at(const CodeBlock &code, Known &scratch);
   bool add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame);
@@ -71,6 +75,7 @@ private:
   Address passed_ = 0; // managed frames end there so far
   bool is_active_ = true, is_aborted_ = false;
   bool registers_are_candidates_ = false; // what is not known of them was added as candidates
+  std::vector<StackReference> passed_on_; // what registers hold for a method that has not begun yet
   std::optional<Skipped> skipped_;
   std::optional<ExplicitFrame> frame_; // the next one
 };
@@ -131,7 +136,61 @@ bool OneWalk::start() {
           walk_.frames_.protected_references(thread_.address, *thread_.stack_limit, end_, out_.of_runtime);
       !outcome)
     return stop(outcome.text(), all);
+  if (!find(registers_.ip))
+    leave_stub();
   return true;
+}
+
+// Between two methods lie a few instructions that the runtime made: stubs, write barriers. They are in no module and
+// have no frame: the caller's return address is the first word of the stack, or in its register.
+void OneWalk::leave_stub() {
+  const Address at = sp();
+  if (walk_.target_->find_module(registers_.ip) || !in_stack(thread_, at))
+    return;
+  const bool is_x64 = walk_.convention_->architecture == Architecture::x64;
+  const std::optional<u64> back = is_x64 ? memory_.try_pointer(at) : registers_.get(arm64_link_register);
+  if (!back || !is_return_address(*back))
+    return;
+  add_register_candidates(passed_on_);
+  registers_.ip = *back;
+  registers_.set(walk_.convention_->stack_pointer, is_x64 ? at + 8 : at);
+  is_active_ = false;
+}
+
+void OneWalk::add_register_candidates(std::vector<StackReference> &to) const {
+  for (unsigned reg = 0; reg < walk_.convention_->register_count; ++reg) {
+    StackReference candidate;
+    candidate.value = reg == walk_.convention_->stack_pointer ? 0 : registers_.get(reg).value_or(0);
+    candidate.slot = registers_.saved_at[reg];
+    candidate.reg = static_cast<u8>(reg);
+    candidate.interior = true;
+    candidate.certain = false;
+    if (candidate.value)
+      to.push_back(candidate);
+  }
+}
+
+// Where the GC would not have stopped a method nobody says what lives: then every register, and every place that holds
+// a reference at some other time, may hold one.
+void OneWalk::add_possible_slots(const GcInfo &info, StackFrame &frame) {
+  add_register_candidates(frame.references);
+  std::vector<GcSlot> slots;
+  if (!info.slots(slots))
+    return;
+  for (const GcSlot &slot : slots) {
+    std::optional<u64> base;
+    if (slot.base == GcSlot::Base::sp)
+      base = sp();
+    else if (slot.base == GcSlot::Base::frame_register)
+      base = registers_.get(info.stack_base_register().value_or(0));
+    StackReference candidate;
+    candidate.slot = base.value_or(0) + static_cast<u64>(i64{slot.offset});
+    candidate.value = base && slot.tracked ? memory_.try_pointer(candidate.slot).value_or(0) : 0;
+    candidate.interior = true;
+    candidate.certain = false;
+    if (candidate.value)
+      frame.references.push_back(candidate);
+  }
 }
 
 WalkedStack OneWalk::run() {
@@ -247,6 +306,16 @@ bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame 
   for (const GcSlot &slot : at->slots)
     if (!add_slot(slot, *at, caller_sp, frame))
       return false;
+  if (is_active_ && !is_aborted_) {
+    const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
+    CodePoint point;
+    point.offset = code.offset_of(registers_.ip);
+    point.active = true;
+    if (!info.tells(point))
+      add_possible_slots(info, frame);
+  }
+  frame.references.insert(frame.references.end(), passed_on_.begin(), passed_on_.end());
+  passed_on_.clear();
   return true;
 }
 
