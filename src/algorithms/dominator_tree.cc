@@ -8,13 +8,13 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 part_size = u64{1} << 16;
+constexpr u64 sum_part = u64{1} << 16;
 
 // body(begin, end) for parts of [0, count), by many threads.
 template <class Body> void for_parts(u64 count, unsigned threads, const Watch &watch, Body body) {
-  parallel_for((count + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
+  parallel_for((count + sum_part - 1) / sum_part, threads, [&](u64 part, unsigned) {
     watch.check();
-    body(part * part_size, std::min(count, (part + 1) * part_size));
+    body(part * sum_part, std::min(count, (part + 1) * sum_part));
   });
 }
 
@@ -138,7 +138,7 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
 void DominatorTree::add_up(const ObjectSizes &sizes, unsigned threads, const Watch &watch) {
   Timer timer(watch, "retained sizes");
   sum_ = LargeArray<u64>(node_.size() + 1);
-  std::vector<u64> totals((node_.size() + part_size - 1) / part_size + 1);
+  std::vector<u64> totals((node_.size() + sum_part - 1) / sum_part + 1);
   for_parts(node_.size(), threads, watch, [&](u64 begin, u64 end) {
     constexpr u64 ahead = 24;
     u64 total = 0;
@@ -149,11 +149,11 @@ void DominatorTree::add_up(const ObjectSizes &sizes, unsigned threads, const Wat
         total += sizes.of(ObjectId{node_[at]});
       sum_[at + 1] = total;
     }
-    totals[begin / part_size + 1] = total;
+    totals[begin / sum_part + 1] = total;
   });
   std::partial_sum(totals.begin(), totals.end(), totals.begin());
   for_parts(node_.size(), threads, watch, [&](u64 begin, u64 end) {
-    u64 before = totals[begin / part_size];
+    u64 before = totals[begin / sum_part];
     for (u64 at = begin; at < end; ++at)
       sum_[at + 1] += before;
   });

@@ -8,8 +8,8 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 worth_sharing = 8192; // objects of a level
-constexpr u64 part_size = 2048;     // of them handed out at once
+constexpr u64 large_level = 8192; // objects of a level
+constexpr u64 level_part = 2048;  // of them handed out at once
 
 // The least value but 0 stays; true for the one caller who replaced 0.
 bool lower(u32 &from, u32 value, bool alone) {
@@ -48,7 +48,7 @@ u64 ShortestPaths::close(Level &level) {
   u64 count = 0, found_before = found_.size();
   for (const std::vector<u32> &part : level)
     count += part.size();
-  parallel_for(level.size(), count < worth_sharing ? 1 : threads_, [&](u64 i, unsigned) {
+  parallel_for(level.size(), count < large_level ? 1 : threads_, [&](u64 i, unsigned) {
     for (u32 object : level[i])
       closed_.claim(object);
   });
@@ -98,17 +98,17 @@ void ShortestPaths::grow(std::span<const OwnedRoot> roots, ObjectId until) {
   Level level(threads_), next(threads_);
   u64 count = begin(roots, level);
   for (u64 levels = 0; count > 0; ++levels) {
-    if (count > worth_sharing || levels % 0x1000 == 0)
+    if (count > large_level || levels % 0x1000 == 0)
       watch_.check();
     if (until != no_object && met(until))
       return;
     for (std::vector<u32> &part : next)
       part.clear();
-    bool alone = threads_ == 1 || count < worth_sharing;
+    bool alone = threads_ == 1 || count < large_level;
     for (const std::vector<u32> &part : level)
-      parallel_for((part.size() + part_size - 1) / part_size, alone ? 1 : threads_, [&](u64 i, unsigned worker) {
+      parallel_for((part.size() + level_part - 1) / level_part, alone ? 1 : threads_, [&](u64 i, unsigned worker) {
         std::span<const u32> all(part);
-        expand(all.subspan(i * part_size, std::min(part_size, part.size() - i * part_size)), next[worker], alone);
+        expand(all.subspan(i * level_part, std::min(level_part, part.size() - i * level_part)), next[worker], alone);
       });
     level.swap(next);
     count = close(level);

@@ -38,12 +38,12 @@ constexpr u64 beginning_size = 64 << 10;
 std::mutex registry;                          // taken by all functions but the signal handler
 std::atomic<WatchedMapping *> first{nullptr}; // list of all entries, free ones included
 std::atomic<u64> losses{0};
-std::atomic<u64> page_size{4096};
+std::atomic<u64> page_bytes{4096};
 struct sigaction previous {};
 
 static_assert(std::atomic<u64>::is_always_lock_free && std::atomic<WatchedMapping *>::is_always_lock_free);
 
-u64 page_count(u64 size) { return (size + page_size - 1) / page_size; }
+u64 page_count(u64 size) { return (size + page_bytes - 1) / page_bytes; }
 
 bool replace_by_zeros(u64 start, u64 size) {
   return ::mmap(reinterpret_cast<void *>(start), size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
@@ -62,11 +62,11 @@ bool lose_page(u64 address) {
     u64 version = m->version, start = m->start, size = m->size;
     if (version % 2 || m->version != version || address - start >= size)
       continue;
-    u64 page = (address - start) / page_size;
+    u64 page = (address - start) / page_bytes;
     struct stat about;
-    if (::fstat(m->file, &about) == 0 && static_cast<u64>(about.st_size) <= page * page_size) {
+    if (::fstat(m->file, &about) == 0 && static_cast<u64>(about.st_size) <= page * page_bytes) {
       // The file was cut: what follows can go at once.
-      u64 from = page_count(static_cast<u64>(about.st_size)) * page_size;
+      u64 from = page_count(static_cast<u64>(about.st_size)) * page_bytes;
       lower(m->cut, static_cast<u64>(about.st_size));
       ++losses;
       if (replace_by_zeros(start + from, size - from))
@@ -74,7 +74,7 @@ bool lose_page(u64 address) {
     }
     m->bad_pages.load()[page / 64] |= u64{1} << page % 64;
     ++losses;
-    if (replace_by_zeros(start + page * page_size, page_size))
+    if (replace_by_zeros(start + page * page_bytes, page_bytes))
       return true;
     // The kernel has no room for another piece: give up the whole file.
     m->given_up = true;
@@ -149,16 +149,17 @@ void add_lost(const WatchedMapping &m, std::vector<LostBytes> &out) {
   u64 cut = m.cut;
   const std::atomic<u64> *bits = m.bad_pages;
   auto is_bad = [&](u64 page) { return (bits[page / 64] >> page % 64 & 1) != 0; };
-  for (u64 page = 0; page * page_size < cut; ++page) {
+  for (u64 page = 0; page * page_bytes < cut; ++page) {
     if (page % 64 == 0 && bits[page / 64] == 0) {
       page += 63;
       continue;
     }
     u64 begin = page;
-    while (page * page_size < cut && is_bad(page))
+    while (page * page_bytes < cut && is_bad(page))
       ++page;
     if (page > begin)
-      out.push_back({all.subspan(begin * page_size, std::min(page * page_size, cut) - begin * page_size), unreadable});
+      out.push_back(
+          {all.subspan(begin * page_bytes, std::min(page * page_bytes, cut) - begin * page_bytes), unreadable});
   }
   if (cut < all.size())
     out.push_back(
@@ -200,7 +201,7 @@ u64 count_losses() {
 }
 
 WatchedMapping *watch_mapping(Bytes bytes, int file, std::string name, bool others_may_write) {
-  page_size = static_cast<u64>(::sysconf(_SC_PAGESIZE));
+  page_bytes = static_cast<u64>(::sysconf(_SC_PAGESIZE));
   std::unique_lock lock(registry);
   WatchedMapping *m = first;
   while (m && m->version % 2 == 0)

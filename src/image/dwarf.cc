@@ -69,7 +69,7 @@ enum : u16 {
 };
 enum : u8 { unit_type = 2, unit_skeleton = 4, unit_split_compile = 5, unit_split_type = 6 };
 
-constexpr u64 longest_name = 65536;
+constexpr u64 longest_text = 65536;
 // Attributes of abbreviations that are read, of all units together: many units may name the same long table.
 constexpr u64 most_abbreviations = 1 << 24;
 
@@ -123,7 +123,7 @@ public:
       return {};
     }
     bytes(end + 1);
-    return all.substr(0, std::min(end, longest_name));
+    return all.substr(0, std::min(end, longest_text));
   }
 
 private:
@@ -257,7 +257,7 @@ private:
   }
 
   static Value string_in(Bytes strings, u64 offset, bool named) {
-    return {{}, {}, named ? text_at(strings, offset, longest_name) : std::string_view()};
+    return {{}, {}, named ? text_at(strings, offset, longest_text) : std::string_view()};
   }
 
   // `named`: somebody wants the text.

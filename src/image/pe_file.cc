@@ -7,9 +7,9 @@ namespace dnheap {
 namespace {
 
 // Sections in the host's memory while base relocations are applied to them.
-class Relocation {
+class BaseRelocation {
 public:
-  explicit Relocation(u64 delta) : delta_(delta) {}
+  explicit BaseRelocation(u64 delta) : delta_(delta) {}
 
   struct Copy {
     u32 rva;
@@ -78,7 +78,7 @@ std::optional<PeFile> PeFile::parse(Bytes file) {
 }
 
 PeFile::Layout PeFile::layout(Address base, std::vector<std::shared_ptr<const void>> &storage) const {
-  auto relocation = std::make_shared<Relocation>(base - image_.image_base());
+  auto relocation = std::make_shared<BaseRelocation>(base - image_.image_base());
   u64 copied = 0;
   std::vector<const PeImage::Section *> sections;
   for (const PeImage::Section &section : image_.sections()) {
@@ -94,7 +94,7 @@ PeFile::Layout PeFile::layout(Address base, std::vector<std::shared_ptr<const vo
   for (u64 i = 0; i < order.size(); ++i)
     order[i] = i;
   std::sort(order.begin(), order.end(), [&](u64 a, u64 b) { return sections[a]->rva < sections[b]->rva; });
-  std::vector<Relocation::Copy> copies;
+  std::vector<BaseRelocation::Copy> copies;
   for (u64 i : order)
     copies.push_back(std::move(relocation->copies[i]));
   relocation->copies = std::move(copies);

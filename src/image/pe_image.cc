@@ -7,8 +7,8 @@ namespace dnheap {
 namespace {
 
 constexpr u32 cli_header_size = 72;
-constexpr u64 longest_name = 4096;
-constexpr u16 most_sections = 96; // the loader's own limit, says the specification
+constexpr u64 longest_pdb_path = 4096;
+constexpr u16 most_pe_sections = 96; // the loader's own limit, says the specification
 
 } // namespace
 
@@ -50,7 +50,7 @@ bool PeImage::read_headers() {
                      optional_size = load_at<u16>(file_header + 16), magic = load_at<u16>(optional_header);
   std::optional<u32> stamp = load_at<u32>(file_header + 4);
   if (load_at<u32>(base_ + *header_at) != pe_signature || !machine || !section_count || !optional_size || !stamp ||
-      (magic != pe32 && magic != pe32_plus) || *section_count > most_sections)
+      (magic != pe32 && magic != pe32_plus) || *section_count > most_pe_sections)
     return false;
   bool wide = magic == pe32_plus;
   std::optional<u64> image_base =
@@ -164,7 +164,7 @@ std::optional<PeImage::CodeView> PeImage::code_view() const {
     if (!age)
       continue;
     out.age = *age;
-    out.path = memory().try_text(data + 24, longest_name).value_or("");
+    out.path = memory().try_text(data + 24, longest_pdb_path).value_or("");
     return out;
   }
   return std::nullopt;

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 64;
+constexpr unsigned deepest = 64;
 constexpr std::size_t max_text = 16384;
 
 // Damaged TypeSpecs may refer to one another in a circle (the limit on depth ends that) or double at every step (the
@@ -34,7 +34,7 @@ private:
 };
 
 std::string Writer::text(const SignatureType &type, unsigned depth) {
-  if (depth > max_depth || budget_ == 0)
+  if (depth > deepest || budget_ == 0)
     return "...";
   std::span<const SignatureType> children = type.children;
   switch (type.kind) {

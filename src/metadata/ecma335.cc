@@ -277,20 +277,20 @@ u32 Metadata::enclosing_type(u32 type_rid) const {
 
 namespace {
 
-u32 type_or_method_def(Token owner) {
+u32 owner_index(Token owner) {
   return rid_of(owner) << 1 | (table_of(owner) == Table::MethodDef ? 1 : 0); // II.24.2.6
 }
 
 } // namespace
 
 u32 Metadata::generic_parameter_count(Token owner) const {
-  auto [first, end] = key_index(Table::GenericParam).find(*this, type_or_method_def(owner));
+  auto [first, end] = key_index(Table::GenericParam).find(*this, owner_index(owner));
   return std::min(end - first, max_generic_parameters);
 }
 
 std::vector<std::string_view> Metadata::generic_parameters(Token owner) const {
   const KeyIndex &index = key_index(Table::GenericParam);
-  auto [first, end] = index.find(*this, type_or_method_def(owner));
+  auto [first, end] = index.find(*this, owner_index(owner));
   std::vector<std::string_view> names(std::min(end - first, max_generic_parameters));
   for (u32 position = first; position < end; ++position) {
     u32 rid = index.rid_at(position);
