@@ -71,14 +71,10 @@ report::Completeness completeness(Snapshot &snapshot) {
   return out;
 }
 
-// Of verbs whose main table ends in a total, which counts other bytes (as ClrMD does, or without Free objects): two
-// totals on one screen would only raise the question which is right.
-bool has_total(std::string_view command) { return command == "stat" || command == "retained" || command == "segments"; }
-
-std::string how_complete(const report::Completeness &c, Snapshot &snapshot, std::string_view command) {
+std::string how_complete(const report::Completeness &c, Snapshot &snapshot, HeapSum sum) {
   const Heap &heap = snapshot.heap();
   std::string out;
-  if (!has_total(command))
+  if (sum == HeapSum::in_headline)
     out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap, ";
   if (c.complete)
     return out + "complete";
@@ -124,19 +120,15 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
   return out + (gc.regions ? ", regions" : ", segments");
 }
 
-report::Answer begin_answer(Snapshot &snapshot, const Question &, const char *command) {
+report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum) {
   report::Answer answer;
   answer.command = command;
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
   answer.completeness = completeness(snapshot);
   answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
-                    how_complete(*answer.completeness, snapshot, command);
+                    how_complete(*answer.completeness, snapshot, sum);
+  answer.completeness->is_in_headline = !answer.completeness->complete;
   return answer;
-}
-
-report::Answer begin_indexed_answer(Snapshot &snapshot, const Question &question, const char *command) {
-  snapshot.index();
-  return begin_answer(snapshot, question, command);
 }
 
 namespace {
@@ -162,6 +154,7 @@ void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   if (problems.empty())
     return;
   answer.completeness->complete = false;
+  answer.completeness->is_in_headline = true;
   answer.headline += "; roots INCOMPLETE: see the notes";
   for (const std::string &problem : problems)
     answer.completeness->notes.push_back("roots: " + problem);

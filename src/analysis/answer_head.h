@@ -5,11 +5,13 @@
 
 namespace dnheap {
 
-// An answer with command, target facts, completeness (from the walk of all objects) and headline filled in.
-report::Answer begin_answer(Snapshot &snapshot, const Question &question, const char *command);
+// Where objects and bytes of the heap are summed up. Of verbs whose main table ends in a total, which counts other
+// bytes (as ClrMD does, or without Free objects), not in the headline: two totals on one screen would only raise the
+// question which is right.
+enum class HeapSum : u8 { in_headline, in_table };
 
-// The same for verbs that need objects by their number: one walk gives Snapshot::index() and what the head says.
-report::Answer begin_indexed_answer(Snapshot &snapshot, const Question &question, const char *command);
+// An answer with command, target facts, completeness (from the walk of all objects) and headline filled in.
+report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum = HeapSum::in_headline);
 
 // The target's facts alone, for verbs that read no heap. `runtime` may be null.
 std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime);

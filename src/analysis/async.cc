@@ -195,9 +195,17 @@ report::Table queued_table(const ThreadPool &pool) {
 
 } // namespace
 
+Plan plan_async(const Question &question) {
+  Plan plan(Pass::index); // a live process: all of it is copied
+  plan.then("walk").then("tasks").then("async stacks").then("walk");
+  if (question.by == "retained")
+    plan.then(Pass::dominators).then("retained by group");
+  return plan;
+}
+
 report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   const bool asks_retained = question.by == "retained";
-  report::Answer answer = begin_indexed_answer(snapshot, question, "async"); // a live process: all of it is copied
+  report::Answer answer = begin_answer(snapshot, "async");
   Tasks tasks(snapshot);
   const AsyncStacks stacks(tasks, snapshot.runtime(), snapshot.threads(), snapshot.watch());
   std::vector<u64> retained;

@@ -187,7 +187,7 @@ report::Table stacks_table(Grouping &grouping) {
 } // namespace
 
 report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, question, "exceptions");
+  report::Answer answer = begin_answer(snapshot, "exceptions");
   Grouping grouping(snapshot, question);
   answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};
   grouping.filter().add_notes(answer);

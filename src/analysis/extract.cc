@@ -34,14 +34,6 @@ void read_rows(report::Answer answer) {
       row.assign(table.columns.size(), {});
 }
 
-// These read nothing but objects and the names that ask_about_types() asks for; all objects would take them long.
-bool is_about_objects(const Verb &verb) {
-  for (std::string_view name : {"objects", "retained"})
-    if (verb.name == name)
-      return true;
-  return verb.subject;
-}
-
 // What cannot be told of the dump cannot be told of the core.
 template <class Ask> void if_it_can_be_told(Ask ask) {
   try {
@@ -56,8 +48,9 @@ void ask_all_verbs(Snapshot &snapshot, const Question &question) {
   Question all;
   all.verbose = true;
   all.target = question.target;
+  if_it_can_be_told([&] { snapshot.prepare(Pass::index); }); // one walk for all of them
   for (const Verb &verb : verbs())
-    if (verb.answer && !verb.makes_file && !is_about_objects(verb))
+    if (verb.answer && !verb.makes_file && !verb.subject && !verb.reads_objects_only)
       if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
   if_it_can_be_told([&] { snapshot.owners(); });
 }
@@ -171,12 +164,23 @@ report::Table table_of(const ExtractedCore &core) {
 
 } // namespace
 
+Plan plan_extract(const Question &question) {
+  if (question.output.empty())
+    throw UsageError("extract needs a file to write");
+  // What cannot be told is left out, so that nothing can be prepared.
+  Plan plan;
+  plan.then(Pass::index);
+  for (const char *own : {"walk", "tasks", "headers", "async stacks"})
+    plan.then(own);
+  return plan.then(Pass::owners).then("references").then("specimens").then("extract").perhaps(Pass::live);
+}
+
 report::Answer answer_extract(Snapshot &snapshot, const Question &question) {
-  if (!snapshot.reads() || question.output.empty())
-    throw UsageError("extract needs a file to write, and a Snapshot that records what is read");
+  if (!snapshot.reads())
+    throw UsageError("extract needs a Snapshot that records what is read");
   ask_all_verbs(snapshot, question);
   ask_about_types(snapshot);
-  report::Answer answer = begin_answer(snapshot, question, "extract");
+  report::Answer answer = begin_answer(snapshot, "extract");
   const ExtractedCore core = extract_core(snapshot, {question.output, question.no_values});
   report::Table table = table_of(core);
   if (question.no_values)

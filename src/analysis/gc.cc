@@ -407,7 +407,7 @@ report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
     answer.tables = corert_gc_tables(*corert, problems);
   else
     answer.tables = gc_tables(runtime, problems);
-  const std::vector<std::string> missing = missing_parts(runtime.descriptor(), "gc", question, problems).notes;
+  const std::vector<std::string> missing = missing_parts(runtime.descriptor(), gc_answer_parts, problems).notes;
   problems.insert(problems.end(), missing.begin(), missing.end());
   answer.tables.push_back(problems_table(problems));
   answer.next_command = "dnheap segments " + shell_word(question.target);

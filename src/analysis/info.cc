@@ -119,7 +119,7 @@ report::Table gaps_table(const report::Completeness &completeness) {
 } // namespace
 
 report::Answer answer_info(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, question, "info");
+  report::Answer answer = begin_answer(snapshot, "info");
   answer.tables = {facts_table(snapshot, answer), modules_table(snapshot.target()),
                    contracts_table(snapshot.runtime().descriptor()), gaps_table(*answer.completeness)};
   answer.next_command = "dnheap stat " + shell_word(question.target);

@@ -30,13 +30,17 @@ std::string frozen_note(Snapshot &snapshot) {
          " neither alive nor dead here";
 }
 
+bool is_about_life(const Question &question) { return question.life != Life::any || question.table == "stages"; }
+
 } // namespace
+
+Passes passes_of_life(const Question &question) { return is_about_life(question) ? Pass::live : Passes(); }
 
 ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
   ObjectFilter out{question.min_bytes, question.range};
-  if (question.live)
+  if (question.life == Life::live)
     out.among = &snapshot.live().objects;
-  if (question.dead) {
+  if (question.life == Life::dead) {
     out.without = &snapshot.live().objects;
     out.among = &snapshot.index().starts();
     out.not_frozen = &snapshot.heap();
@@ -45,7 +49,7 @@ ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
 }
 
 void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer &answer) {
-  if (!question.live && !question.dead && question.table != "stages")
+  if (!is_about_life(question))
     return;
   u64 objects = 0, bytes = 0;
   report::Table table;

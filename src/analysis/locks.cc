@@ -173,7 +173,7 @@ private:
 } // namespace
 
 report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_indexed_answer(snapshot, question, "locks");
+  report::Answer answer = begin_answer(snapshot, "locks");
   LockReport found(snapshot, question);
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
   for (const std::string &problem : found.locks().problems) {

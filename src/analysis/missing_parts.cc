@@ -1,5 +1,7 @@
 #include "analysis/missing_parts.h"
 
+#include "snapshot/snapshot.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -7,33 +9,12 @@ namespace dnheap {
 
 namespace {
 
-// Parts of answers.
-enum Part : u32 {
-  contexts = 1 << 0,
-  stacks = 1 << 1,
-  handles = 1 << 2,
-  finalizers = 1 << 3,
-  statics = 1 << 4,
-  thread_statics = 1 << 5,
-  collectible = 1 << 6,
-  ref_counts = 1 << 7,
-  names = 1 << 8,
-  fields = 1 << 9,
-  delegates = 1 << 10,
-  strings = 1 << 11,
-  sync_blocks = 1 << 12,
-  locks = 1 << 13,
-  thread_ids = 1 << 14,
-  segments = 1 << 15,
-  gc = 1 << 16,
-  source = 1 << 17, // what the layout was learned from
-};
-constexpr u32 roots = stacks | handles | finalizers | statics | thread_statics;
-constexpr u32 life = roots | collectible; // of a reference count that is not known nobody dies
-constexpr u32 threads = contexts | stacks | thread_statics | locks | thread_ids;
+using enum AnswerPart;
+
+constexpr AnswerParts threads = contexts | stacks | thread_statics | locks | thread_ids;
 
 // What may be wrong without them, in their order.
-constexpr const char *texts[] = {
+constexpr const char *texts[answer_part_count] = {
     "allocation contexts of threads may not have been skipped",
     "what stacks keep alive may be missing",
     "GC handles, and what they keep alive, may be missing",
@@ -56,7 +37,7 @@ constexpr const char *texts[] = {
 
 struct Value {
   const char *name; // of a value; of all that begin so, if it ends with '*'
-  u32 parts;
+  AnswerParts parts;
 };
 // The first row that matches counts.
 constexpr Value values[] = {
@@ -76,7 +57,7 @@ constexpr Value values[] = {
     {"Thread Contract", threads},
 
     {"ThreadStore", threads},
-    {"ThreadStore.ThreadCount", 0}, // only compared with
+    {"ThreadStore.ThreadCount", {}}, // only compared with
     {"ThreadStore.*", threads},
     {"Thread.LinkNext", threads},
     {"Thread.OSId", stacks | thread_ids},
@@ -86,7 +67,7 @@ constexpr Value values[] = {
     {"Thread.InlinedThreadLocalStatics", thread_statics},
     {"Thread.AllocContext", contexts},
     {"Thread.RuntimeThreadLocals", contexts},
-    {"Thread.*", 0}, // exceptions and the like, which nobody asks for
+    {"Thread.*", {}}, // exceptions and the like, which nobody asks for
     {"RuntimeThreadLocals.*", contexts},
     {"EEAllocContext.*", contexts | gc},
     {"GCAllocContext.AllocBytes*", gc},
@@ -126,11 +107,11 @@ constexpr Value values[] = {
     {"StringMethodTable", names | strings | fields},
     {"ObjectMethodTable", names},
     {"FreeObjectMethodTable", names},
-    {"ExceptionMethodTable", 0},
+    {"ExceptionMethodTable", {}},
     {"String.*", strings | fields},
     {"Array.*", fields},
     {"Object.*", fields},
-    {"Object*", 0},
+    {"Object*", {}},
     {"EEClass.*", fields | statics | names},
     {"FieldDesc.*", fields | statics},
     {"MethodDesc*", delegates},
@@ -161,34 +142,9 @@ constexpr Value values[] = {
     {"GCHeap.FinalizeQueue", finalizers | gc},
     {"GCHeapFinalizeQueue", finalizers | gc},
     {"HeapSegment.*", segments},
-    {"MinObjectSize", 0},
+    {"MinObjectSize", {}},
     // All else is of the GC.
     {"*", gc},
-};
-
-struct VerbRow {
-  const char *verb;
-  u32 parts;
-};
-constexpr u32 everything = ~u32{0};
-constexpr VerbRow verb_rows[] = {
-    {"stat", contexts | names},
-    {"segments", contexts | segments},
-    {"objects", contexts | names},
-    {"show", contexts | names | fields | delegates | strings | life | thread_ids},
-    {"path", contexts | names | fields | delegates | life | thread_ids},
-    {"retained", contexts | names | life | thread_ids},
-    {"handles", contexts | names | handles | ref_counts},
-    {"roots", contexts | names | roots | ref_counts | thread_ids},
-    {"gc", gc | contexts | thread_ids},
-    {"info", everything},
-    {"verify", contexts | names | fields | sync_blocks | locks | life},
-    {"exceptions", contexts | names | fields | delegates | handles},
-    {"locks", contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics},
-    {"async", contexts | names | fields | delegates},
-    {"contract", 0}, // shows the values themselves
-    {"extract", everything},
-    {"ps", 0},
 };
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -198,19 +154,11 @@ bool matches(std::string_view pattern, std::string_view name) {
   return name.starts_with(pattern.substr(0, star)) && name.ends_with(pattern.substr(star + 1));
 }
 
-u32 parts_of_value(std::string_view name) {
+AnswerParts parts_of_value(std::string_view name) {
   for (const Value &value : values)
     if (matches(value.name, name))
       return value.parts;
-  return 0;
-}
-
-u32 parts_of_verb(std::string_view verb, const Question &question) {
-  u32 out = everything;
-  for (const VerbRow &row : verb_rows)
-    if (verb == row.verb)
-      out = row.parts;
-  return question.live || question.dead || question.by == "retained" ? out | life : out;
+  return {};
 }
 
 // Published, though not all that is looked for bears it out: then it is used.
@@ -231,21 +179,25 @@ std::string list_of(const std::vector<std::string> &names) {
 
 } // namespace
 
-MissingParts missing_parts(const ContractDescriptor &descriptor, std::string_view verb, const Question &question,
+AnswerParts parts_of(const Verb &verb, const Plan &plan) {
+  const bool follows_references = plan.certain().has(Pass::references);
+  return follows_references ? verb.parts | life_parts : verb.parts;
+}
+
+MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted,
                            const std::vector<std::string> &said) {
   MissingParts out;
-  u32 wanted = parts_of_verb(verb, question);
   if (descriptor.try_number("FeatureCOMInterop").value_or(0) == 0)
-    wanted &= ~u32{ref_counts}; // there are none
+    wanted = wanted.without(ref_counts); // there are none
   std::vector<std::vector<std::string>> names_by_part(std::size(texts));
   for (const auto &[name, why] : descriptor.missing) {
-    const u32 parts = is_there(descriptor, name) ? 0 : parts_of_value(name) & wanted;
-    out.is_incomplete |= (parts & (life | contexts)) != 0;
+    const AnswerParts parts = is_there(descriptor, name) ? AnswerParts() : parts_of_value(name) & wanted;
+    out.is_incomplete |= parts.meets(life_parts | contexts);
     auto names_it = [&](const std::string &note) { return note.find(name) != note.npos; };
-    if (!parts || std::any_of(said.begin(), said.end(), names_it))
+    if (parts.empty() || std::any_of(said.begin(), said.end(), names_it))
       continue;
     // One note is enough, under the first of its parts.
-    const u64 first = static_cast<u64>(std::countr_zero(parts));
+    const u64 first = static_cast<u64>(std::countr_zero(parts.bits()));
     if (name.starts_with("contract "))
       out.notes.push_back("the " + name + " " + why + "; " + texts[first]);
     else
@@ -258,27 +210,22 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, std::string_vie
   return out;
 }
 
-void add_missing_parts(const ContractDescriptor &descriptor, const Verb &verb, const Question &question,
-                       report::Answer &answer) {
+void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer) {
   if (!answer.completeness)
     return;
   std::vector<std::string> &notes = answer.completeness->notes;
-  const MissingParts missing = missing_parts(descriptor, verb.name, question, notes);
+  const MissingParts missing = missing_parts(snapshot.runtime().descriptor(), wanted, notes);
   notes.insert(notes.end(), missing.notes.begin(), missing.notes.end());
-  if (!missing.is_incomplete || verb.name == std::string_view("info"))
+  if (!missing.is_incomplete || verb.tells_missing_parts)
     return;
   answer.completeness->complete = false;
-  if (answer.headline.find("INCOMPLETE") == answer.headline.npos)
+  if (!answer.completeness->is_in_headline)
     answer.headline += "; INCOMPLETE: see the notes";
 }
 
 bool is_known_missing(std::string_view value) {
   return std::any_of(std::begin(values), std::end(values),
                      [&](const Value &v) { return std::string_view(v.name) != "*" && matches(v.name, value); });
-}
-
-bool is_known_verb(std::string_view verb) {
-  return std::any_of(std::begin(verb_rows), std::end(verb_rows), [&](const VerbRow &row) { return verb == row.verb; });
 }
 
 } // namespace dnheap

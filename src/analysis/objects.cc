@@ -114,10 +114,11 @@ report::RowSource sorted(const std::shared_ptr<Selection> &selection, const std:
 
 } // namespace
 
+Plan plan_objects(const Question &question) { return Plan(passes_of_life(question) | Pass::tally); }
+
 report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
   using report::Kind;
-  filter_of(snapshot, question); // marks before the first walk, which it shares
-  report::Answer answer = begin_answer(snapshot, question, "objects");
+  report::Answer answer = begin_answer(snapshot, "objects");
   report::Table table;
   table.name = "objects";
   table.columns = {{"address", "Address", Kind::address},

@@ -91,7 +91,7 @@ std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
 }
 
 report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address) {
-  report::Answer answer = begin_indexed_answer(snapshot, question, "path");
+  report::Answer answer = begin_answer(snapshot, "path");
   ObjectView view(snapshot);
   std::string note;
   const ObjectId object = view.at(address, note);
@@ -137,7 +137,7 @@ Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Ad
 }
 
 report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
-  report::Answer answer = begin_indexed_answer(snapshot, question, "path");
+  report::Answer answer = begin_answer(snapshot, "path");
   const Meant meant = types_meant(snapshot, question, method_table);
   TypePaths paths = find_type_paths(snapshot, meant.types);
   if (question.sort == "instances")
@@ -195,9 +195,21 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
 
 } // namespace
 
-report::Answer answer_path(Snapshot &snapshot, const Question &question) {
+Plan plan_path(const Question &question) {
   if (question.subject.empty())
     throw UsageError("which object, or which type? an address or a name is wanted behind the target");
+  Plan plan;
+  plan.then(Pass::graph | Pass::owned_roots);
+  if (question.all)
+    plan.then("referrers");
+  plan.then("breadth-first search").perhaps(Pass::live);
+  const bool is_address = written_address(question.subject).has_value(); // perhaps of a MethodTable, or it is a name
+  for (const char *of_types : {"folding of paths", "reachable objects", "reachable without a set"})
+    is_address ? plan.perhaps(of_types) : plan.then(of_types);
+  return plan;
+}
+
+report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   const std::optional<Address> address = find_address(snapshot, question.subject);
   const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
   if (of_type && question.all)
@@ -205,6 +217,7 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   if (!of_type && !question.sort.empty())
     throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
                      question.sort);
+  snapshot.prepare(Pass::index);
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address);
   add_root_notes(snapshot, answer);

@@ -68,6 +68,7 @@ PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, 
   const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
   out.root = root_facts(snapshot, path.owner, root);
   out.owner = owner.name;
+  out.is_static = owner.kind == RootKind::static_field;
   out.conservative = owner.conservative;
   FoldedFields fields;
   for (u64 i = 0; i < objects.size(); ++i) {
@@ -125,7 +126,7 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
 }
 
 std::string path_text(const PathSteps &path) {
-  std::string out = path.owner + (path.owner.starts_with("static ") || path.steps.size() < 2 ? "" : " → ");
+  std::string out = path.owner + (path.is_static || path.steps.size() < 2 ? "" : " → ");
   const u64 between = path.left_out ? path.steps.size() / 2 : 0; // what was left out lies in front of this one
   for (u64 i = 1; i < path.steps.size();) {
     if (i == between)

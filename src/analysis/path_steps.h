@@ -17,6 +17,7 @@ struct PathStep {
 struct PathSteps {
   std::vector<report::Fact> root; // as in the table `roots`
   std::string owner;              // "static Shop.Cache._items"
+  bool is_static = false;         // a static field
   bool conservative = false;
   std::vector<PathStep> steps; // of a very long path the first and the last ones
   u64 left_out = 0;            // how many between them

@@ -378,23 +378,33 @@ constexpr const char *together_note =
     "each instance by itself: what only several of them hold together is in no row; dnheap path "
     "TARGET TYPE tells what would be freed with all of a type";
 
+bool is_of_tree(const Question &question) { return question.tree || question.table == "tree"; }
+
 } // namespace
 
-report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_indexed_answer(snapshot, question, "retained");
+Plan plan_retained(const Question &question) {
+  const bool is_tree = is_of_tree(question);
   if (question.tree && !question.table.empty() && question.table != "tree")
     throw UsageError("--tree is a table of its own: there is " + question.table + " without it");
-  if (question.tree || question.table == "tree") {
-    if (!question.type_regex.empty() || !question.type_exact.empty())
-      throw UsageError("--type chooses rows of the other tables: the tree has all types");
+  if (is_tree && (!question.type_regex.empty() || !question.type_exact.empty()))
+    throw UsageError("--type chooses rows of the other tables: the tree has all types");
+  if (!is_tree && question.depth)
+    throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
+                     std::to_string(*question.depth));
+  Plan plan(Pass::dominators);
+  if (!is_tree)
+    plan.then("retained by group");
+  return plan.perhaps(Pass::live);
+}
+
+report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "retained", HeapSum::in_table);
+  if (is_of_tree(question)) {
     answer.tables.push_back(tree_table(snapshot, question));
     if (question.depth.value_or(0) > Tree::most_levels)
       answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(Tree::most_levels) +
                                            " are not shown");
   } else {
-    if (question.depth)
-      throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
-                       std::to_string(*question.depth));
     const auto shared = std::make_shared<Holding>(snapshot, question);
     Holding &holding = *shared;
     answer.tables.push_back(owners_table(holding));

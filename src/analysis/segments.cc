@@ -158,7 +158,7 @@ report::Table generations_table(const Heap &heap, const HeapTally &tally, std::o
 } // namespace
 
 report::Answer answer_segments(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, question, "segments");
+  report::Answer answer = begin_answer(snapshot, "segments", HeapSum::in_table);
   std::optional<u8> generation = generation_of(question);
   answer.tables.push_back(
       segments_table(snapshot.runtime(), snapshot.heap(), snapshot.tally(), generation, question.verbose));

@@ -271,15 +271,25 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
 
 } // namespace
 
+Plan plan_show(const Question &question) {
+  if (question.table == "elements" && !question.values)
+    throw UsageError("--table elements shows contents: it needs --values");
+  // Of a MethodTable the counts alone, without objects' numbers.
+  Plan plan;
+  plan.then(Pass::owners).then("referrers").then("mark");
+  if (question.closure)
+    plan.then("closure");
+  return plan;
+}
+
 report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   Question question = asked;
   question.values &= !is_blanked(snapshot);
-  if (question.table == "elements" && !asked.values)
-    throw UsageError("--table elements shows contents: it needs --values");
   const Address address = address_of_subject(snapshot, question);
   if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
     return show_type(snapshot, question, address);
-  report::Answer answer = begin_indexed_answer(snapshot, question, "show");
+  snapshot.prepare(Pass::index);
+  report::Answer answer = begin_answer(snapshot, "show");
   ObjectView view(snapshot);
   std::string note;
   ObjectId object = view.at(address, note);

@@ -169,11 +169,11 @@ void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine
 std::string filter_words(const Question &question) {
   std::string out;
   if (question.generation)
-    out += " --gen " + *question.generation;
+    out += std::string(" --gen ") + name_of(*question.generation);
   if (question.min_bytes)
     out += " --min " + std::to_string(question.min_bytes);
-  if (question.live || question.dead)
-    out += question.live ? " --live" : " --dead";
+  if (question.life != Life::any)
+    out += question.life == Life::live ? " --live" : " --dead";
   if (question.range)
     out += " --range " + hex(question.range->first) + "-" + hex(question.range->second);
   return out;
@@ -181,13 +181,21 @@ std::string filter_words(const Question &question) {
 
 } // namespace
 
-report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
-  if (question.by == "retained" && question.dead)
+Plan plan_stat(const Question &question) {
+  const bool retained = question.by == "retained";
+  if (retained && question.life == Life::dead)
     throw UsageError("--by retained is about what would be freed: dead objects hold nothing that is alive");
-  if (question.by == "retained")
-    snapshot.index(); // one walk gives this and the counts
+  Plan plan(passes_of_life(question) | (retained ? Pass::index : Pass::tally));
+  if (question.life != Life::any || question.min_bytes || question.range)
+    plan.then("walk");
+  if (retained)
+    plan.then(Pass::dominators).then("retained by group").perhaps(Pass::live);
+  return plan;
+}
+
+report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   ObjectFilter filter = filter_of(snapshot, question);
-  report::Answer answer = begin_answer(snapshot, question, "stat");
+  report::Answer answer = begin_answer(snapshot, "stat", HeapSum::in_table);
   HeapTally filtered;
   if (!filter.everything())
     filtered = snapshot.tally(filter);

@@ -31,10 +31,7 @@ void TypeFilter::add_notes(report::Answer &answer) const {
 std::optional<u8> generation_of(const Question &question) {
   if (!question.generation)
     return std::nullopt;
-  for (u8 g = 0; g < generation_count; ++g)
-    if (*question.generation == name_of(static_cast<GCSegmentGeneration>(g)))
-      return g;
-  throw Error("--gen " + *question.generation + ": gen0, gen1, gen2, loh, poh or frozen");
+  return static_cast<u8>(*question.generation);
 }
 
 } // namespace dnheap

@@ -117,6 +117,7 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
     TypePath &to = out.paths.emplace_back();
     to.owner = OwnerId{path.owner};
     to.owner_text = owners.owners[path.owner].name;
+    to.is_static = owners.owners[path.owner].kind == RootKind::static_field;
     to.instances = path.instances;
     to.bytes = bytes[i];
     to.example = view.address(path.example);
@@ -140,7 +141,7 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
 
 std::string TypePath::text() const {
   // "static Shop.Cache.Items._size" reads well; "stack of thread 5._size" does not.
-  std::string out = owner_text + (owner_text.starts_with("static ") || steps.empty() ? "" : " → ");
+  std::string out = owner_text + (is_static || steps.empty() ? "" : " → ");
   for (const Step &step : steps) {
     const bool repeats = step.least != 1 || step.most != 1;
     out += repeats && step.fields.size() > 1 ? "(" : "";

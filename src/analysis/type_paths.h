@@ -18,6 +18,7 @@ struct TypePath {
   };
   OwnerId owner{};
   std::string owner_text; // "static Shop.Cache._items"
+  bool is_static = false; // the owner is a static field
   std::vector<Step> steps;
   u64 instances = 0, bytes = 0;
   std::optional<u64> retained; // freed if all of them went: bytes; told of those with most bytes only

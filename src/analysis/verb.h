@@ -2,67 +2,84 @@
 // checks follow from the rows; a new analysis is one file and one row. An AnswerFunction may throw Error, UsageError,
 // NotFound and Interrupted; it is called once, from one thread.
 #pragma once
-#include "base/integers.h"
+#include "analysis/answer_part.h"
+#include "analysis/plan.h"
 #include "base/watch.h"
 #include "report/answer.h"
 
-#include <optional>
+#include <array>
+#include <concepts>
 #include <span>
-#include <string>
-#include <utility>
+#include <string_view>
 
 namespace dnheap {
 
 class Snapshot;
 
-// What the user asked for beyond the verb and the target.
-struct Question {
-  std::string type_regex, type_exact;    // RE2, already known to be valid; a full type name; empty = any
-  std::optional<std::string> generation; // gen0, gen1, gen2, loh, poh, frozen
-  u64 min_bytes = 0;
-  std::optional<std::pair<Address, Address>> range; // [first, second)
-  std::string subject;             // the address or type name behind the target, where the verb takes one
-  bool live = false, dead = false; // only objects that are, or are not, reachable
-  bool all = false;                // not just the shortest path
-  bool closure = false;            // also what is reachable from the object
-  bool tree = false;               // the dominator tree instead of sums
-  bool values = false;             // contents of strings and fields
-  std::optional<u64> depth;        // levels of a tree; 4 where nothing is said
-  std::string by;                  // what rows are sums of, or what they are ordered by
-  std::string sort;                // one of the verb's sort_columns; empty = the verb's own order
-  std::string table;               // the only one that will be shown; empty = all
-  u64 top = 0;                     // rows that will be shown of each table; 0 = all
-  bool top_is_asked = false;       // the user gave that number: 0 means all, however many
-  bool verbose = false;
-  std::string output;     // the file to make, of verbs that make one
-  bool no_values = false; // blank the contents in it
-  std::string target;     // what the user named, for the headline and the next command
+using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
+// What the question takes. May throw UsageError, where options exclude each other.
+using PlanFunction = Plan (*)(const Question &question);
+
+// The words of a list in a row.
+class Words {
+public:
+  constexpr Words() = default;
+  template <std::convertible_to<std::string_view>... Text>
+  constexpr Words(Text... words) : words_{words...}, count_(sizeof...(words)) {}
+
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr auto begin() const { return words_.begin(); }
+  constexpr auto end() const { return words_.begin() + count_; }
+  operator std::span<const std::string_view>() const { return {words_.data(), count_}; }
+
+private:
+  std::array<std::string_view, 16> words_;
+  u64 count_ = 0;
 };
 
-using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
+// What stands behind the target on the command line. False: nothing.
+struct SubjectWords {
+  const char *name = nullptr; // as the help calls it: "ADDR"
+  const char *asked = "";     // "which object?"
+  constexpr explicit operator bool() const { return name != nullptr; }
+};
 
 struct Verb {
-  const char *name;
-  const char *question; // "which types fill the heap?"
-  const char *details;  // paragraphs for `dnheap VERB --help`
-  // Names, with spaces between. Whatever a verb does not list is wrong usage, never silently ignored.
-  const char *filters; // of: type gen min range live all closure tree values no-values (type includes --type-exact)
-  const char *sort_columns; // keys that --sort takes; the first is the verb's own order
-  const char *tables;       // keys that --table takes; the first is the main one
-  AnswerFunction answer;
-  // What stands behind the target on the command line, as the help calls it: "ADDR", "ADDR|TYPE"; null: nothing.
-  const char *subject = nullptr;
-  const char *by = ""; // words that --by takes
+  const char *name = "";
+  const char *question = ""; // "which types fill the heap?"
+  const char *details = "";  // paragraphs for `dnheap VERB --help`
+  SubjectWords subject = {};
+  // Whatever a verb does not list is wrong usage, never silently ignored.
+  EnumSet<Takes> takes = {};
+  Words sort_columns = {}; // keys that --sort takes; the first is the verb's own order
+  Words by = {};           // words that --by takes
+  Words tables = {};       // keys that --table takes; the first is the main one
+  // What of the runtime's description the answer rests on: where something of that is missing, it says so.
+  AnswerParts parts = {};
+  bool tells_missing_parts = false; // but shows nothing that would be wrong without them
+  PlanFunction plan = [](const Question &) { return Plan(); };
+  AnswerFunction answer = nullptr;
   // Of a verb that takes no target, instead of `answer`. May throw as that does.
   report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
   // -o, which must be given, names the file that the verb makes; its answer goes to standard output. Such a verb is
   // asked of a Snapshot that records what is read.
   bool makes_file = false;
+  // It reads nothing but objects and what `extract` asks for of every type, which so does not ask this verb. Verbs with
+  // a subject are not asked in any case.
+  bool reads_objects_only = false;
 };
 
-// The verb's answer. Asks again when part of the dump was lost meanwhile, so that nothing in it rests on bytes that
-// could not be read; rows that are still to be streamed check that themselves.
+// Throws UsageError unless the question's words are among those of the row's lists.
+void check_words(const Verb &verb, const Question &question);
+
+// The verb's answer: checks the question's words, has done what the verb's plan begins with, and asks again when part
+// of the dump was lost meanwhile (on_sound_memory), so that nothing in the answer rests on bytes that could not be
+// read; rows that are still to be streamed check that themselves.
 report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question);
+
+// The passes that a question will take, by the names that Progress has, from opening the target to writing the answer:
+// so that whoever waits can be told which of how many it is. May throw as `plan` does.
+std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process);
 
 // In the order of the help; the first is what `dnheap FILE` alone means.
 std::span<const Verb> verbs();

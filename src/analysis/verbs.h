@@ -1,8 +1,12 @@
-// The answer functions, each in the file named after its verb. For verbs.cc only.
+// The answer functions, and plans that depend on the question, each in the file named after its verb. For verbs.cc
+// only.
 #pragma once
 #include "analysis/verb.h"
 
 namespace dnheap {
+
+// Of `gc`, whose own table says what is missing.
+inline constexpr AnswerParts gc_answer_parts = {AnswerPart::gc, AnswerPart::contexts, AnswerPart::thread_ids};
 
 report::Answer answer_stat(Snapshot &snapshot, const Question &question);
 report::Answer answer_show(Snapshot &snapshot, const Question &question);
@@ -20,6 +24,15 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
+Plan plan_stat(const Question &question);
+Plan plan_objects(const Question &question);
+Plan plan_show(const Question &question);
+Plan plan_path(const Question &question);
+Plan plan_retained(const Question &question);
+Plan plan_verify(const Question &question);
+Plan plan_async(const Question &question);
+Plan plan_extract(const Question &question);
+
 report::Answer answer_ps(const Question &question, const Watch &watch);
 
 } // namespace dnheap

@@ -231,6 +231,8 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
   return table;
 }
 
+bool has_invariants(const Question &question) { return question.all || question.table == "invariants"; }
+
 // The end of the headline.
 std::string verdict(const ReferenceCheck &check, u64 moving, u64 problems) {
   if (problems)
@@ -243,8 +245,16 @@ std::string verdict(const ReferenceCheck &check, u64 moving, u64 problems) {
 
 } // namespace
 
+Plan plan_verify(const Question &question) {
+  Plan plan(Pass::references);
+  plan.then("references");
+  if (has_invariants(question))
+    plan.then(Pass::dominators).then(Pass::live).then("invariants");
+  return plan.perhaps(Pass::live);
+}
+
 report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_indexed_answer(snapshot, question, "verify");
+  report::Answer answer = begin_answer(snapshot, "verify");
   HeaderCheck headers(snapshot.runtime());
   const Walked walked(snapshot);
   auto look = [&](const NoDamage &no_damage) {
@@ -268,7 +278,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   const u64 gaps = answer.completeness->gaps.size() + answer.completeness->more_gaps - gaps_of_collection;
   u64 problems = check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + gaps;
   std::vector<report::Table> more;
-  if (question.all || question.table == "invariants")
+  if (has_invariants(question))
     more.push_back(invariants_table(snapshot, all, problems));
   answer.completeness->complete &= problems == 0;
   answer.headline += verdict(check, moving, problems);

@@ -75,7 +75,7 @@ std::vector<TypeTally> Heap::types() const {
   return out;
 }
 
-Completeness Heap::completeness() const { return outer(*begin_answer(state_->inside(), {}, "").completeness); }
+Completeness Heap::completeness() const { return outer(*begin_answer(state_->inside(), "").completeness); }
 
 void Heap::for_each_block(const std::function<bool(std::span<const HeapObject>)> &visit) const {
   dnheap::Snapshot &of = state_->inside();

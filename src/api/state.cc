@@ -10,7 +10,7 @@ State::State(std::unique_ptr<dnheap::Snapshot> of) : of_(std::move(of)) {}
 State::~State() = default;
 
 void State::check_memory() {
-  if (of_->forget_lost_memory())
+  if (of_->has_lost_memory())
     throw Error(of_->target().path + ": part of it was lost while it was read; open it again");
 }
 

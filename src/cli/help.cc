@@ -47,7 +47,10 @@ template <class Test> std::string option_lines(Test wanted) {
   return out;
 }
 
-bool is_common(const Option &option) { return *option.needs == 0 || option.needs == std::string_view("target"); }
+bool is_common(const Option &option) {
+  const Needs *needs = std::get_if<Needs>(&option.needs);
+  return needs && (*needs == Needs::nothing || *needs == Needs::target);
+}
 
 } // namespace
 
@@ -85,12 +88,12 @@ std::string verb_help(const Verb &verb) {
   }
   if (*verb.details)
     out += "\n";
-  if (*verb.tables)
-    out += fmt::format("tables (--table): {}\n", fmt::join(words_of(verb.tables), ", "));
-  if (*verb.sort_columns)
-    out += fmt::format("columns to sort by (--sort): {}\n", fmt::join(words_of(verb.sort_columns), ", "));
-  if (*verb.by)
-    out += fmt::format("words for --by: {}\n", fmt::join(words_of(verb.by), ", "));
+  if (!verb.tables.empty())
+    out += fmt::format("tables (--table): {}\n", fmt::join(verb.tables, ", "));
+  if (!verb.sort_columns.empty())
+    out += fmt::format("columns to sort by (--sort): {}\n", fmt::join(verb.sort_columns, ", "));
+  if (!verb.by.empty())
+    out += fmt::format("words for --by: {}\n", fmt::join(verb.by, ", "));
   std::string own = option_lines([&](const Option &option) { return !is_common(option) && takes(verb, option); });
   if (!own.empty())
     out += "\noptions of this verb:\n" + own;

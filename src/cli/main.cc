@@ -1,6 +1,6 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
-#include "analysis/passes.h"
+#include "analysis/verb.h"
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "base/not_found.h"
@@ -83,7 +83,8 @@ int answer_question(const Options &options) {
   cancel_on_interrupt(progress);
   std::vector<PassTime> times;
   Watch watch{&progress, options.perf ? &times : nullptr};
-  ProgressLine line(progress, passes_of(*options.verb, options.question), options.progress && is_terminal(2));
+  ProgressLine line(progress, passes_of(*options.verb, options.question, options.process.has_value()),
+                    options.progress && is_terminal(2));
 
   std::unique_ptr<Snapshot> snapshot;
   report::Answer answer;

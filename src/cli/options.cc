@@ -15,8 +15,6 @@ namespace dnheap::cli {
 
 namespace {
 
-constexpr std::string_view generations[] = {"gen0", "gen1", "gen2", "loh", "poh", "frozen"};
-
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 template <class Words> std::string joined(const Words &words) {
@@ -77,9 +75,15 @@ void set_generation(Options &options, std::string_view value) {
   std::string word = lower_case(value);
   if (word == "0" || word == "1" || word == "2")
     word.insert(0, "gen");
-  if (std::find(std::begin(generations), std::end(generations), word) == std::end(generations))
-    check_word("--gen", value, std::span(generations));
-  options.question.generation = std::move(word);
+  std::vector<std::string_view> names;
+  for (u8 g = 0; g < generation_count; ++g) {
+    const auto generation = static_cast<GCSegmentGeneration>(g);
+    names.push_back(name_of(generation));
+    if (word == names.back())
+      options.question.generation = generation;
+  }
+  if (!options.question.generation)
+    check_word("--gen", value, names);
 }
 
 void set_modules(Options &options, std::string_view value) {
@@ -89,78 +93,78 @@ void set_modules(Options &options, std::string_view value) {
 }
 
 const Option table[] = {
-    {"type", 0, "RE", "type",
+    {"type", 0, "RE", Takes::type,
      "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
      set_type, true},
-    {"type-exact", 0, "NAME", "type",
+    {"type-exact", 0, "NAME", Takes::type,
      "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
      [](Options &o, std::string_view v) { o.question.type_exact = v; }, true},
-    {"gen", 0, "GENERATION", "gen", "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen", set_generation,
-     true},
-    {"min", 0, "SIZE", "min", "only objects of at least this size",
+    {"gen", 0, "GENERATION", Takes::generation, "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
+     set_generation, true},
+    {"min", 0, "SIZE", Takes::min_bytes, "only objects of at least this size",
      [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }, true},
-    {"range", 0, "A-B", "range", "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
+    {"range", 0, "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
      },
      true},
-    {"live", 0, nullptr, "live", "only objects that something keeps alive",
-     [](Options &o, std::string_view) { o.question.live = true; }},
-    {"dead", 0, nullptr, "live", "only objects that nothing keeps alive",
-     [](Options &o, std::string_view) { o.question.dead = true; }},
-    {"all", 0, nullptr, "all",
+    {"live", 0, nullptr, Takes::life, "only objects that something keeps alive",
+     [](Options &o, std::string_view) { o.live = true; }},
+    {"dead", 0, nullptr, Takes::life, "only objects that nothing keeps alive",
+     [](Options &o, std::string_view) { o.dead = true; }},
+    {"all", 0, nullptr, Takes::all,
      "path: one for each root that reaches the object, not just the shortest; verify: the graph, too",
      [](Options &o, std::string_view) { o.question.all = true; }},
-    {"closure", 0, nullptr, "closure", "also all that the object reaches, whoever else holds it",
+    {"closure", 0, nullptr, Takes::closure, "also all that the object reaches, whoever else holds it",
      [](Options &o, std::string_view) { o.question.closure = true; }},
-    {"tree", 0, nullptr, "tree", "who keeps what alive, level by level",
+    {"tree", 0, nullptr, Takes::tree, "who keeps what alive, level by level",
      [](Options &o, std::string_view) { o.question.tree = true; }},
-    {"depth", 0, "N", "tree", "levels of the tree (default 4)",
+    {"depth", 0, "N", Takes::tree, "levels of the tree (default 4)",
      [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
-    {"values", 0, nullptr, "values", "show the contents of strings and fields",
+    {"values", 0, nullptr, Takes::values, "show the contents of strings and fields",
      [](Options &o, std::string_view) { o.question.values = true; }},
-    {"no-values", 0, nullptr, "no-values", "blank the contents of strings and fields in the file",
+    {"no-values", 0, nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
      [](Options &o, std::string_view) { o.question.no_values = true; }},
-    {"by", 0, "WHAT", "by", "what the rows are ordered by or sums of; the verb's help lists the words",
+    {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }},
-    {"sort", 0, "COLUMN", "sort", "sort the main table by this column",
+    {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
      [](Options &o, std::string_view v) { o.question.sort = v; }},
-    {"table", 0, "NAME", "table", "write only this table; csv writes one only: the first, or this",
+    {"table", 0, "NAME", Needs::tables, "write only this table; csv writes one only: the first, or this",
      [](Options &o, std::string_view v) { o.question.table = v; }},
-    {"top", 0, "N", "", "rows of each table at most, 0 = all (default: text 20, others all)",
+    {"top", 0, "N", Needs::nothing, "rows of each table at most, 0 = all (default: text 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
-    {"format", 0, "FORMAT", "", "text, json or csv (default text)", set_format},
-    {"exact", 0, nullptr, "", "text: bytes as digits, not as 861.0 MiB",
+    {"format", 0, "FORMAT", Needs::nothing, "text, json or csv (default text)", set_format},
+    {"exact", 0, nullptr, Needs::nothing, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
-    {"output", 'o', "FILE", "", "write the answer to this file; extract: the core",
+    {"output", 'o', "FILE", Needs::nothing, "write the answer to this file; extract: the core",
      [](Options &o, std::string_view v) { o.output = v; }},
-    {"modules", 0, "DIR", "target", "look here for module files that the dump lacks; may be given several times",
+    {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
      set_modules},
-    {"runtime", 0, "N", "target", "which runtime, when the process has several (from 1)",
+    {"runtime", 0, "N", Needs::target, "which runtime, when the process has several (from 1)",
      [](Options &o, std::string_view v) {
        o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));
      }},
-    {"pid", 'p', "PID", "target", "a process that runs here, instead of a file; it stands still meanwhile",
+    {"pid", 'p', "PID", Needs::target, "a process that runs here, instead of a file; it stands still meanwhile",
      [](Options &o, std::string_view v) { o.process = number("--pid", v); }},
-    {"no-pause", 0, nullptr, "target",
+    {"no-pause", 0, nullptr, Needs::target,
      "with --pid: let the process run on; what it changes meanwhile may come out wrong",
      [](Options &o, std::string_view) { o.pause = false; }},
-    {"threads", 0, "N", "target", "threads to use (default: one per processor)", set_threads},
-    {"max-memory", 0, "SIZE", "", "give up rather than use more memory than this",
+    {"threads", 0, "N", Needs::target, "threads to use (default: one per processor)", set_threads},
+    {"max-memory", 0, "SIZE", Needs::nothing, "give up rather than use more memory than this",
      [](Options &o, std::string_view v) { o.max_memory = size("--max-memory", v); }},
-    {"temp-dir", 0, "DIR", "target", "where to decompress dumps to (default: $TMPDIR, /var/tmp, /tmp)",
+    {"temp-dir", 0, "DIR", Needs::target, "where to decompress dumps to (default: $TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
-    {"strict", 0, nullptr, "target", "exit code 4 when part of the heap could not be read",
+    {"strict", 0, nullptr, Needs::target, "exit code 4 when part of the heap could not be read",
      [](Options &o, std::string_view) { o.strict = true; }},
-    {"perf", 0, nullptr, "", "print the time of every pass to standard error",
+    {"perf", 0, nullptr, Needs::nothing, "print the time of every pass to standard error",
      [](Options &o, std::string_view) { o.perf = true; }},
-    {"no-progress", 0, nullptr, "", "no progress line on the terminal",
+    {"no-progress", 0, nullptr, Needs::nothing, "no progress line on the terminal",
      [](Options &o, std::string_view) { o.progress = false; }},
-    {"verbose", 'v', nullptr, "", "more columns and notes",
+    {"verbose", 'v', nullptr, Needs::nothing, "more columns and notes",
      [](Options &o, std::string_view) { o.question.verbose = true; }},
-    {"help", 'h', nullptr, "", "this text; after a verb, that verb's",
+    {"help", 'h', nullptr, Needs::nothing, "this text; after a verb, that verb's",
      [](Options &o, std::string_view) { o.help = true; }},
-    {"version", 0, nullptr, "", "the version", [](Options &o, std::string_view) { o.version = true; }},
+    {"version", 0, nullptr, Needs::nothing, "the version", [](Options &o, std::string_view) { o.version = true; }},
 };
 
 // "--name", as the user is to write it.
@@ -185,6 +189,7 @@ public:
     options_.question.top = options_.top.value_or(options_.writer->default_top);
     options_.question.top_is_asked = options_.top.has_value();
     options_.question.target = options_.target;
+    options_.question.life = options_.live ? Life::live : options_.dead ? Life::dead : Life::any;
     return options_;
   }
 
@@ -318,7 +323,7 @@ private:
         throw UsageError(usage_of(*options_.verb) + ": it takes no target");
       return;
     }
-    const char *subject = options_.verb->subject;
+    const SubjectWords &subject = options_.verb->subject;
     const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
     if (!options_.process) {
@@ -331,7 +336,7 @@ private:
       throw UsageError(options_.process && !subject ? "either --pid or a file, not both: " + quoted(words_[0])
                                                     : "unexpected " + quoted(words_[wanted]) + "; " + usage);
     if (words_.size() < wanted)
-      throw UsageError((subject == std::string_view("ADDR") ? "which object? " : "which object or type? ") + usage);
+      throw UsageError(subject.asked + (" " + usage));
     if (subject)
       options_.question.subject = words_[0];
     if (options_.process)
@@ -353,14 +358,9 @@ private:
     for (const Option *option : used_)
       if (!takes(verb, *option))
         refuse(verb, *option);
-    if (!options_.question.sort.empty())
-      check_word("--sort", options_.question.sort, words_of(verb.sort_columns));
-    if (!options_.question.by.empty())
-      check_word("--by", options_.question.by, words_of(verb.by));
-    if (options_.question.live && options_.question.dead)
+    if (options_.live && options_.dead)
       throw UsageError("--live and --dead exclude each other");
-    if (!options_.question.table.empty())
-      check_word("--table", options_.question.table, words_of(verb.tables));
+    check_words(verb, options_.question);
   }
 
   [[noreturn]] void refuse(const Verb &verb, const Option &option) const {
@@ -386,23 +386,21 @@ std::span<const Option> option_table() { return table; }
 
 std::string usage_of(const Verb &verb) {
   return "usage: dnheap " + std::string(verb.name) + (verb.answer_alone ? "" : " TARGET") +
-         (verb.subject ? " " + std::string(verb.subject) : "") + (verb.makes_file ? " -o FILE" : "") + " [options]";
+         (verb.subject ? " " + std::string(verb.subject.name) : "") + (verb.makes_file ? " -o FILE" : "") +
+         " [options]";
 }
 
 bool takes(const Verb &verb, const Option &option) {
-  std::string_view needs = option.needs;
-  if (needs.empty())
-    return true;
-  if (needs == "target")
-    return !verb.answer_alone;
-  if (needs == "sort")
-    return *verb.sort_columns != 0;
-  if (needs == "by")
-    return *verb.by != 0;
-  if (needs == "table")
-    return *verb.tables != 0;
-  std::vector<std::string_view> filters = words_of(verb.filters);
-  return std::find(filters.begin(), filters.end(), needs) != filters.end();
+  if (const Takes *one = std::get_if<Takes>(&option.needs))
+    return verb.takes.has(*one);
+  switch (std::get<Needs>(option.needs)) {
+  case Needs::nothing: return true;
+  case Needs::target: return !verb.answer_alone;
+  case Needs::sort_columns: return !verb.sort_columns.empty();
+  case Needs::by: return !verb.by.empty();
+  case Needs::tables: return !verb.tables.empty();
+  }
+  return false;
 }
 
 Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs) {

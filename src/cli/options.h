@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace dnheap::cli {
@@ -15,6 +16,7 @@ struct Options {
   const Verb *verb = nullptr; // null only with help and version
   std::string target;
   Question question;
+  bool live = false, dead = false; // Question::life
 
   const report::Writer *writer = nullptr;
   std::optional<u64> top;
@@ -31,11 +33,14 @@ struct Options {
   bool perf = false, progress = true, strict = false;
 };
 
+// What a verb must have that takes an option: a target, or such a list in its row.
+enum class Needs : u8 { nothing, target, sort_columns, by, tables };
+
 struct Option {
-  const char *name;  // without the dashes
-  char letter;       // 0 = none
-  const char *value; // what help calls its value; null = takes none
-  const char *needs; // which of a verb's lists must name it: "type", "sort", …; "target": that it has one; empty: all
+  const char *name;                 // without the dashes
+  char letter;                      // 0 = none
+  const char *value;                // what help calls its value; null = takes none
+  std::variant<Needs, Takes> needs; // what a verb's row must have, or take
   const char *help;
   void (*set)(Options &options, std::string_view value);
   bool is_filter = false; // the last of two would silently replace the first; of others the last counts

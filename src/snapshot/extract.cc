@@ -48,7 +48,6 @@ std::vector<Range> initial_ranges(const Snapshot &snapshot) {
 } // namespace
 
 ExtractedCore extract_core(Snapshot &snapshot, const ExtractOptions &options) {
-  const u64 rebuilt = snapshot.times_rebuilt();
   ExtractedBytes bytes(snapshot, options.no_values);
   ExtractedCore out;
   out.heap_bytes = bytes.heap_bytes();
@@ -80,8 +79,7 @@ ExtractedCore extract_core(Snapshot &snapshot, const ExtractOptions &options) {
     }
   if (compressor)
     compressor->finish();
-  snapshot.forget_lost_memory();
-  if (snapshot.times_rebuilt() != rebuilt)
+  if (snapshot.has_lost_memory())
     throw Error(snapshot.target().path + ": part of it was lost while it was extracted; copy it to a sound disk first");
   file.commit();
   out.file_bytes = file.size();

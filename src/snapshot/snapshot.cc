@@ -39,7 +39,7 @@ std::string host_alone(const Target &target) {
 
 } // namespace
 
-struct Snapshot::Built {
+struct Snapshot::Results {
   std::unique_ptr<Runtime> runtime;
   std::unique_ptr<Heap> heap;
   std::unique_ptr<HeapTally> tally;
@@ -133,7 +133,7 @@ void Snapshot::copy_process() {
 }
 
 Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options)
-    : target_(std::move(target)), options_(options), built_(std::make_unique<Built>()) {
+    : target_(std::move(target)), options_(options), results_(std::make_unique<Results>()) {
   if (options_.threads == 0)
     options_.threads = processor_count();
   if (options_.record_reads) {
@@ -222,7 +222,8 @@ bool Snapshot::forget_lost_memory() {
     target_->absent.push_back({range.start, range.end, lost[range.cause].reason});
   std::sort(target_->absent.begin(), target_->absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
-  outdated_.push_back(std::exchange(built_, std::make_unique<Built>()));
+  results_ = std::make_unique<Results>();
+  target_->provenance.resize(module_file_rows_); // debug files are looked for again
   for (const LostRange &range : out) {
     const LostBytes &cause = lost[range.cause];
     if (cause.changed)
@@ -234,40 +235,67 @@ bool Snapshot::forget_lost_memory() {
   return true;
 }
 
-template <class Build> void Snapshot::build_on_sound_memory(Build build) {
-  if (is_building_) {
-    build();
-    return;
-  }
-  struct Building {
-    bool &flag;
-    explicit Building(bool &f) : flag(f) { flag = true; }
-    ~Building() { flag = false; }
-  } building(is_building_);
-  for (int tries = 0; tries < most_tries; ++tries) {
-    std::exception_ptr failure;
-    try {
-      build();
-    } catch (const Interrupted &) {
+bool Snapshot::has_lost_memory() const {
+  const std::vector<LostBytes> lost = find_lost_bytes();
+  if (lost.empty())
+    return false;
+  Memory without = target_->memory;
+  return !without.take_out(lost).empty();
+}
+
+// What `make` makes, unless part of the memory was lost meanwhile: then it may be wrong, and an error as well.
+template <class Make> auto Snapshot::made_of_sound_memory(Make make) {
+  try {
+    auto made = make();
+    if (!has_lost_memory())
+      return made;
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &) {
+    if (!has_lost_memory())
       throw;
-    } catch (const Error &) {
-      failure = std::current_exception(); // perhaps of what could not be read
-    }
-    if (!forget_lost_memory()) {
-      if (failure)
-        std::rethrow_exception(failure);
-      return;
-    }
   }
-  throw Error(explain("more and more of the file cannot be read; copy it to a sound disk first"));
+  throw Error(target_->path + ": part of it was lost while it was read; open it again");
+}
+
+template <class Make> auto Snapshot::work_out(Pass pass, Make make) {
+  if (!foreseen_.has(pass))
+    unforeseen_ |= pass;
+  return made_of_sound_memory(make);
+}
+
+void Snapshot::prepare(Passes passes) {
+  passes = with_foundations(passes);
+  if (passes.has(Pass::index))
+    index(); // copies a live process before anything else is read of it
+  if (passes.has(Pass::runtime))
+    runtime();
+  if (passes.has(Pass::heap))
+    heap();
+  if (passes.has(Pass::tally))
+    tally();
+  if (passes.has(Pass::roots))
+    roots();
+  if (passes.has(Pass::references))
+    references();
+  if (passes.has(Pass::live))
+    live();
+  if (passes.has(Pass::graph))
+    graph();
+  if (passes.has(Pass::owners))
+    owners();
+  if (passes.has(Pass::owned_roots))
+    owned_roots();
+  if (passes.has(Pass::dominators))
+    dominators();
 }
 
 const Runtime &Snapshot::runtime() {
-  if (!built_->runtime)
-    build_on_sound_memory([&] {
+  if (!results_->runtime)
+    results_->runtime = work_out(Pass::runtime, [&] {
       Timer timer(options_.watch, "runtime");
       try {
-        built_->runtime = choose_runtime();
+        return choose_runtime();
       } catch (const Interrupted &) {
         throw;
       } catch (const UsageError &) {
@@ -276,68 +304,64 @@ const Runtime &Snapshot::runtime() {
         throw Error(explain(e.what()) + (target_->advice.empty() ? "" : "; " + target_->advice));
       }
     });
-  return *built_->runtime;
+  return *results_->runtime;
 }
 
 const Heap &Snapshot::heap() {
-  if (!built_->heap)
-    build_on_sound_memory([&] {
+  if (!results_->heap)
+    results_->heap = work_out(Pass::heap, [&] {
       const Runtime &of = runtime();
       Timer timer(options_.watch, "segments");
-      built_->heap = std::make_unique<Heap>(of);
+      return std::make_unique<Heap>(of);
     });
-  return *built_->heap;
+  return *results_->heap;
 }
 
 const HeapTally &Snapshot::tally() {
-  if (!built_->tally)
-    build_on_sound_memory([&] {
+  if (!results_->tally)
+    results_->tally = work_out(Pass::tally, [&] {
       const Heap &of = heap();
-      built_->tally = std::make_unique<HeapTally>(tally_heap(of, runtime(), options_.threads, options_.watch));
+      return std::make_unique<HeapTally>(tally_heap(of, runtime(), options_.threads, options_.watch));
     });
-  return *built_->tally;
+  return *results_->tally;
 }
 
 HeapTally Snapshot::tally(const ObjectFilter &filter) {
-  HeapTally out;
-  build_on_sound_memory([&] {
-    const Heap &of = heap();
-    out = tally_heap(of, runtime(), options_.threads, options_.watch, filter);
-  });
-  return out;
+  const Heap &of = heap();
+  return made_of_sound_memory([&] { return tally_heap(of, runtime(), options_.threads, options_.watch, filter); });
 }
 
 const ObjectIndex &Snapshot::index() {
-  if (!built_->index)
-    build_on_sound_memory([&] {
-      copy_process();
-      const Heap &of = heap();
-      HeapBits starts(std::make_shared<HeapPlaces>(of, runtime().memory().format()));
-      HeapTally counts = tally_heap(of, runtime(), options_.threads, options_.watch, {}, &starts);
-      Timer timer(options_.watch, "index");
-      auto index = std::make_unique<ObjectIndex>(std::move(starts));
-      if (!built_->tally)
-        built_->tally = std::make_unique<HeapTally>(std::move(counts));
-      built_->index = std::move(index);
-    });
-  return *built_->index;
+  if (results_->index)
+    return *results_->index;
+  std::unique_ptr<HeapTally> counts;
+  results_->index = work_out(Pass::index, [&] {
+    copy_process();
+    const Heap &of = heap();
+    HeapBits starts(std::make_shared<HeapPlaces>(of, runtime().memory().format()));
+    counts = std::make_unique<HeapTally>(tally_heap(of, runtime(), options_.threads, options_.watch, {}, &starts));
+    Timer timer(options_.watch, "index");
+    return std::make_unique<ObjectIndex>(std::move(starts));
+  });
+  if (!results_->tally)
+    results_->tally = std::move(counts);
+  return *results_->index;
 }
 
 const RootSet &Snapshot::roots() {
-  if (!built_->roots)
-    build_on_sound_memory([&] {
+  if (!results_->roots)
+    results_->roots = work_out(Pass::roots, [&] {
       ObjectFinder objects(index(), heap(), runtime());
       Timer timer(options_.watch, "roots");
-      built_->roots =
-          std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.find(at); },
-                                               {.is_frozen = [&](Address at) { return heap().is_frozen(at); }}));
+      return std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.find(at); },
+                                                  {.is_frozen = [&](Address at) { return heap().is_frozen(at); }}));
     });
-  return *built_->roots;
+  return *results_->roots;
 }
 
 const References &Snapshot::references() {
-  if (!built_->references)
-    build_on_sound_memory([&] {
+  if (!results_->references)
+    results_->references = work_out(Pass::references, [&] {
       index();
       std::vector<Address> method_tables;
       for (const TypeTally &type : tally().types)
@@ -346,36 +370,36 @@ const References &Snapshot::references() {
       std::vector<Dependent> dependents;
       for (const DependentHandle &handle : roots().dependent)
         dependents.push_back({handle.key, handle.value});
-      built_->references = std::make_unique<References>(heap(), runtime(), method_tables, std::move(dependents));
+      return std::make_unique<References>(heap(), runtime(), method_tables, std::move(dependents));
     });
-  return *built_->references;
+  return *results_->references;
 }
 
 const LiveObjects &Snapshot::live() {
-  if (!built_->live)
-    build_on_sound_memory([&] {
+  if (!results_->live)
+    results_->live = work_out(Pass::live, [&] {
       const RootSet &from = roots();
       if (from.roots.empty())
         throw Error(explain("what is alive cannot be told without roots: " +
                             (from.problems.empty() ? "it has none" : from.problems.front())));
-      built_->live = std::make_unique<LiveObjects>(
+      return std::make_unique<LiveObjects>(
           mark_live(index(), references(), root_stages(from), options_.threads, options_.watch));
     });
-  return *built_->live;
+  return *results_->live;
 }
 
 const ObjectGraph &Snapshot::graph() {
-  if (!built_->graph)
-    build_on_sound_memory([&] {
-      built_->graph = std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch,
-                                                    roots().holders);
+  if (!results_->graph)
+    results_->graph = work_out(Pass::graph, [&] {
+      return std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch,
+                                           roots().holders);
     });
-  return *built_->graph;
+  return *results_->graph;
 }
 
 const RootOwners &Snapshot::owners() {
-  if (!built_->owners)
-    build_on_sound_memory([&] {
+  if (!results_->owners)
+    results_->owners = work_out(Pass::owners, [&] {
       const RootSet &from = roots();
       const ObjectIndex &objects = index();
       // Types by their MethodTable; what is no object has none.
@@ -385,40 +409,39 @@ const RootOwners &Snapshot::owners() {
         return objects.is_object(object) && reader.open(object, opened) ? opened.type->method_table : 0;
       };
       auto type_name = [&](u64 type) { return type ? runtime().types().name(type) : std::string("(no object)"); };
-      built_->owners = std::make_unique<RootOwners>(group_roots(from, type_of, type_name));
+      return std::make_unique<RootOwners>(group_roots(from, type_of, type_name));
     });
-  return *built_->owners;
+  return *results_->owners;
 }
 
 const Owners &Snapshot::owned_roots() {
-  if (!built_->owned_roots)
-    build_on_sound_memory([&] {
-      const RootOwners &of = owners();
-      const RootSet &from = roots();
-      std::vector<OwnedRoot> owned;
-      for (u64 i = 0; i < from.roots.size(); ++i) {
-        ObjectId object = index().find(from.roots[i].object);
-        if (object != no_object)
-          owned.push_back({object, OwnerId(of.owner_of[i])});
-      }
-      u32 precise = 0;
-      while (precise < of.owners.size() && !of.owners[precise].conservative)
-        ++precise;
-      built_->owned = std::move(owned);
-      built_->owned_roots =
-          std::make_unique<Owners>(Owners{static_cast<u32>(of.owners.size()), precise, built_->owned});
-    });
-  return *built_->owned_roots;
+  if (results_->owned_roots)
+    return *results_->owned_roots;
+  std::vector<OwnedRoot> owned;
+  results_->owned_roots = work_out(Pass::owned_roots, [&] {
+    const RootOwners &of = owners();
+    const RootSet &from = roots();
+    for (u64 i = 0; i < from.roots.size(); ++i) {
+      ObjectId object = index().find(from.roots[i].object);
+      if (object != no_object)
+        owned.push_back({object, OwnerId(of.owner_of[i])});
+    }
+    u32 precise = 0;
+    while (precise < of.owners.size() && !of.owners[precise].conservative)
+      ++precise;
+    return std::make_unique<Owners>(Owners{static_cast<u32>(of.owners.size()), precise, owned});
+  });
+  results_->owned = std::move(owned);
+  return *results_->owned_roots;
 }
 
 const DominatorTree &Snapshot::dominators() {
-  if (!built_->dominators)
-    build_on_sound_memory([&] {
+  if (!results_->dominators)
+    results_->dominators = work_out(Pass::dominators, [&] {
       const ObjectGraph &of = graph();
-      built_->dominators =
-          std::make_unique<DominatorTree>(of.edges(), of.sizes(), owned_roots(), options_.threads, options_.watch);
+      return std::make_unique<DominatorTree>(of.edges(), of.sizes(), owned_roots(), options_.threads, options_.watch);
     });
-  return *built_->dominators;
+  return *results_->dominators;
 }
 
 } // namespace dnheap

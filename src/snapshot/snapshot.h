@@ -1,11 +1,13 @@
 // Snapshot: what an embedder opens and every analysis receives: a target with its module files laid under it, its
-// runtime, its heap, and the results of walks, each built on first use and kept. Not for several threads at once; walks
-// use SnapshotOptions::threads threads themselves. Functions throw Error when they cannot go on.
+// runtime, its heap, and the results of passes, each worked out once and kept until part of the target's memory is lost
+// (forget_lost_memory). Not for several threads at once; passes use SnapshotOptions::threads threads themselves.
+// Functions throw Error when they cannot go on.
 #pragma once
 #include "base/watch.h"
 #include "heap/tally.h"
 #include "runtime/hints.h"
 #include "runtime/runtime.h"
+#include "snapshot/pass.h"
 #include "target/target.h"
 
 #include <memory>
@@ -58,19 +60,27 @@ public:
   void release_process();
   // How long it stood still; nullopt for dumps, and without a pause.
   std::optional<double> pause_seconds() const;
-  // Takes out of the target's memory what was lost of its files since it was mapped (base/mapping_faults.h). True: it
-  // was something new, and runtime(), heap() and tally() will be built again. Those of before stay valid as long as the
-  // Snapshot, but rest on bytes that were not there. Each of the three does this itself when it builds something;
-  // whoever reads more than that asks when done, and if it is true, starts again. Throws Error when nothing is left.
+  // Was any of the target's memory lost since it was mapped (base/mapping_faults.h)? Then nothing is worked out any
+  // more: that would rest on bytes that were not there, and is an Error. What was worked out before is still sound. A
+  // system call per mapped file.
+  bool has_lost_memory() const;
+  // If so, takes out what was lost, throws away all that was worked out, so that no reference to it may be used any
+  // more, and begins again as after open(). on_sound_memory() calls this for whoever can ask again, as ask() (verb.h)
+  // does. Throws Error when nothing is left, or a file is another one by now.
   bool forget_lost_memory();
-  // How often that was so.
-  u64 times_rebuilt() const { return outdated_.size(); }
   unsigned threads() const { return options_.threads; }
   // What was read of the target so far; null unless SnapshotOptions::record_reads.
   const ReadRecord *reads() const { return reads_.get(); }
   const ReadRecord *initial_reads() const { return initial_reads_.get(); }
   // How many rows of Target::provenance are of module files.
   u64 module_file_rows() const { return module_file_rows_; }
+
+  // Works these out, and what they rest on, in the best order.
+  void prepare(Passes passes);
+  // From now on these are expected to be worked out, and no others; at first all are.
+  void foresee(Passes passes) { foreseen_ = passes; }
+  // What had to be worked out all the same, for tests.
+  Passes unforeseen() const { return unforeseen_; }
 
   // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none, or not
   // enough of it in the dump; UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
@@ -80,8 +90,7 @@ public:
   const HeapTally &tally();
   // Counts of those that pass. Walks at every call.
   HeapTally tally(const ObjectFilter &filter);
-  // Which addresses are objects, and their numbers. Whoever needs this and tally() asks for this first: one walk gives
-  // both.
+  // Which addresses are objects, and their numbers. One walk gives this and tally(), if this is asked for first.
   const ObjectIndex &index();
   // How objects' references are read.
   const References &references();
@@ -99,25 +108,41 @@ public:
   const DominatorTree &dominators();
 
 private:
-  struct Built; // from the target's memory
-
-  // Calls `build` until nothing was lost while it ran. Builds ask for what they rest on, which is built within them: of
-  // these only the outermost looks for losses, so that nothing is exchanged beneath another one, and what was built
-  // within it goes with it.
-  template <class Build> void build_on_sound_memory(Build build);
   std::unique_ptr<Runtime> choose_runtime();
   std::string explain(const std::string &error) const;
   void add_note(const std::string &note);
   void copy_process();
+  template <class Make> auto made_of_sound_memory(Make make);
+  template <class Make> auto work_out(Pass pass, Make make);
 
   std::unique_ptr<ReadRecord> reads_, initial_reads_; // outlive the target
   std::unique_ptr<LinuxProcess> process_;             // null: a dump
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;
-  std::unique_ptr<Built> built_;
-  std::vector<std::unique_ptr<Built>> outdated_; // references to these may still be held
-  bool is_building_ = false;
+  Passes foreseen_ = all_passes, unforeseen_;
+
+  struct Results;
+  std::unique_ptr<Results> results_;
 };
+
+// What `use` gives for the snapshot. If part of its memory was lost meanwhile, that, or the error, is thrown away, and
+// `use` is called again; four times, then it is an Error. What `use` gives may refer to the snapshot's results.
+template <class Use> auto on_sound_memory(Snapshot &snapshot, Use use) {
+  constexpr int most_tries = 4;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    try {
+      auto out = use(snapshot);
+      if (!snapshot.forget_lost_memory())
+        return out;
+    } catch (const Interrupted &) {
+      throw;
+    } catch (const Error &) {
+      if (!snapshot.forget_lost_memory())
+        throw;
+    }
+  }
+  throw Error(snapshot.target().path + ": more and more of it cannot be read; copy it to a sound disk first");
+}
 
 } // namespace dnheap

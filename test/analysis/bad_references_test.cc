@@ -19,7 +19,8 @@ std::vector<Case> cases(Address object, Address type) {
   Question of_object, of_type, live, dead, retained;
   of_object.subject = hex(object);
   of_type.subject = hex(type);
-  live.live = dead.dead = true;
+  live.life = Life::live;
+  dead.life = Life::dead;
   retained.by = "retained";
   return {{"show", of_object}, {"path", of_object}, {"path", of_type},  {"retained", {}}, {"verify", {}},
           {"stat", live},      {"stat", dead},      {"stat", retained}, {"objects", dead}};

@@ -63,9 +63,9 @@ struct Variant {
 std::vector<Variant> variants() {
   std::vector<Variant> out = {{"stat", {}}, {"stat", {}},   {"objects", {}}, {"stat", {}},
                               {"show", {}}, {"verify", {}}, {"retained", {}}};
-  out[0].question.live = true;
+  out[0].question.life = Life::live;
   out[1].question.by = "retained";
-  out[2].question.dead = true;
+  out[2].question.life = Life::dead;
   out[3].question.type_regex = "^Shop";
   out[4].question.closure = true;
   out[5].question.all = true;

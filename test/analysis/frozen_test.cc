@@ -68,7 +68,8 @@ TEST(Frozen, IsNotDead) {
     Process t(format);
     Snapshot snapshot(t.heap.target(), {});
     Question live, dead;
-    live.live = dead.dead = true;
+    live.life = Life::live;
+    dead.life = Life::dead;
     std::vector<Address> alive = {t.held, t.frozen_held};
     std::sort(alive.begin(), alive.end());
     EXPECT_EQ(addresses(snapshot, live), alive);
@@ -101,7 +102,7 @@ TEST(Frozen, KeysOfDependentHandlesHoldTheirSecondaries) {
     t.heap.gc.handles.push_back({.type = HandleType::dependent, .object = t.garbage, .secondary = of_garbage});
     Snapshot snapshot(t.heap.target(), {});
     Question dead;
-    dead.dead = true;
+    dead.life = Life::dead;
     std::vector<Address> wanted = {t.garbage, of_garbage};
     std::sort(wanted.begin(), wanted.end());
     EXPECT_EQ(addresses(snapshot, dead), wanted);

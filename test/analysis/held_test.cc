@@ -17,8 +17,10 @@ namespace {
 
 report::Answer ask(Snapshot &snapshot, const std::string &verb, const Question &question) {
   for (const Verb &v : verbs())
-    if (verb == v.name)
+    if (verb == v.name) {
+      v.plan(question); // refuses what excludes each other
       return v.answer(snapshot, question);
+    }
   throw std::logic_error("no verb " + verb);
 }
 
@@ -110,7 +112,8 @@ TEST(Held, EveryVerbSaysTheSame) {
       by_type[std::string(*row.at("type").text())] = number(row.at("retained"));
     Question by = question, live = question, dead = question;
     by.by = "retained";
-    live.live = dead.dead = true;
+    live.life = Life::live;
+    dead.life = Life::dead;
     for (const Cells &row : rows_of(snapshot, "stat", by, "types"))
       by_stat[std::string(*row.at("type").text())] = number(row.at("retained"));
     u64 chance_here = 0, garbage_here = 0;
@@ -271,12 +274,12 @@ TEST(Held, StatByRetainedOfSomeInstances) {
   question.min_bytes = size + 1;
   EXPECT_EQ(retained(), 0u);
   question.min_bytes = 0;
-  for (const char *generation : {"gen2", "gen1"}) {
+  for (GCSegmentGeneration generation : {GCSegmentGeneration::gen2, GCSegmentGeneration::gen1}) {
     question.generation = generation;
-    EXPECT_EQ(retained(), question.generation == "gen2" ? links * size : 0);
+    EXPECT_EQ(retained(), generation == GCSegmentGeneration::gen2 ? links * size : 0);
   }
   question.generation.reset();
-  question.dead = true;
+  question.life = Life::dead;
   EXPECT_THROW(ask(snapshot, "stat", question), UsageError);
 }
 

@@ -74,7 +74,8 @@ TEST(Live, AliveAndDeadAreAllButFree) {
     made.heap.gc.handles.push_back({.type = HandleType::strong, .object = made.random_object()});
   Snapshot snapshot = snapshot_of(made.heap);
   Question live, dead;
-  live.live = dead.dead = true;
+  live.life = Life::live;
+  dead.life = Life::dead;
   std::map<Address, u64> sizes;
   for (const auto &[address, object] : made.objects())
     sizes[address] = object.size;
@@ -89,14 +90,14 @@ TEST(Live, AliveAndDeadAreAllButFree) {
     }
     for (const report::Row &row : rows_of(objects.tables[0])) {
       Address address = number(objects.tables[0], row, "address");
-      EXPECT_EQ(snapshot.live().objects.test(address), question.live);
+      EXPECT_EQ(snapshot.live().objects.test(address), question.life == Life::live);
       seen[address] = number(objects.tables[0], row, "bytes");
       bytes -= seen[address];
       ++listed;
     }
     EXPECT_EQ(count, listed);
     EXPECT_EQ(bytes, 0u);
-    counts[question.dead] = count;
+    counts[question.life == Life::dead] = count;
     EXPECT_EQ(stat.completeness->objects, made.heap.objects.size());
   }
   EXPECT_EQ(seen, sizes);
@@ -109,7 +110,7 @@ TEST(Live, IsNotToldWithoutRoots) {
   heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
   Snapshot snapshot = snapshot_of(heap);
   Question live;
-  live.live = true;
+  live.life = Life::live;
   try {
     ask(snapshot, "stat", live);
     FAIL() << "told";

@@ -173,6 +173,13 @@ report::Answer ask(Snapshot &snapshot, const std::string &verb, const Question &
   throw std::logic_error("no verb " + verb);
 }
 
+GCSegmentGeneration generation_named(std::string_view name) {
+  u8 out = 0;
+  while (name_of(static_cast<G>(out)) != name)
+    ++out;
+  return static_cast<G>(out);
+}
+
 // "stat json --type Order --top 2": what the program would print.
 std::string run(Snapshot &snapshot, const std::string &command) {
   std::istringstream words(command);
@@ -181,12 +188,17 @@ std::string run(Snapshot &snapshot, const std::string &command) {
   Question question;
   question.target = "synthetic.core";
   report::WriteOptions options;
-  const std::map<std::string, bool Question::*> flags = {
-      {"--live", &Question::live}, {"--dead", &Question::dead},       {"--all", &Question::all},
-      {"--tree", &Question::tree}, {"--closure", &Question::closure}, {"--values", &Question::values}};
+  const std::map<std::string, bool Question::*> flags = {{"--all", &Question::all},
+                                                         {"--tree", &Question::tree},
+                                                         {"--closure", &Question::closure},
+                                                         {"--values", &Question::values}};
   while (words >> option) {
     if (auto flag = flags.find(option); flag != flags.end()) {
       question.*flag->second = true;
+      continue;
+    }
+    if (option == "--live" || option == "--dead") {
+      question.life = option == "--live" ? Life::live : Life::dead;
       continue;
     }
     if (!option.starts_with("--")) {
@@ -199,7 +211,7 @@ std::string run(Snapshot &snapshot, const std::string &command) {
     else if (option == "--type-exact")
       question.type_exact = value;
     else if (option == "--gen")
-      question.generation = value;
+      question.generation = generation_named(value);
     else if (option == "--min")
       question.min_bytes = std::stoull(value);
     else if (option == "--sort")
@@ -298,7 +310,7 @@ TEST(Verbs, AllTellTheSameStory) {
     for (u64 g = 0; g < generation_count; ++g) {
       const char *name = name_of(static_cast<G>(g));
       Question only;
-      only.generation = name;
+      only.generation = static_cast<G>(g);
       Asked of_one(*snapshot, "stat", only), listed(*snapshot, "objects", only), lying(*snapshot, "segments", only);
       EXPECT_EQ(of_one.sum("aligned_bytes"), stat.sum(name)) << name;
       EXPECT_EQ(listed.rows.size(), of_one.sum("count")) << name;
@@ -316,7 +328,9 @@ TEST(Verbs, WhatIsHeldAddsUp) {
     options.threads = 2;
     Snapshot snapshot(heap.target(), options);
     Question live, dead, tree;
-    live.live = dead.dead = tree.tree = true;
+    live.life = Life::live;
+    dead.life = Life::dead;
+    tree.tree = true;
     Asked stat(snapshot, "stat"), alive(snapshot, "stat", live), gone(snapshot, "stat", dead),
         owners(snapshot, "retained"), trees(snapshot, "retained", tree);
     EXPECT_EQ(stat.total("count"), 16u); // no Free among them
@@ -377,7 +391,7 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
   questions[4] = questions[3];
   questions[4].type_regex = "\\[\\]";
   questions[4].min_bytes = 60;
-  questions[4].generation = "frozen";
+  questions[4].generation = G::frozen;
   for (u64 i = 0; i < questions.size(); ++i) {
     const Question &q = questions[i];
     Asked stat(*snapshot, "stat", q), objects(*snapshot, "objects", q);
@@ -396,9 +410,6 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
   Question wrong;
   wrong.type_regex = "(";
   EXPECT_THROW(ask(*snapshot, "stat", wrong), Error);
-  wrong = {};
-  wrong.generation = "gen3";
-  EXPECT_THROW(ask(*snapshot, "objects", wrong), Error);
 }
 
 TEST(Verbs, Orders) {
@@ -406,8 +417,8 @@ TEST(Verbs, Orders) {
   for (const Verb &verb : verbs()) {
     if (!verb.answer || verb.subject)
       continue; // takes no target, or more than that
-    std::istringstream columns(verb.sort_columns);
-    for (std::string column; columns >> column;) {
+    for (std::string_view word : verb.sort_columns) {
+      const std::string column(word);
       SCOPED_TRACE(std::string(verb.name) + " --sort " + column);
       Question question;
       question.sort = column;

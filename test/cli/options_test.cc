@@ -10,10 +10,19 @@ namespace {
 
 // Verbs of our own, so that these tests say nothing about those that exist.
 constexpr Verb fake_verbs[] = {
-    {"stat", "which types?", "One row per type.", "type gen min range", "bytes count", "types", nullptr},
-    {"segments", "where?", "", "", "", "segments generations", nullptr},
-    {"objects", "which objects?", "", "type gen", "address", "objects", nullptr},
-    {"contract", "what is published?", "", "", "", "", nullptr},
+    {.name = "stat",
+     .question = "which types?",
+     .details = "One row per type.",
+     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::range},
+     .sort_columns = {"bytes", "count"},
+     .tables = {"types"}},
+    {.name = "segments", .question = "where?", .tables = {"segments", "generations"}},
+    {.name = "objects",
+     .question = "which objects?",
+     .takes = {Takes::type, Takes::generation},
+     .sort_columns = {"address"},
+     .tables = {"objects"}},
+    {.name = "contract", .question = "what is published?"},
 };
 
 Options parse(std::string_view line) {
@@ -53,7 +62,7 @@ TEST(Options, EveryOptionReachesItsPlace) {
                     "--max-memory 1G --temp-dir /t --strict --perf --no-progress -v core");
   EXPECT_EQ(o.question.type_regex, "^A\\.B");
   EXPECT_EQ(o.question.type_exact, "C");
-  EXPECT_EQ(o.question.generation, "gen2");
+  EXPECT_EQ(o.question.generation, GCSegmentGeneration::gen2);
   EXPECT_EQ(o.question.min_bytes, 10240u);
   EXPECT_EQ(o.question.range, std::pair(Address{0x10}, Address{0x20}));
   EXPECT_EQ(o.question.sort, "count");
@@ -75,8 +84,8 @@ TEST(Options, EveryOptionReachesItsPlace) {
 
 TEST(Options, FormsOfWriting) {
   for (const char *word : {"gen2", "2", "GEN2"})
-    EXPECT_EQ(parse(std::string("stat core --gen ") + word).question.generation, "gen2");
-  EXPECT_EQ(parse("stat core --gen LOH").question.generation, "loh");
+    EXPECT_EQ(parse(std::string("stat core --gen ") + word).question.generation, GCSegmentGeneration::gen2);
+  EXPECT_EQ(parse("stat core --gen LOH").question.generation, GCSegmentGeneration::loh);
   EXPECT_EQ(parse("stat core --type byte[]").question.type_regex, "byte[]"); // no expression, but a name in C#
   EXPECT_EQ(parse("stat core --range 00007ff3`ad1a15d8-7ff4`00000000").question.range,
             std::pair(Address{0x7ff3ad1a15d8}, Address{0x7ff400000000}));

@@ -79,8 +79,7 @@ protected:
     Question question;
     question.target = "TARGET";
     question.subject = word == "type" ? "Shop.Order" : hex(shop_.orders[3]);
-    question.live = word == "--live";
-    question.dead = word == "--dead";
+    question.life = word == "--live" ? Life::live : word == "--dead" ? Life::dead : Life::any;
     question.closure = word == "--closure";
     question.tree = word == "--tree";
     question.all = word == "--all";

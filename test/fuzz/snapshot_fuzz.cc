@@ -86,9 +86,9 @@ std::vector<Question> questions(const Verb &verb, const std::vector<std::string>
   else
     out.push_back(question);
   if (verb.name == std::string("stat")) {
-    question.dead = true;
+    question.life = Life::dead;
     out.push_back(question);
-    question.dead = false;
+    question.life = Life::any;
     question.by = "retained";
     out.push_back(question);
   }

@@ -75,12 +75,12 @@ Answer answer_of(const Json &json) {
   answer.headline = json.at("headline");
   answer.target = *cell_of(json.at("target")).get_if<std::vector<Fact>>();
   const Json &completeness = json.at("completeness");
-  answer.completeness = {completeness.at("objects"),
-                         completeness.at("bytes"),
-                         completeness.at("bad_objects"),
-                         completeness.at("complete"),
-                         {},
-                         completeness.at("notes")};
+  Completeness &told = answer.completeness.emplace();
+  told.objects = completeness.at("objects");
+  told.bytes = completeness.at("bytes");
+  told.bad_objects = completeness.at("bad_objects");
+  told.complete = completeness.at("complete");
+  told.notes = completeness.at("notes").get<std::vector<std::string>>();
   for (const Json &gap : completeness.at("gaps"))
     answer.completeness->gaps.push_back({gap.at("start"), gap.at("end"), gap.at("reason")});
   for (const Json &table : json.at("tables"))

@@ -1,4 +1,5 @@
-// A dump is cut off at any moment while one result is built for another one: what is kept in the end is of one piece.
+// A dump is cut off at any moment while one result is worked out for another one: what is kept in the end is of one
+// piece.
 #include "algorithms/dominator_tree.h"
 #include "dump/open.h"
 #include "objects/live.h"
@@ -104,7 +105,10 @@ TEST(NestedLoss, WhatIsKeptIsOfOnePiece) {
         std::unique_ptr<Target> target = open_dump(path, {}, {});
         target->memory.fill_from(harm);
         Snapshot snapshot(std::move(target), options);
-        piece.build(snapshot);
+        on_sound_memory(snapshot, [&](Snapshot &of) {
+          piece.build(of);
+          return true;
+        });
         const u64 asked = harm->asked;
         if (all)
           *all = all_of(snapshot);

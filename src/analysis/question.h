@@ -1,0 +1,46 @@
+// Question: what is asked of a verb beyond the target, typed. A verb's row names, as Takes, which of the options it
+// looks at; for the command line all others are wrong usage. Words of --sort, --by and --table are keys of the answer's
+// own columns and tables.
+#pragma once
+#include "base/enum_set.h"
+#include "runtime/gc_data.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dnheap {
+
+// What a verb looks at, by the members of Question; type includes type_exact, and tree depth.
+enum class Takes : u8 { type, generation, min_bytes, range, life, all, closure, tree, values, no_values };
+
+// Only objects that are, or are not, reachable.
+enum class Life : u8 { any, live, dead };
+
+struct Question {
+  std::string target;  // what the user named, for the headline and the next command
+  std::string subject; // the address or type name behind the target, where the verb takes one
+
+  std::string type_regex, type_exact;            // RE2, already known to be valid; a full type name; empty = any
+  std::optional<GCSegmentGeneration> generation; // absent = any
+  u64 min_bytes = 0;
+  std::optional<std::pair<Address, Address>> range; // [first, second)
+  Life life = Life::any;
+
+  bool all = false;         // not just the shortest path
+  bool closure = false;     // also what is reachable from the object
+  bool tree = false;        // the dominator tree instead of sums
+  std::optional<u64> depth; // levels of a tree; 4 where nothing is said
+  bool values = false;      // contents of strings and fields
+  bool no_values = false;   // blank the contents in the file that is made
+  std::string output;       // the file to make, of verbs that make one
+
+  std::string by;            // one of the verb's words for it; empty = the verb's own
+  std::string sort;          // one of the verb's sort_columns; empty = the verb's own order
+  std::string table;         // the only one that will be shown; empty = all
+  u64 top = 0;               // rows that will be shown of each table; 0 = all
+  bool top_is_asked = false; // the user gave that number: 0 means all, however many
+  bool verbose = false;
+};
+
+} // namespace dnheap

@@ -1,0 +1,204 @@
+// Rows of verbs foresee what their questions take: whatever a Snapshot works out for an answer, and every pass that
+// takes time, with every option that a row lists.
+#include "analysis/plan.h"
+#include "analysis/verb.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "snapshot/snapshot.h"
+#include "support/known_stacks.h"
+#include "support/run.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+struct Shop {
+  Shop() {
+    const u64 p = heap.p;
+    give_stacks(heap);
+    type = heap.type("Shop.Order", 2);
+    SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+    for (int i = 0; i < 100; ++i)
+      orders.push_back(old.object(type));
+    old.store(orders[0] + p, orders[1], p);
+    heap.gc.handles = {{.type = HandleType::strong, .object = orders[0]}};
+  }
+  // A reference of a live object leads to none: verbs then look again, at what is alive.
+  void harm() { heap.segments.front().store(orders[1] + heap.p, 0x10000, heap.p); }
+
+  HeapBuilder heap{{}};
+  Address type = 0;
+  std::vector<Address> orders;
+};
+
+// Every option that the row lists, each by itself, with every subject; and all that are not words together.
+std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::string &output) {
+  Question plain;
+  plain.target = "core";
+  plain.output = verb.makes_file ? output : "";
+  std::vector<Question> out = {plain};
+  auto add = [&](auto change) {
+    Question question = plain;
+    change(question);
+    out.push_back(std::move(question));
+  };
+  for (Life life : {Life::live, Life::dead})
+    if (verb.takes.has(Takes::life))
+      add([&](Question &q) { q.life = life; });
+  const std::pair<Takes, bool Question::*> flags[] = {{Takes::all, &Question::all},
+                                                      {Takes::closure, &Question::closure},
+                                                      {Takes::tree, &Question::tree},
+                                                      {Takes::values, &Question::values},
+                                                      {Takes::no_values, &Question::no_values}};
+  for (auto [takes, flag] : flags)
+    if (verb.takes.has(takes))
+      add([&, flag = flag](Question &q) { q.*flag = true; });
+  if (verb.takes.has(Takes::min_bytes))
+    add([](Question &q) { q.min_bytes = 1; });
+  if (verb.takes.has(Takes::range))
+    add([&](Question &q) { q.range = {shop.orders[2], shop.orders[7]}; });
+  if (verb.takes.has(Takes::generation))
+    add([](Question &q) { q.generation = GCSegmentGeneration::gen2; });
+  if (verb.takes.has(Takes::type)) {
+    add([](Question &q) { q.type_exact = "Shop.Order"; });
+    add([](Question &q) { q.type_regex = "Order"; });
+  }
+  const std::pair<Words, std::string Question::*> lists[] = {
+      {verb.sort_columns, &Question::sort}, {verb.by, &Question::by}, {verb.tables, &Question::table}};
+  for (auto [words, member] : lists)
+    for (std::string_view word : words)
+      for (Life life : {Life::any, Life::live})
+        if (life == Life::any || verb.takes.has(Takes::life))
+          add([&, member = member](Question &q) { q.*member = word, q.life = life; });
+  add([](Question &q) { q.verbose = q.values = true; });
+  if (!verb.subject)
+    return out;
+  std::vector<Question> about;
+  for (const std::string &subject :
+       {hex(shop.orders[0]), hex(shop.orders[50]), hex(shop.type), std::string("Shop.Order")})
+    for (Question question : out) {
+      question.subject = subject;
+      about.push_back(std::move(question));
+    }
+  return about;
+}
+
+struct Asked {
+  std::vector<std::string> took;
+  Passes unforeseen;
+};
+
+// Nullopt: it is no question.
+std::optional<Asked> answered(const Verb &verb, const Question &question, bool harmed) {
+  Shop shop; // the same each time
+  if (harmed)
+    shop.harm();
+  std::vector<PassTime> times;
+  SnapshotOptions options;
+  options.watch.times = &times;
+  options.record_reads = verb.makes_file;
+  Snapshot snapshot(shop.heap.target(), options);
+  try {
+    report::Answer answer = ask(verb, snapshot, question);
+    for (report::Table &table : answer.tables)
+      for (report::Row row(table.columns.size()); table.rows && table.rows(row);)
+        row.assign(table.columns.size(), {});
+  } catch (const UsageError &) {
+    return std::nullopt;
+  } catch (const NotFound &) {
+    return std::nullopt;
+  }
+  Asked out;
+  for (const PassTime &time : times)
+    out.took.push_back(time.name);
+  out.unforeseen = snapshot.unforeseen();
+  return out;
+}
+
+std::string words_of(const Verb &verb, const Question &q, bool harmed) {
+  return std::string(verb.name) + " " + q.subject + " --sort=" + q.sort + " --by=" + q.by + " --table=" + q.table +
+         (q.life == Life::live   ? " --live"
+          : q.life == Life::dead ? " --dead"
+                                 : "") +
+         (q.all ? " --all" : "") + (q.tree ? " --tree" : "") + (q.closure ? " --closure" : "") +
+         (q.min_bytes ? " --min" : "") + (harmed ? ", harmed" : "");
+}
+
+TEST(Plan, ForeseesWhateverIsWorkedOut) {
+  TemporaryFolder folder;
+  const Shop shop;
+  u64 asked = 0, came_perhaps = 0;
+  for (const Verb &verb : verbs())
+    for (const Question &question : questions(verb, shop, folder.path("small.core")))
+      for (bool harmed : {false, true}) {
+        if (!verb.answer)
+          continue;
+        SCOPED_TRACE(words_of(verb, question, harmed));
+        const std::optional<Asked> it = answered(verb, question, harmed);
+        if (!it)
+          continue;
+        ++asked;
+        EXPECT_TRUE(it->unforeseen.empty()) << "bits of enum Pass: " << it->unforeseen.bits();
+        const Names certain = passes_of(verb, question, false);
+        const Names perhaps = verb.plan(question).names_of_perhaps();
+        EXPECT_EQ(certain.back(), "write");
+        for (const std::string &name : it->took) {
+          const bool is_certain = std::find(certain.begin(), certain.end(), name) != certain.end();
+          const bool is_possible = std::find(perhaps.begin(), perhaps.end(), name) != perhaps.end();
+          EXPECT_TRUE(is_certain || is_possible) << name;
+          came_perhaps += !is_certain;
+        }
+        // One walk gives counts and objects' numbers.
+        EXPECT_LE(std::count(it->took.begin(), it->took.end(), "walk"),
+                  std::count(certain.begin(), certain.end(), "walk"));
+      }
+  EXPECT_GT(asked, 150u);
+  EXPECT_GT(came_perhaps, 5u);
+}
+
+// The test above would say so.
+TEST(Plan, WhatIsNotForeseenIsTold) {
+  Shop shop;
+  Snapshot snapshot(shop.heap.target(), {});
+  Verb verb = verbs().front();
+  verb.plan = [](const Question &) { return Plan(Pass::tally); };
+  verb.answer = [](Snapshot &of, const Question &) {
+    of.live();
+    return report::Answer();
+  };
+  ask(verb, snapshot, {});
+  EXPECT_EQ(snapshot.unforeseen(), Passes({Pass::index, Pass::roots, Pass::references, Pass::live}));
+}
+
+TEST(Plan, NamesComeInTheirOrderAndOnce) {
+  EXPECT_EQ(Plan(Pass::tally).names(), (Names{"runtime", "segments", "walk"}));
+  EXPECT_EQ(Plan(Pass::live | Pass::tally).names(), (Names{"runtime", "segments", "walk", "index", "roots", "mark"}));
+  Plan plan(Pass::index);
+  plan.then("walk").then(Pass::graph).perhaps(Pass::live).perhaps("closure");
+  EXPECT_EQ(plan.names(), (Names{"runtime", "segments", "walk", "index", "walk", "roots", "edges"}));
+  EXPECT_EQ(plan.first(), Passes(Pass::index));
+  EXPECT_TRUE(plan.foreseen().has(Pass::live));
+  EXPECT_FALSE(plan.certain().has(Pass::live));
+  EXPECT_FALSE(plan.foreseen().has(Pass::dominators));
+}
+
+TEST(Plan, OnlyWhatTheQuestionNeeds) {
+  const Verb &stat = verbs().front();
+  Question question;
+  question.target = "core";
+  EXPECT_EQ(passes_of(stat, question, false), (Names{"open", "module files", "runtime", "segments", "walk", "write"}));
+  EXPECT_EQ(passes_of(stat, question, true), (Names{"module files", "runtime", "segments", "walk", "rows", "write"}));
+  question.target = "core.zst";
+  EXPECT_EQ(passes_of(stat, question, false).front(), "decompress");
+  question.life = Life::dead;
+  EXPECT_EQ(passes_of(stat, question, false).size(), 11u);
+  const Names of_process = passes_of(stat, question, true);
+  EXPECT_EQ(std::count(of_process.begin(), of_process.end(), "copy"), 1);
+}
+
+} // namespace
+} // namespace dnheap::test
