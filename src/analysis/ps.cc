@@ -4,8 +4,8 @@
 #include "base/host.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "image/elf_file.h"
-#include "image/elf_image.h"
+#include "image/module_image.h"
+#include "runtime/library_names.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -13,10 +13,6 @@
 namespace dnheap {
 
 namespace {
-
-// What a program exports that brings its own runtime: NativeAOT, or a single file with CoreCLR in it.
-constexpr const char *exports[] = {"DotNetRuntimeContractDescriptor", "DotNetRuntimeDebugHeader", "DotNetRuntimeInfo",
-                                   "g_dacTable"};
 
 // "1234 kB" behind a key of /proc/PID/status.
 std::optional<u64> resident_bytes(u64 pid) {
@@ -30,7 +26,8 @@ std::optional<u64> resident_bytes(u64 pid) {
 // Lines are "START-END r-xp OFFSET … PATH". Whoever reads .NET dumps may have the library mapped as well, but only to
 // look at it.
 bool has_runtime_library(const std::string &maps) {
-  for (std::size_t at = maps.find("/libcoreclr.so"); at != maps.npos; at = maps.find("/libcoreclr.so", at + 1)) {
+  const std::string name = "/" + std::string(core_clr_on_linux);
+  for (std::size_t at = maps.find(name); at != maps.npos; at = maps.find(name, at + 1)) {
     std::size_t line = maps.rfind('\n', at) + 1, rights = maps.find(' ', line) + 1;
     if (rights + 2 < at && maps[rights + 2] == 'x')
       return true;
@@ -41,14 +38,7 @@ bool has_runtime_library(const std::string &maps) {
 // Of the program's file, as it was when it was started: its memory is not needed for that.
 bool brings_runtime(u64 pid) {
   std::shared_ptr<const MappedFile> file = MappedFile::try_open("/proc/" + std::to_string(pid) + "/exe");
-  std::optional<ElfFile> program = file ? ElfFile::parse(file->bytes()) : std::nullopt;
-  if (!program)
-    return false;
-  std::vector<std::shared_ptr<const void>> storage;
-  const Memory memory(program->format(), program->layout(0, storage));
-  const std::optional<ElfImage> image = ElfImage::at(memory, 0);
-  return image && std::any_of(std::begin(exports), std::end(exports),
-                              [&](const char *name) { return image->find_symbol(name).has_value(); });
+  return file && exports_any(file->bytes(), embedded_runtime_exports());
 }
 
 report::Row row_of(u64 pid, Snapshot &snapshot, std::vector<std::string> &notes) {

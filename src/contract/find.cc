@@ -1,7 +1,6 @@
 #include "contract/find.h"
 
-#include "image/elf_image.h"
-#include "image/pe_image.h"
+#include "image/module_image.h"
 
 namespace dnheap {
 
@@ -10,15 +9,9 @@ namespace {
 // Places with the magic that are looked at; each may name 16 MiB of JSON.
 constexpr unsigned most_magics = 64;
 
-constexpr const char *export_name = "DotNetRuntimeContractDescriptor";
-
 std::optional<Address> find_export(const Memory &memory, const Module &module) {
-  if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
-    return elf->find_symbol(export_name);
-  if (std::optional<PeImage> pe = PeImage::at(memory, module.base, true))
-    if (std::optional<u32> rva = pe->find_export(export_name))
-      return module.base + *rva;
-  return std::nullopt;
+  std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
+  return image ? image->find_symbol(descriptor_export) : std::nullopt;
 }
 
 // The JSON of the descriptor that lies here; empty when there is none, or not every byte of it is in the dump.
@@ -58,8 +51,8 @@ std::optional<FoundDescriptor> find_descriptor(const Target &target, const Modul
   if (std::optional<FoundDescriptor> exported = find_exported_descriptor(target, module))
     return exported;
   Address end = module.end();
-  if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
-    end = std::max(end, elf->end());
+  if (std::optional<ModuleImage> image = ModuleImage::at(memory, module.base))
+    end = std::max(end, image->end());
   unsigned magics = 0;
   for (const Range &range : memory.ranges()) {
     Address from = std::max(range.address, module.base), to = std::min(range.end(), end);

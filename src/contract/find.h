@@ -5,6 +5,9 @@
 
 namespace dnheap {
 
+// What runtimes export it as.
+inline constexpr const char *descriptor_export = "DotNetRuntimeContractDescriptor";
+
 struct FoundDescriptor {
   Address address = 0;
   std::string how; // "export of libcoreclr.so", "scan of libcoreclr.so for its magic"

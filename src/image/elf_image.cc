@@ -11,7 +11,6 @@ constexpr u64 most_dynamic_entries = 4096;
 constexpr u64 largest_copy = 1 << 20; // of tables and notes, whose sizes come from the target
 // Steps along one hash chain: beyond any real library, and soon over in a hostile one.
 constexpr u64 longest_chain = 1 << 20;
-constexpr u64 most_pieces = 4096;
 
 enum : u64 { tag_hash = 4, tag_strtab = 5, tag_symtab = 6, tag_strsz = 10, tag_gnu_hash = 0x6ffffef5 };
 
@@ -87,24 +86,6 @@ std::optional<u64> ElfImage::pointer_at(Address address) const {
   if (header_.format.pointer_size == 8)
     return load_at<u64>(address);
   return load_at<u32>(address);
-}
-
-std::vector<Range> ElfImage::writable_bytes(const Memory &memory) const {
-  std::vector<Range> out;
-  std::span<const Range> ranges = memory.ranges();
-  for (const Segment &segment : segments_) {
-    if (!segment.writable)
-      continue;
-    const Address segment_end = add_clamped(segment.address, segment.size);
-    auto range = std::lower_bound(ranges.begin(), ranges.end(), segment.address,
-                                  [](const Range &r, Address address) { return r.end() <= address; });
-    for (; range != ranges.end() && range->address < segment_end && out.size() < most_pieces; ++range) {
-      Address from = std::max(segment.address, range->address), to = std::min(segment_end, range->end());
-      if (from < to)
-        out.push_back({from, memory.fetched(range->bytes.subspan(from - range->address, to - from))});
-    }
-  }
-  return out;
 }
 
 std::vector<u8> ElfImage::build_id() const {

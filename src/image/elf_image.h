@@ -29,8 +29,6 @@ public:
   Format format() const { return header_.format; }
   std::span<const Segment> segments() const { return segments_; }
 
-  // What `memory`, of this target, knows of the writable segments; a real image has a few pieces, a hostile one is cut.
-  std::vector<Range> writable_bytes(const Memory &memory) const;
   // Empty when the image has none or it is not in the memory.
   std::vector<u8> build_id() const;
   // The address of an exported symbol; of several versions of one name, the one the hash table lists first. For an

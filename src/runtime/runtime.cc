@@ -1,8 +1,6 @@
 #include "runtime/runtime.h"
 
 #include "base/text.h"
-#include "runtime/coreclr/method_table_flags.h"
-#include "runtime/object_1.h"
 
 namespace dnheap {
 
@@ -76,32 +74,6 @@ void Runtime::require_heap() const {
                      : ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or "
                        "3); take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2") +
                 (no_segment ? "; " + problems.front() : ""));
-}
-
-void Runtime::require_types() const {
-  if (std::optional<u64> variable = descriptor_.try_number("StringMethodTable"))
-    if (std::optional<u64> string = memory().try_pointer(*variable); string && memory().find(*string))
-      return;
-  // Every segment begins with an object. Free ones tell nothing: their MethodTable is the runtime's own.
-  const u32 free_base_size = 3 * memory().format().pointer_size;
-  std::vector<std::string> ignored;
-  u64 present = 0, absent = 0;
-  for (const GCHeapSegment &s : heap_segments(ignored)) {
-    std::optional<u64> word = s.is_sound() && s.start < s.end ? memory().try_pointer(s.start) : std::nullopt;
-    if (!word)
-      continue;
-    Address method_table = method_table_in(*word, memory().format());
-    std::optional<u32> flags = memory().try_load<u32>(method_table), size = memory().try_load<u32>(method_table + 4);
-    bool free = flags == (mt_has_component_size | 1) && size == free_base_size;
-    absent += !flags;
-    present += flags && !free;
-  }
-  if (absent > present)
-    throw Error(
-        std::string("the dump holds the heap's objects, but not the types that they point at (MethodTables): it "
-                    "was written without the memory of the runtime's loader; take a ") +
-        (target_.os == OperatingSystem::windows ? "full dump (dotnet-dump collect --type Full, procdump -ma)"
-                                                : "dump with createdump --withheap PID or --full PID"));
 }
 
 } // namespace dnheap

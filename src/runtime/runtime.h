@@ -58,8 +58,6 @@ protected:
   // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can
   // be said, and the reason should not be left to whatever fails first. Throws Error that says so.
   void require_heap() const;
-  // The same of dumps that hold the objects but not what they point at: their MethodTables.
-  void require_types() const;
 
 private:
   const Target &target_;

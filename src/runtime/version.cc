@@ -1,6 +1,6 @@
 #include "runtime/version.h"
 
-#include "image/elf_image.h"
+#include "image/module_image.h"
 
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ std::string version_in(Bytes bytes) {
 } // namespace
 
 std::string find_version(const Target &target, const Module &module) {
-  if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
+  if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base))
     for (const Memory *memory : {&target.memory, &target.initial}) // it is never written to
       for (const Range &range : image->writable_bytes(*memory))
         if (std::string found = version_in(range.bytes); !found.empty()) {

@@ -1,8 +1,8 @@
 #include "snapshot/debug_file.h"
 
 #include "base/text.h"
-#include "image/elf_image.h"
 #include "image/elf_sections.h"
+#include "image/module_image.h"
 #include "runtime/nativeaot/native_aot.h"
 #include "snapshot/module_folders.h"
 
@@ -36,7 +36,7 @@ std::string program_file(const Target &target, const Module &module) {
 
 std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &module,
                                                   const std::vector<std::string> &folders) {
-  std::optional<ElfImage> image = ElfImage::at(target.memory, module.base);
+  std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   const std::vector<u8> id = image ? image->build_id() : std::vector<u8>();
   if (id.size() < 2) // nothing could be told apart
     return nullptr;
@@ -82,7 +82,7 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
 
 void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
   NativeAot *aot = dynamic_cast<NativeAot *>(&runtime);
-  std::optional<ElfImage> image = aot ? ElfImage::at(target.memory, runtime.module().base) : std::nullopt;
+  std::optional<ModuleImage> image = aot ? ModuleImage::at(target.memory, runtime.module().base) : std::nullopt;
   if (!image)
     return;
   if (std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders))

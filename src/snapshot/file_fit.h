@@ -34,9 +34,6 @@ FileFit fit_bundle(const Target &target, const Module &program, const MappedFile
 // Is the module a piece of that program's file, behind what the program is itself?
 bool is_bundled_in(const Module &module, const Module &program);
 
-// The runtime's own libraries, of both systems, by their file names.
-bool is_runtime_library(std::string_view file_name);
-
 // Of a module whose loader's record the container has (Module::pe), native or managed: by time stamp, size and GUID.
 FileFit fit_pe_file(const Target &target, const Module &module, const MappedFilePtr &file);
 

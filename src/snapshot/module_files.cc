@@ -1,9 +1,11 @@
 #include "snapshot/module_files.h"
 
 #include "base/text.h"
-#include "image/elf_image.h"
+#include "contract/find.h"
+#include "image/module_image.h"
 #include "image/pe_image.h"
 #include "runtime/layout/nativeaot/debug_header.h"
+#include "runtime/library_names.h"
 #include "snapshot/file_fit.h"
 #include "snapshot/module_folders.h"
 
@@ -28,8 +30,8 @@ std::set<Address> native_aot_modules(const Target &target) {
   for (const auto &[module, place] : find_debug_headers(target))
     out.insert(module->base);
   for (const Module &module : target.modules)
-    if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
-      if (image->find_symbol("DotNetRuntimeContractDescriptor"))
+    if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base))
+      if (image->find_symbol(descriptor_export))
         out.insert(module.base);
   bool other = std::any_of(target.modules.begin(), target.modules.end(),
                            [](const Module &module) { return is_runtime_library(module.file_name()); });
@@ -41,10 +43,10 @@ std::set<Address> native_aot_modules(const Target &target) {
 }
 
 bool lacks_native_constants(const Target &target, const Module &module) {
-  std::optional<ElfImage> image = ElfImage::at(target.memory, module.base);
+  std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   if (!image)
     return true;
-  for (const ElfImage::Segment &s : image->segments())
+  for (const ModuleImage::Section &s : image->sections())
     if (!s.writable && target.memory.known_bytes(s.address, s.address + s.size) < s.size)
       return true;
   return false;
@@ -69,12 +71,7 @@ bool is_native_windows_file(const Module &module, const std::set<std::string> &n
   for (const char *folder : {":\\windows\\system32\\", ":\\windows\\syswow64\\", ":\\windows\\winsxs\\"})
     if (path.find(folder) != path.npos)
       return true;
-  for (const char *prefix :
-       {"hostfxr", "hostpolicy", "clrjit", "clretwrc", "mscordaccore", "mscordbi", "mscorrc", "msquic", "ucrtbase",
-        "vcruntime", "msvcp", "api-ms-win-", "microsoft.diasymreader.native"})
-    if (name.starts_with(prefix))
-      return true;
-  if (name.ends_with(".native.dll"))
+  if (is_native_windows_library(name))
     return true;
   return name.ends_with(".exe") && names.contains(name.substr(0, name.size() - 3) + "dll");
 }
@@ -155,7 +152,7 @@ private:
     }
     if (examined)
       return false;
-    std::optional<ElfImage> in_dump = ElfImage::at(target_.memory, module.base);
+    std::optional<ModuleImage> in_dump = ModuleImage::at(target_.memory, module.base);
     std::vector<u8> id = in_dump ? in_dump->build_id() : std::vector<u8>();
     target_.provenance.push_back({module.path, "", Provenance::Outcome::missing, "",
                                   "not found" + (id.empty() ? "" : "; build id " + hex_bytes(id.data(), id.size())) +

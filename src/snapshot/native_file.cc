@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "contract/find.h"
 #include "image/elf_file.h"
 #include "image/elf_image.h"
 #include "snapshot/file_fit.h"
@@ -6,14 +7,6 @@
 #include <algorithm>
 
 namespace dnheap {
-
-bool is_runtime_library(std::string_view name) {
-  for (const char *known :
-       {"libcoreclr.so", "libclrgc.so", "libclrgcexp.so", "coreclr.dll", "clrgc.dll", "clrgcexp.dll"})
-    if (name == known)
-      return true;
-  return false;
-}
 
 namespace {
 
@@ -79,7 +72,7 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
     if (out.reason.empty() && !compare_known(target.memory, out.parts, compare_limit).whole())
       out.reason = "its bytes are not those that the dump holds";
   }
-  if (std::optional<Address> descriptor = image->find_symbol("DotNetRuntimeContractDescriptor")) {
+  if (std::optional<Address> descriptor = image->find_symbol(descriptor_export)) {
     std::vector<Range> parts = descriptor_parts(memory, *descriptor);
     out.parts.insert(out.parts.end(), parts.begin(), parts.end());
   }

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "image/pe_file.h"
+#include "runtime/library_names.h"
 #include "snapshot/file_fit.h"
 
 #include <fmt/format.h>

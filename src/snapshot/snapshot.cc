@@ -12,6 +12,7 @@
 #include "objects/object_graph.h"
 #include "objects/roots.h"
 #include "runtime/find.h"
+#include "runtime/library_names.h"
 #include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
 
@@ -31,9 +32,9 @@ constexpr std::size_t most_runtimes = 64;
 // The host of .NET looks for the runtime and loads it.
 std::string host_alone(const Target &target) {
   for (const Module &module : target.modules)
-    for (const char *name : {"libhostfxr.so", "libhostpolicy.so", "hostfxr.dll", "hostpolicy.dll"})
-      if (module.file_name() == name)
-        return "; " + std::string(name) + " is there: the dump was taken before the process had loaded a runtime";
+    if (is_host_library(module.file_name()))
+      return "; " + std::string(module.file_name()) +
+             " is there: the dump was taken before the process had loaded a runtime";
   return "";
 }
 
@@ -156,8 +157,8 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     for (const Provenance &p : target_->provenance)
       if (p.outcome != Provenance::Outcome::used && needed.empty())
         needed = "; if " + p.module + " is a NativeAOT or single-file program, its file is needed: " + p.reason;
-    throw Error("no .NET runtime found: looked for libcoreclr.so, coreclr.dll, libcoreclr.dylib, single-file "
-                "programs, and for the debug headers of NativeAOT and CoreRT, in " +
+    throw Error("no .NET runtime found: looked for " + core_clr_library_names() +
+                ", single-file programs, and for the debug headers of NativeAOT and CoreRT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
                 (target_->modules.empty() ? ": the dump lists none" : "") + host_alone(*target_) + needed);
   }

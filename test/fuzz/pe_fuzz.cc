@@ -1,6 +1,6 @@
 // Any bytes as a PE file, and as an image in memory.
 #include "image/pe_file.h"
-#include "runtime/coreclr/ecma_metadata_1.h"
+#include "metadata/image_metadata.h"
 
 using namespace dnheap;
 

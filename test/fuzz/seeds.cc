@@ -4,7 +4,7 @@
 #include "dump/elf_core.h"
 #include "dump/extracted.h"
 #include "dump/open.h"
-#include "runtime/coreclr/core_clr.h"
+#include "runtime/describe/open_core_clr.h"
 #include "support/bundle_writer.h"
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"
@@ -48,7 +48,7 @@ public:
           add("metadata_fuzz", rest.subspan(root, std::min<u64>(rest.size() - root, largest / 2)));
       }
     for (const Module *module : find_core_clr_modules(target)) {
-      CoreClr runtime(target, *module, tables_for_all_formats());
+      CoreClr runtime = open_core_clr(target, *module, tables_for_all_formats());
       for (const DescriptorSource &source : runtime.descriptor().sources)
         add("contract_fuzz", target.memory.view_up_to(source.json, source.json_size));
     }

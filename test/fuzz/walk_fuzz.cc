@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   std::unique_ptr<Target> target =
       patched_target(*process.target, process.segments, process.objects, std::as_bytes(std::span(data, size)));
   try {
-    CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats());
+    CoreClr runtime = open_core_clr(*target, target->modules.at(0), tables_for_all_formats());
     Heap heap(runtime);
     Walked alone = walk(runtime, heap, 1);
     u64 gaps = 0;

@@ -401,7 +401,7 @@ TEST(Heap, GapsNameTheirReason) {
                     {start + 300, start + 400, "inside a"},
                     {start + 300, start + 720, "b"},
                     {start + 960, ~u64{0}, "c"}};
-  CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats());
+  CoreClr runtime = open_core_clr(*target, target->modules.at(0), tables_for_all_formats());
   std::vector<std::tuple<u64, u64, std::string>> gaps;
   Heap of(runtime);
   for (const Gap &gap : of.gaps())

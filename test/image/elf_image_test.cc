@@ -77,34 +77,6 @@ void expect_symbols(const ElfImage &image) {
     EXPECT_FALSE(image.find_symbol(absent)) << absent;
 }
 
-TEST(ElfImage, WritableBytesAreThoseThatAMemoryKnows) {
-  for (Format format : test::all_formats) {
-    SCOPED_TRACE(test::name_of(format));
-    ElfLibraryWriter writer = library(format);
-    Loaded loaded(writer, base);
-    std::optional<ElfImage> image = ElfImage::at(loaded.memory, base);
-    ASSERT_TRUE(image);
-    const Address start = base + ElfLibraryWriter::writable_at;
-    // All but .bss, which no file holds.
-    std::vector<Range> all = image->writable_bytes(loaded.memory);
-    ASSERT_FALSE(all.empty());
-    EXPECT_EQ(all.front().address, start);
-    EXPECT_EQ(all.front().bytes[0], std::byte{0x11});
-    EXPECT_EQ(all.back().end(), image->end() - 300);
-    // Another memory: two pieces, one of which begins before the segment and one of which ends behind it.
-    std::vector<std::byte> bytes(4096);
-    std::vector<Range> some =
-        image->writable_bytes(Memory(format, {{start - 100, Bytes(bytes).first(108)},
-                                              {image->end() - 8, Bytes(bytes).subspan(200, 100)},
-                                              {image->end() + 1000, Bytes(bytes).subspan(400, 100)}}));
-    ASSERT_EQ(some.size(), 2u);
-    EXPECT_EQ(some[0].address, start);
-    EXPECT_EQ(some[0].bytes.size(), 8u);
-    EXPECT_EQ(some[1].address, image->end() - 8);
-    EXPECT_EQ(some[1].bytes.size(), 8u);
-  }
-}
-
 TEST(ElfImage, FindsSymbolsByEitherHashAndWithEitherKindOfPointer) {
   for (Format format : test::all_formats)
     for (bool gnu : {true, false})

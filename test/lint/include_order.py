@@ -23,18 +23,31 @@ BELOW = {
     "cli": "base target algorithms image dump contract metadata runtime heap objects snapshot report analysis",
 }
 
-# The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. The seam's own
-# files put the rooms together, and so may include all.
+# The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are
+# blind to each other, but for what several need (compiled, vm, layout); describe/ puts them together.
 ROOMS = {
     "compiled": "",
+    "vm": "",
     "gc": "",
-    "layout": "gc",
-    "layout/coreclr": "gc layout coreclr",
-    "layout/nativeaot": "gc layout nativeaot",
-    "coreclr": "compiled gc layout layout/coreclr",
-    "nativeaot": "gc layout layout/nativeaot",
+    "layout": "",
+    "layout/coreclr": "layout vm",
+    "layout/nativeaot": "layout",
+    "coreclr": "compiled vm",
+    "nativeaot": "",
     "corert": "",
+    "describe": "vm gc layout layout/coreclr layout/nativeaot coreclr nativeaot",
 }
+
+# Of the seam, only what chooses a reader or a runtime knows rooms.
+SEAM = {
+    "runtime/gc.cc": "gc",
+    "runtime/find.cc": "describe coreclr corert nativeaot",
+}
+
+
+# Who need not care for a module's format asks image/module_image.h: these folders see no format of images.
+BLIND_TO_FORMATS = {"contract", "runtime", "analysis"}
+FORMATS = ("elf_image.h", "elf_file.h", "pe_image.h", "pe_file.h")
 
 
 def room_of(path):
@@ -60,10 +73,13 @@ def violations(src):
                 continue
             if match[1] not in allowed:
                 yield f"{path}:{number}: {folder}/ may not include {match[1]}/"
-            elif room and match[1] == "runtime":
+            elif folder in BLIND_TO_FORMATS and match[1] == "image" and match[2] in FORMATS:
+                yield f"{path}:{number}: {folder}/ may not include image/{match[2]}: see image/module_image.h"
+            elif folder == "runtime" and match[1] == "runtime":
                 other = room_of(f"runtime/{match[2]}")
-                if other not in {"", room, *ROOMS[room].split()}:
-                    yield f"{path}:{number}: runtime/{room}/ may not include runtime/{other}/"
+                sees = ROOMS[room] if room else SEAM.get(name, "")
+                if other not in {"", room, *sees.split()}:
+                    yield f"{path}:{number}: {f'runtime/{room}/' if room else name} may not include runtime/{other}/"
 
 
 # Of a library or system, by their folder; the standard library's have none.

@@ -11,9 +11,10 @@ class IncludeOrder(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             src = pathlib.Path(name)
             for file, text in files.items():
-                folder, stem = file.split("_")
-                (src / folder).mkdir(exist_ok=True)
-                (src / folder / f"{stem}.h").write_text(text)
+                *folders, stem = file.split("_")
+                folder = src.joinpath(*folders)
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f"{stem}.h").write_text(text)
             return [line.removeprefix(name + "/") for line in include_order.violations(src)]
 
     def test_downwards_is_allowed(self):
@@ -25,6 +26,28 @@ class IncludeOrder(unittest.TestCase):
         self.assertEqual(self.found(dump_a='#include "metadata/x.h"\n'), ["dump/a.h:1: dump/ may not include metadata/"])
         self.assertEqual(self.found(analysis_a='#  include "dump/x.h"\n'), ["analysis/a.h:1: analysis/ may not include dump/"])
         self.assertEqual(self.found(report_a='#include "heap/x.h"\n'), ["report/a.h:1: report/ may not include heap/"])
+
+    def test_rooms_are_blind_to_each_other(self):
+        self.assertEqual(self.found(runtime_coreclr_a='#include "runtime/gc.h"\n#include "runtime/vm/b.h"\n'), [])
+        self.assertEqual(self.found(runtime_layout_coreclr_a='#include "runtime/layout/b.h"\n'), [])
+        self.assertEqual(self.found(runtime_describe_a='#include "runtime/coreclr/b.h"\n#include "runtime/layout/b.h"\n'), [])
+        for inside, other in (("layout_coreclr", "coreclr"), ("coreclr", "layout"), ("coreclr", "layout/coreclr"),
+                              ("layout", "gc"), ("nativeaot", "layout/nativeaot"), ("describe", "corert")):
+            room = inside.replace("_", "/")
+            self.assertEqual(self.found(**{f"runtime_{inside}_a": f'#include "runtime/{other}/b.h"\n'}),
+                             [f"runtime/{room}/a.h:1: runtime/{room}/ may not include runtime/{other}/"])
+
+    def test_the_seam_knows_no_room(self):
+        self.assertEqual(self.found(runtime_a='#include "runtime/b.h"\n'), [])
+        self.assertEqual(self.found(runtime_a='#include "runtime/gc/b.h"\n'), ["runtime/a.h:1: runtime/a.h may not include runtime/gc/"])
+
+    def test_formats_of_modules_are_for_image_to_know(self):
+        self.assertEqual(self.found(snapshot_a='#include "image/elf_file.h"\n', runtime_vm_a='#include "image/module_image.h"\n'), [])
+        self.assertEqual(self.found(runtime_vm_a='#include "image/pe_image.h"\n'),
+                         ["runtime/vm/a.h:1: runtime/ may not include image/pe_image.h: see image/module_image.h"])
+
+    def test_unknown_rooms_are_named(self):
+        self.assertEqual(self.found(runtime_mono_a=""), ["runtime/mono/a.h: room mono of runtime/ is not in the include order"])
 
     def test_unknown_folders_are_named(self):
         self.assertEqual(self.found(util_a='#include "base/x.h"\n'), ["util/a.h: folder util is not in the include order"])

@@ -83,9 +83,9 @@ TEST(ContractVersions, AReaderOfANewVersion) {
       std::unique_ptr<Target> target = heap.target();
       const Module &module = target->modules.at(0);
       if (is_new) {
-        EXPECT_THROW(CoreClr(*target, module, tables_for_all_formats()), Error);
+        EXPECT_THROW(open_core_clr(*target, module, tables_for_all_formats()), Error);
       }
-      CoreClr runtime(*target, module, tables_for_all_formats(), hints);
+      CoreClr runtime = open_core_clr(*target, module, tables_for_all_formats(), hints);
       EXPECT_EQ(runtime.gc().get_max_generation(), is_new ? 7u : 2u);
       const Heap read(runtime); // made from what the reader says
       EXPECT_EQ(read.segments().size(), heap.segments.size() / (is_new ? 2 : 1));

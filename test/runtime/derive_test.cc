@@ -1,7 +1,7 @@
 // How values are chosen: what is published is checked against memory, not replaced; candidates that agree are one; what
 // belongs to a structure is not looked for behind its end. In the shapes that real programs have.
 #include "contract/find.h"
-#include "runtime/layout/coreclr/derive.h"
+#include "runtime/describe/core_clr_descriptor.h"
 #include "runtime/object_header.h"
 #include "support/opened.h"
 

@@ -1,8 +1,9 @@
 // Where threads keep their Frames, and how kinds of Frames are told, found in memory alone: for every version and
 // system; and nothing where two answers would do.
-#include "runtime/coreclr/frame_kinds.h"
-#include "runtime/coreclr/helper_method_frame.h"
+#include "runtime/coreclr/thread_1.h"
 #include "runtime/layout/coreclr/frames.h"
+#include "runtime/vm/frame_kinds.h"
+#include "runtime/vm/helper_method_layout.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -105,7 +106,8 @@ public:
     if (version_.is_8)
       d.set_field("MethodTable", "Token", 10, Origin::published);
     Derivation derivation(target, module, d, {});
-    derive_frames(derivation, gc_variable);
+    std::vector<std::string> problems;
+    derive_frames(derivation, Thread1(target.memory, d).get_threads(problems), gc_variable);
     return d;
   }
 

@@ -98,7 +98,7 @@ TEST(Gc1, HeapData) {
     for (u32 h = 0; h < shape.heaps; ++h)
       heap.generation_context(h, 3) = {0x100 + h, 0x200 + h};
     std::unique_ptr<Target> target = heap.target();
-    CoreClr runtime(*target, target->modules[0], tables_for_all_formats());
+    CoreClr runtime = open_core_clr(*target, target->modules[0], tables_for_all_formats());
     const Gc &gc = runtime.gc();
     std::vector<Address> heaps = gc.get_gc_heaps();
     for (u32 h = 0; h < shape.heaps; ++h) {

@@ -6,7 +6,7 @@
 #include "contract/find.h"
 #include "dump/open.h"
 #include "heap/tally.h"
-#include "runtime/layout/coreclr/derive.h"
+#include "runtime/describe/core_clr_descriptor.h"
 #include "snapshot/module_files.h"
 #include "support/opened.h"
 
@@ -82,7 +82,7 @@ struct Said {
 };
 
 Said answer_of(const Target &target, const std::vector<ShippedTable> &tables) {
-  CoreClr runtime(target, *find_core_clr_modules(target).at(0), tables);
+  CoreClr runtime = open_core_clr(target, *find_core_clr_modules(target).at(0), tables);
   Heap heap(runtime);
   HeapTally tally = tally_heap(heap, runtime, 1, {});
   Said out;

@@ -1,6 +1,6 @@
 // NativeAOT processes that publish a contract descriptor (n1), beside a debug header or without one.
-#include "runtime/layout/nativeaot/native_aot.h"
-#include "runtime/nativeaot/native_aot.h"
+#include "runtime/describe/native_aot_descriptor.h"
+#include "runtime/describe/open_native_aot.h"
 #include "support/aot_shop.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // NativeAOT processes: found, walked, named; and what is said when they cannot be.
+#include "runtime/layout/nativeaot/debug_header.h"
 #include "runtime/nativeaot/native_aot.h"
 #include "support/aot_shop.h"
 

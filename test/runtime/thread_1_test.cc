@@ -129,7 +129,7 @@ TEST(Thread1, IdsOfAnotherNamespace) {
       std::unique_ptr<Target> target = heap.target();
       for (Thread &thread : target->threads)
         thread.id += 100000;
-      CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats());
+      CoreClr runtime = open_core_clr(*target, target->modules.at(0), tables_for_all_formats());
       std::vector<std::string> problems;
       EXPECT_EQ(runtime.thread().get_threads(problems).size(), 2u);
       EXPECT_EQ(Heap(runtime).context_count(), 1u);
@@ -287,7 +287,7 @@ TEST(Thread1, ListInACircleOrBrokenOff) {
     heap.threads.push_back({.os_id = 4003});
     heap.segment(G::gen0).object(heap.object_type);
     std::unique_ptr<Target> target = heap.target();
-    CoreClr runtime(*target, target->modules[0]);
+    CoreClr runtime = open_core_clr(*target, target->modules[0]);
     auto link = [&](u64 i) { return heap.threads[i].address + heap.layout.link * heap.p; };
     for (auto [to, text] : {std::pair{link(1), "runs in a circle at 0x"}, {Address{0x1234}, "breaks off"}}) {
       heap.poke(link(2), to, heap.p);
@@ -341,7 +341,7 @@ TEST(Thread1, OtherVariablesPointShortlyBeforeThem) {
         std::unique_ptr<Target> target = heap.target();
         for (Thread &thread : target->threads)
           thread.stack_pointer = stacks + 0x10;
-        CoreClr runtime(*target, target->modules.at(0), tables_for_all_formats());
+        CoreClr runtime = open_core_clr(*target, target->modules.at(0), tables_for_all_formats());
         const ContractDescriptor &found = runtime.descriptor();
         EXPECT_EQ(found.number("ThreadStore"), heap.variables.at("AppDomain"));
         EXPECT_EQ(found.offset("ThreadStore", "FirstThreadLink"), static_cast<i64>(heap.layout.store_first * p));

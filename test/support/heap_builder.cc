@@ -1,7 +1,7 @@
 #include "support/heap_builder.h"
 
 #include "image/elf_file.h"
-#include "runtime/coreclr/method_table_flags.h"
+#include "runtime/vm/method_table_flags.h"
 
 #include <algorithm>
 #include <stdexcept>

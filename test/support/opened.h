@@ -1,7 +1,7 @@
 // Opened: a HeapBuilder's process as dnheap sees it: target, runtime, heap. And the shapes that tests go through.
 #pragma once
 #include "heap/walk.h"
-#include "runtime/coreclr/core_clr.h"
+#include "runtime/describe/open_core_clr.h"
 #include "support/heap_builder.h"
 
 namespace dnheap::test {
@@ -11,7 +11,7 @@ std::vector<ShippedTable> tables_for_all_formats();
 
 struct Opened {
   explicit Opened(HeapBuilder &builder, const std::vector<ShippedTable> &tables = tables_for_all_formats())
-      : target(builder.target()), runtime(*target, target->modules.at(0), tables), heap(runtime) {}
+      : target(builder.target()), runtime(open_core_clr(*target, target->modules.at(0), tables)), heap(runtime) {}
 
   std::unique_ptr<Target> target;
   CoreClr runtime;

@@ -3,7 +3,7 @@
 #include "analysis/inspect/base_types.h"
 #include "base/text.h"
 #include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/thrown_1.h"
+#include "runtime/coreclr/thrown_exceptions.h"
 
 #include <algorithm>
 
@@ -58,8 +58,8 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
   try {
     const std::vector<ThreadData> threads = runtime_.threads(problems);
     const std::vector<HandleData> handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
-    const Thrown1 thrown(runtime_.memory(), runtime_.descriptor(), handles,
-                         [&](Address object) { return is_exception(object); });
+    const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
+                                  [&](Address object) { return is_exception(object); });
     for (const Thrown &one : thrown.find(threads))
       out.push_back({one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested});
   } catch (const Error &e) {

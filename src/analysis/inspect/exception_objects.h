@@ -3,7 +3,7 @@
 #pragma once
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/typed_objects.h"
-#include "runtime/coreclr/stack_trace_1.h"
+#include "runtime/coreclr/stack_trace.h"
 
 #include <map>
 
@@ -41,8 +41,8 @@ private:
   const Runtime &runtime_;
   FieldReader fields_;
   std::vector<TypedObject> all_;
-  std::optional<MethodDesc1> methods_; // of CoreCLR; so the next
-  std::optional<StackTrace1> stacks_;
+  std::optional<MethodDescs> methods_; // of CoreCLR; so the next
+  std::optional<StackTrace> stacks_;
   std::map<Address, std::string> names_;
 };
 

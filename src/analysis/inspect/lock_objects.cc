@@ -100,7 +100,7 @@ private:
   }
 
   void find_monitors() {
-    const Monitors1 monitors(runtime_.memory(), runtime_.descriptor(), out_.threads);
+    const Monitors monitors(runtime_.memory(), runtime_.descriptor(), out_.threads);
     for (const Monitor &monitor : monitors.monitors()) {
       LockObject lock;
       lock.object = monitor.object;

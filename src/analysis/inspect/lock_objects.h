@@ -3,7 +3,7 @@
 // walks of the heap and one look at each object's header. One thread.
 #pragma once
 #include "analysis/inspect/field_reader.h"
-#include "runtime/coreclr/monitors_1.h"
+#include "runtime/coreclr/monitors.h"
 #include "snapshot/snapshot.h"
 
 namespace dnheap {

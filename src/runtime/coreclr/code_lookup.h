@@ -4,8 +4,8 @@
 // per question; nothing is kept. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md.
 #pragma once
 #include "runtime/coreclr/jit_code.h"
-#include "runtime/coreclr/range_section_map.h"
 #include "runtime/coreclr/ready_to_run_code.h"
+#include "runtime/vm/range_section_map.h"
 
 namespace dnheap {
 

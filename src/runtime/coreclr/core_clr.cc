@@ -1,86 +1,30 @@
 #include "runtime/coreclr/core_clr.h"
 
 #include "base/text.h"
-#include "contract/find.h"
-#include "image/elf_image.h"
-#include "image/pe_image.h"
-#include "runtime/contract_versions.h"
-#include "runtime/coreclr/statics_1.h"
-#include "runtime/layout/coreclr/derive.h"
-#include "runtime/layout/unpublished.h"
+#include "image/module_image.h"
+#include "runtime/coreclr/core_clr_statics.h"
+#include "runtime/library_names.h"
+#include "runtime/object_1.h"
 #include "runtime/version.h"
+#include "runtime/vm/method_table_flags.h"
 
 namespace dnheap {
 
-namespace {
-
-ContractDescriptor published_descriptor(const Target &target, const Module &module, const RuntimeHints &hints) {
-  std::optional<FoundDescriptor> found = find_descriptor(target, module);
-  if (!found)
-    return {};
-  ContractDescriptor out = parse_descriptor(target.memory, found->address);
-  out.found_by = found->how;
-  choose_readers(out, ReaderFamily::core_clr, hints.gc_readers);
-  return out;
-}
-
-// Are all variables of the runtime in the dump?
-bool has_all_variables(const Memory &memory, const Module &module) {
-  std::optional<ElfImage> image = ElfImage::at(memory, module.base);
-  bool any = false;
-  for (const ElfImage::Segment &s : image ? image->segments() : std::span<const ElfImage::Segment>()) {
-    if (s.writable && memory.known_bytes(s.address, s.address + s.size) < s.size)
-      return false;
-    any |= s.writable;
-  }
-  return any;
-}
-
-ContractDescriptor complete_descriptor(const Target &target, const Module &module, std::span<const ShippedTable> tables,
-                                       const RuntimeHints &hints) {
-  ContractDescriptor published = published_descriptor(target, module, hints);
-  try {
-    ContractDescriptor out = derive_descriptor(target, module, std::move(published), tables);
-    leave_out(out, hints.left_out);
-    return out;
-  } catch (const Error &e) {
-    if (!has_all_variables(target.memory, module))
-      throw;
-    throw Error(
-        "the runtime was loaded but not started, it seems, or had only begun to start: all its variables are in "
-        "this dump, and yet " +
-        std::string(e.what()));
-  }
-}
-
-bool has_runtime_name(const Module &module) {
-  for (const char *name : {"libcoreclr.so", "coreclr.dll", "libcoreclr.dylib"})
-    if (module.file_name() == name)
-      return true;
-  return false;
-}
-
-} // namespace
-
 bool is_single_file_program(const Memory &memory, const Module &module) {
-  constexpr const char *name = "DotNetRuntimeInfo";
-  if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
-    return elf->find_symbol(name).has_value();
-  std::optional<PeImage> pe = PeImage::at(memory, module.base, true);
-  return pe && !pe->is_managed() && pe->find_export(name);
+  std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
+  return image && !image->is_managed() && image->find_symbol("DotNetRuntimeInfo");
 }
 
 std::vector<const Module *> find_core_clr_modules(const Target &target) {
   std::vector<const Module *> out;
   for (const Module &module : target.modules)
-    if (has_runtime_name(module) || is_single_file_program(target.memory, module))
+    if (is_core_clr_library(module.file_name()) || is_single_file_program(target.memory, module))
       out.push_back(&module);
   return out;
 }
 
-CoreClr::CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables,
-                 const RuntimeHints &hints)
-    : Runtime(target, module, find_version(target, module), complete_descriptor(target, module, tables, hints), hints),
+CoreClr::CoreClr(const Target &target, const Module &module, ContractDescriptor described, const RuntimeHints &hints)
+    : Runtime(target, module, find_version(target, module), std::move(described), hints),
       thread_(memory(), descriptor()), loader_(target, descriptor()) {
   require_heap();
   require_types();
@@ -90,8 +34,35 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::span<const Shi
     require_started(e);
     throw;
   }
-  field_descs_ = std::make_unique<FieldDesc1>(memory(), descriptor(), *types_, loader_);
-  fields_ = std::make_unique<Fields1>(target, descriptor(), *types_, loader_, *field_descs_);
+  field_descs_ = std::make_unique<FieldDescs>(memory(), descriptor(), *types_, loader_);
+  fields_ = std::make_unique<CoreClrFields>(target, descriptor(), *types_, loader_, *field_descs_);
+}
+
+// Dumps may hold the objects but not what they point at: their MethodTables.
+void CoreClr::require_types() const {
+  if (std::optional<u64> variable = descriptor().try_number("StringMethodTable"))
+    if (std::optional<u64> string = memory().try_pointer(*variable); string && memory().find(*string))
+      return;
+  // Every segment begins with an object. Free ones tell nothing: their MethodTable is the runtime's own.
+  const u32 free_base_size = 3 * memory().format().pointer_size;
+  std::vector<std::string> ignored;
+  u64 present = 0, absent = 0;
+  for (const GCHeapSegment &s : heap_segments(ignored)) {
+    std::optional<u64> word = s.is_sound() && s.start < s.end ? memory().try_pointer(s.start) : std::nullopt;
+    if (!word)
+      continue;
+    Address method_table = method_table_in(*word, memory().format());
+    std::optional<u32> flags = memory().try_load<u32>(method_table), size = memory().try_load<u32>(method_table + 4);
+    bool free = flags == (mt_has_component_size | 1) && size == free_base_size;
+    absent += !flags;
+    present += flags && !free;
+  }
+  if (absent > present)
+    throw Error(
+        std::string("the dump holds the heap's objects, but not the types that they point at (MethodTables): it "
+                    "was written without the memory of the runtime's loader; take a ") +
+        (target().os == OperatingSystem::windows ? "full dump (dotnet-dump collect --type Full, procdump -ma)"
+                                                 : "dump with createdump --withheap PID or --full PID"));
 }
 
 // A runtime that has started keeps more than this for itself alone.
@@ -113,7 +84,7 @@ std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems
   } catch (const Error &e) {
     problems.push_back(std::string("thread statics are not named: ") + e.what());
   }
-  return Statics1(memory(), descriptor(), types(), field_descs(), gc()).static_roots(all, problems);
+  return CoreClrStatics(memory(), descriptor(), types(), field_descs(), gc()).static_roots(all, problems);
 }
 
 } // namespace dnheap

@@ -1,11 +1,10 @@
-// CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. Its contract descriptor (.NET 9 on) is
-// completed by runtime/layout/. See runtime.h.
+// CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. See runtime.h; made by
+// describe/open_core_clr.h.
 #pragma once
-#include "runtime/coreclr/fields_1.h"
+#include "runtime/coreclr/core_clr_fields.h"
 #include "runtime/coreclr/loader_1.h"
 #include "runtime/coreclr/runtime_type_system_1.h"
 #include "runtime/coreclr/thread_1.h"
-#include "runtime/layout/derivation.h"
 #include "runtime/runtime.h"
 
 #include <memory>
@@ -16,18 +15,17 @@ namespace dnheap {
 // dotnet/runtime src/coreclr/debug/runtimeinfo/runtimeinfo.cpp.
 bool is_single_file_program(const Memory &memory, const Module &module);
 
-// The modules that are such a runtime: libcoreclr.so, coreclr.dll, libcoreclr.dylib, and single-file programs.
+// The modules that are such a runtime: its library (library_names.h), and single-file programs.
 std::vector<const Module *> find_core_clr_modules(const Target &target);
 
 class CoreClr : public Runtime {
 public:
-  // Throws Error when what is needed for walking the heap is neither published nor found.
-  CoreClr(const Target &target, const Module &module, std::span<const ShippedTable> tables = shipped_tables(),
-          const RuntimeHints &hints = {});
+  // `described`: complete. Throws Error when it lacks what is needed for walking the heap.
+  CoreClr(const Target &target, const Module &module, ContractDescriptor described, const RuntimeHints &hints);
 
   const char *kind() const override { return "coreclr"; }
   RuntimeTypeSystem1 &types() const override { return *types_; }
-  Fields1 &fields() const override { return *fields_; }
+  CoreClrFields &fields() const override { return *fields_; }
 
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
@@ -35,16 +33,17 @@ public:
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
   const Thread1 &thread() const { return thread_; }
   Loader1 &loader() const { return loader_; }
-  const FieldDesc1 &field_descs() const { return *field_descs_; }
+  const FieldDescs &field_descs() const { return *field_descs_; }
 
 private:
+  void require_types() const;
   void require_started(const Error &error) const;
 
   Thread1 thread_;
   mutable Loader1 loader_;                    // caches
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
-  std::unique_ptr<FieldDesc1> field_descs_;
-  std::unique_ptr<Fields1> fields_;
+  std::unique_ptr<FieldDescs> field_descs_;
+  std::unique_ptr<CoreClrFields> fields_;
 };
 
 } // namespace dnheap

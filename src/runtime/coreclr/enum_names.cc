@@ -23,8 +23,8 @@ u64 number(Bytes bytes) {
 
 EnumNames::EnumNames(const Runtime &runtime) : runtime_(dynamic_cast<const CoreClr *>(&runtime)) {
   if (runtime_)
-    lookup_ = std::make_unique<TypeLookup1>(runtime_->memory(), runtime_->descriptor(), runtime_->types(),
-                                            runtime_->loader());
+    lookup_ =
+        std::make_unique<TypeLookup>(runtime_->memory(), runtime_->descriptor(), runtime_->types(), runtime_->loader());
 }
 
 const EnumNames::Members &EnumNames::members(Address enum_type) {
@@ -74,7 +74,7 @@ std::string EnumNames::text(Address declaring_type, const std::string &field, u6
 }
 
 Address EnumNames::enum_of(Address declaring_type, const std::string &name) {
-  const FieldDesc1 &descs = runtime_->field_descs();
+  const FieldDescs &descs = runtime_->field_descs();
   RuntimeTypeSystem1 &types = runtime_->types();
   const std::optional<std::vector<FieldDesc>> own = descs.own_fields(declaring_type);
   if (!own)

@@ -2,7 +2,7 @@
 // CoreCLR's types; NativeAOT programs have no such metadata. Each enum is read once and kept. One thread.
 #pragma once
 #include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/type_lookup_1.h"
+#include "runtime/coreclr/type_lookup.h"
 
 #include <map>
 #include <memory>
@@ -29,7 +29,7 @@ private:
   Address enum_of(Address declaring_type, const std::string &field);
 
   const CoreClr *runtime_; // null: of another kind
-  std::unique_ptr<TypeLookup1> lookup_;
+  std::unique_ptr<TypeLookup> lookup_;
   std::map<Address, Members> members_;
   std::map<std::pair<Address, std::string>, Address> enums_;
 };

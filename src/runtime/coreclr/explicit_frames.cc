@@ -1,7 +1,7 @@
 #include "runtime/coreclr/explicit_frames.h"
 
 #include "base/text.h"
-#include "runtime/coreclr/helper_method_frame.h"
+#include "runtime/vm/helper_method_layout.h"
 
 namespace dnheap {
 

@@ -6,8 +6,8 @@
 #include "contract/descriptor.h"
 #include "runtime/compiled/read_outcome.h"
 #include "runtime/compiled/registers.h"
-#include "runtime/coreclr/frame_kinds.h"
 #include "runtime/stack_frame.h"
+#include "runtime/vm/frame_kinds.h"
 
 #include <functional>
 #include <map>

@@ -1,6 +1,6 @@
-#include "runtime/coreclr/helper_method_frame.h"
-
+// ExplicitFrames, second part: what a HelperMethodFrame says of its caller.
 #include "runtime/coreclr/explicit_frames.h"
+#include "runtime/vm/helper_method_layout.h"
 
 #include <algorithm>
 
@@ -8,28 +8,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr u8 unix_registers[] = {12, 13, 14, 15, 3, 5};
-constexpr u8 windows_registers[] = {7, 6, 3, 5, 12, 13, 14, 15};
 constexpr unsigned rbp = 5, rsp = 4;
 constexpr unsigned max_native_frames = 64; // of the runtime function and what it called
 constexpr unsigned max_pushes = 6;
 
 } // namespace
-
-HelperMethodLayout::HelperMethodLayout(bool is_windows)
-    : registers(is_windows ? std::span<const u8>(windows_registers) : std::span<const u8>(unix_registers)) {
-  constexpr u64 state = 48;
-  const u64 size = 8 * registers.size();
-  ip = state;
-  sp = state + 8;
-  captured = state + 16;
-  places = captured + size;
-  return_place = places + size;
-  unwound = is_windows ? 0 : return_place + 8;
-  const u64 captured_ip = return_place + 8 + (is_windows ? 0 : size);
-  captured_sp = captured_ip + 8;
-  end = captured_sp + 8;
-}
 
 // push rbp; mov rbp, rsp; then pushes of registers that are to be kept. Those not among them are as they were captured.
 bool ExplicitFrames::saved_by_entry(Address entry, Address frame_pointer, Address captured, Registers &to) const {

@@ -5,8 +5,8 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/coreclr/code_block.h"
-#include "runtime/coreclr/nibble_map.h"
-#include "runtime/coreclr/range_section_map.h"
+#include "runtime/vm/nibble_map.h"
+#include "runtime/vm/range_section_map.h"
 #include "target/target.h"
 
 namespace dnheap {

@@ -3,7 +3,7 @@
 // not to be made from several threads at once.
 #pragma once
 #include "contract/descriptor.h"
-#include "runtime/coreclr/ecma_metadata_1.h"
+#include "metadata/image_metadata.h"
 #include "target/target.h"
 
 #include <string>

@@ -5,8 +5,8 @@
 #include "runtime/coreclr/module_statics.h"
 
 #include "base/bytes.h"
-#include "runtime/coreclr/method_table_flags.h"
 #include "runtime/object_1.h"
+#include "runtime/vm/method_table_flags.h"
 
 #include <bit>
 
@@ -21,7 +21,7 @@ constexpr u64 max_modules = 65536;
 } // namespace
 
 ModuleStatics::ModuleStatics(const Memory &memory, const ContractDescriptor &descriptor,
-                             const RuntimeTypeSystem1 &types, const FieldDesc1 &fields)
+                             const RuntimeTypeSystem1 &types, const FieldDescs &fields)
     : memory_(&memory), types_(&types), fields_(&fields), p_(memory.format().pointer_size) {
   auto offset = [&](const char *type, const char *field) -> u64 {
     std::optional<i64> found = descriptor.try_offset(type, field);

@@ -7,7 +7,7 @@ namespace dnheap {
 class ModuleStatics : public StaticStorage {
 public:
   ModuleStatics(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
-                const FieldDesc1 &fields);
+                const FieldDescs &fields);
 
   bool has_statics(Address method_table) const override;
   std::optional<StaticPlace> statics(Address method_table) const override;
@@ -22,7 +22,7 @@ private:
 
   const Memory *memory_;
   const RuntimeTypeSystem1 *types_;
-  const FieldDesc1 *fields_;
+  const FieldDescs *fields_;
   const u64 p_;
   std::string missing_;
   u64 flags2_ = 0, module_ = 0, local_module_ = 0, dynamic_id_ = 0, per_inst_info_ = 0, virtuals_ = 0;

@@ -1,6 +1,7 @@
 #include "runtime/coreclr/ready_to_run_code.h"
 
 #include "runtime/coreclr/eh_clauses.h"
+#include "runtime/vm/ready_to_run_header.h"
 
 #include <algorithm>
 
@@ -36,8 +37,6 @@ ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d
   at_.thunks = offset("ReadyToRunInfo", "DelayLoadMethodCallThunks", 14 * p_);
   at_.buckets = offset("HashMap", "Buckets", 2 * p_);
 }
-
-u32 ReadyToRunCode::gc_info_version(u16 major) { return major >= 21 ? 5 : major >= 11 ? 4 : 3; }
 
 // Of a composite image, header and map of methods are the whole image's.
 ReadyToRunCode::Image ReadyToRunCode::image_of(const RangeSection &section, Address info) const {
@@ -175,7 +174,7 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   out.unwind_info = section.begin + function.unwind_data;
   const Address main = section.begin + image.functions.at(method).unwind_data;
   out.gc_info = main + image.functions.unwind_info_size(main);
-  out.gc_info_version = gc_info_version(memory_->try_load<u16>(image.header + 4).value_or(0));
+  out.gc_info_version = ready_to_run_gc_info_version(memory_->try_load<u16>(image.header + 4).value_or(0));
   if (hot)
     out.cold_offset = image.functions.length(method, section.begin);
   out.is_funclet = !hot && method != *index;

@@ -6,8 +6,8 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/coreclr/code_block.h"
-#include "runtime/coreclr/range_section_map.h"
 #include "runtime/coreclr/runtime_function.h"
+#include "runtime/vm/range_section_map.h"
 #include "target/target.h"
 
 namespace dnheap {
@@ -19,11 +19,6 @@ public:
   // Nullopt: no method's code lies there. Throws Error where the dump lacks what that rests on, or the runtime does not
   // say where it lies.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
-
-  // The word "RTR" and a zero, with which an image's header begins.
-  static constexpr u32 signature = 0x00525452;
-  // Which version the GC info of an image has whose header says that version.
-  static u32 gc_info_version(u16 image_major);
 
 private:
   struct Layout {

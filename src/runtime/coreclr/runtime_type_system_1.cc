@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "metadata/evidence.h"
-#include "runtime/coreclr/method_table_flags.h"
+#include "runtime/vm/method_table_flags.h"
 
 #include <algorithm>
 #include <bit>

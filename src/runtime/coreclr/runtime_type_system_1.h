@@ -6,8 +6,8 @@
 #include "contract/descriptor.h"
 #include "metadata/signature.h"
 #include "runtime/coreclr/loader_1.h"
-#include "runtime/coreclr/method_table_flags.h"
 #include "runtime/type_system.h"
+#include "runtime/vm/method_table_flags.h"
 
 #include <optional>
 #include <string>

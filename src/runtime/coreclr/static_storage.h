@@ -2,7 +2,7 @@
 // offset is to be added. Two ways: AuxiliaryStatics (.NET 9 on) and ModuleStatics (8.0). A few reads per question;
 // nothing is kept. Any thread.
 #pragma once
-#include "runtime/coreclr/field_desc_1.h"
+#include "runtime/coreclr/field_descs.h"
 #include "runtime/coreclr/thread_1.h"
 
 #include <memory>
@@ -31,6 +31,6 @@ public:
 
 // By what the descriptor has.
 std::unique_ptr<StaticStorage> static_storage(const Memory &memory, const ContractDescriptor &descriptor,
-                                              const RuntimeTypeSystem1 &types, const FieldDesc1 &fields);
+                                              const RuntimeTypeSystem1 &types, const FieldDescs &fields);
 
 } // namespace dnheap

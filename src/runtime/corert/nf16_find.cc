@@ -1,8 +1,7 @@
 #include "runtime/corert/nf16_find.h"
 
 #include "base/text.h"
-#include "image/elf_image.h"
-#include "image/pe_image.h"
+#include "image/module_image.h"
 
 #include <algorithm>
 
@@ -17,13 +16,8 @@ constexpr u16 most_versions = 255;
 
 // Without the cookie there, the module counts as one without a runtime.
 std::optional<Address> find_export(const Memory &memory, const Module &module) {
-  std::optional<Address> out;
-  if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base)) {
-    out = elf->find_symbol(export_name);
-  } else if (std::optional<PeImage> pe = PeImage::at(memory, module.base, true)) {
-    if (std::optional<u32> rva = pe->find_export(export_name))
-      out = module.base + *rva;
-  }
+  std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
+  std::optional<Address> out = image ? image->find_symbol(export_name) : std::nullopt;
   return out && read_nf16_start(memory, *out) ? out : std::nullopt;
 }
 
@@ -48,8 +42,8 @@ bool looks_like_header(const Memory &memory, Address address, const Nf16Start &s
 // Headers of version 1, and if there is none, those of other versions: to say that they are there.
 std::vector<Address> scan(const Memory &memory, const Module &module) {
   Address end = module.end();
-  if (std::optional<ElfImage> elf = ElfImage::at(memory, module.base))
-    end = std::max(end, elf->end());
+  if (std::optional<ModuleImage> image = ModuleImage::at(memory, module.base))
+    end = std::max(end, image->end());
   const u64 step = memory.format().pointer_size;
   std::vector<Address> known, other;
   for (const Range &range : memory.ranges()) {

@@ -1,7 +1,7 @@
 #include "runtime/layout/derivation.h"
 
 #include "base/text.h"
-#include "image/elf_image.h"
+#include "image/module_image.h"
 
 #include <algorithm>
 #include <charconv>
@@ -22,23 +22,19 @@ std::string list_text(const std::vector<i64> &values) {
   return values.empty() ? "none" : out;
 }
 
-// .data and .bss of the runtime's module: by its program headers; where those are missing, from its first
-// writable-looking extent on. What is not in the dump simply has no range.
+// Where the runtime's module keeps addresses: its writable sections; where its headers are missing, or the loader
+// changes constants as well, all of it and what may follow as .bss. What is not in the dump simply has no range.
 std::vector<Range> data_of(const Memory &memory, const Module &module) {
-  std::vector<std::pair<Address, Address>> stretches;
-  if (std::optional<ElfImage> image = ElfImage::at(memory, module.base))
-    for (const ElfImage::Segment &segment : image->segments())
-      if (segment.writable)
-        stretches.emplace_back(segment.address, add_clamped(segment.address, segment.size));
-  if (stretches.empty())
-    stretches.emplace_back(module.base, add_clamped(module.end(), 1 << 20));
+  if (std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
+      image && !image->relocates_constants() && image->has_writable_sections())
+    return image->writable_bytes(memory);
+  const Address end = add_clamped(module.end(), 1 << 20);
   std::vector<Range> out;
-  for (auto [start, end] : stretches)
-    for (const Range &range : memory.ranges()) {
-      Address from = std::max(start, range.address), to = std::min(end, range.end());
-      if (from < to)
-        out.push_back({from, memory.fetched(range.bytes.subspan(from - range.address, to - from))});
-    }
+  for (const Range &range : memory.ranges()) {
+    Address from = std::max(module.base, range.address), to = std::min(end, range.end());
+    if (from < to)
+      out.push_back({from, memory.fetched(range.bytes.subspan(from - range.address, to - from))});
+  }
   return out;
 }
 

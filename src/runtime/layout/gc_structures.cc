@@ -1,7 +1,5 @@
 #include "runtime/layout/gc_structures.h"
 
-#include "runtime/gc/gc_1.h"
-
 #include <algorithm>
 #include <set>
 
@@ -13,8 +11,8 @@ constexpr u64 max_free_regions = 65536;
 
 class GcStructures {
 public:
-  explicit GcStructures(Derivation &derivation)
-      : d_(derivation), p_(derivation.pointer_size), heaps_(Gc1(d_.memory, d_.descriptor).get_gc_heaps()) {
+  GcStructures(Derivation &derivation, const Gc &gc)
+      : d_(derivation), p_(derivation.pointer_size), heaps_(gc.get_gc_heaps()) {
     for (const auto &[name, global] : d_.descriptor.globals)
       if (global.indirect && global.number && global.origin == Origin::discovered)
         starts_.push_back(*global.number);
@@ -239,6 +237,6 @@ private:
 
 } // namespace
 
-void derive_gc_structures(Derivation &derivation) { GcStructures(derivation).run(); }
+void derive_gc_structures(Derivation &derivation, const Gc &gc) { GcStructures(derivation, gc).run(); }
 
 } // namespace dnheap

@@ -1,7 +1,5 @@
 #include "runtime/layout/handle_table.h"
 
-#include "runtime/gc/gc_1.h"
-
 #include <algorithm>
 
 namespace dnheap {
@@ -14,8 +12,9 @@ constexpr u64 most_tables = 4096, most_kinds = 32;
 
 class HandleTableDerivation {
 public:
-  explicit HandleTableDerivation(Derivation &derivation)
-      : d_(derivation), p_(derivation.pointer_size), blocks_((segment_size - header_size) / (handles_per_block * p_)) {}
+  HandleTableDerivation(Derivation &derivation, const Gc &gc)
+      : d_(derivation), gc_(gc), p_(derivation.pointer_size),
+        blocks_((segment_size - header_size) / (handles_per_block * p_)) {}
 
   void run() {
     const char *what = "HandleMaxInternalTypes";
@@ -61,7 +60,7 @@ private:
       if (u64 bucket = d_.word(*buckets + i * p_).value_or(0))
         if (u64 array = d_.word(bucket).value_or(0))
           arrays_.push_back(array);
-    server_ = Gc1(d_.memory, d_.descriptor).is_server();
+    server_ = gc_.is_server();
     for (Address array : arrays_)
       if (u64 table = d_.word(array).value_or(0))
         first_tables_.push_back(table);
@@ -129,6 +128,7 @@ private:
   }
 
   Derivation &d_;
+  const Gc &gc_;
   const u64 p_, blocks_;
   u64 buckets_ = 0;
   bool server_ = false;
@@ -137,6 +137,6 @@ private:
 
 } // namespace
 
-void derive_handle_table(Derivation &derivation) { HandleTableDerivation(derivation).run(); }
+void derive_handle_table(Derivation &derivation, const Gc &gc) { HandleTableDerivation(derivation, gc).run(); }
 
 } // namespace dnheap

@@ -2,11 +2,12 @@
 // room for (12 in 8.0 and 9.0, 13 in 10.0); that is found by each segment's pointer back to its table. Reads a few
 // words of each table; what is not found is recorded as missing, never an error. Structures: gc/handletablepriv.h.
 #pragma once
+#include "runtime/gc.h"
 #include "runtime/layout/derivation.h"
 
 namespace dnheap {
 
-// Needs what derive_gc() found.
-void derive_handle_table(Derivation &derivation);
+// Needs what derive_gc() found. `gc`: reads the same descriptor.
+void derive_handle_table(Derivation &derivation, const Gc &gc);
 
 } // namespace dnheap

@@ -1,122 +1,27 @@
 #include "runtime/nativeaot/native_aot.h"
 
-#include "image/elf_image.h"
-#include "image/pe_image.h"
-#include "runtime/contract_versions.h"
-#include "runtime/layout/nativeaot/native_aot.h"
-#include "runtime/layout/unpublished.h"
-#include "runtime/nativeaot/statics_n1.h"
-
-#include <algorithm>
+#include "runtime/nativeaot/native_aot_statics.h"
+#include "runtime/unnamed_fields.h"
 
 namespace dnheap {
 
-namespace {
-
-bool is_image(const Memory &memory, const Module &module) {
-  return ElfImage::at(memory, module.base) || PeImage::at(memory, module.base, true);
-}
-
-// Of another kind of runtime: none. Damaged: it is NativeAOT's if something else says so.
-std::optional<FoundDescriptor> check(const Target &target, std::optional<FoundDescriptor> found, bool is_known) {
-  if (!found)
-    return std::nullopt;
-  try {
-    return is_native_aot(parse_descriptor(target.memory, found->address)) ? found : std::nullopt;
-  } catch (const Error &) {
-    return is_known ? found : std::nullopt;
-  }
-}
-
-// What the descriptor says; where it is damaged, or of a version that is not known, nothing, if there is a debug
-// header; why is kept.
-ContractDescriptor published(const Target &target, const FoundNativeAot &found, const RuntimeHints &hints) {
-  if (!found.descriptor)
-    return {};
-  try {
-    ContractDescriptor out = parse_descriptor(target.memory, found.descriptor->address);
-    out.found_by = found.descriptor->how;
-    choose_readers(out, ReaderFamily::native_aot, hints.gc_readers);
-    return out;
-  } catch (const Error &e) {
-    if (!found.header)
-      throw;
-    ContractDescriptor out;
-    out.missing["DotNetRuntimeContractDescriptor"] = e.what();
-    return out;
-  }
-}
-
-} // namespace
-
-std::string FoundNativeAot::version() const { return descriptor || !header ? "" : net_version(header->major); }
-
-std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough) {
-  std::vector<FoundNativeAot> out;
-  std::vector<FoundDebugHeader> headers = find_debug_headers(target);
-  for (const Module &module : target.modules) {
-    auto header = std::find_if(headers.begin(), headers.end(),
-                               [&](const FoundDebugHeader &h) { return h.module->base == module.base; });
-    const bool has_header = header != headers.end();
-    std::optional<FoundDescriptor> descriptor = check(
-        target, has_header ? find_descriptor(target, module) : find_exported_descriptor(target, module), has_header);
-    if (has_header || descriptor)
-      out.push_back({&module, descriptor, has_header ? std::optional(header->place) : std::nullopt});
-  }
-  if (!thorough || !out.empty())
-    return out;
-  for (const FoundDebugHeader &found : find_debug_tables(target))
-    out.push_back({found.module, check(target, find_descriptor(target, *found.module), true), found.place});
-  if (!out.empty())
-    return out;
-  for (const Module &module : target.modules)
-    if (is_image(target.memory, module))
-      if (std::optional<FoundDescriptor> descriptor = check(target, find_descriptor(target, module), false))
-        out.push_back({&module, descriptor, std::nullopt});
-  return out;
-}
-
-NativeAot::Description NativeAot::describe(const Target &target, const FoundNativeAot &found,
-                                           const RuntimeHints &hints) {
-  Description out{published(target, found, hints), found.version()};
-  std::optional<DebugHeader> header;
-  if (found.header)
-    try {
-      header = read_debug_header(target, *found.module, *found.header);
-      if (!found.descriptor)
-        out.version = net_version(header->place.major);
-    } catch (const Error &e) {
-      if (!is_native_aot(out.descriptor)) // else it is not needed
-        throw;
-      out.descriptor.missing["DotNetRuntimeDebugHeader"] = e.what();
-    }
-  out.descriptor = describe_native_aot(target, *found.module, std::move(out.descriptor), header ? &*header : nullptr);
-  record_unpublished(out.descriptor);
-  leave_out(out.descriptor, hints.left_out);
-  return out;
-}
-
-NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, const RuntimeHints &hints)
-    : NativeAot(target, found, describe(target, found, hints), hints) {}
-
-NativeAot::NativeAot(const Target &target, const FoundNativeAot &found, Description description,
+NativeAot::NativeAot(const Target &target, const Module &module, std::string version, ContractDescriptor described,
                      const RuntimeHints &hints)
-    : Runtime(target, *found.module, std::move(description.version), std::move(description.descriptor), hints),
-      thread_(memory(), descriptor()) {
+    : Runtime(target, module, std::move(version), std::move(described), hints), thread_(memory(), descriptor()) {
   require_heap();
-  types_ = std::make_unique<RuntimeTypeSystemN1>(target, *found.module, descriptor());
+  types_ = std::make_unique<RuntimeTypeSystemN1>(target, module, descriptor());
   fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
 }
 
 void NativeAot::use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage) {
   types_->use_symbols(NativeSymbols(file, bias, storage));
-  auto named = std::make_unique<FieldsN1>(memory(), *types_, file, bias, std::move(storage));
+  auto named = std::make_unique<NativeAotFields>(memory(), *types_, file, bias, std::move(storage));
   named_fields_ = named.get();
   fields_ = std::move(named);
 }
 
 std::vector<StaticRoot> NativeAot::static_roots(std::vector<std::string> &problems) const {
-  return StaticsN1(target(), module(), descriptor(), *types_, named_fields_).static_roots(problems);
+  return NativeAotStatics(target(), module(), descriptor(), *types_, named_fields_).static_roots(problems);
 }
 
 } // namespace dnheap

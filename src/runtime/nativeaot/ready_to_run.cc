@@ -1,6 +1,6 @@
 #include "runtime/nativeaot/ready_to_run.h"
 
-#include "image/elf_image.h"
+#include "image/module_image.h"
 
 namespace dnheap {
 
@@ -11,7 +11,7 @@ constexpr u16 most_sections = 512;
 constexpr u64 most_scanned = u64{1} << 30, most_looks = 65536;
 
 // Magic; u16 major, minor; u32 flags; u16 section count; u8 row size, type; rows of u32 id, u32 flags, start, end.
-std::optional<ReadyToRun> parse(const Memory &memory, const ElfImage &image, Address at) {
+std::optional<ReadyToRun> parse(const Memory &memory, const ModuleImage &image, Address at) {
   const u64 p = memory.format().pointer_size;
   if (at % p)
     return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ElfImage &image, Add
 }
 
 // At most two: that is one too many.
-void find_in(const Memory &memory, const ElfImage &image, std::map<Address, ReadyToRun> &found) {
+void find_in(const Memory &memory, const ModuleImage &image, std::map<Address, ReadyToRun> &found) {
   u64 bytes_left = most_scanned, looks_left = most_looks;
   for (const Range &range : image.writable_bytes(memory)) {
     std::string_view bytes = as_text(range.bytes.first(std::min<u64>(range.bytes.size(), bytes_left)));
@@ -62,7 +62,7 @@ ReadyToRun::Section ReadyToRun::section(u32 id) const {
 }
 
 std::optional<ReadyToRun> find_ready_to_run(const Target &target, const Module &module) {
-  std::optional<ElfImage> image = ElfImage::at(target.memory, module.base);
+  std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   if (!image)
     return std::nullopt;
   std::map<Address, ReadyToRun> found;

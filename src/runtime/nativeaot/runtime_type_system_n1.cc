@@ -1,7 +1,7 @@
 #include "runtime/nativeaot/runtime_type_system_n1.h"
 
 #include "base/text.h"
-#include "image/elf_image.h"
+#include "image/module_image.h"
 
 #include <algorithm>
 
@@ -60,7 +60,7 @@ RuntimeTypeSystemN1::RuntimeTypeSystemN1(const Target &target, const Module &mod
   free_ = d.number("FreeObjectMethodTable");
   if (d.find_global("FreeObjectMethodTable")->indirect)
     free_ = memory_->pointer(free_, "the type of free objects");
-  if (std::optional<ElfImage> image = ElfImage::at(*memory_, module.base)) {
+  if (std::optional<ModuleImage> image = ModuleImage::at(*memory_, module.base)) {
     start_ = image->base();
     end_ = image->end();
   }

@@ -1,42 +1,21 @@
 #include "runtime/layout/coreclr/alloc_bytes.h"
 
-#include "runtime/coreclr/thread_1.h"
-
 namespace dnheap {
 
 namespace {
 
 constexpr u64 most_bytes = u64{1} << 46; // of one thread; addresses of a heap on 64 bits are above
 
-struct Context {
-  Address at = 0;
-  u64 unused = 0;
-};
-
-std::vector<Context> contexts_of(const Derivation &d) {
-  const Thread1 threads(d.memory, d.descriptor);
-  std::vector<Context> out;
-  std::vector<std::string> ignored;
-  try {
-    for (const ThreadData &thread : threads.get_threads(ignored))
-      if (const AllocationContext &c = thread.allocation_context; c.pointer && c.pointer <= c.limit)
-        out.push_back({threads.find_context(thread.address), c.limit - c.pointer});
-  } catch (const Error &) { // why is known: the list of threads is missing
-  }
-  return out;
-}
-
 } // namespace
 
-void derive_alloc_bytes(Derivation &d) {
-  const std::vector<Context> contexts = contexts_of(d);
+void derive_alloc_bytes(Derivation &d, std::span<const ContextInUse> contexts) {
   if (contexts.empty())
     return;
   const i64 first = align_up(2 * d.pointer_size, u64{8});
   // Of a thread that has a context: what it handed out, in which the unused rest is counted already.
   auto counts_all = [&](i64 offset) -> Verdict {
-    for (const Context &context : contexts) {
-      std::optional<u64> bytes = d.memory.try_load<u64>(context.at + static_cast<u64>(offset));
+    for (const ContextInUse &context : contexts) {
+      std::optional<u64> bytes = d.memory.try_load<u64>(context.address + static_cast<u64>(offset));
       if (!bytes)
         return Verdict::cannot_tell();
       if (*bytes < context.unused || *bytes == 0 || *bytes >= most_bytes || *bytes % d.pointer_size)
@@ -51,8 +30,8 @@ void derive_alloc_bytes(Derivation &d) {
     return;
   // The other count follows; most threads have made no large object.
   auto counts_large = [&](i64 offset) -> Verdict {
-    for (const Context &context : contexts) {
-      std::optional<u64> bytes = d.memory.try_load<u64>(context.at + static_cast<u64>(offset));
+    for (const ContextInUse &context : contexts) {
+      std::optional<u64> bytes = d.memory.try_load<u64>(context.address + static_cast<u64>(offset));
       if (!bytes)
         return Verdict::cannot_tell();
       if (*bytes >= most_bytes || *bytes % 8)

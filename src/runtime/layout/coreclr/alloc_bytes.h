@@ -1,11 +1,17 @@
 // Derives where an allocation context counts the bytes that it handed out, which runtimes before .NET 11 do not
-// publish. Needs the contexts of threads. A few loads per thread.
+// publish. A few loads per thread.
 #pragma once
 #include "runtime/layout/derivation.h"
 
 namespace dnheap {
 
-// GCAllocContext.AllocBytes, AllocBytesLoh. If no thread has a context there is nothing to find.
-void derive_alloc_bytes(Derivation &derivation);
+struct ContextInUse {
+  Address address = 0; // of the GCAllocContext
+  u64 unused = 0;      // bytes between its pointer and its limit
+};
+
+// GCAllocContext.AllocBytes, AllocBytesLoh. `contexts`: those of threads that have one; if none has, there is nothing
+// to find.
+void derive_alloc_bytes(Derivation &derivation, std::span<const ContextInUse> contexts);
 
 } // namespace dnheap

@@ -1,8 +1,8 @@
 #include "runtime/layout/coreclr/code.h"
 
-#include "runtime/coreclr/nibble_map.h"
-#include "runtime/coreclr/range_section_map.h"
-#include "runtime/coreclr/ready_to_run_code.h"
+#include "runtime/vm/nibble_map.h"
+#include "runtime/vm/range_section_map.h"
+#include "runtime/vm/ready_to_run_header.h"
 
 #include <algorithm>
 
@@ -95,7 +95,7 @@ private:
   bool is_info(Address module, Address info) const {
     const std::optional<u64> header = d_.word(info + 2 * p_), whole = d_.word(info + 5 * p_);
     return d_.word(info) == module && header && whole && *whole && d_.word(*whole + 5 * p_) == whole &&
-           d_.memory.try_load<u32>(*header) == ReadyToRunCode::signature;
+           d_.memory.try_load<u32>(*header) == ready_to_run_signature;
   }
 
   void derive_images() {
@@ -174,7 +174,7 @@ private:
       if (const Address info = at ? d_.word(image.ready_to_run_module + u64(*at)).value_or(0) : 0)
         if (const std::optional<u64> header = d_.follow(info, {i64(5 * p_), i64(2 * p_)}))
           if (const std::optional<u16> major = d_.memory.try_load<u16>(*header + 4))
-            version = std::max(version, ReadyToRunCode::gc_info_version(*major));
+            version = std::max(version, ready_to_run_gc_info_version(*major));
     const bool pointers = has_pointer_groups();
     if (!d.contracts.contains("ExecutionManager")) {
       d.contracts["ExecutionManager"] = pointers ? "c2" : "c1";

@@ -1,6 +1,6 @@
 #include "runtime/layout/coreclr/field_desc.h"
 
-#include "runtime/coreclr/method_table_flags.h"
+#include "runtime/vm/method_table_flags.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,9 @@
 #include "runtime/layout/coreclr/frames.h"
 
-#include "runtime/coreclr/frame_kinds.h"
-#include "runtime/coreclr/helper_method_frame.h"
-#include "runtime/coreclr/thread_1.h"
 #include "runtime/layout/coreclr/dac_table.h"
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/vm/frame_kinds.h"
+#include "runtime/vm/helper_method_layout.h"
 
 #include <algorithm>
 #include <map>
@@ -24,10 +23,9 @@ constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "H
 
 class FramesDerivation {
 public:
-  FramesDerivation(Derivation &derivation, Address gc_variable)
+  FramesDerivation(Derivation &derivation, std::span<const ThreadData> threads, Address gc_variable)
       : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable) {
-    std::vector<std::string> ignored; // whoever wants the threads is told again
-    for (const ThreadData &thread : Thread1(d_.memory, d_.descriptor).get_threads(ignored))
+    for (const ThreadData &thread : threads)
       if (thread.os_id != u64{0} && thread.stack_base && thread.stack_limit && *thread.stack_limit < *thread.stack_base)
         threads_.push_back({thread.address, *thread.stack_limit, *thread.stack_base});
   }
@@ -331,13 +329,8 @@ private:
 
 } // namespace
 
-void derive_frames(Derivation &derivation, Address gc_variable) {
-  if (derivation.descriptor.try_number("ThreadStore") && derivation.descriptor.find_field("Thread", "LinkNext") &&
-      derivation.descriptor.find_field("ThreadStore", "FirstThreadLink"))
-    try {
-      FramesDerivation(derivation, gc_variable).run();
-    } catch (const Error &) { // whoever wants the threads is told
-    }
+void derive_frames(Derivation &derivation, std::span<const ThreadData> threads, Address gc_variable) {
+  FramesDerivation(derivation, threads, gc_variable).run();
 }
 
 } // namespace dnheap

@@ -1,9 +1,9 @@
 #include "runtime/layout/coreclr/method_table.h"
 
+#include "metadata/image_metadata.h"
 #include "metadata/type_name.h"
-#include "runtime/coreclr/ecma_metadata_1.h"
-#include "runtime/coreclr/method_table_flags.h"
 #include "runtime/layout/coreclr/module.h"
+#include "runtime/vm/method_table_flags.h"
 
 #include <algorithm>
 #include <set>

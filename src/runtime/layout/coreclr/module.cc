@@ -1,14 +1,14 @@
 #include "runtime/layout/coreclr/module.h"
 
+#include "runtime/library_names.h"
+
 namespace dnheap {
 
 namespace {
 
-constexpr std::string_view core_library = "System.Private.CoreLib";
-
 bool is_core(const Metadata &metadata) {
   std::optional<AssemblyRow> assembly = metadata.assembly();
-  return assembly && assembly->name == core_library;
+  return assembly && assembly->name == core_library_name;
 }
 
 // Is `base` where an image of System.Private.CoreLib begins? Where the dump lacks the image (gcore and kernels leave
@@ -22,7 +22,7 @@ Verdict is_core_image(const Derivation &d, std::optional<u64> base) {
   for (const Extent &extent : mapped->extents)
     if (extent.start == *base && extent.file_offset == 0 &&
         d.memory.known_bytes(extent.start, extent.end) < extent.end - extent.start)
-      return mapped->file_name() == std::string(core_library) + ".dll" ? Verdict(true) : Verdict::cannot_tell();
+      return mapped->file_name() == std::string(core_library_name) + ".dll" ? Verdict(true) : Verdict::cannot_tell();
   return false;
 }
 

@@ -1,6 +1,6 @@
 // Derives how a Module leads to its metadata.
 #pragma once
-#include "runtime/coreclr/ecma_metadata_1.h"
+#include "metadata/image_metadata.h"
 #include "runtime/layout/derivation.h"
 
 namespace dnheap {

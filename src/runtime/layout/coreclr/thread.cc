@@ -22,8 +22,8 @@ constexpr i64 first_id_word = -64, end_id_word = 96;
 
 class ThreadDerivation {
 public:
-  ThreadDerivation(Derivation &derivation, Address gc_variable)
-      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable) {
+  ThreadDerivation(Derivation &derivation, const Gc &gc, Address gc_variable)
+      : d_(derivation), gc_(gc), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable) {
     for (const Thread &thread : d_.target.threads)
       os_ids_.insert(thread.id);
   }
@@ -32,7 +32,7 @@ public:
     if (!find_thread_store())
       return;
     find_threads();
-    derive_thread_contexts(d_, threads_, variables());
+    derive_thread_contexts(d_, gc_, threads_, variables());
   }
 
 private:
@@ -286,6 +286,7 @@ private:
   }
 
   Derivation &d_;
+  const Gc &gc_;
   const i64 p_;
   const DacTable table_;
   i64 count_ = 0, link_ = 0;
@@ -298,6 +299,8 @@ private:
 
 } // namespace
 
-void derive_thread(Derivation &derivation, Address gc_variable) { ThreadDerivation(derivation, gc_variable).run(); }
+void derive_thread(Derivation &derivation, const Gc &gc, Address gc_variable) {
+  ThreadDerivation(derivation, gc, gc_variable).run();
+}
 
 } // namespace dnheap

@@ -1,6 +1,5 @@
 #include "runtime/layout/coreclr/thread_contexts.h"
 
-#include "runtime/gc/gc_1.h"
 #include "runtime/layout/coreclr/thread_size.h"
 #include "runtime/object_1.h"
 
@@ -24,9 +23,8 @@ struct Way {
 
 class ThreadContexts {
 public:
-  ThreadContexts(Derivation &derivation, std::vector<ListedThread> threads)
+  ThreadContexts(Derivation &derivation, const Gc &gc, std::vector<ListedThread> threads)
       : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), threads_(std::move(threads)) {
-    Gc1 gc(d_.memory, d_.descriptor);
     std::vector<std::string> ignored; // the heap reports the same again
     for (Address heap : gc.get_gc_heaps())
       for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
@@ -243,9 +241,9 @@ private:
 
 } // namespace
 
-void derive_thread_contexts(Derivation &derivation, std::vector<ListedThread> threads,
+void derive_thread_contexts(Derivation &derivation, const Gc &gc, std::vector<ListedThread> threads,
                             const std::vector<Address> &variables) {
-  ThreadContexts contexts(derivation, std::move(threads));
+  ThreadContexts contexts(derivation, gc, std::move(threads));
   contexts.find();
   contexts.find_global(variables);
 }

@@ -1,5 +1,6 @@
 // Derives where each thread keeps its allocation context. Part of derive_thread(); see derivation.h.
 #pragma once
+#include "runtime/gc.h"
 #include "runtime/layout/derivation.h"
 
 namespace dnheap {
@@ -9,10 +10,10 @@ struct ListedThread {
   std::optional<u64> os_id = {}; // 0: has not started, or has ended; absent: not known
 };
 
-// `variables`: those in which the context of threads without one of their own may lie. Needs the GC's part of the
-// descriptor and MethodTables. Enters the way to the context, Thread.RuntimeThreadLocals (.NET 9 on) or
-// Thread.AllocContext (8.0, where it is inline), and GlobalAllocContext.
-void derive_thread_contexts(Derivation &derivation, std::vector<ListedThread> threads,
+// `gc`: reads the same descriptor. `variables`: those in which the context of threads without one of their own may lie.
+// Needs the GC's part of the descriptor and MethodTables. Enters the way to the context, Thread.RuntimeThreadLocals
+// (.NET 9 on) or Thread.AllocContext (8.0, where it is inline), and GlobalAllocContext.
+void derive_thread_contexts(Derivation &derivation, const Gc &gc, std::vector<ListedThread> threads,
                             const std::vector<Address> &variables);
 
 } // namespace dnheap

@@ -1,6 +1,5 @@
 #include "runtime/layout/coreclr/thread_id.h"
 
-#include "runtime/coreclr/thread_1.h"
 #include "runtime/layout/coreclr/dac_table.h"
 
 #include <algorithm>
@@ -15,15 +14,11 @@ constexpr i64 dispenser_words = 32, thread_words = 32;
 constexpr u32 most_ids = 65536;
 
 // Those that live: one that has ended has given its number back.
-std::vector<Address> threads_of(const Derivation &d) {
+std::vector<Address> living(std::span<const ThreadData> threads) {
   std::vector<Address> out;
-  try {
-    std::vector<std::string> ignored; // whoever wants the threads is told again
-    for (const ThreadData &thread : Thread1(d.memory, d.descriptor).get_threads(ignored))
-      if (thread.os_id != u64{0})
-        out.push_back(thread.address);
-  } catch (const Error &) {
-  }
+  for (const ThreadData &thread : threads)
+    if (thread.os_id != u64{0})
+      out.push_back(thread.address);
   return out;
 }
 
@@ -44,10 +39,10 @@ std::vector<Address> maps_of(const Derivation &d, Address gc_variable) {
 
 } // namespace
 
-void derive_thread_id(Derivation &d, Address gc_variable) {
+void derive_thread_id(Derivation &d, std::span<const ThreadData> all, Address gc_variable) {
   if (d.descriptor.find_field("Thread", "Id"))
     return;
-  const std::vector<Address> threads = threads_of(d);
+  const std::vector<Address> threads = living(all);
   const std::vector<Address> maps = threads.empty() ? threads : maps_of(d, gc_variable);
   auto leads_back = [&](Address map, Address thread, i64 x) {
     u32 id = d.memory.try_load<u32>(thread + u64(x)).value_or(0);

@@ -1,6 +1,5 @@
 #include "runtime/layout/coreclr/thread_parts.h"
 
-#include "runtime/coreclr/thread_1.h"
 #include "runtime/layout/coreclr/thread_size.h"
 #include "runtime/object_1.h"
 
@@ -15,22 +14,17 @@ constexpr u64 page = 4096, most_stack = u64{1} << 32;
 
 class ThreadPartsDerivation {
 public:
-  explicit ThreadPartsDerivation(Derivation &derivation)
-      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)) {
-    std::vector<std::string> ignored; // whoever wants the threads is told again
+  ThreadPartsDerivation(Derivation &derivation, std::vector<ThreadData> threads)
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), threads_(std::move(threads)) {
     std::vector<Address> addresses;
-    for (const ThreadData &thread : Thread1(d_.memory, d_.descriptor).get_threads(ignored)) {
-      threads_.push_back(thread);
+    for (const ThreadData &thread : threads_)
       addresses.push_back(thread.address);
-    }
     words_ = Derivation::offsets(0, largest_thread(d_, std::move(addresses)) - p_, p_);
     std::optional<u64> array = d_.descriptor.try_number("ObjectArrayMethodTable");
     object_array_ = array ? d_.word(*array).value_or(0) : 0;
   }
 
   void run() {
-    if (threads_.empty())
-      return;
     derive_stack();
     if (d_.descriptor.find_field("MethodTable", "Token"))
       derive_local_modules();
@@ -137,21 +131,16 @@ private:
 
   Derivation &d_;
   const i64 p_;
-  std::vector<ThreadData> threads_;
+  const std::vector<ThreadData> threads_;
   std::vector<i64> words_; // of a Thread; behind each follows another
   Address object_array_ = 0;
 };
 
 } // namespace
 
-void derive_thread_parts(Derivation &derivation) {
-  if (derivation.descriptor.try_number("ThreadStore") && derivation.descriptor.find_field("Thread", "LinkNext") &&
-      derivation.descriptor.find_field("ThreadStore", "FirstThreadLink"))
-    try {
-      ThreadPartsDerivation(derivation).run();
-    } catch (const Error &e) {
-      derivation.descriptor.missing["Thread.CachedStackBase"] = e.what();
-    }
+void derive_thread_parts(Derivation &derivation, std::vector<ThreadData> threads) {
+  if (!threads.empty())
+    ThreadPartsDerivation(derivation, std::move(threads)).run();
 }
 
 } // namespace dnheap

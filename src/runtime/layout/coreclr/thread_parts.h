@@ -1,9 +1,11 @@
-// Derives what a Thread says of its stack and of its thread statics. Needs the thread list derived. See derivation.h.
+// Derives what a Thread says of its stack and of its thread statics. See derivation.h.
 #pragma once
 #include "runtime/layout/derivation.h"
+#include "runtime/thread_data.h"
 
 namespace dnheap {
 
-void derive_thread_parts(Derivation &derivation);
+// `threads`: all that the runtime lists.
+void derive_thread_parts(Derivation &derivation, std::vector<ThreadData> threads);
 
 } // namespace dnheap

@@ -1,7 +1,7 @@
 #include "runtime/layout/nativeaot/debug_header.h"
 
 #include "base/text.h"
-#include "image/elf_image.h"
+#include "image/module_image.h"
 
 #include <algorithm>
 #include <set>
@@ -24,7 +24,7 @@ u32 flags_of(Format format) {
 }
 
 // Cookie; u16 major, minor; u32 flags, padding; two pointers into the same image.
-std::optional<DebugHeaderPlace> header_at(const Memory &memory, const ElfImage &image, Address at) {
+std::optional<DebugHeaderPlace> header_at(const Memory &memory, const ModuleImage &image, Address at) {
   std::byte text[4];
   const u64 p = memory.format().pointer_size;
   if (at % p || !memory.read(at, text) || as_text(text) != cookie)
@@ -40,7 +40,7 @@ std::optional<DebugHeaderPlace> header_at(const Memory &memory, const ElfImage &
   return DebugHeaderPlace{at, *types, *globals, *major, *minor, ""};
 }
 
-std::optional<DebugHeaderPlace> exported_header(const Memory &memory, const ElfImage &image) {
+std::optional<DebugHeaderPlace> exported_header(const Memory &memory, const ModuleImage &image) {
   std::optional<Address> at = image.find_symbol(export_name);
   if (!at)
     return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<DebugHeaderPlace> exported_header(const Memory &memory, const ElfI
   return std::nullopt;
 }
 
-std::optional<DebugHeaderPlace> scanned_header(const Memory &memory, const ElfImage &image, u64 &budget) {
+std::optional<DebugHeaderPlace> scanned_header(const Memory &memory, const ModuleImage &image, u64 &budget) {
   std::optional<DebugHeaderPlace> out;
   for (const Range &range : image.writable_bytes(memory)) {
     std::string_view bytes = as_text(range.bytes.first(std::min<u64>(range.bytes.size(), budget)));
@@ -69,7 +69,7 @@ std::optional<DebugHeaderPlace> scanned_header(const Memory &memory, const ElfIm
 }
 
 // Where `text` and a NUL lie in the image. Linkers merge the ends of strings: anything may stand before it.
-std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::string_view text, u64 &budget) {
+std::set<Address> find_text(const Memory &memory, const ModuleImage &image, std::string_view text, u64 &budget) {
   std::set<Address> out;
   std::string wanted(text.data(), text.size());
   wanted += '\0';
@@ -89,7 +89,7 @@ std::set<Address> find_text(const Memory &memory, const ElfImage &image, std::st
   return out;
 }
 
-std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ElfImage &image, u64 &budget) {
+std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ModuleImage &image, u64 &budget) {
   std::set<Address> first_type = find_text(memory, image, "GcDacVars", budget);
   std::set<Address> first_global;
   if (!first_type.empty())
@@ -120,12 +120,13 @@ std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ElfImage &
   return DebugHeaderPlace{0, types[0], globals[0], 0, 0, ""};
 }
 
-// ELF images among the modules, each with its module; of very many the first.
-std::vector<std::pair<const Module *, ElfImage>> images_of(const Target &target) {
-  std::vector<std::pair<const Module *, ElfImage>> out;
+// Images among the modules that keep all such places in writable memory, each with its module; of very many the first.
+std::vector<std::pair<const Module *, ModuleImage>> images_of(const Target &target) {
+  std::vector<std::pair<const Module *, ModuleImage>> out;
   for (const Module &module : target.modules)
     if (out.size() < most_images)
-      if (std::optional<ElfImage> image = ElfImage::at(target.memory, module.base))
+      if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
+          image && !image->relocates_constants())
         out.emplace_back(&module, std::move(*image));
   return out;
 }

@@ -1,7 +1,5 @@
 #include "runtime/layout/nativeaot/thread_statics.h"
 
-#include "runtime/nativeaot/thread_n1.h"
-
 #include <algorithm>
 #include <map>
 
@@ -16,17 +14,9 @@ constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
 
 } // namespace
 
-void derive_thread_statics(Derivation &d, std::optional<u64> size) {
+void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::optional<u64> size) {
   const i64 p = static_cast<i64>(d.pointer_size);
-  std::vector<ThreadData> threads;
-  std::vector<std::string> problems;
-  try {
-    threads = ThreadN1(d.memory, d.descriptor).get_threads(problems);
-  } catch (const Error &) {
-    return; // whoever wants threads is told
-  }
-  if (threads.size() > most_threads)
-    threads.resize(most_threads);
+  const std::span<const ThreadData> threads = all.first(std::min<u64>(all.size(), most_threads));
   std::map<u64, Address> stack_pointers;
   for (const Thread &thread : d.target.threads)
     if (thread.stack_pointer)

@@ -4,11 +4,12 @@
 // holds. Reads some dozen words per thread; what is not found is recorded as missing, never an error.
 #pragma once
 #include "runtime/layout/derivation.h"
+#include "runtime/thread_data.h"
 
 namespace dnheap {
 
-// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names. `size`: of a Thread,
-// where that is known; behind it others keep bounds of the stack, too.
-void derive_thread_statics(Derivation &derivation, std::optional<u64> size);
+// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names. `threads`: those that
+// the runtime lists. `size`: of a Thread, where that is known; behind it others keep bounds of the stack, too.
+void derive_thread_statics(Derivation &derivation, std::span<const ThreadData> threads, std::optional<u64> size);
 
 } // namespace dnheap

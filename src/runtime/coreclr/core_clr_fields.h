@@ -1,0 +1,55 @@
+// CoreClrFields: Fields (fields.h) of CoreCLR, by FieldDesc and metadata. Instance fields are those of a type and its
+// parents; a struct's own fields are found through the MethodTable that the runtime loaded for it (TypeLookup).
+#pragma once
+#include "runtime/coreclr/delegates.h"
+#include "runtime/coreclr/field_descs.h"
+#include "runtime/coreclr/type_lookup.h"
+#include "runtime/named_fields.h"
+
+#include <map>
+
+namespace dnheap {
+
+class CoreClrFields : public NamedFields {
+public:
+  CoreClrFields(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
+                const FieldDescs &field_descs);
+
+  std::optional<ElementShape> elements(Address method_table) override;
+  std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments) override;
+  std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override;
+  std::vector<std::string> problems() const override;
+
+private:
+  struct Flattening {
+    ReferenceLayout *to;
+    u64 base; // where in `to` the object or struct begins
+    u64 skip; // of fields' offsets, which are those of an object: 0, or of a struct a pointer
+    PathText prefix;
+    unsigned depth;
+  };
+
+  TypeNames build_names(Address method_table) override;
+  void flatten(Address method_table, const Flattening &into, u64 &budget);
+  std::vector<InstanceField> read_fields(Address method_table) override;
+  // `kept`: what the names of arguments take is added.
+  std::vector<InstanceField> read(Address method_table, const TypeArguments &arguments, u64 &kept);
+  u64 count_of(Address method_table, const InstanceField &only) const;
+  void describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments, u64 &kept);
+  TypeArguments arguments_of(Address method_table, u64 &budget);
+  TypeArguments arguments_in(const SignatureType &type, const Metadata &metadata, const TypeArguments &arguments,
+                             u64 &room);
+  std::optional<u64> struct_size(Address method_table) const;
+  std::optional<u64> size_of(const InstanceField &field) const;
+
+  RuntimeTypeSystem1 *types_;
+  Loader1 *loader_;
+  const FieldDescs *field_descs_;
+  TypeLookup lookup_;
+  Delegates delegates_;
+  std::optional<u64> padding_; // EEClass.BaseSizePadding
+  u64 kept_ = 0;               // characters in all of these
+  std::map<std::string, u64> problems_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,50 @@
+// Delegates: what a delegate calls, in CoreCLR: its method by name, and the object that it is called on; of a
+// multicast delegate each of its parts. Part of CoreClrFields. A few dozen reads per delegate; which fields a delegate
+// type has is kept. Source: dotnet/runtime src/coreclr/vm/comdelegate.cpp (the kinds of delegates),
+// System.MulticastDelegate.
+#pragma once
+#include "runtime/coreclr/method_descs.h"
+#include "runtime/fields.h"
+#include "runtime/object_1.h"
+
+#include <unordered_map>
+
+namespace dnheap {
+
+class Delegates {
+public:
+  Delegates(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader);
+
+  std::vector<DelegateTarget> targets(Address object, Address method_table, u64 limit, Fields &fields);
+
+private:
+  // From the object's first byte.
+  struct Members {
+    u64 target = 0, code = 0, other_code = 0, list = 0, count = 0;
+  };
+  struct Collecting {
+    std::vector<DelegateTarget> *to;
+    u64 limit;
+    unsigned depth;
+    u64 *steps; // left
+  };
+
+  // Nullopt: no delegate type.
+  const std::optional<Members> &members(Address method_table, Fields &fields);
+  void collect(Address object, const Collecting &into, Fields &fields);
+  bool collect_list(Address list, u64 count, const Collecting &into, Fields &fields);
+  DelegateTarget one(Address object, const Members &members) const;
+  std::string method_name(Address method, Address target) const;
+  std::string code_name(Address code) const;
+  Address word(Address at) const { return memory_->try_pointer(at).value_or(0); }
+  Address type_of(Address object) const { return object ? method_table_of(*memory_, object) : 0; }
+
+  const Target *target_;
+  const Memory *memory_;
+  RuntimeTypeSystem1 *types_;
+  MethodDescs methods_;
+  const u64 p_;
+  std::unordered_map<Address, std::optional<Members>> members_;
+};
+
+} // namespace dnheap

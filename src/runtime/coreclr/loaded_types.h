@@ -1,0 +1,33 @@
+// LoadedTypes: the modules that an application has loaded, and the types that each has: what the Loader contract calls
+// GetModuleHandles, TypeDefToMethodTable and GetAvailableTypeParams. A few reads per module and one per type; nothing
+// is kept. Lists are capped. Any thread.
+// Spec: dotnet/runtime docs/design/datacontracts/Loader.md.
+#pragma once
+#include "runtime/coreclr/runtime_type_system_1.h"
+
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+class LoadedTypes {
+public:
+  LoadedTypes(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types);
+
+  // In the order in which they were loaded. What ends the list early is added to `problems`. Throws Error when it is
+  // not to be found.
+  std::vector<Address> modules(std::vector<std::string> &problems) const;
+  // MethodTables of the types that the module defines, of instantiations that belong to it, and of arrays.
+  std::vector<Address> types(Address module, std::vector<std::string> &problems) const;
+
+private:
+  Address module_of_element(Address element) const;
+  void add_defined(Address module, std::vector<Address> &to) const;
+
+  const Memory *memory_;
+  const ContractDescriptor *descriptor_;
+  const RuntimeTypeSystem1 *types_;
+  const u64 p_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,96 @@
+#include "runtime/coreclr/monitors.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 largest_thread = 0x1000; // bytes of a Thread that are looked at
+// AwareLock's state.
+constexpr u32 is_locked = 1, waiter_shift = 6;
+
+} // namespace
+
+Monitors::Monitors(const Memory &memory, const ContractDescriptor &descriptor, std::span<const ThreadData> threads)
+    : memory_(&memory), sync_blocks_(memory, descriptor), threads_(threads), p_(memory.format().pointer_size) {
+  read_monitors();
+}
+
+// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}.
+void Monitors::read_monitors() {
+  std::map<u64, u32> by_id;
+  for (u32 i = 0; i < threads_.size(); ++i)
+    if (threads_[i].os_id.value_or(0))
+      by_id.emplace(*threads_[i].os_id, i);
+  for (u32 number = 1; number <= sync_blocks_.count().value_or(0); ++number) {
+    std::optional<SyncTableEntry> entry = sync_blocks_.entry(number);
+    if (!entry)
+      break; // the rest is not in the dump
+    if (!entry->object || !entry->sync_block)
+      continue;
+    const Address at = entry->sync_block;
+    std::optional<u32> state = memory_->try_load<u32>(at), recursion = memory_->try_load<u32>(at + 4);
+    std::optional<u64> owner = memory_->try_pointer(at + 8), id = memory_->try_pointer(at + 8 + p_);
+    if (!state || !recursion || !owner || !id)
+      continue;
+    Monitor monitor{entry->object, at, (*state & is_locked) != 0, {}, 0, *state >> waiter_shift};
+    if (monitor.is_held) {
+      monitor.recursion = *recursion;
+      if (auto thread = by_id.find(*id); thread != by_id.end())
+        if (const ThreadData &one = threads_[thread->second]; *owner == one.address || *owner == one.managed_id)
+          monitor.owner = thread->second;
+    }
+    by_sync_block_.emplace(at, monitors_.size());
+    monitors_.push_back(monitor);
+  }
+}
+
+bool Monitors::is_on_stack(u32 thread, Address address) const {
+  const ThreadData &t = threads_[thread];
+  return t.stack_base && t.stack_limit && address >= *t.stack_limit && address < *t.stack_base && address % p_ == 0;
+}
+
+// {monitor, AppDomain, u32 kind, u32 timeout, next note}
+std::optional<Monitors::Note> Monitors::note_at(u32 thread, Address note) const {
+  if (!is_on_stack(thread, note))
+    return std::nullopt;
+  auto monitor = by_sync_block_.find(memory_->try_pointer(note).value_or(0));
+  std::optional<u64> domain = memory_->try_pointer(note + p_), next = memory_->try_pointer(note + 2 * p_ + 8);
+  std::optional<u32> kind = memory_->try_load<u32>(note + 2 * p_);
+  if (monitor == by_sync_block_.end() || domain.value_or(0) == 0 || !kind || *kind > 1 || !next)
+    return std::nullopt;
+  return Note{{thread, monitors_[monitor->second].object, *kind == 1}, *domain};
+}
+
+// The place in all Threads that is null or leads to such a note, all of the same AppDomain (there is but one); nullopt:
+// nobody waits, or several places fit.
+std::optional<u64> Monitors::find_notes() const {
+  std::optional<u64> found;
+  for (u64 at = 0; at < largest_thread; at += p_) {
+    std::optional<Address> domain;
+    bool fits = true;
+    for (u32 i = 0; i < threads_.size() && fits; ++i) {
+      std::optional<u64> word = memory_->try_pointer(threads_[i].address + at);
+      std::optional<Note> note = word ? note_at(i, *word) : std::nullopt;
+      if (note && !domain)
+        domain = note->app_domain;
+      fits = word && (*word == 0 || (note && note->app_domain == domain));
+    }
+    if (!domain || !fits)
+      continue;
+    if (found)
+      return std::nullopt;
+    found = at;
+  }
+  return found;
+}
+
+std::vector<MonitorWait> Monitors::waits() const {
+  std::vector<MonitorWait> out;
+  if (std::optional<u64> at = find_notes())
+    for (u32 i = 0; i < threads_.size(); ++i)
+      if (std::optional<Note> note = note_at(i, memory_->try_pointer(threads_[i].address + *at).value_or(0)))
+        out.push_back(note->wait);
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,68 @@
+#include "runtime/coreclr/stack_trace.h"
+
+#include "runtime/object_1.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_elements = 1 << 20;
+
+} // namespace
+
+// The array begins with {number of elements, in .NET 8 as wide as a pointer, later with a second u32 behind it;
+// Thread}, then come {ip, sp, MethodDesc, u32 flags}. Only 32 bits tell the two forms apart; there the one whose
+// elements name methods counts.
+std::optional<std::vector<StackTraceElement>> StackTrace::read(Address object) {
+  if (!object)
+    return std::vector<StackTraceElement>();
+  for (int level = 0; level < 2; ++level) {
+    std::optional<ObjectLayout> layout = types_->object_layout(dnheap::method_table_of(*memory_, object));
+    std::optional<u32> length = memory_->try_load<u32>(object + p_);
+    if (!layout || !length)
+      return std::nullopt;
+    if (layout->component_size == 1) {
+      std::optional<u32> count = memory_->try_load<u32>(object + 2 * p_);
+      for (u64 header : {2 * p_, 8 + p_}) {
+        if (!count || header + u64{*count} * 4 * p_ > *length)
+          continue;
+        if (auto found = read_at(object + 2 * p_ + header, std::min<u64>(*count, most_elements)))
+          return found;
+      }
+      return std::nullopt;
+    }
+    if (layout->component_size != p_ || !*length)
+      return std::nullopt;
+    object = memory_->try_pointer(object + 2 * p_).value_or(0);
+    if (!object)
+      return std::vector<StackTraceElement>();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<StackTraceElement>> StackTrace::read_at(Address first, u64 count) {
+  std::vector<StackTraceElement> out;
+  if (count > left_)
+    return std::nullopt;
+  left_ -= count;
+  for (u64 i = 0; i < count; ++i) {
+    const Address at = first + i * 4 * p_;
+    std::optional<u64> ip = memory_->try_pointer(at), sp = memory_->try_pointer(at + p_),
+                       method = memory_->try_pointer(at + 2 * p_);
+    if (!ip || !sp || !method || !is_method(*method))
+      return std::nullopt;
+    out.push_back({*ip, *sp, *method});
+  }
+  return out;
+}
+
+bool StackTrace::is_method(Address method) {
+  auto [known, is_new] = known_.try_emplace(method);
+  if (is_new)
+    known->second = methods_->is_method_desc(method);
+  return known->second;
+}
+
+} // namespace dnheap

@@ -1,0 +1,81 @@
+#include "runtime/coreclr/thrown_exceptions.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 largest_thread = 0x1000; // bytes of a Thread that are looked at
+constexpr u64 most_nested = 1024;
+
+} // namespace
+
+ThrownExceptions::ThrownExceptions(const Memory &memory, const ContractDescriptor &descriptor,
+                                   std::span<const HandleData> handles, std::function<bool(Address)> is_exception)
+    : memory_(&memory), descriptor_(&descriptor), is_exception_(std::move(is_exception)),
+      p_(memory.format().pointer_size) {
+  for (const HandleData &handle : handles)
+    handles_.push_back(handle.handle);
+  std::sort(handles_.begin(), handles_.end());
+}
+
+// 0: it is no handle, or its object no exception.
+Address ThrownExceptions::exception_in(Address handle) const {
+  if (!handle || !std::binary_search(handles_.begin(), handles_.end(), handle))
+    return 0;
+  const Address object = memory_->try_pointer(handle).value_or(0);
+  return object && is_exception_(object) ? object : 0;
+}
+
+std::optional<u64> ThrownExceptions::find_offset(std::span<const ThreadData> threads) const {
+  if (std::optional<i64> published = descriptor_->try_offset("Thread", "LastThrownObject"))
+    return static_cast<u64>(*published);
+  std::optional<u64> found;
+  for (u64 at = 0; at < largest_thread; at += p_) {
+    bool is_one = false, fits = true;
+    for (u64 i = 0; i < threads.size() && fits; ++i) {
+      std::optional<u64> word = memory_->try_pointer(threads[i].address + at);
+      const bool has = word && exception_in(*word);
+      is_one |= has;
+      fits = word && (*word == 0 || has);
+    }
+    if (!is_one || !fits)
+      continue;
+    if (found)
+      return std::nullopt; // two places: neither is believed
+    found = at;
+  }
+  return found;
+}
+
+std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) const {
+  std::vector<Thrown> out;
+  const std::optional<u64> last = find_offset(threads);
+  const std::optional<i64> tracker = descriptor_->try_offset("Thread", "ExceptionTracker"),
+                           thrown = descriptor_->try_offset("ExceptionInfo", "ThrownObject"),
+                           previous = descriptor_->try_offset("ExceptionInfo", "PreviousNestedInfo");
+  for (u32 i = 0; i < threads.size(); ++i) {
+    const u64 before = out.size();
+    auto add = [&](Address object) {
+      if (object && std::none_of(out.begin() + static_cast<i64>(before), out.end(),
+                                 [&](const Thrown &other) { return other.object == object; }))
+        out.push_back({i, object, out.size() > before});
+    };
+    if (last)
+      add(exception_in(memory_->try_pointer(threads[i].address + *last).value_or(0)));
+    if (!tracker || !thrown || !previous)
+      continue;
+    Address info = memory_->try_pointer(threads[i].address + static_cast<u64>(*tracker)).value_or(0);
+    for (u64 steps = 0; info && steps < most_nested; ++steps) {
+      // A handle or, where exceptions are handled by managed code, the object itself.
+      const Address word = memory_->try_pointer(info + static_cast<u64>(*thrown)).value_or(0);
+      const Address object = exception_in(word);
+      add(object ? object : word && is_exception_(word) ? word : 0);
+      info = memory_->try_pointer(info + static_cast<u64>(*previous)).value_or(0);
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,42 @@
+// ThrownExceptions: which exception a thread is dealing with: what the Thread contract calls GetLastThrownException,
+// and the Exception contract its nested ones. Where the target does not publish Thread.LastThrownObject it is found as
+// the only word in all Threads that is null or a strong handle of an exception; only with such a handle, so that a
+// process in which nothing was thrown needs none. Reads each Thread once. One thread. Spec: dotnet/runtime
+// docs/design/datacontracts/{Thread,Exception}.md.
+#pragma once
+#include "contract/descriptor.h"
+#include "runtime/handle_data.h"
+#include "runtime/thread_data.h"
+
+#include <functional>
+#include <span>
+
+namespace dnheap {
+
+struct Thrown {
+  u32 thread = 0; // index in the list of threads
+  Address object = 0;
+  bool is_nested = false; // another one was thrown while this one was dealt with
+};
+
+class ThrownExceptions {
+public:
+  // `handles`: strong ones. `is_exception`: of an object's address.
+  ThrownExceptions(const Memory &memory, const ContractDescriptor &descriptor, std::span<const HandleData> handles,
+                   std::function<bool(Address)> is_exception);
+
+  // By thread, the innermost first.
+  std::vector<Thrown> find(std::span<const ThreadData> threads) const;
+
+private:
+  std::optional<u64> find_offset(std::span<const ThreadData> threads) const;
+  Address exception_in(Address handle) const;
+
+  const Memory *memory_;
+  const ContractDescriptor *descriptor_;
+  std::vector<Address> handles_; // ascending
+  std::function<bool(Address)> is_exception_;
+  u64 p_;
+};
+
+} // namespace dnheap

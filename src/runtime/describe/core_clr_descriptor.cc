@@ -1,0 +1,101 @@
+#include "runtime/describe/core_clr_descriptor.h"
+
+#include "runtime/coreclr/loaded_types.h"
+#include "runtime/coreclr/thread_1.h"
+#include "runtime/layout/coreclr/alloc_bytes.h"
+#include "runtime/layout/coreclr/assemblies.h"
+#include "runtime/layout/coreclr/code.h"
+#include "runtime/layout/coreclr/field_desc.h"
+#include "runtime/layout/coreclr/frames.h"
+#include "runtime/layout/coreclr/gc_bounds.h"
+#include "runtime/layout/coreclr/loaded_modules.h"
+#include "runtime/layout/coreclr/method_table.h"
+#include "runtime/layout/coreclr/sync_blocks.h"
+#include "runtime/layout/coreclr/thread.h"
+#include "runtime/layout/coreclr/thread_id.h"
+#include "runtime/layout/coreclr/thread_parts.h"
+#include "runtime/layout/gc_dac_vars.h"
+#include "runtime/layout/gc_structures.h"
+#include "runtime/layout/handle_table.h"
+#include "runtime/layout/object.h"
+#include "runtime/layout/unpublished.h"
+
+namespace dnheap {
+
+namespace {
+
+void derive_modules(Derivation &derivation) {
+  const Target &target = derivation.target;
+  const ContractDescriptor &descriptor = derivation.descriptor;
+  std::vector<Address> modules;
+  try {
+    Loader1 loader(target, descriptor);
+    RuntimeTypeSystem1 types(target.memory, descriptor, loader);
+    std::vector<std::string> ignored; // whoever wants the modules is told again
+    modules = LoadedTypes(target.memory, descriptor, types).modules(ignored);
+  } catch (const Error &) {
+  }
+  Loader1 loader(target, descriptor);
+  derive_loaded_modules(derivation, modules, [&](Address module) { return loader.metadata(module); });
+}
+
+// All that the runtime lists.
+std::vector<ThreadData> threads_of(const Thread1 &thread, ContractDescriptor &descriptor) {
+  std::vector<std::string> ignored; // whoever wants the threads is told again
+  try {
+    return thread.get_threads(ignored);
+  } catch (const Error &e) {
+    if (descriptor.try_number("ThreadStore") && descriptor.find_field("Thread", "LinkNext") &&
+        descriptor.find_field("ThreadStore", "FirstThreadLink"))
+      descriptor.missing["Thread.CachedStackBase"] = e.what();
+    return {};
+  }
+}
+
+std::vector<ContextInUse> contexts_of(const Thread1 &thread, const std::vector<ThreadData> &threads) {
+  std::vector<ContextInUse> out;
+  for (const ThreadData &data : threads)
+    if (const AllocationContext &c = data.allocation_context; c.pointer && c.pointer <= c.limit)
+      out.push_back({thread.find_context(data.address), c.limit - c.pointer});
+  return out;
+}
+
+} // namespace
+
+ContractDescriptor derive_descriptor(const Target &target, const Module &runtime, ContractDescriptor published,
+                                     std::span<const ShippedTable> tables, std::span<const GcReader> gc_readers) {
+  ContractDescriptor out = std::move(published);
+  Derivation derivation(target, runtime, out, tables);
+  // A runtime that describes its GC itself (.NET 11) may have no GcDacVars.
+  const bool has_gc = out.contracts.contains("GC");
+  const Address gc_variable = has_gc ? 0 : derive_gc(derivation);
+  const std::unique_ptr<Gc> gc = make_gc(target.memory, out, gc_readers);
+  if (!has_gc) {
+    derive_gc_structures(derivation, *gc);
+    derive_handle_table(derivation, *gc);
+    derive_gc_bounds(derivation, gc_variable);
+  }
+  derive_object(out, derivation.pointer_size);
+  set_unchanging(out, "DynamicMetadata", "Size", 0);
+  set_unchanging(out, "DynamicMetadata", "Data", 4);
+  derive_method_table(derivation);
+  derive_field_desc(derivation);
+  derive_thread(derivation, *gc, gc_variable);
+  if (derive_assemblies(derivation, gc_variable))
+    derive_modules(derivation);
+  const Thread1 thread(target.memory, out);
+  const std::vector<ThreadData> threads = threads_of(thread, out);
+  derive_thread_parts(derivation, threads);
+  derive_frames(derivation, threads_of(thread, out), gc_variable); // which now say where their stacks are
+  derive_thread_id(derivation, threads, gc_variable);
+  derive_alloc_bytes(derivation, contexts_of(thread, threads));
+  derive_sync_blocks(derivation, gc_variable);
+  derive_code(derivation);
+  for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
+    if (out.contracts.try_emplace(contract, "c1").second)
+      out.contract_origin[contract] = Origin::discovered;
+  record_unpublished(out);
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,61 @@
+// NativeAotFields: Fields (fields.h) of NativeAOT, whose types do not say what their fields are called: the program's
+// debug file does (DebugTypes). A type's fields are believed if they make up an object of the size that its MethodTable
+// says. The first question reads that file's .debug_info.
+#pragma once
+#include "runtime/named_fields.h"
+#include "runtime/nativeaot/debug_types.h"
+#include "runtime/nativeaot/runtime_type_system_n1.h"
+#include "runtime/unnamed_fields.h"
+
+#include <map>
+
+namespace dnheap {
+
+class NativeAotFields : public NamedFields {
+public:
+  // The debug file: as in DebugTypes.
+  NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, Bytes debug_file, u64 bias,
+                  std::shared_ptr<const void> storage);
+
+  std::optional<ElementShape> elements(Address method_table) override;
+  std::vector<std::string> problems() const override;
+
+  // The references of the object that a cell of static fields leads to: "Shop.Cache._items". Empty: not known; else all
+  // of them, and no more, as the object's type has it.
+  ReferenceLayout static_fields(Address cell, Address method_table);
+  // Those of the object that holds the thread statics of many types, of each type all or none.
+  ReferenceLayout thread_static_fields(Address method_table);
+
+private:
+  struct Flattening {
+    ReferenceLayout *to;
+    u64 base; // where in `to` the object or struct begins
+    PathText prefix;
+    unsigned depth;
+  };
+
+  const DebugTypes &debug();
+  TypeNames build_names(Address method_table) override;
+  std::vector<InstanceField> read_fields(Address method_table) override;
+  // `place`: of the field, from the object's first byte.
+  void add_field(const DebugTypes::Field &field, u64 place, InstanceField from, std::vector<InstanceField> &to,
+                 unsigned depth);
+  // The type's class, then its parents'; where it has none, its parents' all the same.
+  std::vector<const DebugTypes::Class *> classes_of(Address method_table);
+  const DebugTypes::Class *class_of(Address method_table);
+  void flatten(std::span<const DebugTypes::Field> fields, u64 elements, const Flattening &into, u64 &budget);
+  bool are_all(ReferenceLayout &layout, std::span<const u64> slots);
+  std::vector<u64> made_up_slots(Address method_table) const;
+  std::optional<ReferenceLayout> lay_out_threads(std::string_view type, u64 start, u64 end, std::span<const u64> slots);
+
+  RuntimeTypeSystemN1 *types_;
+  UnnamedFields unnamed_;
+  Bytes file_;
+  u64 bias_;
+  std::shared_ptr<const void> storage_;
+  std::optional<DebugTypes> debug_;
+  u64 kept_ = 0; // characters of all paths, and bytes of all fields
+  std::map<std::string, u64> problems_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Are the lists that the recipes of doc/adding.md speak of complete? What was added by a recipe stands in all of its places."""
+import json
+import pathlib
+import re
+import unittest
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+SRC, TEST = PROJECT / "src", PROJECT / "test"
+
+
+def text(*parts):
+    return PROJECT.joinpath(*parts).read_text()
+
+
+def code(path):
+    """Without comments."""
+    return re.sub(r"//[^\n]*", "", path.read_text())
+
+
+def enum_in_schema(key):
+    """All values that envelope.json allows for the key, wherever it stands."""
+    out = set()
+
+    def visit(node):
+        if isinstance(node, dict):
+            for name, value in node.items():
+                if name == key and isinstance(value, dict):
+                    out.update(value.get("enum", []))
+                visit(value)
+        elif isinstance(node, list):
+            for value in node:
+                visit(value)
+    visit(json.loads(text("doc", "schema", "envelope.json")))
+    return out
+
+
+class Recipes(unittest.TestCase):
+    def test_a_dump_format(self):
+        openers = re.search(r"openers\[?\]?[^=]*= ?\{(.*?)\};", text("src", "dump", "open.cc"), re.S)[1]
+        declared = {match[1]: path.stem for path in (SRC / "dump").glob("*.h")
+                    for match in re.finditer(r"std::unique_ptr<Target> (open_\w+)\(Bytes ", path.read_text())}
+        self.assertGreaterEqual(len(declared), 2)
+        for function, stem in declared.items():
+            with self.subTest(format=stem):
+                self.assertRegex(openers, rf"\b{function}\b")
+                self.assertTrue((TEST / "dump" / f"{stem}_test.cc").is_file())
+
+    def test_a_dump_formats_container(self):
+        containers = {match for path in (SRC / "dump").glob("*.cc")
+                      for match in re.findall(r'container = "([^"]+)"', path.read_text())}
+        self.assertGreaterEqual(len(containers), 3)
+        self.assertLessEqual(containers, enum_in_schema("container"))
+
+    def test_a_format_of_modules(self):
+        image = code(SRC / "image" / "module_image.h")
+        members = re.search(r"std::variant<([^>]*)> image_;", image)[1].split(", ")
+        files = {"".join(word.capitalize() for word in path.stem.split("_")) for path in (SRC / "image").glob("*_image.h")}
+        self.assertEqual(set(members), files - {"ModuleImage"})
+
+    def test_what_runtime_libraries_are_called_is_known_in_one_place(self):
+        name = re.compile(r'"[^"\n]*(?:coreclr\.|libcoreclr|clrgc|hostfxr|hostpolicy)[^"\n]*"')
+        here = {path.name for path in SRC.rglob("*.[ch]*") if name.search(code(path))}
+        self.assertEqual({name for name in here if not name.startswith("core_clr.")}, {"library_names.h", "library_names.cc"})
+
+    def test_a_kind_of_runtime(self):
+        kinds = {match for path in (SRC / "runtime").rglob("*.h")
+                 for match in re.findall(r'kind\(\) const override \{ return "(\w+)"; \}', path.read_text())}
+        self.assertGreaterEqual(kinds, {"coreclr", "nativeaot", "corert"})
+        self.assertLessEqual(kinds, enum_in_schema("runtime") | enum_in_schema("kind"))
+
+    def test_a_value_to_derive(self):
+        """What a file of layout/ finds is asked for by describe/."""
+        sources = {path: path.read_text() for path in (SRC / "runtime").rglob("*.cc")}
+        found = 0
+        for header in sorted((SRC / "runtime" / "layout").rglob("*.h")):
+            others = "".join(source for path, source in sources.items() if path != header.with_suffix(".cc"))
+            for function in re.findall(r"^(?:void|bool|Address|Verdict) (derive_\w+)\(", header.read_text(), re.M):
+                found += 1
+                with self.subTest(function=function):
+                    self.assertRegex(others, rf"\b{function}\(")
+        self.assertGreaterEqual(found, 15)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,285 @@
+// What is derived of threads: the list, where a Thread keeps its id, its context, its stack, its statics, its number;
+// how large it can be; what a context counts. Each is found where it is, and is no answer where two places look right
+// or none does.
+#include "runtime/layout/coreclr/alloc_bytes.h"
+#include "runtime/layout/coreclr/thread.h"
+#include "runtime/layout/coreclr/thread_id.h"
+#include "runtime/layout/coreclr/thread_parts.h"
+#include "runtime/layout/coreclr/thread_size.h"
+#include "support/refound.h"
+#include "support/statics_heap.h"
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+// Two threads on stacks of their own, one of them with a context.
+struct Threads {
+  explicit Threads(const HeapShape &shape) : heap(shape), p(heap.p) {
+    SegmentWriter &young = heap.segment(G::gen0);
+    young.object(heap.object_type);
+    heap.threads[0].context = young.context(64);
+    for (u64 i = 0; i < 2; ++i) {
+      ThreadWriter &thread = heap.threads[i];
+      thread.stack_limit = 0x50000000 + i * 0x100000;
+      thread.stack_base = thread.stack_limit + 0x10000;
+      thread.stack_pointer = thread.stack_limit + 0x8000;
+    }
+    of.emplace(heap);
+  }
+  void derive_list(const std::vector<std::string> &names) {
+    of->ask(names, [&](Derivation &d) { derive_thread(d, *make_gc(d.memory, d.descriptor, {}), of->gc_variable()); });
+  }
+  // The same words at another place, in each Thread.
+  void copy_words(u64 from, u64 to, u64 count) {
+    for (const ThreadWriter &thread : heap.threads)
+      for (u64 i = 0; i < count; ++i)
+        heap.poke(thread.address + (to + i) * p, of->word(thread.address + (from + i) * p), p);
+  }
+
+  HeapBuilder heap;
+  const u64 p;
+  std::optional<Refound> of;
+};
+
+const std::vector<std::string> list_names = {"ThreadStore", "ThreadStore.FirstThreadLink", "ThreadStore.ThreadCount",
+                                             "Thread.LinkNext", "Thread.OSId"};
+
+TEST(LayoutThread, ListAndIdAreFound) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.derive_list(list_names);
+    t.of->expect("ThreadStore", t.heap.variables.at("ThreadStore"));
+    t.of->expect("ThreadStore.FirstThreadLink", t.heap.layout.store_first * t.p);
+    t.of->expect("ThreadStore.ThreadCount", (t.heap.layout.store_first + 3) * t.p);
+    t.of->expect("Thread.LinkNext", t.heap.layout.link * t.p);
+    t.of->expect("Thread.OSId", t.heap.layout.os_id * t.p);
+  });
+}
+
+TEST(LayoutThread, TwoPlacesWithTheIdAreNone) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.copy_words(t.heap.layout.os_id, t.heap.layout.os_id + 3, 1);
+    t.derive_list(list_names);
+    t.of->expect("Thread.LinkNext", t.heap.layout.link * t.p);
+    t.of->expect_refused("Thread.OSId", "ids of the target's threads");
+  });
+}
+
+TEST(LayoutThread, AListOfThreadsThatTheTargetDoesNotHaveIsNone) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    for (ThreadWriter &thread : t.heap.threads)
+      thread.in_target = false;
+    t.derive_list(list_names);
+    t.of->expect_refused("ThreadStore", "candidates; each must pass: a list of threads");
+  });
+}
+
+const std::vector<std::string> context_names = {"Thread.AllocContext", "Thread.RuntimeThreadLocals",
+                                                "RuntimeThreadLocals.AllocContext",
+                                                "EEAllocContext.GCAllocationContext"};
+
+TEST(LayoutThreadContexts, TheWayIsFound) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.derive_list(context_names);
+    if (shape.net == Net::net8) {
+      t.of->expect("Thread.AllocContext", t.heap.layout.context * t.p);
+    } else {
+      t.of->expect("Thread.RuntimeThreadLocals", t.heap.layout.locals * t.p);
+      t.of->expect("RuntimeThreadLocals.AllocContext", 0);
+      t.of->expect("EEAllocContext.GCAllocationContext", t.heap.layout.inner_context * t.p);
+    }
+  });
+}
+
+// Two words that lead to the same contexts are one way; another context is another.
+TEST(LayoutThreadContexts, TwoThatDifferAreNone) {
+  for_each_unpublished({Net::net8}, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.copy_words(t.heap.layout.context, 90, 2 + 8 / t.p);
+    t.derive_list(context_names);
+    t.of->expect_refused("Thread.AllocContext", "discovered 2 candidates");
+  });
+  for_each_unpublished({Net::net9, Net::net10}, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.copy_words(t.heap.layout.locals, 90, 1);
+    t.derive_list(context_names);
+    t.of->expect("Thread.RuntimeThreadLocals", t.heap.layout.locals * t.p);
+  });
+}
+
+TEST(LayoutThreadContexts, OneOutsideOfTheYoungestGenerationIsNone) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    const Address context = Thread1(t.of->sound->memory, t.of->known).find_context(t.heap.threads[0].address);
+    t.heap.poke(context, 0x123400, t.p);
+    t.heap.poke(context + t.p, 0x123440, t.p);
+    t.derive_list(context_names);
+    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+  });
+}
+
+void derive_parts(Threads &t, const std::vector<std::string> &names) {
+  t.of->ask(names, [&](Derivation &d) { derive_thread_parts(d, t.of->threads()); });
+}
+const std::vector<std::string> stack_names = {"Thread.CachedStackBase", "Thread.CachedStackLimit"};
+
+TEST(LayoutThreadParts, StacksAreFound) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    derive_parts(t, stack_names);
+    t.of->expect("Thread.CachedStackBase", 60 * t.p);
+    t.of->expect("Thread.CachedStackLimit", 61 * t.p);
+  });
+}
+
+TEST(LayoutThreadParts, TwoPairsOfBoundsAreNone) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.copy_words(60, 80, 2);
+    derive_parts(t, stack_names);
+    t.of->expect_refused("Thread.CachedStackBase", "followed by a limit");
+    EXPECT_EQ(t.of->value("Thread.CachedStackLimit"), std::nullopt);
+  });
+}
+
+TEST(LayoutThreadParts, StacksThatOverlapAreNone) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    t.heap.poke(t.heap.threads[0].address + 60 * t.p, t.heap.threads[1].stack_base, t.p);
+    derive_parts(t, stack_names);
+    t.of->expect_refused("Thread.CachedStackBase", "overlap");
+  });
+}
+
+TEST(LayoutThreadParts, ThreadStaticsAreFoundRefusedTwiceAndWrong) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    const std::string name = shape.net == Net::net8 ? "Thread.ThreadLocalModules" : "Thread.ThreadLocalDataPtr";
+    enum Change { none, twice, wrong };
+    for (Change change : {none, twice, wrong}) {
+      StaticsHeap heap(shape);
+      Refound of(heap);
+      for (const ThreadWriter &thread : heap.threads)
+        for (u64 i = 0; i < 2 && change == twice; ++i)
+          heap.poke(thread.address + (84 + i) * heap.p, of.word(thread.address + (66 + i) * heap.p), heap.p);
+      if (change == wrong)
+        heap.poke(heap.threads[1].address + 66 * heap.p, 0x10, heap.p);
+      of.ask({name}, [&](Derivation &d) { derive_thread_parts(d, of.threads()); });
+      if (change == none)
+        of.expect(name, 66 * heap.p);
+      else
+        of.expect_refused(name, "each must pass");
+    }
+  });
+}
+
+TEST(LayoutThreadId, IsFoundRefusedTwiceAndWrong) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    auto ask = [&](auto change) {
+      auto t = std::make_unique<Threads>(shape);
+      change(*t);
+      t->of->ask({"Thread.Id"}, [&](Derivation &d) { derive_thread_id(d, t->of->threads(), t->of->gc_variable()); });
+      return t;
+    };
+    const u64 p = shape.format.pointer_size;
+    ask([](Threads &) {})->of->expect("Thread.Id", 2 * p);
+    ask([&](Threads &t) {
+      for (u64 i = 0; i < 2; ++i)
+        t.heap.poke(t.heap.threads[i].address + 8 * p, i + 1, 4);
+    })->of->expect_refused("Thread.Id", "leads back to most");
+    ask([&](Threads &t) { // the map names nobody
+      const Address map = t.of->word(t.of->word(t.heap.variables.at("Dispenser")) + 3 * p);
+      for (u64 i = 1; i <= 2; ++i)
+        t.heap.poke(map + i * p, 0, p);
+    })
+        ->of->expect_refused("Thread.Id", "leads back to most");
+  });
+  for_each_unpublished({Net::net8}, [](const HeapShape &shape) { // no list
+    Threads t(shape);
+    t.of->ask({"Thread.Id"}, [&](Derivation &d) { derive_thread_id(d, {}, t.of->gc_variable()); });
+    t.of->expect_refused("Thread.Id", "no thread is known");
+  });
+}
+
+TEST(LayoutThreadSize, IsTheLeastThatAnythingSays) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    const i64 p = shape.format.pointer_size;
+    i64 distance = 0; // from one Thread to the next
+    auto size = [&](auto change, u32 published = 0) {
+      HeapBuilder heap(shape);
+      change(heap);
+      heap.segment(G::gen0).object(heap.object_type);
+      Refound of(heap);
+      i64 out = 0;
+      of.ask({}, [&](Derivation &d) {
+        if (published)
+          d.descriptor.types["Thread"].size = published;
+        out = largest_thread(d, {heap.threads[0].address, heap.threads[1].address});
+      });
+      distance = static_cast<i64>(heap.threads[1].address - heap.threads[0].address) / p;
+      return out / p;
+    };
+    auto as_it_is = [](HeapBuilder &) {};
+    EXPECT_EQ(size(as_it_is), most_thread_words);
+    const i64 near = size([&](HeapBuilder &heap) { heap.thread_size = static_cast<u64>(150 * p); });
+    EXPECT_EQ(near, distance);
+    EXPECT_LT(near, most_thread_words);
+    EXPECT_EQ(size([&](HeapBuilder &heap) { // what malloc says, flags aside, without its own word
+                heap.thread_size = static_cast<u64>(200 * p);
+                heap.thread_gap = static_cast<u64>(100 * p);
+                heap.has_block_sizes = true;
+              }),
+              199);
+    EXPECT_EQ(size(as_it_is, static_cast<u32>(70 * p)), 70);
+  });
+}
+
+const std::vector<std::string> byte_names = {"GCAllocContext.AllocBytes", "GCAllocContext.AllocBytesLoh"};
+
+void derive_bytes(Threads &t) {
+  const Address context = Thread1(t.of->sound->memory, t.of->known).find_context(t.heap.threads[0].address);
+  const ContextInUse in_use[] = {{context, 64}};
+  t.of->ask(byte_names, [&](Derivation &d) { derive_alloc_bytes(d, in_use); });
+}
+
+TEST(LayoutAllocBytes, AreFoundWhereTheyFollow) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    derive_bytes(t);
+    t.of->expect(byte_names[0], align_up(2 * t.p, u64{8}));
+    t.of->expect(byte_names[1], align_up(2 * t.p, u64{8}) + 8);
+  });
+}
+
+TEST(LayoutAllocBytes, LessThanWhatIsLeftIsNoCount) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    const Address context = Thread1(t.of->sound->memory, t.of->known).find_context(t.heap.threads[0].address);
+    t.heap.poke(context + align_up(2 * t.p, u64{8}), 56, 8);
+    derive_bytes(t);
+    t.of->expect_refused(byte_names[0], "not less than the unused rest");
+    EXPECT_EQ(t.of->value(byte_names[1]), std::nullopt);
+  });
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    const Address context = Thread1(t.of->sound->memory, t.of->known).find_context(t.heap.threads[0].address);
+    t.heap.poke(context + align_up(2 * t.p, u64{8}) + 8, 13, 8);
+    derive_bytes(t);
+    t.of->expect(byte_names[0], align_up(2 * t.p, u64{8}));
+    t.of->expect_refused(byte_names[1], "a count of bytes");
+  });
+}
+
+TEST(LayoutAllocBytes, WithoutContextsThereIsNothingToFind) {
+  Threads t({.net = Net::net9, .published = false});
+  t.of->ask(byte_names, [](Derivation &d) { derive_alloc_bytes(d, {}); });
+  EXPECT_EQ(t.of->value(byte_names[0]), std::nullopt);
+  EXPECT_FALSE(t.of->found.missing.contains(byte_names[0]));
+}
+
+} // namespace
+} // namespace dnheap::test
