@@ -151,6 +151,8 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
 
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   const std::vector<std::string> &problems = snapshot.roots().problems;
+  for (const std::string &note : snapshot.roots().notes)
+    answer.completeness->notes.push_back("roots: " + note);
   if (problems.empty())
     return;
   answer.completeness->complete = false;

@@ -24,8 +24,9 @@ enum class AnswerPart : u8 {
   segments,
   gc,
   source, // what the layout was learned from
+  code,   // which method stands where
 };
-inline constexpr u32 answer_part_count = 18;
+inline constexpr u32 answer_part_count = 19;
 using AnswerParts = EnumSet<AnswerPart>;
 
 constexpr AnswerParts operator|(AnswerPart a, AnswerPart b) { return {a, b}; }
@@ -34,6 +35,8 @@ inline constexpr AnswerParts root_parts = {AnswerPart::stacks, AnswerPart::handl
                                            AnswerPart::statics, AnswerPart::thread_statics};
 // What is alive. Of a reference count that is not known nobody dies.
 inline constexpr AnswerParts life_parts = root_parts | AnswerPart::collectible;
-inline constexpr AnswerParts all_parts = AnswerParts::of_bits((u32{1} << answer_part_count) - 1);
+// But code: what is scanned word by word for want of it is a superset, so only who asks for methods is told.
+inline constexpr AnswerParts all_parts =
+    AnswerParts::of_bits(((u32{1} << answer_part_count) - 1) & ~(u32{1} << static_cast<u32>(AnswerPart::code)));
 
 } // namespace dnheap

@@ -47,6 +47,7 @@ template <class Ask> void if_it_can_be_told(Ask ask) {
 void ask_all_verbs(Snapshot &snapshot, const Question &question) {
   Question all;
   all.verbose = true;
+  all.references = true;
   all.target = question.target;
   if_it_can_be_told([&] { snapshot.prepare(Pass::index); }); // one walk for all of them
   for (const Verb &verb : verbs())

@@ -33,6 +33,7 @@ constexpr const char *texts[answer_part_count] = {
     "data of segments may be missing",
     "data of the GC may be missing",
     "the layout was learned from elsewhere",
+    "methods on stacks may have no names, and what they hold be told word by word",
 };
 
 struct Value {
@@ -67,6 +68,8 @@ constexpr Value values[] = {
     {"Thread.InlinedThreadLocalStatics", thread_statics},
     {"Thread.AllocContext", contexts},
     {"Thread.RuntimeThreadLocals", contexts},
+    {"Thread.Frame", code},
+    {"Thread.GCFrame", code},
     {"Thread.*", {}}, // exceptions and the like, which nobody asks for
     {"RuntimeThreadLocals.*", contexts},
     {"EEAllocContext.*", contexts | gc},
@@ -78,6 +81,13 @@ constexpr Value values[] = {
     {"ThreadStaticsInfo.*", thread_statics},
     {"TLSIndex.*", thread_statics},
     {"NumberOfTlsOffsetsNotUsedInNoncollectibleArray", thread_statics},
+
+    {"ExecutionManagerCodeRangeMapAddress", code},
+    {"GCInfoVersion", code},
+    {"Module.ReadyToRunInfo", code},
+    {"ReadyToRunInfo.*", code},
+    {"InlinedCallFrame.*", code},
+    {"*Identifier", code},
 
     {"AppDomain*", statics | fields},
     {"SystemDomain*", statics | fields},

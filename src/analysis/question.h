@@ -12,7 +12,7 @@
 namespace dnheap {
 
 // What a verb looks at, by the members of Question; type includes type_exact, and tree depth.
-enum class Takes : u8 { type, generation, min_bytes, range, life, all, closure, tree, values, no_values };
+enum class Takes : u8 { type, generation, min_bytes, range, life, all, closure, tree, merge, roots, values, no_values };
 
 // Only objects that are, or are not, reachable.
 enum class Life : u8 { any, live, dead };
@@ -31,6 +31,8 @@ struct Question {
   bool closure = false;     // also what is reachable from the object
   bool tree = false;        // the dominator tree instead of sums
   std::optional<u64> depth; // levels of a tree; 4 where nothing is said
+  bool merge = false;       // stacks that are alike as one
+  bool references = false;  // also what each frame holds
   bool values = false;      // contents of strings and fields
   bool no_values = false;   // blank the contents in the file that is made
   std::string output;       // the file to make, of verbs that make one

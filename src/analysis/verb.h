@@ -41,6 +41,7 @@ private:
 struct SubjectWords {
   const char *name = nullptr; // as the help calls it: "ADDR"
   const char *asked = "";     // "which object?"
+  bool is_optional = false;
   constexpr explicit operator bool() const { return name != nullptr; }
 };
 

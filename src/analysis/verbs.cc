@@ -108,6 +108,28 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names | root_parts | ref_counts | thread_ids,
      .plan = [](const Question &) { return Plan(Pass::roots); },
      .answer = answer_roots},
+    {.name = "threads",
+     .question = "which threads are there, and where does each stand?",
+     .details = "One row per thread of the runtime: its ids, name and state, how many methods stand on its stack, the "
+                "innermost of them, and what it seems to wait for. Threads that have ended are listed as long as their "
+                "objects live. Reads no object but theirs.",
+     .tables = {"threads", "problems"},
+     .parts = names | code | thread_ids | stacks,
+     .plan = [](const Question &) { return Plan(Pass::runtime); },
+     .answer = answer_threads},
+    {.name = "stack",
+     .question = "where does each thread stand, and what does it hold?",
+     .details =
+         "The methods on a thread's stack, innermost first, or on those of all threads: by the operating system's "
+         "id or the managed one. Between them stand the Frames that the runtime leaves where it is called; native "
+         "code is not followed. --merge shows stacks of the same methods once, those of most threads first; "
+         "--roots also what each frame holds where it stands, and in which slot.",
+     .subject = {"THREAD", "which thread?", true},
+     .takes = {Takes::all, Takes::merge, Takes::roots},
+     .tables = {"frames", "stacks", "references", "problems"},
+     .parts = names | code | thread_ids | stacks,
+     .plan = plan_stack,
+     .answer = answer_stack},
     {.name = "gc",
      .question = "what does the GC say of itself?",
      .details = "Everything that the GC contract tells beside objects and handles: what kind of GC, its state, heaps "

@@ -113,7 +113,8 @@ const Option table[] = {
     {"dead", 0, nullptr, Takes::life, "only objects that nothing keeps alive",
      [](Options &o, std::string_view) { o.dead = true; }},
     {"all", 0, nullptr, Takes::all,
-     "path: one for each root that reaches the object, not just the shortest; verify: the graph, too",
+     "path: one for each root that reaches the object, not just the shortest; verify: the graph, too; stack: of every "
+     "thread",
      [](Options &o, std::string_view) { o.question.all = true; }},
     {"closure", 0, nullptr, Takes::closure, "also all that the object reaches, whoever else holds it",
      [](Options &o, std::string_view) { o.question.closure = true; }},
@@ -121,6 +122,10 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.tree = true; }},
     {"depth", 0, "N", Takes::tree, "levels of the tree (default 4)",
      [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
+    {"merge", 0, nullptr, Takes::merge, "stacks that are alike as one, with how many threads stand so",
+     [](Options &o, std::string_view) { o.question.merge = true; }},
+    {"roots", 0, nullptr, Takes::roots, "also the objects that each frame holds, and where",
+     [](Options &o, std::string_view) { o.question.references = true; }},
     {"values", 0, nullptr, Takes::values, "show the contents of strings and fields",
      [](Options &o, std::string_view) { o.question.values = true; }},
     {"no-values", 0, nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
@@ -335,9 +340,9 @@ private:
     if (words_.size() > wanted)
       throw UsageError(options_.process && !subject ? "either --pid or a file, not both: " + quoted(words_[0])
                                                     : "unexpected " + quoted(words_[wanted]) + "; " + usage);
-    if (words_.size() < wanted)
+    if (words_.size() < wanted && !subject.is_optional)
       throw UsageError(subject.asked + (" " + usage));
-    if (subject)
+    if (subject && !words_.empty())
       options_.question.subject = words_[0];
     if (options_.process)
       options_.target = "--pid=" + std::to_string(*options_.process);
@@ -386,8 +391,10 @@ std::span<const Option> option_table() { return table; }
 
 std::string usage_of(const Verb &verb) {
   return "usage: dnheap " + std::string(verb.name) + (verb.answer_alone ? "" : " TARGET") +
-         (verb.subject ? " " + std::string(verb.subject.name) : "") + (verb.makes_file ? " -o FILE" : "") +
-         " [options]";
+         (!verb.subject              ? ""
+          : verb.subject.is_optional ? " [" + std::string(verb.subject.name) + "]"
+                                     : " " + std::string(verb.subject.name)) +
+         (verb.makes_file ? " -o FILE" : "") + " [options]";
 }
 
 bool takes(const Verb &verb, const Option &option) {

@@ -266,7 +266,7 @@ RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const Root
   if (options.statics)
     attempt(out, "static fields", [&] { collection.add_statics(); });
   if (options.stacks)
-    add_stack_roots(runtime.target(), collection.threads(), object_at, out);
+    add_stack_roots(runtime, collection.threads(), object_at, out);
   std::stable_sort(out.roots.begin(), out.roots.end(), [](const Root &a, const Root &b) {
     return std::tie(a.kind, a.handle, a.thread, a.slot, a.object) <
            std::tie(b.kind, b.handle, b.thread, b.slot, b.object);
@@ -293,7 +293,8 @@ RootOwners group_roots(const RootSet &roots, const std::function<u64(Address)> &
         owner.name += " " + type_name(type);
       owner.source = owner.name;
       if (const RootThread *thread = roots.thread(root))
-        owner.name += " of " + thread->text();
+        owner.name = root.kind == RootKind::stack ? thread->text() + " " + roots.name(root)
+                                                  : owner.name + " of " + thread->text();
       out.owners.push_back(std::move(owner));
     }
     out.owner_of[i] = it->second;

@@ -13,7 +13,7 @@
 
 namespace dnheap {
 
-// `stack` is of those that report a method's variables exactly; nobody does yet.
+// `stack`: told by the method that stands there, by its GC info.
 enum class RootKind : u8 { handle, finalizer, static_field, thread_static, com, stack, stack_conservative };
 inline constexpr u32 root_kind_count = 7;
 
@@ -66,6 +66,7 @@ struct RootSet {
   // All static fields, those of collectible types too, which are no roots. By slot.
   std::vector<NamedSlot> slots;
   std::vector<std::string> problems;
+  std::vector<std::string> notes; // how some were found; nothing is missing for that
 
   const std::string &name(const Root &root) const { return names[root.name]; }
   const RootThread *thread(const Root &root) const { return root.thread ? &threads[root.thread - 1] : nullptr; }
@@ -86,12 +87,13 @@ struct RootOptions {
 RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options = {});
 
 // Who owns what its roots reach: one owner per static field, per thread static, per kind of handle and type of its
-// object, per thread's stack, and one for the finalizer queue.
+// object, per thread and method that stands on its
+// stack, per thread's conservative words, and one for the finalizer queue.
 struct RootOwners {
   struct Owner {
     RootKind kind = RootKind::handle;
     bool conservative = false;
-    std::string name;   // "static Shop.Cache._items", "handle:pinned System.Byte[]", "stack of thread 4711"
+    std::string name;   // "static Shop.Cache._items", "thread 4711 Shop.Worker.Run()", "handle:pinned System.Byte[]"
     u32 thread = 0;     // as in Root
     std::string source; // the same without the thread, whose number is another one in the next run
   };

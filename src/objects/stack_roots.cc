@@ -5,6 +5,7 @@
 #include "runtime/thread_registers.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dnheap {
 
@@ -81,17 +82,17 @@ private:
 };
 
 // What of a thread there is to be looked at.
-struct ThreadStack {
+struct StackExtent {
   std::vector<u64> registers;
   Address start = 0, end = 0; // equal: where its stack lies is not known
   bool is_all = false;        // since it is not known how much of it is in use
 };
 
-std::optional<ThreadStack> stack_of(const Target &target, const ThreadData &thread) {
+std::optional<StackExtent> stack_of(const Target &target, const ThreadData &thread) {
   const Thread *found = find_registers(target, thread);
   if (!found)
     return std::nullopt;
-  ThreadStack out{found->registers};
+  StackExtent out{found->registers};
   if (!thread.stack_base || !*thread.stack_base || !thread.stack_limit || *thread.stack_limit >= *thread.stack_base)
     return out;
   const Address limit = *thread.stack_limit;
@@ -114,44 +115,134 @@ std::vector<std::pair<Address, Address>> scanned_stacks(const Target &target, st
   std::vector<std::pair<Address, Address>> out;
   for (const ThreadData &thread : threads)
     if (thread.os_id != u64{0})
-      if (std::optional<ThreadStack> stack = stack_of(target, thread); stack && stack->start < stack->end)
+      if (std::optional<StackExtent> stack = stack_of(target, thread); stack && stack->start < stack->end)
         out.emplace_back(stack->start, std::min(stack->end, add_clamped(stack->start, max_stack)));
   return out;
 }
 
-void add_stack_roots(const Target &target, std::span<const ThreadData> threads, const ObjectAt &object_at,
+namespace {
+
+class StackRoots {
+public:
+  StackRoots(const Runtime &runtime, std::span<const ThreadData> threads, const ObjectAt &object_at, RootSet &to)
+      : runtime_(runtime), target_(runtime.target()), threads_(threads), object_at_(object_at), to_(to),
+        scan_(runtime.memory(), object_at, to) {}
+
+  void run() {
+    for (u64 i = 0; i < threads_.size(); ++i)
+      if (threads_[i].os_id != u64{0}) // else it has not started, or has ended
+        add_thread(threads_[i], static_cast<u32>(i + 1));
+    add_notes();
+  }
+
+private:
+  void add_thread(const ThreadData &thread, u32 number) {
+    const WalkedStack walked = runtime_.walk_stack(thread);
+    for (const StackFrame &frame : walked.frames)
+      for (const StackReference &reference : frame.references)
+        add_reference(reference, frame, number);
+    for (const StackReference &reference : walked.of_runtime)
+      add_reference(reference, {}, number);
+    if (walked.is_complete())
+      ++walked_;
+    else
+      add_words(thread, walked, number);
+  }
+
+  // One that need not be a reference counts as any word does.
+  void add_reference(const StackReference &reference, const StackFrame &frame, u32 number) {
+    const Address object = object_at_(reference.value);
+    if (!object || (object != reference.value && !reference.interior)) {
+      not_objects_ += object == 0 && !reference.interior && reference.certain && reference.tracked;
+      return; // a byref into a stack or static memory, or what an untracked place held before
+    }
+    Root root;
+    root.slot = reference.slot;
+    root.object = object;
+    root.interior = object != reference.value;
+    root.pinned = reference.pinned;
+    root.thread = number;
+    root.kind = reference.certain ? RootKind::stack : RootKind::stack_conservative;
+    if (reference.certain)
+      root.name = name_of(frame);
+    to_.roots.push_back(root);
+  }
+
+  // What an explicit Frame holds in the place of a method may be something else.
+  u32 name_of(const StackFrame &frame) {
+    auto [it, is_new] = names_.try_emplace({frame.method_desc, frame.frame_name}, static_cast<u32>(to_.names.size()));
+    if (is_new) {
+      const MethodText method = frame.method_desc ? runtime_.method_text(frame.method_desc) : MethodText();
+      const bool is_method = frame.kind == StackFrame::Kind::method || !method.module.empty();
+      std::string name = is_method ? method.name : frame.frame_name;
+      to_.names.push_back(name.empty() ? "<runtime>" : std::move(name));
+    }
+    return it->second;
+  }
+
+  void add_words(const ThreadData &thread, const WalkedStack &walked, u32 number) {
+    not_walked_[walked.why_not].push_back(to_.threads[number - 1].text());
+    std::optional<StackExtent> stack = stack_of(target_, thread);
+    if (!stack) {
+      ++unknown_registers_;
+      return;
+    }
+    scan_.registers(stack->registers, number);
+    const Address start = std::min(std::max(stack->start, walked.frames.empty() ? 0 : walked.unknown_from), stack->end);
+    if (stack->start == stack->end)
+      ++unknown_stack_;
+    else
+      scan_.stack(start, stack->end, number);
+    if (stack->is_all)
+      to_.problems.push_back(to_.threads[number - 1].text() +
+                             " is not on its own stack, as in the handler of a signal, and how much of that was in use "
+                             "is not known: all of it was looked at, so it may seem to hold objects that it does not");
+  }
+
+  // That no stack at all can be walked the kind of the roots says already.
+  void add_notes() {
+    if (unknown_stack_)
+      to_.problems.push_back("where the stacks of " + count_text(unknown_stack_) +
+                             " threads end is not known, so of those only the registers were looked at");
+    if (unknown_registers_)
+      to_.problems.push_back("of " + count_text(unknown_registers_) +
+                             " threads of the runtime the dump has no registers, so their stacks were not looked at");
+    if (not_objects_)
+      to_.notes.push_back(count_text(not_objects_) + " references of methods' variables lead to no object");
+    if (walked_ == 0 && not_walked_.size() <= 1)
+      return;
+    constexpr u64 shown = 8;
+    for (const auto &[why, threads] : not_walked_) {
+      std::string text;
+      for (u64 i = 0; i < std::min<u64>(shown, threads.size()); ++i)
+        text += (i ? ", " : "") + threads[i];
+      if (threads.size() > shown)
+        text += " and " + count_text(threads.size() - shown) + " more";
+      to_.notes.push_back("the stack of " + text +
+                          " was looked at word by word from where it could not be followed: " + why);
+    }
+  }
+
+  const Runtime &runtime_;
+  const Target &target_;
+  std::span<const ThreadData> threads_;
+  const ObjectAt &object_at_;
+  RootSet &to_;
+  StackScan scan_;
+  std::map<std::pair<Address, std::string_view>, u32> names_;  // by MethodDesc, and name of a Frame
+  std::map<std::string, std::vector<std::string>> not_walked_; // threads, by the reason
+  u64 walked_ = 0, unknown_stack_ = 0, unknown_registers_ = 0, not_objects_ = 0;
+};
+
+} // namespace
+
+void add_stack_roots(const Runtime &runtime, std::span<const ThreadData> threads, const ObjectAt &object_at,
                      RootSet &to) {
-  if (target.threads.empty()) {
+  if (runtime.target().threads.empty()) {
     to.problems.push_back("the stacks were not looked at: the dump says nothing of the threads' registers");
     return;
   }
-  StackScan scan(target.memory, object_at, to);
-  u64 unknown_stack = 0, unknown_registers = 0;
-  for (u64 i = 0; i < threads.size(); ++i) {
-    u32 number = static_cast<u32>(i + 1);
-    if (threads[i].os_id == u64{0})
-      continue; // has not started, or has ended
-    std::optional<ThreadStack> stack = stack_of(target, threads[i]);
-    if (!stack) {
-      ++unknown_registers;
-      continue;
-    }
-    scan.registers(stack->registers, number);
-    if (stack->start == stack->end)
-      ++unknown_stack;
-    else
-      scan.stack(stack->start, stack->end, number);
-    if (stack->is_all)
-      to.problems.push_back(to.threads[i].text() +
-                            " is not on its own stack, as in the handler of a signal, and how much of that was in use "
-                            "is not known: all of it was looked at, so it may seem to hold objects that it does not");
-  }
-  if (unknown_stack)
-    to.problems.push_back("where the stacks of " + count_text(unknown_stack) +
-                          " threads end is not known, so of those only the registers were looked at");
-  if (unknown_registers)
-    to.problems.push_back("of " + count_text(unknown_registers) +
-                          " threads of the runtime the dump has no registers, so their stacks were not looked at");
+  StackRoots(runtime, threads, object_at, to).run();
 }
 
 } // namespace dnheap

@@ -49,6 +49,18 @@ std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &probl
   }
 }
 
+WalkedStack Runtime::walk_stack(const ThreadData &thread) const {
+  WalkedStack out;
+  out.thread = thread.address;
+  out.why_not = std::string("stacks of the runtime kind ") + kind() + " are not read yet";
+  return out;
+}
+
+MethodText Runtime::method_text(Address method_desc) const {
+  const std::string name = "<method " + hex(method_desc) + ">";
+  return {name, name, ""};
+}
+
 std::vector<StaticRoot> Runtime::static_roots(std::vector<std::string> &problems) const {
   problems.push_back(std::string("static fields are not named: of the runtime kind ") + kind() +
                      " they cannot be read yet");

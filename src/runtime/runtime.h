@@ -6,8 +6,11 @@
 #include "runtime/fields.h"
 #include "runtime/gc.h"
 #include "runtime/hints.h"
+#include "runtime/method_text.h"
+#include "runtime/stack_frame.h"
 #include "runtime/static_root.h"
 #include "runtime/thread_data.h"
+#include "runtime/thread_details.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
 
@@ -44,6 +47,13 @@ public:
   virtual Fields &fields() const { return unnamed_fields_; } // it caches
   // As Thread1::get_threads().
   virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
+  // What else the runtime says of one of those.
+  virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
+  // Where one of those stands, and what its frames hold. Of kinds of runtime whose stacks are not read: nothing, and
+  // why.
+  virtual WalkedStack walk_stack(const ThreadData &thread) const;
+  // What the method of a frame is called. It caches: not from several threads at once.
+  virtual MethodText method_text(Address method_desc) const;
   // Every static field and thread static that refers to an object; by slot. Names types, so not from several threads at
   // once. What could not be read is added to `problems`.
   virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;

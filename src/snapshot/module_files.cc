@@ -63,6 +63,19 @@ bool lacks_metadata(const Target &target, const Module &module) {
   return true;
 }
 
+// Of an image that was mapped section by section: code that was compiled ahead, and what lies beside it: GC info,
+// unwind data. The runtime maps such a file twice, and only one of the two shows the metadata.
+bool lacks_code(const Target &target, const Module &module) {
+  std::optional<PeImage> image =
+      module.extents.size() > 1 ? PeImage::at(target.memory, module.base, true) : std::nullopt;
+  if (!image || !image->is_managed())
+    return false;
+  return std::any_of(image->sections().begin(), image->sections().end(), [&](const PeImage::Section &section) {
+    const Address start = module.base + section.rva, end = add_clamped(start, section.virtual_size);
+    return !section.writable && target.memory.known_bytes(start, end) < section.virtual_size;
+  });
+}
+
 // Windows libraries that hold no metadata, whatever the dump lacks of them: those of the system, those that come with
 // the runtime (Microsoft.NETCore.App/native), C and C++ runtimes, and the program that starts a .dll of its own name.
 // `names`: of all modules, in lower case.
@@ -114,7 +127,8 @@ public:
       } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
           module.inferred |= find_file(module, fit_native_file);
-      } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies && lacks_metadata(target_, module)) {
+      } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies &&
+                 (lacks_metadata(target_, module) || lacks_code(target_, module))) {
         module.inferred |= find_file(module, fit_managed_file);
       }
     }

@@ -238,7 +238,7 @@ def own_handles(answer, truth):
 # The stages of `stat --live` that ClrMD's roots stand for too: handles, those of the arrays that hold statics among them, and
 # due finalizers.
 WITNESSED = re.compile(r"static|handle:.*|finalizer")
-ADDED = ("thread_static", "stack_conservative")
+ADDED = ("thread_static", "stack", "stack_conservative")
 
 
 def references(verify, live, witness):
@@ -264,6 +264,10 @@ def references(verify, live, witness):
     return problems
 
 
+# A method may hold an object in several places; words that are arguments, or registers, may hold it as well.
+ON_STACKS = ("stack", "stack_conservative")
+
+
 def added(live):
     """How much thread statics and stacks keep alive beyond what the witness finds, in words."""
     return ", ".join(f"{row['objects']} objects ({row['bytes']} bytes) by {row['kind']} only"
@@ -282,8 +286,8 @@ def own_roots(answer, truth):
             continue
         mine = [row for row in rows if row["object"] == held["address"] and row["kind"] == held["kind"]
                 and (row["name"] or "") == held["name"] and (row["thread"] or 0) == held["thread"]]
-        others = [row for row in rows if row["object"] == held["address"] and row["kind"] != "stack_conservative" and row not in mine]
-        if len(mine) != 1 and held["kind"] != "stack_conservative" or not mine:
+        others = [row for row in rows if row["object"] == held["address"] and row["kind"] not in ON_STACKS and row not in mine]
+        if len(mine) != 1 and held["kind"] not in ON_STACKS or not mine:
             problems.append(f"{held['way']}: {len(mine)} roots {held['kind']} {held['name']} of thread {held['thread']} hold "
                             f"{held['address']}")
         if others:

@@ -121,7 +121,7 @@ class Comparison(unittest.TestCase):
 class RootsTest(unittest.TestCase):
     HELD = [{"way": "static", "address": "0x100", "kind": "static", "name": "P.One", "thread": 0, "steps": ""},
             {"way": "thread static", "address": "0x200", "kind": "thread_static", "name": "P.Mine", "thread": 7, "steps": ""},
-            {"way": "local", "address": "0x300", "kind": "stack_conservative", "name": "", "thread": 7, "steps": ""},
+            {"way": "local", "address": "0x300", "kind": "stack", "name": "P.Run()", "thread": 7, "steps": ""},
             {"way": "handle", "address": "0x400", "kind": "handle:strong", "name": "", "thread": 0, "steps": ""},
             {"way": "closure", "address": "0x500", "kind": "static", "name": "P.Captured", "thread": 0, "steps": "._target.value"}]
     TRUTH = {"held": HELD, "finalizable": 1}
@@ -134,7 +134,7 @@ class RootsTest(unittest.TestCase):
 
     def answer(self):
         rows = [("static", "0x10", "0x100", "P.One", None), ("static", "0x18", "0x510", "P.Captured", None),
-                ("thread_static", "0x20", "0x200", "P.Mine", 7), ("stack_conservative", None, "0x300", None, 7),
+                ("thread_static", "0x20", "0x200", "P.Mine", 7), ("stack", "0x28", "0x300", "P.Run()", 7),
                 ("handle:strong", "0x40", "0x400", None, None), ("finalizer", "0x50", "0x600", None, None)]
         keys = ("kind", "address", "object", "name", "thread")
         types = {"0x600": "Holding.Doomed"}

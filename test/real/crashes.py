@@ -115,7 +115,7 @@ def thrown(dnheap, path, address):
 def held_by_stacks(dnheap, path, held):
     """Each object that the program's threads hold is a root of that thread's, by a pointer to it or into it."""
     rows = matrix.answer(dnheap, "roots", path)["tables"]["roots"]
-    found = {(row["object"], row["thread"], row["interior"]) for row in rows if row["kind"] == "stack_conservative"}
+    found = {(row["object"], row["thread"], row["interior"]) for row in rows if row["kind"] in compare.ON_STACKS}
     return [f"the stack of thread {one['thread']} does not hold {one['address']} ({one.get('way', 'variable')})" for one in held
             if (one["address"], one["thread"], one.get("interior", False)) not in found]
 
@@ -126,7 +126,7 @@ def retained(dnheap, path, held):
     for one in held:
         if one["way"] == "span":
             paths = matrix.answer(dnheap, "path", path, one["address"])["tables"]["paths"]
-            if not paths or paths[0]["root"]["kind"] != "stack_conservative" or paths[0]["root"]["thread"] != one["thread"]:
+            if not paths or paths[0]["root"]["kind"] not in compare.ON_STACKS or paths[0]["root"]["thread"] != one["thread"]:
                 problems.append(f"the path to {one['address']}, which a Span holds, is {paths}")
     types = {row["type"]: row for row in matrix.answer(dnheap, "stat", path, "--dead")["tables"]["types"]}
     if types.get("System.Byte[]", {"bytes": 0})["bytes"] > 1 << 20:

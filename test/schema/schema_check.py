@@ -62,6 +62,7 @@ def command_lines(dnheap, verb, dump, folder):
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
             "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
+            "stack": [["--roots"], ["--all", "--merge"]],
             "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
 
 

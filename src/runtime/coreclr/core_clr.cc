@@ -25,7 +25,8 @@ std::vector<const Module *> find_core_clr_modules(const Target &target) {
 
 CoreClr::CoreClr(const Target &target, const Module &module, ContractDescriptor described, const RuntimeHints &hints)
     : Runtime(target, module, find_version(target, module), std::move(described), hints),
-      thread_(memory(), descriptor()), loader_(target, descriptor()) {
+      thread_(memory(), descriptor()), loader_(target, descriptor()), code_(target, descriptor()),
+      stack_walk_(target, descriptor(), [this](Address ip) { return code_.find(ip); }) {
   require_heap();
   require_types();
   try {
@@ -36,6 +37,24 @@ CoreClr::CoreClr(const Target &target, const Module &module, ContractDescriptor 
   }
   field_descs_ = std::make_unique<FieldDescs>(memory(), descriptor(), *types_, loader_);
   fields_ = std::make_unique<CoreClrFields>(target, descriptor(), *types_, loader_, *field_descs_);
+  method_names_ = std::make_unique<MethodNames>(target, descriptor(), *types_, loader_);
+}
+
+WalkedStack CoreClr::walk_stack(const ThreadData &thread) const {
+  if (code_.why_not().empty())
+    return stack_walk_.walk(thread);
+  WalkedStack out;
+  out.thread = thread.address;
+  out.why_not = code_.why_not();
+  return out;
+}
+
+// Thousands of threads wait in the same few methods.
+MethodText CoreClr::method_text(Address method_desc) const {
+  auto it = method_texts_.find(method_desc);
+  if (it == method_texts_.end())
+    it = method_texts_.emplace(method_desc, method_names_->text(method_desc)).first;
+  return it->second;
 }
 
 // Dumps may hold the objects but not what they point at: their MethodTables.

@@ -1,13 +1,17 @@
 // CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. See runtime.h; made by
 // describe/open_core_clr.h.
 #pragma once
+#include "runtime/coreclr/code_lookup.h"
 #include "runtime/coreclr/core_clr_fields.h"
 #include "runtime/coreclr/loader_1.h"
+#include "runtime/coreclr/method_names.h"
 #include "runtime/coreclr/runtime_type_system_1.h"
+#include "runtime/coreclr/stack_walk.h"
 #include "runtime/coreclr/thread_1.h"
 #include "runtime/runtime.h"
 
 #include <memory>
+#include <unordered_map>
 
 namespace dnheap {
 
@@ -30,7 +34,11 @@ public:
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
+  ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
+  WalkedStack walk_stack(const ThreadData &thread) const override;
+  MethodText method_text(Address method_desc) const override;
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
+  const CodeLookup &code() const { return code_; }
   const Thread1 &thread() const { return thread_; }
   Loader1 &loader() const { return loader_; }
   const FieldDescs &field_descs() const { return *field_descs_; }
@@ -44,6 +52,10 @@ private:
   std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
   std::unique_ptr<FieldDescs> field_descs_;
   std::unique_ptr<CoreClrFields> fields_;
+  CodeLookup code_;
+  StackWalk stack_walk_;
+  std::unique_ptr<MethodNames> method_names_;
+  mutable std::unordered_map<Address, MethodText> method_texts_;
 };
 
 } // namespace dnheap

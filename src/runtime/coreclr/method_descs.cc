@@ -8,7 +8,7 @@ namespace dnheap {
 namespace {
 
 constexpr unsigned max_jumps = 4;
-constexpr u16 kind_mask = 7, kind_dynamic = 7;
+constexpr u16 kind_mask = 7, kind_instantiated = 5, kind_dynamic = 7;
 
 } // namespace
 
@@ -64,6 +64,13 @@ std::optional<u16> MethodDescs::kind_of(Address method) const {
 }
 
 bool MethodDescs::is_dynamic(Address method) const { return kind_of(method) == kind_dynamic; }
+
+bool MethodDescs::is_instantiated(Address method) const { return kind_of(method) == kind_instantiated; }
+
+u32 MethodDescs::row(Address method) const {
+  const Address chunk = chunk_of(method);
+  return chunk ? rid_of(method, chunk) : 0;
+}
 
 Address MethodDescs::method_table_of(Address method) const {
   Address chunk = chunk_of(method);

@@ -23,6 +23,10 @@ public:
   Address method_table_of(Address method) const;
   // Of System.Reflection.Emit.DynamicMethod, or made by the runtime itself: it has no row.
   bool is_dynamic(Address method) const;
+  // A generic method, with arguments of its own.
+  bool is_instantiated(Address method) const;
+  // In the metadata of its module; 0: cannot be told. Of dynamic methods it means nothing.
+  u32 row(Address method) const;
   // "OnChanged"; of a dynamic method what it was called. Empty: cannot be told.
   std::string name(Address method) const;
 

@@ -28,6 +28,23 @@ Address Thread1::find_context(Address thread) const {
                 : 0;
 }
 
+ThreadDetails Thread1::get_details(Address thread) const {
+  auto place = [&](const char *field) -> std::optional<Address> {
+    std::optional<i64> offset = descriptor_->try_offset("Thread", field);
+    return offset ? std::optional(thread + static_cast<u64>(*offset)) : std::nullopt;
+  };
+  ThreadDetails out;
+  if (std::optional<Address> state = place("State"))
+    out.state = memory_->try_load<u32>(*state);
+  if (std::optional<Address> disabled = place("PreemptiveGCDisabled"))
+    if (std::optional<u32> value = memory_->try_load<u32>(*disabled))
+      out.is_cooperative = *value != 0;
+  if (std::optional<Address> handle = place("GCHandle"))
+    if (std::optional<u64> at = memory_->try_pointer(*handle); at && *at)
+      out.object = memory_->try_pointer(*at).value_or(0);
+  return out;
+}
+
 std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems) const {
   const ContractDescriptor &d = *descriptor_;
   require_reader(d, "Thread");

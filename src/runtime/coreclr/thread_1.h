@@ -3,6 +3,7 @@
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/thread_data.h"
+#include "runtime/thread_details.h"
 
 namespace dnheap {
 
@@ -12,6 +13,9 @@ public:
 
   // In list order. What ends the list early, or cannot be read of a thread, is added to `problems`.
   std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
+
+  // What of it the target does not say, or the dump lacks, is absent.
+  ThreadDetails get_details(Address thread) const;
 
   // Where its GCAllocContext lies; 0: it has none.
   Address find_context(Address thread) const;

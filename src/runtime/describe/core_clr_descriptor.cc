@@ -14,6 +14,7 @@
 #include "runtime/layout/coreclr/thread.h"
 #include "runtime/layout/coreclr/thread_id.h"
 #include "runtime/layout/coreclr/thread_parts.h"
+#include "runtime/layout/coreclr/thread_state.h"
 #include "runtime/layout/gc_dac_vars.h"
 #include "runtime/layout/gc_structures.h"
 #include "runtime/layout/handle_table.h"
@@ -90,6 +91,7 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   derive_thread_id(derivation, threads, gc_variable);
   derive_alloc_bytes(derivation, contexts_of(thread, threads));
   derive_sync_blocks(derivation, gc_variable);
+  derive_thread_state(derivation, threads);
   derive_code(derivation);
   for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
     if (out.contracts.try_emplace(contract, "c1").second)

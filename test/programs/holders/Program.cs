@@ -241,7 +241,7 @@ namespace Holding
         static void Run(object ready)
         {
             HoldByThread("another thread");
-            Held local = Say("local variable of another thread", "stack_conservative", "", "", gettid());
+            Held local = Say("local variable of another thread", "stack", "Holding.Program.Run(System.Object)", "", gettid());
             ((ManualResetEvent)ready).Set();
             Stop.WaitOne();
             GC.KeepAlive(local);
@@ -301,7 +301,7 @@ namespace Holding
             var ready = new ManualResetEvent(false);
             new Thread(Run) { IsBackground = true }.Start(ready);
             ready.WaitOne();
-            Held local = Say("local variable", "stack_conservative", "", "", gettid());
+            Held local = Say("local variable", "stack", "Holding.Program.Main()", "", gettid());
             types = Truth.Types();
             InThread(Rehearse);
             Truth.AfterLastCollection();

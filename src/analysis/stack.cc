@@ -1,0 +1,251 @@
+// `stack`: where does each thread stand, and which objects do its frames hold?
+#include "analysis/answer_head.h"
+#include "analysis/thread_text.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "objects/object_finder.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+// One line of a stack: of a method, of a Frame of the runtime's, or of native code.
+struct Line {
+  const char *kind = "managed";
+  std::string text; // without parameters: what stacks are merged by
+  MethodText method;
+  const StackFrame *frame = nullptr; // null: of native code, where the thread stands
+  Address ip = 0, sp = 0;
+};
+
+struct Stack {
+  ThreadData thread;
+  WalkedStack walked;
+  std::vector<Line> lines;
+};
+
+const Thread *thread_of(const Target &target, const ThreadData &thread) {
+  for (const Thread &one : target.threads)
+    if (thread.os_id && one.id == *thread.os_id)
+      return &one;
+  return nullptr;
+}
+
+// Native code is not unwound: it is shown where the thread stands in it.
+void add_native_line(const Runtime &runtime, Stack &to) {
+  const Thread *thread = thread_of(runtime.target(), to.thread);
+  if (!thread || (!to.walked.frames.empty() && to.walked.frames[0].ip == thread->instruction_pointer))
+    return;
+  Line line;
+  line.kind = "native";
+  line.ip = thread->instruction_pointer;
+  line.sp = thread->stack_pointer;
+  if (const Module *module = runtime.target().find_module(line.ip)) {
+    line.method.module = printable(module->file_name(), 200);
+    line.method.name = line.method.module + "+" + hex(line.ip - module->base);
+  }
+  line.text = line.method.module;
+  to.lines.push_back(std::move(line));
+}
+
+Line line_of(const Runtime &runtime, const StackFrame &frame) {
+  Line line;
+  line.frame = &frame;
+  line.ip = frame.ip;
+  line.sp = frame.sp;
+  if (frame.method_desc)
+    line.method = runtime.method_text(frame.method_desc);
+  if (frame.kind == StackFrame::Kind::explicit_) {
+    line.kind = "explicit";
+    line.method.name =
+        "[" + std::string(frame.frame_name) + "]" + (frame.method_desc ? " " + line.method.name : std::string());
+    line.text = line.method.name;
+  } else {
+    line.text = line.method.name;
+  }
+  return line;
+}
+
+Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
+  Stack out;
+  out.thread = thread;
+  out.walked = runtime.walk_stack(thread);
+  return out;
+}
+
+void add_lines(const Runtime &runtime, Stack &to) {
+  add_native_line(runtime, to);
+  for (const StackFrame &frame : to.walked.frames)
+    to.lines.push_back(line_of(runtime, frame));
+}
+
+report::Table frames_table(const std::vector<Stack> &stacks) {
+  report::Table table;
+  table.name = "frames";
+  table.columns = {{"os_id", "OS id", Kind::number},
+                   {"index", "Frame", Kind::number},
+                   {"kind", "Kind", Kind::text},
+                   {"method", "Method", Kind::text},
+                   {"module", "Module", Kind::text},
+                   {"ip", "IP", Kind::address, Shown::in_data},
+                   {"sp", "SP", Kind::address},
+                   {"method_desc", "MethodDesc", Kind::address, Shown::in_data},
+                   {"code_offset", "", Kind::number, Shown::in_data},
+                   {"left", "Left", Kind::boolean, Shown::in_data}};
+  std::vector<report::Row> rows;
+  for (const Stack &stack : stacks)
+    for (u64 i = 0; i < stack.lines.size(); ++i) {
+      const Line &line = stack.lines[i];
+      const bool is_method = line.frame && line.frame->kind == StackFrame::Kind::method;
+      rows.push_back({stack.thread.os_id, i, line.kind, line.method.name.empty() ? Cell() : Cell(line.method.name),
+                      line.method.module.empty() ? Cell() : Cell(line.method.module), line.ip ? Cell(line.ip) : Cell(),
+                      line.sp, line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
+                      is_method ? Cell(line.frame->code_offset) : Cell(), is_method && line.frame->is_unwound});
+    }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// What frames hold, in the order of the frames.
+report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &stacks) {
+  ObjectFinder objects(snapshot.index(), snapshot.heap(), snapshot.runtime());
+  TypeSystem &types = snapshot.runtime().types();
+  report::Table table;
+  table.name = "references";
+  table.columns = {{"os_id", "OS id", Kind::number},
+                   {"index", "Frame", Kind::number},
+                   {"method", "Method", Kind::text},
+                   {"address", "Slot", Kind::address},
+                   {"register", "Register", Kind::number, Shown::in_data},
+                   {"object", "Object", Kind::address},
+                   {"type", "Type", Kind::text},
+                   {"interior", "Interior", Kind::boolean, Shown::in_data},
+                   {"pinned", "Pinned", Kind::boolean, Shown::in_data},
+                   {"certain", "Certain", Kind::boolean, Shown::in_data}};
+  std::vector<report::Row> rows;
+  auto add = [&](const Stack &stack, Cell index, const std::string &method, const StackReference &reference) {
+    const Address object = objects.find(reference.value);
+    if (!object || (object != reference.value && !reference.interior))
+      return; // as for roots
+    rows.push_back({stack.thread.os_id, std::move(index), method, reference.slot ? Cell(reference.slot) : Cell(),
+                    reference.slot ? Cell() : Cell(u64{reference.reg}), object,
+                    types.name(method_table_of(snapshot.runtime().memory(), object)), object != reference.value,
+                    reference.pinned, reference.certain});
+  };
+  for (const Stack &stack : stacks) {
+    for (u64 i = 0; i < stack.lines.size(); ++i)
+      if (const Line &line = stack.lines[i]; line.frame)
+        for (const StackReference &reference : line.frame->references)
+          add(stack, i, line.method.name, reference);
+    for (const StackReference &reference : stack.walked.of_runtime)
+      add(stack, Cell(), "<runtime>", reference);
+  }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// Stacks of the same methods together, those of most threads first.
+report::Table merged_table(const std::vector<Stack> &stacks) {
+  std::map<std::vector<std::string>, std::vector<u64>> groups; // methods, innermost first → OS ids
+  for (const Stack &stack : stacks) {
+    std::vector<std::string> methods;
+    for (const Line &line : stack.lines)
+      if (line.frame && line.frame->kind == StackFrame::Kind::method && !line.frame->is_unwound)
+        methods.push_back(line.text);
+    groups[std::move(methods)].push_back(stack.thread.os_id.value_or(0));
+  }
+  std::vector<const std::pair<const std::vector<std::string>, std::vector<u64>> *> order;
+  for (const auto &group : groups)
+    order.push_back(&group);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto *a, const auto *b) { return a->second.size() > b->second.size(); });
+  report::Table table;
+  table.name = "stacks";
+  table.columns = {{"threads", "Threads", Kind::count},
+                   {"os_ids", "", Kind::nested, Shown::in_data},
+                   {"methods", "", Kind::nested, Shown::in_data},
+                   {"method", "Methods, innermost first", Kind::text, Shown::in_text}};
+  std::vector<report::Row> rows;
+  for (const auto *group : order) {
+    std::vector<Cell> ids, methods;
+    for (u64 id : group->second)
+      ids.emplace_back(id);
+    std::string text;
+    for (const std::string &method : group->first) {
+      methods.emplace_back(method);
+      text += (text.empty() ? "" : " ← ") + method;
+    }
+    rows.push_back({u64{group->second.size()}, std::move(ids), std::move(methods),
+                    text.empty() ? Cell("(no managed frame)") : Cell(std::move(text))});
+  }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table problems_table(const std::vector<Stack> &stacks, bool is_asked) {
+  report::Table table;
+  table.name = "problems";
+  table.title = "Stacks that could not be followed to their end";
+  table.columns = {{"os_id", "OS id", Kind::number}, {"problem", "Why", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Stack &stack : stacks)
+    if (!stack.walked.is_complete())
+      rows.push_back({stack.thread.os_id, stack.walked.why_not});
+  table.shown = rows.empty() && !is_asked ? Shown::in_data : Shown::everywhere;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+Plan plan_stack(const Question &question) { return Plan(question.references ? Pass::index : Pass::runtime); }
+
+report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
+  report::Answer answer; // what is held is asked of the heap, all else is not
+  if (question.references)
+    answer = begin_answer(snapshot, "stack");
+  const Runtime &runtime = snapshot.runtime();
+  if (!question.references) {
+    answer.command = "stack";
+    answer.target = target_facts(snapshot.target(), &runtime);
+    answer.headline = target_headline(snapshot.target(), &runtime);
+  }
+  std::vector<std::string> list_problems;
+  const std::vector<ThreadData> threads = runtime.threads(list_problems);
+  std::vector<Stack> stacks;
+  u64 incomplete = 0;
+  for (const ThreadData &thread : threads_of_subject(threads, question.subject)) {
+    snapshot.watch().check();
+    if (thread.os_id == u64{0})
+      continue; // has ended, or has not started
+    stacks.push_back(stack_of(runtime, thread));
+    incomplete += !stacks.back().walked.is_complete();
+  }
+  for (Stack &stack : stacks) // they refer to frames, which stay where they are now
+    add_lines(runtime, stack);
+  answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
+                     (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
+  answer.tables.push_back(question.merge ? merged_table(stacks) : frames_table(stacks));
+  if (question.references)
+    answer.tables.push_back(references_table(snapshot, stacks));
+  if (question.references)
+    add_name_notes(snapshot, answer);
+  answer.tables.push_back(problems_table(stacks, question.table == "problems"));
+  for (const std::string &problem : list_problems)
+    answer.tables[0].notes.push_back(problem);
+  answer.next_command = question.references
+                            ? "dnheap path " + shell_word(question.target) + " ADDR"
+                            : "dnheap stack " + shell_word(question.target) +
+                                  (question.subject.empty() ? "" : " " + shell_word(question.subject)) + " --roots";
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,159 @@
+#include "analysis/thread_text.h"
+
+#include "analysis/subject.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "runtime/object_1.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_name = 256;       // characters of a thread's
+constexpr u64 frames_looked_at = 8; // what a thread waits in lies near the end of its stack
+
+struct Wait {
+  const char *method; // how the name begins, without parameters
+  const char *text;
+};
+// The first that fits counts; inner frames come first.
+constexpr Wait waits[] = {
+    {"System.Threading.Thread.Sleep", "sleep"},
+    {"System.Threading.Thread.Join", "the end of a thread"},
+    {"System.Threading.Monitor.Wait", "a pulse (Monitor.Wait)"},
+    {"System.Threading.Monitor.ObjWait", "a pulse (Monitor.Wait)"},
+    {"System.Threading.Monitor.", "a lock"},
+    {"System.Threading.Lock.", "a lock (System.Threading.Lock)"},
+    {"System.Threading.ReaderWriterLockSlim.", "a lock (ReaderWriterLockSlim)"},
+    {"System.Threading.SemaphoreSlim.", "a semaphore"},
+    {"System.Threading.ManualResetEventSlim.", "an event"},
+    {"System.Threading.CountdownEvent.", "a countdown"},
+    {"System.Threading.Barrier.", "a barrier"},
+    {"System.Threading.Tasks.Task.", "a task"},
+    {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)"},
+    {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer"},
+    {"System.Threading.TimerQueue.", "the next timer"},
+    {"System.Threading.WaitHandle.", "a wait handle"},
+    {"System.Net.Sockets.SocketAsyncEngine.", "sockets"},
+    {"System.IO.RandomAccess.", "a file"},
+    {"System.IO.Strategies.", "a file"},
+    {"System.ConsolePal", "the console"},
+};
+
+// Several of these nest: of Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program asked for.
+bool is_inner(std::string_view text) {
+  return text == "a pulse (Monitor.Wait)" || text == "a wait handle" || text == "a lock" || text == "an event";
+}
+
+// Native calls that the others end in.
+bool is_stub(std::string_view method) {
+  return method.starts_with("Interop+") || method.starts_with("ILStubClass.") || method.starts_with("Microsoft.Win32.");
+}
+
+std::optional<u64> number(std::string_view text) {
+  u64 out = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+// Not as a value that was read: `extract --no-values` blanks names of threads as it does all strings.
+std::string name_in(const Runtime &runtime, Address text) {
+  const u64 length = std::min<u64>(string_length(runtime, text).value_or(0), max_name);
+  const i64 first = runtime.descriptor().try_offset("String", "m_FirstChar").value_or(0);
+  std::vector<std::byte> characters(2 * length);
+  if (!first || !runtime.memory().peek(text + static_cast<u64>(first), characters) ||
+      std::all_of(characters.begin(), characters.end(), [](std::byte b) { return b == std::byte{}; }))
+    return "";
+  return printable(utf16_to_utf8(characters, runtime.memory().format().byte_order), max_name);
+}
+
+} // namespace
+
+std::string thread_name(const Runtime &runtime, const ThreadDetails &details) {
+  const Address type = details.object ? method_table_of(runtime.memory(), details.object) : 0;
+  if (!type || !runtime.types().object_layout(type))
+    return "";
+  for (const InstanceField &field : runtime.fields().instance_fields(type))
+    if (field.name == "_name" && field.is_reference())
+      if (Address text = runtime.memory().try_pointer(details.object + field.offset).value_or(0))
+        return name_in(runtime, text);
+  return "";
+}
+
+std::string thread_state(const ThreadDetails &details) {
+  if (!details.state)
+    return "";
+  const u32 state = *details.state;
+  if (state & ThreadDetails::dead)
+    return "dead";
+  if (state & ThreadDetails::unstarted)
+    return "unstarted";
+  std::string out = state & ThreadDetails::background ? "background" : "foreground";
+  if (state & ThreadDetails::pool_worker)
+    out += ", pool worker";
+  if (state & ThreadDetails::in_sta)
+    out += ", STA";
+  return out;
+}
+
+std::vector<const StackFrame *> method_frames(const WalkedStack &stack) {
+  std::vector<const StackFrame *> out;
+  for (const StackFrame &frame : stack.frames)
+    if (frame.kind == StackFrame::Kind::method && !frame.is_unwound)
+      out.push_back(&frame);
+  return out;
+}
+
+// The first method that is of no kind of waiting is who waits.
+std::string waits_for(const Runtime &runtime, const WalkedStack &stack) {
+  std::string out;
+  u64 looked_at = 0;
+  for (const StackFrame &frame : stack.frames) {
+    if (!frame.method_desc || frame.is_unwound)
+      continue;
+    if (frame.is_active || ++looked_at > frames_looked_at)
+      break;
+    const MethodText text = runtime.method_text(frame.method_desc);
+    if (frame.kind == StackFrame::Kind::explicit_ && text.module.empty())
+      continue; // what it holds in the place of a method is something else
+    const std::string &method = text.qualified;
+    const Wait *found = std::find_if(std::begin(waits), std::end(waits),
+                                     [&](const Wait &wait) { return method.starts_with(wait.method); });
+    if (found == std::end(waits)) {
+      if (is_stub(method) && out.empty())
+        continue;
+      break;
+    }
+    if (out.empty() || is_inner(out))
+      out = found->text;
+  }
+  return out;
+}
+
+std::vector<ThreadData> threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject) {
+  if (subject.empty())
+    return threads;
+  auto those = [&](auto test) {
+    std::vector<ThreadData> out;
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(out), test);
+    return out;
+  };
+  const std::optional<u64> decimal = number(subject);
+  const std::optional<Address> address = written_address(subject);
+  std::vector<ThreadData> out;
+  if (decimal && *decimal)
+    out = those([&](const ThreadData &thread) { return thread.os_id == decimal; });
+  if (out.empty() && decimal)
+    out = those([&](const ThreadData &thread) { return thread.managed_id == decimal && thread.os_id != u64{0}; });
+  if (out.empty() && address)
+    out = those([&](const ThreadData &thread) { return thread.address == *address || thread.os_id == *address; });
+  if (out.empty())
+    throw NotFound("the runtime has no thread " + printable(subject, 100) + ": dnheap threads lists them");
+  return out;
+}
+
+} // namespace dnheap

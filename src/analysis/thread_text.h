@@ -1,0 +1,25 @@
+// What threads are called and what they seem to wait for, in words: for the verbs that list threads. One thread.
+#pragma once
+#include "runtime/runtime.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+// Thread.Name; empty: it has none, or that cannot be told.
+std::string thread_name(const Runtime &runtime, const ThreadDetails &details);
+// "background, pool worker"; empty: cannot be told.
+std::string thread_state(const ThreadDetails &details);
+
+// The methods that stand on a stack, innermost first: no explicit Frames, none that an exception has left.
+std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
+// By the innermost methods: "a lock", "sleep"; empty: it does not wait in a way that is known.
+std::string waits_for(const Runtime &runtime, const WalkedStack &stack);
+
+// The threads that a word means: one operating system's id, else a managed id, else the address of a Thread; of an
+// empty word all. Throws NotFound where there is none.
+std::vector<ThreadData> threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject);
+
+} // namespace dnheap

@@ -1,0 +1,118 @@
+#include "runtime/layout/coreclr/thread_state.h"
+
+#include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 object_words = 24; // of a managed Thread object, that are looked at
+constexpr u32 background = 0x200, unstarted = 0x400, dead = 0x800;
+
+class ThreadStateDerivation {
+public:
+  ThreadStateDerivation(Derivation &derivation, std::span<const ThreadData> threads)
+      : d_(derivation), p_(derivation.pointer_size), threads_(threads) {
+    std::vector<Address> addresses;
+    for (const ThreadData &thread : threads)
+      addresses.push_back(thread.address);
+    words_ = Derivation::offsets(0, largest_thread(d_, std::move(addresses)), static_cast<i64>(p_));
+  }
+
+  void run() {
+    derive_state();
+    derive_object();
+  }
+
+private:
+  // In front of the Frames stand the state, and whether a collection has to wait for the thread.
+  void derive_state() {
+    const std::optional<i64> frame = d_.descriptor.try_offset("Thread", "Frame");
+    const i64 first = frame.value_or(0) - 8;
+    auto discover = [&] { return frame && first >= 0 ? std::vector{first} : std::vector<i64>(); };
+    auto is_state = [&](i64 x) -> Verdict {
+      bool any = false;
+      for (const ThreadData &thread : threads_) {
+        const std::optional<u32> state = d_.memory.try_load<u32>(thread.address + u64(x));
+        if (!state || (thread.os_id.value_or(0) != 0 && (*state & unstarted)) ||
+            (thread.os_id.value_or(0) == 0 && !(*state & (dead | unstarted))))
+          return false;
+        any |= (*state & background) != 0;
+      }
+      return any ? Verdict(true) : Verdict::cannot_tell();
+    };
+    d_.choose(
+        "Thread", "State", discover, is_state,
+        "says of threads without an id that they ended or have not started, and of one that it is in the background");
+    d_.choose(
+        "Thread", "PreemptiveGCDisabled",
+        [&] {
+          std::vector<i64> out = discover();
+          for (i64 &x : out)
+            x += 4;
+          return out;
+        },
+        [&](i64 x) {
+          return std::all_of(threads_.begin(), threads_.end(), [&](const ThreadData &thread) {
+            return d_.memory.try_load<u32>(thread.address + u64(x)).value_or(2) <= 1;
+          });
+        },
+        "0 or 1 of every thread");
+  }
+
+  // Handles of the managed Thread object, which has the Thread in a field. There are two; either will do.
+  Address object_of(const ThreadData &thread, i64 x) const {
+    const std::optional<Address> object = d_.follow(thread.address, {x, 0});
+    if (!object || *object % p_ || !method_table_of(d_.memory, *object))
+      return 0;
+    for (u64 i = 1; i < object_words; ++i)
+      if (d_.word(*object + i * p_) == thread.address)
+        return *object;
+    return 0;
+  }
+
+  void derive_object() {
+    auto living = [&](const ThreadData &thread) { return thread.os_id.value_or(0) != 0; };
+    auto passes = [&](i64 x) -> Verdict {
+      bool any = false;
+      for (const ThreadData &thread : threads_) {
+        // A thread may not have one yet: then the handle leads to null.
+        const std::optional<u64> handle = living(thread) ? d_.word(thread.address + u64(x)) : std::nullopt;
+        if (!living(thread))
+          continue;
+        const std::optional<u64> object = handle && *handle ? d_.word(*handle) : std::nullopt;
+        if (!object || (*object && !object_of(thread, x)))
+          return false;
+        any |= *object != 0;
+      }
+      return any ? Verdict(true) : Verdict::cannot_tell();
+    };
+    d_.choose(
+        "Thread", "GCHandle", [&] { return words_; }, passes,
+        "a handle of null or of an object with a field that is the Thread, for every thread that lives",
+        [&](i64 x) {
+          std::vector<u64> out;
+          for (const ThreadData &thread : threads_)
+            if (living(thread))
+              out.push_back(object_of(thread, x));
+          return out;
+        });
+  }
+
+  Derivation &d_;
+  const u64 p_;
+  const std::span<const ThreadData> threads_;
+  std::vector<i64> words_; // of a Thread
+};
+
+} // namespace
+
+void derive_thread_state(Derivation &derivation, std::span<const ThreadData> threads) {
+  if (!threads.empty())
+    ThreadStateDerivation(derivation, threads).run();
+}
+
+} // namespace dnheap

@@ -1,0 +1,12 @@
+// Derives what a Thread says of itself beside its stack: its state, whether a collection has to wait for it, and its
+// managed object. A few words of each Thread per candidate.
+#pragma once
+#include "runtime/layout/derivation.h"
+#include "runtime/thread_data.h"
+
+namespace dnheap {
+
+// Needs Thread.Frame derived. `threads`: all that the runtime lists.
+void derive_thread_state(Derivation &derivation, std::span<const ThreadData> threads);
+
+} // namespace dnheap
