@@ -1,6 +1,6 @@
 // Answer: what a verb (dnheap/verb.h) says: facts, how complete it is, tables, as values or as text, JSON or CSV. Good
-// as long as its Snapshot; one thread. Rows are pulled one by one and cost no memory, whatever the length of a table;
-// those of a table that streams come once.
+// as long as its Snapshot; one thread. Rows are pulled one by one and cost no memory, whatever the length of a table:
+// so they come once, to whoever pulls them first, for_each_row() or write().
 #pragma once
 #include "dnheap/heap.h"
 
@@ -36,8 +36,8 @@ struct Column {
   // How a column's cells are meant. Text writes a count as 46,077,786, bytes as 861.0 MiB, a number as plain digits; a
   // percent is held as a fraction.
   enum class Kind : std::uint8_t { count, bytes, address, text, percent, number, boolean, nested };
-  std::string key;   // "aligned_bytes", as in JSON
-  std::string title; // "Aligned", as in text
+  std::string key = {};   // "aligned_bytes", as in JSON
+  std::string title = {}; // "Aligned", as in text
   Kind kind = Kind::text;
   bool in_text = true, in_data = true; // which formats show it
 };
@@ -75,10 +75,10 @@ private:
 };
 
 struct WriteOptions {
-  std::uint64_t top = 0; // rows of each table at most; 0 = all
-  bool exact = false;    // text: bytes as digits
-  bool verbose = false;  // text: every gap
-  std::string table;     // only this one; empty = all (CSV: the first)
+  std::uint64_t top = 0;  // rows of each table at most; 0 = all
+  bool exact = false;     // text: bytes as digits
+  bool verbose = false;   // text: every gap
+  std::string table = {}; // only this one; empty = all (CSV: the first)
 };
 
 struct Format {

@@ -1,5 +1,7 @@
 // All of dnheap. Costs an embedder nothing but the compiler's time.
 #pragma once
 #include "dnheap/error.h"
-#include "dnheap/snapshot.h"
+#include "dnheap/program.h"
+#include "dnheap/text.h"
+#include "dnheap/verb.h"
 #include "dnheap/version.h"

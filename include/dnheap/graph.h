@@ -12,8 +12,8 @@ namespace dnheap::DNHEAP_ABI {
 // The objects that object i refers to (or that refer to it) are targets[first[i]] up to targets[first[i + 1]]. An
 // object may refer to itself, and to another one several times.
 struct GraphEdges {
-  std::span<const std::uint64_t> first; // one more than objects; empty = no objects
-  std::span<const ObjectId> targets;
+  std::span<const std::uint64_t> first = {}; // one more than objects; empty = no objects
+  std::span<const ObjectId> targets = {};
 
   std::span<const ObjectId> of(ObjectId object) const {
     const std::uint64_t begin = first[number_of(object)];
@@ -30,15 +30,15 @@ struct Retained {
 // What roots belong together: one per static field, per thread static, per thread's stack, per kind of handle and type
 // of its object, and one for the finalizer queue.
 struct Owner {
-  std::string name; // "static Shop.Cache._items", "handle:pinned System.Byte[]", "stack of thread 4711"
+  std::string name = {}; // "static Shop.Cache._items", "handle:pinned System.Byte[]", "stack of thread 4711"
   RootKind kind = RootKind::handle;
   bool conservative = false; // owns only what no other one reaches
-  Retained retained;         // what would be freed without it
+  Retained retained = {};    // what would be freed without it
 };
 
 struct Path {
-  std::string owner;             // as in Owner
-  std::vector<ObjectId> objects; // from the root's object to the one in question
+  std::string owner = {};             // as in Owner
+  std::vector<ObjectId> objects = {}; // from the root's object to the one in question
 };
 
 class Graph {

@@ -8,17 +8,17 @@
 namespace dnheap::DNHEAP_ABI {
 
 struct Reference {
-  Address target;                      // not null; in a damaged heap it may lead to no object
-  std::optional<std::uint64_t> offset; // from the object's first byte; nothing: no slot of the object says so
-  std::string field;                   // "_items", "[17].value", "(dependent handle)"
+  Address target = {};                      // not null; in a damaged heap it may lead to no object
+  std::optional<std::uint64_t> offset = {}; // from the object's first byte; nothing: no slot of the object says so
+  std::string field = {};                   // "_items", "[17].value", "(dependent handle)"
 };
 
 struct FieldValue {
-  std::string name;         // "StateMachine.held", "[17].key"
-  std::string type_name;    // empty: cannot be told
-  std::uint64_t offset = 0; // from the object's first byte
-  Address reference;        // what it refers to; null for null and for what is no reference
-  std::string text;         // as C# would write it; empty: no value, or not in the dump. May be anybody's secret
+  std::string name = {};      // "StateMachine.held", "[17].key"
+  std::string type_name = {}; // empty: cannot be told
+  std::uint64_t offset = 0;   // from the object's first byte
+  Address reference = {};     // what it refers to; null for null and for what is no reference
+  std::string text = {};      // as C# would write it; empty: no value, or not in the dump. May be anybody's secret
 };
 
 class Object {

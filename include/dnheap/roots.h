@@ -10,15 +10,15 @@ namespace dnheap::DNHEAP_ABI {
 enum class RootKind : std::uint8_t { handle, finalizer, static_field, thread_static, com, stack, stack_conservative };
 
 struct Root {
-  Address slot;   // where the reference lies; null: in a register
-  Address object; // what it leads to
+  Address slot = {};   // where the reference lies; null: in a register
+  Address object = {}; // what it leads to
   RootKind kind = RootKind::handle;
-  std::string kind_text;     // "handle:strong", "finalizer", "static", "thread_static", "com", "stack_conservative"
-  std::string name;          // "Shop.Cache._items"; empty: has none
-  std::string thread;        // "thread 4711"; empty: belongs to none
-  bool conservative = false; // found by looking at any words, so it may be chance
-  bool interior = false;     // what lies in the slot is the address of a part of the object
-  bool pinned = false;       // the object cannot be moved
+  std::string kind_text = {}; // "handle:strong", "finalizer", "static", "thread_static", "com", "stack_conservative"
+  std::string name = {};      // "Shop.Cache._items"; empty: has none
+  std::string thread = {};    // "thread 4711"; empty: belongs to none
+  bool conservative = false;  // found by looking at any words, so it may be chance
+  bool interior = false;      // what lies in the slot is the address of a part of the object
+  bool pinned = false;        // the object cannot be moved
 };
 
 class Roots {
@@ -36,7 +36,7 @@ private:
 
 // What one kind of root keeps alive that none of the kinds before it does.
 struct LiveStage {
-  std::string name; // "static", "handle:strong", …
+  std::string name = {}; // "static", "handle:strong", …
   std::uint64_t objects = 0, bytes = 0, aligned_bytes = 0;
   bool conservative = false;
 };

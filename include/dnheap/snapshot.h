@@ -11,7 +11,7 @@
 namespace dnheap::DNHEAP_ABI {
 
 struct PassTime {
-  std::string name; // "walk", "dominators", …
+  std::string name = {}; // "walk", "dominators", …
   double seconds = 0;
   std::uint64_t bytes = 0; // read by the pass; 0 where that says nothing
 };
@@ -29,6 +29,7 @@ public:
     const char *pass = nullptr;        // null: none runs
     std::uint64_t done = 0, total = 0; // in bytes of the pass; a total of 0: not known
     std::uint64_t objects = 0;         // seen so far, where the pass sees objects
+    bool is_cancelled = false;
   };
   Now now() const noexcept;
   void cancel() noexcept; // passes then throw Interrupted
@@ -41,29 +42,29 @@ private:
 };
 
 struct OpenOptions {
-  std::vector<std::string> module_folders; // where to look for module files, besides the paths that the dump names
-  std::string temp_dir;                    // for decompressing; empty: $TMPDIR, /var/tmp, /tmp
-  unsigned threads = 0;                    // 0 = as many as there are processors
-  std::uint64_t max_memory = 0;            // that the copy of a live process may take; 0 = no limit
-  bool pause = true;                       // of a live process: stop its threads while it is read
-  std::optional<std::uint32_t> runtime;    // which runtime, counted from 1, when a process has several
-  bool record_reads = false;               // for the verb `extract`
+  std::vector<std::string> module_folders = {}; // where to look for module files, besides the paths that the dump names
+  std::string temp_dir = {};                    // for decompressing; empty: $TMPDIR, /var/tmp, /tmp
+  unsigned threads = 0;                         // 0 = as many as there are processors
+  std::uint64_t max_memory = 0;                 // that the copy of a live process may take; 0 = no limit
+  bool pause = true;                            // of a live process: stop its threads while it is read
+  std::optional<std::uint32_t> runtime = {};    // which runtime, counted from 1, when a process has several
+  bool record_reads = false;                    // for the verb `extract`
   Progress *progress = nullptr;
 };
 
 // What was opened, and how it was understood.
 struct TargetInfo {
-  std::string path;             // as it was named
-  std::string container;        // "elf-core", "minidump", "process"
-  std::string operating_system; // "linux"
-  std::string architecture;     // "x64"
+  std::string path = {};             // as it was named
+  std::string container = {};        // "elf-core", "minidump", "process"
+  std::string operating_system = {}; // "linux"
+  std::string architecture = {};     // "x64"
   unsigned pointer_size = 8;
-  std::uint64_t pid = 0;       // 0 = unknown
-  std::string runtime;         // "coreclr", "nativeaot", "corert"
-  std::string runtime_version; // "10.0.14"; empty: not known
+  std::uint64_t pid = 0;            // 0 = unknown
+  std::string runtime = {};         // "coreclr", "nativeaot", "corert"
+  std::string runtime_version = {}; // "10.0.14"; empty: not known
   bool server_gc = false, regions = false;
   std::uint32_t gc_heaps = 1;
-  std::vector<std::string> notes; // what was odd
+  std::vector<std::string> notes = {}; // what was odd
 };
 
 class Snapshot {
@@ -111,9 +112,5 @@ private:
   explicit Snapshot(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-// For programs, once, at their start, as it takes SIGBUS: from now on a page of a mapped file that cannot be loaded is
-// replaced by zeros and counts as lost, which answers then say; otherwise it ends the process.
-void survive_mapping_faults();
 
 } // namespace dnheap::DNHEAP_ABI

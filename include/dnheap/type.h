@@ -11,10 +11,10 @@ namespace dnheap::DNHEAP_ABI {
 class State; // what a Snapshot is made of
 
 struct Field {
-  std::string name;                  // as in the metadata
-  std::string type_name;             // empty: cannot be told
-  std::uint64_t offset = 0;          // from the object's first byte, its MethodTable pointer
-  std::optional<std::uint64_t> size; // bytes
+  std::string name = {};                  // as in the metadata
+  std::string type_name = {};             // empty: cannot be told
+  std::uint64_t offset = 0;               // from the object's first byte, its MethodTable pointer
+  std::optional<std::uint64_t> size = {}; // bytes
   bool is_reference = false;
 };
 

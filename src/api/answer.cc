@@ -13,8 +13,8 @@ using Facts = std::vector<report::Fact>;
 
 const report::Cell absent;
 
-report::WriteOptions inner(const WriteOptions &options, Progress *progress) {
-  return {options.top, options.exact, options.verbose, options.table, State::watch(progress)};
+report::WriteOptions inner(const WriteOptions &options, const dnheap::Watch &watch) {
+  return {options.top, options.exact, options.verbose, options.table, watch};
 }
 
 const report::Writer &writer_called(std::string_view format) {
@@ -191,9 +191,11 @@ Table Answer::table(std::string_view name) const {
 bool Answer::write(std::string_view format, const WriteOptions &options, std::FILE *to, const std::string &name,
                    Progress *progress) const {
   const report::Writer &writer = writer_called(format);
+  const dnheap::Watch watch = State::watch(progress);
+  Timer timer(watch, "write");
   report::Sink sink(to, name);
   try {
-    writer.write(inside_->answer, inner(options, progress), sink);
+    writer.write(inside_->answer, inner(options, watch), sink);
     return true;
   } catch (const report::OutputClosed &) {
     return false;
@@ -203,7 +205,7 @@ bool Answer::write(std::string_view format, const WriteOptions &options, std::FI
 std::string Answer::text(std::string_view format, const WriteOptions &options) const {
   std::string out;
   report::Sink sink(out);
-  writer_called(format).write(inside_->answer, inner(options, nullptr), sink);
+  writer_called(format).write(inside_->answer, inner(options, {}), sink);
   return out;
 }
 

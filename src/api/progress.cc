@@ -7,7 +7,7 @@ Progress::~Progress() = default;
 
 Progress::Now Progress::now() const noexcept {
   const dnheap::Progress &of = inside_->progress;
-  return {of.pass.load(), of.done.load(), of.total.load(), of.objects.load()};
+  return {of.pass.load(), of.done.load(), of.total.load(), of.objects.load(), of.cancel.load()};
 }
 
 void Progress::cancel() noexcept { inside_->progress.cancel.store(true); }

@@ -61,11 +61,14 @@ Graph Snapshot::graph() const {
 }
 
 std::optional<Object> Snapshot::find_object(Address address) const {
-  try {
-    return object(address);
-  } catch (const NotFound &) {
-    return std::nullopt;
+  const ObjectIndex &index = state_->inside().index();
+  ObjectId object = index.find(address.value());
+  if (object == no_object && state_->inside().heap().holds(address.value())) {
+    object = index.last_at_or_before(address.value());
+    if (object != no_object && address.value() - index.address(object) >= state_->view().aligned_size(object))
+      object = no_object; // ends before that
   }
+  return object == no_object ? std::nullopt : std::optional(state_->object(object));
 }
 
 Object Snapshot::object(Address address) const {
@@ -108,7 +111,5 @@ std::uint64_t Snapshot::read(Address address, std::span<std::byte> out) const {
 bool Snapshot::is_pausing() const { return state_->inside().is_pausing(); }
 void Snapshot::release_process() { state_->inside().release_process(); }
 std::optional<double> Snapshot::pause_seconds() const { return state_->inside().pause_seconds(); }
-
-void survive_mapping_faults() { dnheap::survive_mapping_faults(); }
 
 } // namespace dnheap::v0

@@ -9,20 +9,33 @@ namespace dnheap::v0 {
 State::State(std::unique_ptr<dnheap::Snapshot> of) : of_(std::move(of)) {}
 State::~State() = default;
 
+report::Answer State::ask(const dnheap::Verb &verb, const dnheap::Question &question) {
+  // What is lost is taken out of the memory.
+  struct Losses {
+    State &state;
+    u64 known;
+    ~Losses() {
+      if (state.of_->target().memory.size() != known)
+        state.kept_ = {};
+    }
+  } losses{*this, of_->target().memory.size()};
+  return dnheap::ask(verb, *of_, question);
+}
+
 void State::check_memory() {
   if (of_->has_lost_memory())
     throw Error(of_->target().path + ": part of it was lost while it was read; open it again");
 }
 
 const std::vector<dnheap::Address> &State::types() {
-  if (!types_) {
+  if (!kept_.types) {
     std::vector<dnheap::Address> types;
     for (const dnheap::TypeTally &type : of_->tally().types)
       if (type.method_table != of_->runtime().types().free_object_method_table())
         types.push_back(type.method_table);
-    types_ = std::move(types);
+    kept_.types = std::move(types);
   }
-  return *types_;
+  return *kept_.types;
 }
 
 std::optional<TypeId> State::type_id(dnheap::Address method_table) {
@@ -34,28 +47,28 @@ std::optional<TypeId> State::type_id(dnheap::Address method_table) {
 }
 
 ObjectView &State::view() {
-  if (!view_)
-    view_ = std::make_unique<ObjectView>(*of_);
-  return *view_;
+  if (!kept_.view)
+    kept_.view = std::make_unique<ObjectView>(*of_);
+  return *kept_.view;
 }
 
 FieldValues &State::values() {
-  if (!values_)
-    values_ = std::make_unique<FieldValues>(of_->runtime());
-  return *values_;
+  if (!kept_.values)
+    kept_.values = std::make_unique<FieldValues>(of_->runtime());
+  return *kept_.values;
 }
 
 const Referrers &State::referrers() {
-  if (!referrers_)
-    referrers_ = std::make_unique<Referrers>(of_->graph().edges(), of_->threads(), of_->watch());
-  return *referrers_;
+  if (!kept_.referrers)
+    kept_.referrers = std::make_unique<Referrers>(of_->graph().edges(), of_->threads(), of_->watch());
+  return *kept_.referrers;
 }
 
 const RetainedBySets &State::retained_by_sets() {
-  if (!retained_by_sets_)
-    retained_by_sets_ = std::make_unique<RetainedBySets>(of_->graph().edges(), of_->graph().sizes(), of_->owned_roots(),
-                                                         of_->threads(), of_->watch());
-  return *retained_by_sets_;
+  if (!kept_.retained_by_sets)
+    kept_.retained_by_sets = std::make_unique<RetainedBySets>(of_->graph().edges(), of_->graph().sizes(),
+                                                              of_->owned_roots(), of_->threads(), of_->watch());
+  return *kept_.retained_by_sets;
 }
 
 Snapshot State::snapshot(std::unique_ptr<dnheap::Snapshot> of) {

@@ -5,6 +5,7 @@
 #include "algorithms/reach.h"
 #include "analysis/field_values.h"
 #include "analysis/object_view.h"
+#include "analysis/verb.h"
 #include "base/not_found.h"
 #include "dnheap/snapshot.h"
 #include "objects/object_graph.h"
@@ -19,6 +20,8 @@ public:
   State(const State &) = delete;
 
   dnheap::Snapshot &inside() { return *of_; }
+  // The same as dnheap::ask(), which throws away what was worked out when part of the dump was lost.
+  report::Answer ask(const dnheap::Verb &verb, const dnheap::Question &question);
   // Throws Error when part of the dump was lost since it was opened: what was built before that may be wrong.
   void check_memory();
 
@@ -31,6 +34,7 @@ public:
   const dnheap::Referrers &referrers();
   const dnheap::RetainedBySets &retained_by_sets();
 
+  static State &of(const Snapshot &snapshot) { return *snapshot.state_; }
   // What is handed out.
   static Snapshot snapshot(std::unique_ptr<dnheap::Snapshot> of);
   static dnheap::SnapshotOptions inner(const OpenOptions &options);
@@ -43,12 +47,16 @@ public:
   Graph graph() { return Graph(this); }
 
 private:
+  // What rests on the Snapshot's results.
+  struct Kept {
+    std::optional<std::vector<dnheap::Address>> types;
+    std::unique_ptr<dnheap::ObjectView> view;
+    std::unique_ptr<dnheap::FieldValues> values;
+    std::unique_ptr<dnheap::Referrers> referrers;
+    std::unique_ptr<dnheap::RetainedBySets> retained_by_sets;
+  };
   std::unique_ptr<dnheap::Snapshot> of_;
-  std::optional<std::vector<dnheap::Address>> types_;
-  std::unique_ptr<dnheap::ObjectView> view_;
-  std::unique_ptr<dnheap::FieldValues> values_;
-  std::unique_ptr<dnheap::Referrers> referrers_;
-  std::unique_ptr<dnheap::RetainedBySets> retained_by_sets_;
+  Kept kept_;
 };
 
 } // namespace dnheap::v0

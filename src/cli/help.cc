@@ -1,6 +1,7 @@
 #include "cli/help.h"
 
 #include "cli/values.h"
+#include "dnheap/version.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -55,9 +56,9 @@ bool is_common(const Option &option) {
 } // namespace
 
 std::string general_help(std::span<const Verb> verbs) {
-  std::string out =
-      "dnheap " DNHEAP_VERSION ": what is in the managed heap of a .NET process, live or from its dump\n\n"
-      "usage: dnheap VERB TARGET [options]\n";
+  std::string out = fmt::format("dnheap {}: what is in the managed heap of a .NET process, live or from its dump\n\n"
+                                "usage: dnheap VERB TARGET [options]\n",
+                                library_version());
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
   out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz); or, with -p PID,\n"
          "a process that runs here.\n\nverbs:\n";
@@ -86,7 +87,7 @@ std::string verb_help(const Verb &verb) {
     out += wrapped(rest.substr(0, end), 0) + "\n";
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  if (*verb.details)
+  if (!verb.details.empty())
     out += "\n";
   if (!verb.tables.empty())
     out += fmt::format("tables (--table): {}\n", fmt::join(verb.tables, ", "));

@@ -1,16 +1,15 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
-#include "analysis/verb.h"
-#include "base/host.h"
-#include "base/mapping_faults.h"
-#include "base/not_found.h"
-#include "base/text.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "report/encoding.h"
-#include "snapshot/snapshot.h"
+#include "dnheap/error.h"
+#include "dnheap/program.h"
+#include "dnheap/text.h"
+#include "dnheap/version.h"
 
+#include <cerrno>
+#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -28,52 +27,21 @@ enum ExitCode {
   was_interrupted = 130
 };
 
-Progress progress; // for the signal handler as well, so it stays until the process ends
+Progress &progress = *new Progress; // for the signal handler as well, so it stays until the process ends
 
-void say(std::string_view message) {
-  std::string line = "dnheap: ";
-  report::append_printable(line, message);
-  std::fputs((line + "\n").c_str(), stderr);
-}
+void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
-SnapshotOptions snapshot_options(const Options &options, const Watch &watch) {
-  SnapshotOptions out;
+OpenOptions open_options(const Options &options) {
+  OpenOptions out;
   out.module_folders = options.module_folders;
   out.temp_dir = options.temp_dir;
-  out.threads = options.threads ? options.threads : processor_count();
+  out.threads = options.threads;
   out.runtime = options.runtime;
   out.record_reads = options.verb->makes_file;
   out.pause = options.pause;
   out.max_memory = options.max_memory;
-  out.watch = watch;
+  out.progress = &progress;
   return out;
-}
-
-report::WriteOptions write_options(const Options &options, const Watch &watch) {
-  return {options.question.top, options.exact, options.question.verbose, options.question.table, watch};
-}
-
-void print_times(const std::vector<PassTime> &times) {
-  report::Table table;
-  table.columns = {{"pass", "Pass", report::Kind::text},
-                   {"milliseconds", "ms", report::Kind::number},
-                   {"bytes", "Bytes", report::Kind::bytes},
-                   {"rate", "GB/s", report::Kind::number}};
-  std::vector<report::Row> rows;
-  for (const PassTime &time : times) {
-    report::Row row = {time.name, time.seconds * 1000, {}, {}};
-    if (time.bytes)
-      row[2] = time.bytes;
-    if (time.bytes && time.seconds > 0)
-      row[3] = static_cast<double>(time.bytes) / time.seconds / 1e9;
-    rows.push_back(std::move(row));
-  }
-  table.set_rows(std::move(rows));
-  table.notes = {"peak memory " + bytes_text(peak_memory()) + ", pages of mapped files included"};
-  report::Answer answer;
-  answer.tables.push_back(std::move(table));
-  report::Sink sink(stderr, "standard error");
-  report::write_text(answer, {}, sink);
 }
 
 int answer_question(const Options &options) {
@@ -81,52 +49,45 @@ int answer_question(const Options &options) {
     throw Error("--max-memory is not supported on this system");
   Output output(options.output, options.target);
   cancel_on_interrupt(progress);
-  std::vector<PassTime> times;
-  Watch watch{&progress, options.perf ? &times : nullptr};
   ProgressLine line(progress, passes_of(*options.verb, options.question, options.process.has_value()),
                     options.progress && is_terminal(2));
 
-  std::unique_ptr<Snapshot> snapshot;
-  report::Answer answer;
-  if (options.verb->answer_alone) {
-    answer = options.verb->answer_alone(options.question, watch);
-  } else {
-    const SnapshotOptions how = snapshot_options(options, watch);
-    snapshot = options.process ? Snapshot::attach(*options.process, how) : Snapshot::open(options.target, how);
-    answer = ask(*options.verb, *snapshot, options.question);
-  }
+  std::optional<Snapshot> snapshot;
+  if (options.verb->needs_target)
+    snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options))
+                                     : Snapshot::open(options.target, open_options(options)));
+  const Question &question = options.question;
+  const Answer answer =
+      snapshot ? ask(*snapshot, options.verb->name, question) : ask_alone(options.verb->name, question, &progress);
 
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen
-  bool complete = !answer.completeness || answer.completeness->complete;
-  try {
-    Timer timer(watch, "write");
-    options.writer->write(answer, write_options(options, watch), output.begin());
+  const std::optional<Completeness> completeness = answer.completeness();
+  // `| head` may have seen enough: that is not a failure.
+  if (answer.write(options.format->name, {question.top, options.exact, question.verbose, question.table},
+                   output.begin(), output.name(), &progress))
     output.finish();
-  } catch (const report::OutputClosed &) {
-    // `| head` has seen enough: that is not a failure.
-  }
   line.stop();
-  if (std::string rest = options.writer->tells_completeness ? "" : report::unsaid(answer); !rest.empty())
+  if (std::string rest = options.format->tells_completeness ? "" : answer.unsaid(); !rest.empty())
     say(rest);
   if (options.perf)
-    print_times(times);
-  if (options.strict && !complete)
-    say("part of the heap could not be read (--strict)");
-  return options.strict && !complete ? incomplete : answered;
+    answer_times(progress).write("text", {}, stderr, "standard error");
+  if (!options.strict || !completeness || completeness->complete)
+    return answered;
+  say("part of the heap could not be read (--strict)");
+  return incomplete;
 }
 
 int print(const std::string &text) {
-  report::Sink sink(stdout, "standard output");
-  sink.write(text);
-  sink.flush();
+  if ((std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) && errno != EPIPE)
+    throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
   return answered;
 }
 
 int run(std::span<const std::string_view> arguments) {
   Options options = parse_options(arguments, verbs());
   if (options.version)
-    return print("dnheap " DNHEAP_VERSION "\n");
+    return print(std::string("dnheap ") + library_version() + "\n");
   if (options.help)
     return print(options.verb ? verb_help(*options.verb) : general_help(verbs()));
   return answer_question(options);
@@ -144,8 +105,6 @@ int guarded_run(std::span<const std::string_view> arguments) {
   } catch (const Interrupted &) {
     say("interrupted");
     return was_interrupted;
-  } catch (const report::OutputClosed &) {
-    return answered;
   } catch (const Error &error) {
     say(error.what());
   } catch (const std::bad_alloc &) {

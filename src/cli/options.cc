@@ -1,15 +1,12 @@
 #include "cli/options.h"
 
-#include "analysis/csharp_name.h"
-#include "base/error.h"
-#include "base/host.h"
-#include "base/nearest.h"
-#include "base/text.h"
 #include "cli/values.h"
+#include "dnheap/error.h"
+#include "dnheap/text.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <re2/re2.h>
+#include <tuple>
 
 namespace dnheap::cli {
 
@@ -48,18 +45,17 @@ template <class Words> void check_word(const char *option, std::string_view word
 
 void set_format(Options &options, std::string_view value) {
   std::vector<std::string_view> names;
-  for (const report::Writer &writer : report::writers())
-    names.push_back(writer.name);
+  for (const Format &format : formats()) {
+    names.push_back(format.name);
+    if (value == format.name)
+      options.format = format;
+  }
   check_word("--format", value, names);
-  options.writer = report::find_writer(value);
 }
 
 void set_type(Options &options, std::string_view value) {
-  RE2::Options quiet;
-  quiet.set_log_errors(false);
-  RE2 expression(re2::StringPiece(value.data(), value.size()), quiet);
-  if (!expression.ok() && !CSharpName::read(value)) // `byte[]` is a name, if no expression
-    throw UsageError("--type: " + quoted(value) + " is not a regular expression: " + expression.error() +
+  if (const std::optional<std::string> problem = pattern_problem(value))
+    throw UsageError("--type: " + quoted(value) + " is not a regular expression: " + *problem +
                      "; --type-exact takes a name as it is");
   options.question.type_regex = value;
 }
@@ -72,12 +68,14 @@ void set_threads(Options &options, std::string_view value) {
 
 // "gen2", "2", "LOH".
 void set_generation(Options &options, std::string_view value) {
-  std::string word = lower_case(value);
+  std::string word(value);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
   if (word == "0" || word == "1" || word == "2")
     word.insert(0, "gen");
   std::vector<std::string_view> names;
   for (u8 g = 0; g < generation_count; ++g) {
-    const auto generation = static_cast<GCSegmentGeneration>(g);
+    const auto generation = static_cast<Generation>(g);
     names.push_back(name_of(generation));
     if (word == names.back())
       options.question.generation = generation;
@@ -87,7 +85,7 @@ void set_generation(Options &options, std::string_view value) {
 }
 
 void set_modules(Options &options, std::string_view value) {
-  if (!is_folder(std::string(value)))
+  if (std::error_code ignored; !std::filesystem::is_directory(value, ignored))
     throw UsageError("--modules: " + quoted(value) + " is not a folder");
   options.module_folders.emplace_back(value);
 }
@@ -189,9 +187,9 @@ public:
     check_verb_takes_options();
     if (options_.verb->makes_file)
       take_output_as_file();
-    if (!options_.writer)
-      options_.writer = &report::writers().front();
-    options_.question.top = options_.top.value_or(options_.writer->default_top);
+    if (!options_.format)
+      options_.format = formats().front();
+    options_.question.top = options_.top.value_or(options_.format->default_top);
     options_.question.top_is_asked = options_.top.has_value();
     options_.question.target = options_.target;
     options_.question.life = options_.live ? Life::live : options_.dead ? Life::dead : Life::any;
@@ -323,12 +321,12 @@ private:
   }
 
   void find_target() {
-    if (options_.verb->answer_alone) {
+    if (!options_.verb->needs_target) {
       if (!words_.empty() || options_.process)
         throw UsageError(usage_of(*options_.verb) + ": it takes no target");
       return;
     }
-    const SubjectWords &subject = options_.verb->subject;
+    const bool subject = !options_.verb->subject.empty();
     const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
     if (!options_.process) {
@@ -340,9 +338,9 @@ private:
     if (words_.size() > wanted)
       throw UsageError(options_.process && !subject ? "either --pid or a file, not both: " + quoted(words_[0])
                                                     : "unexpected " + quoted(words_[wanted]) + "; " + usage);
-    if (words_.size() < wanted && !subject.is_optional)
-      throw UsageError(subject.asked + (" " + usage));
-    if (subject && !words_.empty())
+    if (words_.size() < wanted && !options_.verb->subject_is_optional)
+      throw UsageError(std::string(options_.verb->subject_asked) + " " + usage);
+    if (!words_.empty() && !options_.verb->subject.empty())
       options_.question.subject = words_[0];
     if (options_.process)
       options_.target = "--pid=" + std::to_string(*options_.process);
@@ -365,7 +363,12 @@ private:
         refuse(verb, *option);
     if (options_.live && options_.dead)
       throw UsageError("--live and --dead exclude each other");
-    check_words(verb, options_.question);
+    const Question &question = options_.question;
+    for (const auto &[option, word, words] :
+         {std::tuple("--sort", &question.sort, &verb.sort_columns), std::tuple("--by", &question.by, &verb.by),
+          std::tuple("--table", &question.table, &verb.tables)})
+      if (!word->empty())
+        check_word(option, *word, *words);
   }
 
   [[noreturn]] void refuse(const Verb &verb, const Option &option) const {
@@ -390,19 +393,20 @@ private:
 std::span<const Option> option_table() { return table; }
 
 std::string usage_of(const Verb &verb) {
-  return "usage: dnheap " + std::string(verb.name) + (verb.answer_alone ? "" : " TARGET") +
-         (!verb.subject              ? ""
-          : verb.subject.is_optional ? " [" + std::string(verb.subject.name) + "]"
-                                     : " " + std::string(verb.subject.name)) +
+  const std::string subject(verb.subject);
+  return "usage: dnheap " + std::string(verb.name) + (verb.needs_target ? " TARGET" : "") +
+         (subject.empty()            ? ""
+          : verb.subject_is_optional ? " [" + subject + "]"
+                                     : " " + subject) +
          (verb.makes_file ? " -o FILE" : "") + " [options]";
 }
 
 bool takes(const Verb &verb, const Option &option) {
   if (const Takes *one = std::get_if<Takes>(&option.needs))
-    return verb.takes.has(*one);
+    return std::find(verb.takes.begin(), verb.takes.end(), *one) != verb.takes.end();
   switch (std::get<Needs>(option.needs)) {
   case Needs::nothing: return true;
-  case Needs::target: return !verb.answer_alone;
+  case Needs::target: return verb.needs_target;
   case Needs::sort_columns: return !verb.sort_columns.empty();
   case Needs::by: return !verb.by.empty();
   case Needs::tables: return !verb.tables.empty();

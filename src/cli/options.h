@@ -1,8 +1,8 @@
 // Options: the command line, understood and checked, before any file is opened. The options are rows of one table, from
 // which parsing, checking and help follow; which of them a verb takes is said by the verb's own row.
 #pragma once
-#include "analysis/verb.h"
-#include "report/write.h"
+#include "cli/integers.h"
+#include "dnheap/verb.h"
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ struct Options {
   Question question;
   bool live = false, dead = false; // Question::life
 
-  const report::Writer *writer = nullptr;
+  std::optional<Format> format; // nothing only with help and version
   std::optional<u64> top;
   bool exact = false;
   std::string output; // of the answer; empty = standard output

@@ -1,5 +1,7 @@
 #include "cli/output.h"
 
+#include "dnheap/error.h"
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -43,16 +45,14 @@ Output::~Output() {
     std::filesystem::remove(path_, ignored);
 }
 
-report::Sink &Output::begin() {
+std::FILE *Output::begin() {
   file_ = path_.empty() ? stdout : std::fopen(path_.c_str(), "wb");
   if (!file_)
     fail(path_);
-  sink_ = std::make_unique<report::Sink>(file_, path_.empty() ? "standard output" : path_);
-  return *sink_;
+  return file_;
 }
 
 void Output::finish() {
-  sink_->flush();
   std::FILE *file = std::exchange(file_, nullptr);
   if (!path_.empty() && std::fclose(file) != 0)
     fail(path_);

@@ -1,9 +1,7 @@
 // Output: where the answer goes: standard output, or the file of -o. A file is replaced only once there is something to
 // write, and is removed again when writing does not come to its end: half an answer must not look like a whole one.
 #pragma once
-#include "report/sink.h"
-
-#include <memory>
+#include <cstdio>
 #include <string>
 
 namespace dnheap::cli {
@@ -18,14 +16,15 @@ public:
   Output &operator=(const Output &) = delete;
 
   bool is_standard_output() const { return path_.empty(); }
-  report::Sink &begin();
+  // What to write to, and what to call it in errors.
+  std::FILE *begin();
+  std::string name() const { return path_.empty() ? "standard output" : path_; }
   void finish();
 
 private:
   std::string path_;
   bool is_regular_ = false; // a file that may be removed: not a pipe or a device
   std::FILE *file_ = nullptr;
-  std::unique_ptr<report::Sink> sink_;
 };
 
 } // namespace dnheap::cli

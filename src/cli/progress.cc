@@ -1,7 +1,7 @@
 #include "cli/progress.h"
 
-#include "base/host.h"
-#include "base/text.h"
+#include "dnheap/program.h"
+#include "dnheap/text.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,14 +21,6 @@ std::string duration_text(double seconds) {
   if (whole < 100 * 60)
     return fmt::format("{} min", (whole + 30) / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-std::atomic<Progress *> interrupted{nullptr};
-static_assert(std::atomic<Progress *>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
-
-void on_interrupt(int) {
-  if (Progress *progress = interrupted.load())
-    progress->cancel.store(true);
 }
 
 } // namespace
@@ -93,22 +85,21 @@ void ProgressLine::draw_until_stopped() {
   std::unique_lock lock(mutex_);
   // What takes less than one turn shows no line at all.
   while (!wake_.wait_for(lock, std::chrono::milliseconds(250), [this] { return stopped_; })) {
-    const char *pass = progress_.pass.load();
-    if (!pass)
+    const Progress::Now now = progress_.now();
+    if (!now.pass)
       continue;
-    u64 done = progress_.done.load();
-    if (state.pass != pass || done < state.done) {
+    if (state.pass != now.pass || now.done < state.done) {
       start = Clock::now();
-      state.pass = pass;
+      state.pass = now.pass;
       // From where we are on; one that comes again later does not go back.
       auto from = passes_.begin() + static_cast<std::ptrdiff_t>(state.number ? state.number - 1 : 0);
       auto found = std::find(from, passes_.end(), state.pass);
       state.number = found == passes_.end() ? state.number : static_cast<u64>(found - passes_.begin()) + 1;
       state.count = passes_.size();
     }
-    state.done = done;
-    state.total = progress_.total.load();
-    state.objects = progress_.objects.load();
+    state.done = now.done;
+    state.total = now.total;
+    state.objects = now.objects;
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     unsigned columns = terminal_width(2);
     std::fprintf(stderr, "\r%s\033[K", progress_text(state, columns > 1 ? columns - 1 : 79).c_str());
@@ -119,11 +110,6 @@ void ProgressLine::draw_until_stopped() {
     std::fputs("\r\033[K", stderr);
     std::fflush(stderr);
   }
-}
-
-void cancel_on_interrupt(Progress &progress) {
-  interrupted = &progress;
-  catch_interrupts(on_interrupt);
 }
 
 } // namespace dnheap::cli

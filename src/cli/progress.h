@@ -1,7 +1,8 @@
-// One line on the terminal that says how far a long pass is, and the Ctrl-C that stops it. The line is drawn by a
+// One line on the terminal that says how far a long pass is. It is drawn by a
 // thread of its own that only reads the Progress; it is erased when the object goes away or stop() is called.
 #pragma once
-#include "base/watch.h"
+#include "cli/integers.h"
+#include "dnheap/snapshot.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -43,9 +44,5 @@ private:
   bool stopped_ = false;
   std::thread thread_;
 };
-
-// From now on the first Ctrl-C (or SIGTERM, SIGHUP) sets progress.cancel, and the second ends the process at once.
-// `progress` must stay until the process ends.
-void cancel_on_interrupt(Progress &progress);
 
 } // namespace dnheap::cli

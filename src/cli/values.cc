@@ -1,7 +1,5 @@
 #include "cli/values.h"
 
-#include "analysis/subject.h"
-
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -57,7 +55,7 @@ std::optional<std::pair<Address, Address>> parse_range(std::string_view text) {
   std::size_t dash = text.find('-');
   if (dash == std::string_view::npos)
     return std::nullopt;
-  std::optional<Address> start = written_address(text.substr(0, dash)), end = written_address(text.substr(dash + 1));
+  std::optional<Address> start = Address::parse(text.substr(0, dash)), end = Address::parse(text.substr(dash + 1));
   if (!start || !end || *start >= *end)
     return std::nullopt;
   return std::pair(*start, *end);

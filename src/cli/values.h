@@ -1,6 +1,7 @@
 // Values as people type them: 10k, 1.5GiB, 0x7f00-0x8000. Nullopt when the text is anything else, all of it counts.
 #pragma once
-#include "base/integers.h"
+#include "cli/integers.h"
+#include "dnheap/address.h"
 
 #include <optional>
 #include <string_view>
@@ -12,7 +13,7 @@ namespace dnheap::cli {
 std::optional<u64> parse_number(std::string_view text);
 // Digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output.
 std::optional<u64> parse_size(std::string_view text);
-// A-B with A < B, hexadecimal as written_address() reads it: the addresses from A up to, not including, B.
+// A-B with A < B, hexadecimal as Address::parse() reads it: the addresses from A up to, not including, B.
 std::optional<std::pair<Address, Address>> parse_range(std::string_view text);
 // The words of "a b c".
 std::vector<std::string_view> words_of(std::string_view text);

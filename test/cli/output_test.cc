@@ -1,4 +1,5 @@
 #include "cli/output.h"
+#include "dnheap/error.h"
 #include "support/run.h"
 
 #include <filesystem>
@@ -13,7 +14,7 @@ TEST(Output, ReplacesTheFileOnlyWhenThereIsSomethingToWrite) {
   {
     Output output(path, "dump");
     EXPECT_EQ(test::read_file(path), "old");
-    output.begin().write("new");
+    std::fputs("new", output.begin());
     output.finish();
   }
   EXPECT_EQ(test::read_file(path), "new");
@@ -26,7 +27,7 @@ TEST(Output, LeavesNoFileBehindWithoutAnAnswer) {
   EXPECT_FALSE(std::filesystem::exists(path));
   {
     Output output(path, "dump");
-    output.begin().write("half");
+    std::fputs("half", output.begin());
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }

@@ -1,4 +1,6 @@
 #include "cli/progress.h"
+#include "dnheap/program.h"
+#include "support/refused_threads.h"
 
 #include <csignal>
 #include <gtest/gtest.h>
@@ -23,9 +25,9 @@ TEST(Progress, Text) {
 TEST(Progress, FirstInterruptCancelsAndTheSecondIsLeftToTheSystem) {
   static Progress progress;
   cancel_on_interrupt(progress);
-  EXPECT_FALSE(progress.cancel);
+  EXPECT_FALSE(progress.now().is_cancelled);
   std::raise(SIGINT);
-  EXPECT_TRUE(progress.cancel);
+  EXPECT_TRUE(progress.now().is_cancelled);
   EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_DFL);
 }
 
@@ -34,6 +36,18 @@ TEST(Progress, StopsAtOnceWhenNothingWasDrawn) {
   ProgressLine line(progress, {}, true);
   line.stop();
   line.stop();
+}
+
+TEST(Progress, NoneIsShownWhereThreadsAreRefused) {
+  if (!test::can_refuse_threads())
+    GTEST_SKIP() << "threads cannot be refused here";
+  EXPECT_EQ(test::in_child_without_threads([] {
+              Progress progress;
+              ProgressLine line(progress, {}, true);
+              line.stop();
+              return 0;
+            }),
+            0);
 }
 
 } // namespace

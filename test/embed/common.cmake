@@ -14,7 +14,7 @@ endfunction()
 
 # The embedder looks at the sample, and at a dump that is not there: what it says of them is in embedded.txt.
 function(expect_answer)
-  execute_process(COMMAND ${ARGV} ${CMAKE_CURRENT_LIST_DIR}/../../sample/demo.core.zst /no/such/core
+  execute_process(COMMAND ${ARGV} demo.core.zst /no/such/core WORKING_DIRECTORY ${PROJECT}/sample
     OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
   file(READ ${CMAKE_CURRENT_LIST_DIR}/embedded.txt expected)
   if(NOT out STREQUAL expected)

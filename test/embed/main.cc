@@ -8,7 +8,7 @@
 namespace {
 
 void look_at(const char *path) {
-  const dnheap::Snapshot snapshot = dnheap::Snapshot::open(path);
+  dnheap::Snapshot snapshot = dnheap::Snapshot::open(path);
   std::printf(".NET %s on %s %s\n", snapshot.info().runtime_version.c_str(), snapshot.info().operating_system.c_str(),
               snapshot.info().architecture.c_str());
 
@@ -41,6 +41,12 @@ void look_at(const char *path) {
   std::printf("%s, %zu objects; retained %" PRIu64 "; %s\n", way.owner.c_str(), way.objects.size(),
               graph.retained(shared.id()).value().objects,
               snapshot.liveness().is_live(shared.address()) ? "live" : "dead");
+
+  dnheap::ask(snapshot, "stat", {.sort = "count"}).table("types").for_each_row([&](const dnheap::Row &row) {
+    std::printf("%" PRIu64 " %s\n", row["count"].number().value(), std::string(row["type"].text().value()).c_str());
+    return false;
+  });
+  std::printf("%s", dnheap::ask(snapshot, "stat").text("text", {.top = 3}).c_str());
   try {
     snapshot.object(dnheap::Address(16));
   } catch (const dnheap::NotFound &error) {

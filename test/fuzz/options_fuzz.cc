@@ -1,7 +1,7 @@
 // The command line, its words one per line: understood, or a UsageError of one printable line. Nothing is opened.
-#include "base/error.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "dnheap/error.h"
 
 using namespace dnheap;
 
@@ -14,7 +14,7 @@ void check(bool holds) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char *>(data), size);
   if (text.find('\0') != text.npos) // no system passes such a word
     return 0;
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
     const cli::Options options = cli::parse_options(words, verbs());
     check(options.verb || options.help || options.version);
     if (!options.help && !options.version)
-      check(options.writer != nullptr);
+      check(options.format.has_value());
     if (options.help)
       check(!(options.verb ? cli::verb_help(*options.verb) : cli::general_help(verbs())).empty());
   } catch (const UsageError &e) {

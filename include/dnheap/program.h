@@ -1,0 +1,25 @@
+// For programs around the library, not for other libraries: what they need of the operating system so that long passes
+// can be stopped and broken files, closed pipes and want of memory are errors. These change the whole process: once, at
+// its start, before it has other threads.
+#pragma once
+#include "dnheap/snapshot.h"
+
+namespace dnheap::DNHEAP_ABI {
+
+// Takes SIGBUS: a page of a mapped file that cannot be loaded is replaced by zeros and counts as lost, which answers
+// then say. Without it that ends the process. Faults anywhere else go to whatever handled them before.
+void survive_mapping_faults();
+// A standard stream that was closed by whoever started the program stays closed: no file opened later takes its number,
+// and with it what is written to the stream. Writing to a pipe that nobody reads, or beyond the largest file allowed,
+// is an error, not a signal.
+void make_streams_safe();
+// The first SIGINT, SIGTERM or SIGHUP cancels `progress`, which must stay until the process ends; the second one ends
+// it. What was ignored stays ignored.
+void cancel_on_interrupt(Progress &progress);
+// Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
+bool limit_memory(std::uint64_t bytes);
+
+bool is_terminal(int descriptor);        // 1 = standard output, 2 = standard error
+unsigned terminal_width(int descriptor); // columns; 0 when not a terminal
+
+} // namespace dnheap::DNHEAP_ABI

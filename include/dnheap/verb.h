@@ -1,0 +1,93 @@
+// Verbs: the program's questions, each answered by ask() in the same words as there: `stat`, `path`, `retained`, … What
+// they cost and need is in their `details`. From the Snapshot's thread.
+#pragma once
+#include "dnheap/answer.h"
+#include "dnheap/snapshot.h"
+
+namespace dnheap::DNHEAP_ABI {
+
+// What a verb looks at, by the members of Question; type includes type_exact, and tree depth.
+enum class Takes : std::uint8_t {
+  type,
+  generation,
+  min_bytes,
+  range,
+  life,
+  all,
+  closure,
+  tree,
+  merge,
+  roots,
+  values,
+  no_values
+};
+
+// Only objects that are, or are not, reachable.
+enum class Life : std::uint8_t { any, live, dead };
+
+struct Question {
+  std::string target = {};  // what the user named, for the next command; empty: as it was opened
+  std::string subject = {}; // an address or type name, where the verb takes one
+
+  std::string type_regex = {}, type_exact = {}; // RE2, or a name as C# writes it; a full type name; empty = any
+  std::optional<Generation> generation = {};    // nothing = any
+  std::uint64_t min_bytes = 0;
+  std::optional<std::pair<Address, Address>> range = {}; // [first, second)
+  Life life = Life::any;
+
+  bool all = false;                        // not just the shortest path
+  bool closure = false;                    // also what is reachable from the object
+  bool tree = false;                       // the dominator tree instead of sums
+  std::optional<std::uint64_t> depth = {}; // levels of a tree; 4 where nothing is said
+  bool merge = false;                      // stacks that are alike as one
+  bool references = false;                 // also what each frame of a stack holds
+  bool values = false;                     // contents of strings and fields
+  bool no_values = false;                  // blank the contents in the file that is made
+  std::string output = {};                 // the file to make, of verbs that make one
+
+  std::string by = {};       // one of the verb's words for it; empty = the verb's own
+  std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order
+  std::string table = {};    // the only one that will be written; empty = all
+  std::uint64_t top = 0;     // rows that will be written of each table; 0 = all
+  bool top_is_asked = false; // the user gave that number: 0 means all, however many
+  bool verbose = false;
+};
+
+struct Verb {
+  std::string_view name;
+  std::string_view question; // "which types fill the heap?"
+  std::string_view details = {};
+  std::string_view subject = {};       // what it takes beyond the target: "ADDR"; empty: nothing
+  std::string_view subject_asked = {}; // "which object?"
+  bool subject_is_optional = false;
+  // Whatever a verb does not list is wrong usage.
+  std::vector<Takes> takes = {};
+  std::vector<std::string_view> sort_columns = {}; // keys for Question::sort; the first is the verb's own order
+  std::vector<std::string_view> by = {};           // words for Question::by
+  std::vector<std::string_view> tables = {};       // keys for Question::table; the first is the main one
+  bool needs_target = true;                        // false: see ask_alone()
+  bool makes_file = false;                         // needs Question::output, and OpenOptions::record_reads
+};
+
+// In the order of the program's help; the first is what it takes a dump alone to mean.
+std::span<const Verb> verbs();
+// Throws UsageError when there is none.
+const Verb &verb_called(std::string_view name);
+
+// The answer. Asks again when part of the dump was lost meanwhile, so that nothing in it rests on bytes that could not
+// be read. Throws UsageError when the verb does not take what the question
+// asks for, NotFound when its subject is not
+// there.
+Answer ask(Snapshot &snapshot, std::string_view verb, const Question &question = {});
+// Of a verb that takes no target: `ps`.
+Answer ask_alone(std::string_view verb, const Question &question = {}, Progress *progress = nullptr);
+// Why Question::type_regex cannot be that: "missing ]: [a-"; nothing: it can.
+std::optional<std::string> pattern_problem(std::string_view pattern);
+// The passes that a question will take, as Progress names them, from opening the target to writing the answer: some may
+// be left out, or come twice. Throws UsageError where the question's options exclude each other.
+std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process);
+
+// What the passes took that were reported to `progress`, as an answer to write.
+Answer answer_times(const Progress &progress);
+
+} // namespace dnheap::DNHEAP_ABI

@@ -1,0 +1,33 @@
+#include "dnheap/program.h"
+
+#include "api/state.h"
+#include "base/host.h"
+#include "base/mapping_faults.h"
+
+namespace dnheap::v0 {
+
+namespace {
+
+std::atomic<dnheap::Progress *> interrupted{nullptr};
+static_assert(std::atomic<dnheap::Progress *>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void on_interrupt(int) {
+  if (dnheap::Progress *progress = interrupted.load())
+    progress->cancel.store(true);
+}
+
+} // namespace
+
+void survive_mapping_faults() { dnheap::survive_mapping_faults(); }
+void make_streams_safe() { dnheap::make_streams_safe(); }
+
+void cancel_on_interrupt(Progress &progress) {
+  interrupted = State::watch(&progress).progress;
+  catch_interrupts(on_interrupt);
+}
+
+bool limit_memory(std::uint64_t bytes) { return dnheap::limit_memory(bytes); }
+bool is_terminal(int descriptor) { return dnheap::is_terminal(descriptor); }
+unsigned terminal_width(int descriptor) { return dnheap::terminal_width(descriptor); }
+
+} // namespace dnheap::v0

@@ -1,0 +1,196 @@
+#include "dnheap/verb.h"
+
+#include "analysis/csharp_name.h"
+#include "analysis/verb.h"
+#include "api/answer_parts.h"
+#include "api/state.h"
+#include "base/host.h"
+#include "base/nearest.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <re2/re2.h>
+
+namespace dnheap::v0 {
+
+namespace {
+
+constexpr Takes all_options[] = {Takes::type,  Takes::generation, Takes::min_bytes, Takes::range,
+                                 Takes::life,  Takes::all,        Takes::closure,   Takes::tree,
+                                 Takes::merge, Takes::roots,      Takes::values,    Takes::no_values};
+constexpr const char *option_names[] = {"a type",       "a generation", "a least size", "a range",
+                                        "live or dead", "all",          "closure",      "a tree",
+                                        "merge",        "roots",        "values",       "no_values"};
+static_assert(static_cast<u8>(Takes::no_values) == static_cast<u8>(dnheap::Takes::no_values));
+static_assert(std::size(all_options) == std::size(option_names));
+static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
+
+std::vector<std::string_view> outer(const Words &words) { return {words.begin(), words.end()}; }
+
+Verb outer(const dnheap::Verb &of) {
+  Verb out;
+  out.name = of.name;
+  out.question = of.question;
+  out.details = of.details;
+  if (of.subject) {
+    out.subject = of.subject.name;
+    out.subject_asked = of.subject.asked;
+    out.subject_is_optional = of.subject.is_optional;
+  }
+  for (Takes one : all_options)
+    if (of.takes.has(static_cast<dnheap::Takes>(one)))
+      out.takes.push_back(one);
+  out.sort_columns = outer(of.sort_columns);
+  out.by = outer(of.by);
+  out.tables = outer(of.tables);
+  out.needs_target = !of.answer_alone;
+  out.makes_file = of.makes_file;
+  return out;
+}
+
+dnheap::Question inner(const Question &of) {
+  dnheap::Question out;
+  out.target = of.target;
+  out.subject = of.subject;
+  out.type_regex = of.type_regex;
+  out.type_exact = of.type_exact;
+  if (of.generation)
+    out.generation = static_cast<GCSegmentGeneration>(*of.generation);
+  out.min_bytes = of.min_bytes;
+  if (of.range)
+    out.range = std::pair(of.range->first.value(), of.range->second.value());
+  out.life = static_cast<dnheap::Life>(of.life);
+  out.all = of.all;
+  out.closure = of.closure;
+  out.tree = of.tree;
+  out.merge = of.merge;
+  out.references = of.references;
+  out.depth = of.depth;
+  out.values = of.values;
+  out.no_values = of.no_values;
+  out.output = of.output;
+  out.by = of.by;
+  out.sort = of.sort;
+  out.table = of.table;
+  out.top = of.top;
+  out.top_is_asked = of.top_is_asked;
+  out.verbose = of.verbose;
+  return out;
+}
+
+bool asks_for(const Question &question, Takes what) {
+  switch (what) {
+  case Takes::type: return !question.type_regex.empty() || !question.type_exact.empty();
+  case Takes::generation: return question.generation.has_value();
+  case Takes::min_bytes: return question.min_bytes > 0;
+  case Takes::range: return question.range.has_value();
+  case Takes::life: return question.life != Life::any;
+  case Takes::all: return question.all;
+  case Takes::closure: return question.closure;
+  case Takes::tree: return question.tree || question.depth;
+  case Takes::merge: return question.merge;
+  case Takes::roots: return question.references;
+  case Takes::values: return question.values;
+  case Takes::no_values: return question.no_values;
+  }
+  return false;
+}
+
+const dnheap::Verb &inner(const Verb &verb) {
+  for (const dnheap::Verb &of : dnheap::verbs())
+    if (verb.name == of.name)
+      return of;
+  throw UsageError("there is no verb '" + std::string(verb.name) + "'");
+}
+
+// What the command line refuses before it opens anything.
+void check(const Verb &verb, const Question &question) {
+  const std::string name = "'" + std::string(verb.name) + "'";
+  for (Takes what : all_options)
+    if (asks_for(question, what) && std::find(verb.takes.begin(), verb.takes.end(), what) == verb.takes.end())
+      throw UsageError(name + " does not take " + option_names[static_cast<u8>(what)]);
+  if (verb.subject.empty() && !question.subject.empty())
+    throw UsageError(name + " is not asked of an object or type");
+  if (verb.makes_file && question.output.empty())
+    throw UsageError(name + " makes a file: Question::output has to name it");
+}
+
+} // namespace
+
+std::span<const Verb> verbs() {
+  static const std::vector<Verb> all = [] {
+    std::vector<Verb> out;
+    for (const dnheap::Verb &verb : dnheap::verbs())
+      out.push_back(outer(verb));
+    return out;
+  }();
+  return all;
+}
+
+const Verb &verb_called(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Verb &verb : verbs()) {
+    if (verb.name == name)
+      return verb;
+    names.push_back(verb.name);
+  }
+  throw UsageError("there is no verb '" + std::string(name) + "'" + dnheap::did_you_mean(name, names));
+}
+
+Answer ask(Snapshot &snapshot, std::string_view name, const Question &question) {
+  const Verb &verb = verb_called(name);
+  check(verb, question);
+  if (!verb.needs_target)
+    throw UsageError("'" + std::string(name) + "' takes no target: ask_alone()");
+  if (verb.makes_file && !State::of(snapshot).inside().reads())
+    throw UsageError("'" + std::string(name) + "' needs OpenOptions::record_reads");
+  dnheap::Question asked = inner(question);
+  if (asked.target.empty())
+    asked.target = State::of(snapshot).inside().target().path;
+  return AnswerParts::answer(State::of(snapshot).ask(inner(verb), asked));
+}
+
+Answer ask_alone(std::string_view name, const Question &question, Progress *progress) {
+  const Verb &verb = verb_called(name);
+  check(verb, question);
+  if (verb.needs_target)
+    throw UsageError("'" + std::string(name) + "' is asked of a Snapshot: ask()");
+  return AnswerParts::answer(inner(verb).answer_alone(inner(question), State::watch(progress)));
+}
+
+std::optional<std::string> pattern_problem(std::string_view pattern) {
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  const RE2 expression(re2::StringPiece(pattern.data(), pattern.size()), quiet);
+  if (expression.ok() || CSharpName::read(pattern)) // `byte[]` is a name, if no expression
+    return std::nullopt;
+  return expression.error();
+}
+
+std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process) {
+  return dnheap::passes_of(inner(verb), inner(question), of_process);
+}
+
+Answer answer_times(const Progress &progress) {
+  report::Table table;
+  table.columns = {{"pass", "Pass", report::Kind::text},
+                   {"milliseconds", "ms", report::Kind::number},
+                   {"bytes", "Bytes", report::Kind::bytes},
+                   {"rate", "GB/s", report::Kind::number}};
+  std::vector<report::Row> rows;
+  for (const PassTime &time : progress.times()) {
+    report::Row row = {time.name, time.seconds * 1000, {}, {}};
+    if (time.bytes)
+      row[2] = time.bytes;
+    if (time.bytes && time.seconds > 0)
+      row[3] = static_cast<double>(time.bytes) / time.seconds / 1e9;
+    rows.push_back(std::move(row));
+  }
+  table.set_rows(std::move(rows));
+  table.notes = {"peak memory " + dnheap::bytes_text(peak_memory()) + ", pages of mapped files included"};
+  report::Answer answer;
+  answer.tables.push_back(std::move(table));
+  return AnswerParts::answer(std::move(answer));
+}
+
+} // namespace dnheap::v0
