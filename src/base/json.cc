@@ -5,221 +5,77 @@
 #include "base/utf8.h"
 
 #include <algorithm>
-#include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace dnheap {
 
 namespace {
 
-constexpr unsigned most_nested = 64;
+constexpr std::size_t most_nested = 64;
 
-class JsonParser {
+// What nlohmann's parser tells, made into a tree.
+class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
-  explicit JsonParser(std::string_view text) : text_(text) {}
-
-  Json whole() {
-    Json out = value(0);
-    skip_blanks();
-    if (at_ != text_.size())
-      malformed("something follows it");
-    return out;
+  bool null() override { return add(Json()); }
+  bool boolean(bool value) override { return add(Json(value)); }
+  bool number_integer(number_integer_t value) override { return add(Json(i64{value})); }
+  bool number_unsigned(number_unsigned_t value) override { return add(Json(u64{value})); }
+  bool number_float(number_float_t, const string_t &) override { return add(Json(Json::Fraction{})); }
+  bool string(string_t &value) override { return add(Json(std::make_unique<std::string>(std::move(value)))); }
+  bool binary(binary_t &) override { return false; } // no text has it
+  bool start_object(std::size_t) override { return open(std::make_unique<Json::Members>(), nullptr); }
+  bool start_array(std::size_t) override { return open(nullptr, std::make_unique<Json::List>()); }
+  bool key(string_t &name) override {
+    open_.back().name = std::move(name);
+    return true;
   }
+  bool end_object() override {
+    auto sorted = std::move(open_.back().members);
+    std::sort(sorted->begin(), sorted->end(), [](const auto &a, const auto &b) { return a.name < b.name; });
+    auto twice = std::adjacent_find(sorted->begin(), sorted->end(),
+                                    [](const auto &a, const auto &b) { return a.name == b.name; });
+    if (twice != sorted->end())
+      throw Error("its JSON gives " + printable(twice->name, 100) + " twice");
+    open_.pop_back();
+    return add(Json(std::move(sorted)));
+  }
+  bool end_array() override {
+    auto list = std::move(open_.back().list);
+    open_.pop_back();
+    return add(Json(std::move(list)));
+  }
+  bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &error) override {
+    throw Error(std::string("its JSON is malformed: ") + printable(error.what(), 200));
+  }
+
+  Json take() { return std::move(root_); }
 
 private:
-  [[noreturn]] void malformed(const char *why) const {
-    throw Error("its JSON is malformed at byte " + std::to_string(at_) + ": " + why);
-  }
-  void skip_blanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos)
-      ++at_;
-  }
-  char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  bool take(char wanted) {
-    skip_blanks();
-    if (at_ == text_.size() || text_[at_] != wanted)
-      return false;
-    ++at_;
-    return true;
-  }
-  void demand(char wanted, const char *why) {
-    if (!take(wanted))
-      malformed(why);
-  }
-  bool take_word(std::string_view word) {
-    if (!text_.substr(at_).starts_with(word))
-      return false;
-    at_ += word.size();
-    return true;
-  }
+  // An object or a list whose end has not come yet.
+  struct Open {
+    std::unique_ptr<Json::Members> members;
+    std::unique_ptr<Json::List> list; // one of the two
+    std::string name;                 // of the member whose value comes next
+  };
 
-  // Calls itself once per level, of which there are few.
-  Json value(unsigned depth) {
-    if (depth > most_nested)
+  bool open(std::unique_ptr<Json::Members> members, std::unique_ptr<Json::List> list) {
+    if (open_.size() == most_nested)
       throw Error("its JSON is nested deeper than " + std::to_string(most_nested));
-    skip_blanks();
-    switch (next()) {
-    case '{': return object(depth);
-    case '[': return list(depth);
-    case '"': return Json(std::make_unique<std::string>(text()));
-    default: break;
-    }
-    if (take_word("true"))
-      return Json(true);
-    if (take_word("false"))
-      return Json(false);
-    if (take_word("null"))
-      return Json();
-    return number();
+    open_.push_back({std::move(members), std::move(list), ""});
+    return true;
+  }
+  bool add(Json value) {
+    if (open_.empty())
+      root_ = std::move(value);
+    else if (Open &in = open_.back(); in.list)
+      in.list->push_back(std::move(value));
+    else
+      in.members->push_back({std::move(in.name), std::move(value)});
+    return true;
   }
 
-  Json list(unsigned depth) {
-    auto out = std::make_unique<Json::List>();
-    ++at_;
-    if (!take(']')) {
-      do
-        out->push_back(value(depth + 1));
-      while (take(','));
-      demand(']', "a list does not end");
-    }
-    return Json(std::move(out));
-  }
-
-  Json object(unsigned depth) {
-    auto out = std::make_unique<Json::Members>();
-    ++at_;
-    if (!take('}')) {
-      do {
-        skip_blanks();
-        if (next() != '"')
-          malformed("a name is missing");
-        std::string name = text();
-        demand(':', "a name has no value");
-        Json of_name = value(depth + 1);
-        out->push_back({std::move(name), std::move(of_name)});
-      } while (take(','));
-      demand('}', "an object does not end");
-    }
-    std::sort(out->begin(), out->end(), [](const auto &a, const auto &b) { return a.name < b.name; });
-    auto twice =
-        std::adjacent_find(out->begin(), out->end(), [](const auto &a, const auto &b) { return a.name == b.name; });
-    if (twice != out->end())
-      throw Error("its JSON gives " + printable(twice->name, 100) + " twice");
-    return Json(std::move(out));
-  }
-
-  bool take_digits() {
-    const u64 begin = at_;
-    while (next() >= '0' && next() <= '9')
-      ++at_;
-    return at_ > begin;
-  }
-  Json number() {
-    const u64 begin = at_;
-    const bool negative = next() == '-';
-    at_ += negative;
-    const bool zero = next() == '0';
-    const u64 first_digit = at_;
-    if (!take_digits() || (zero && at_ > first_digit + 1))
-      malformed("a value is missing, or is none");
-    bool is_integer = true;
-    if (next() == '.') {
-      is_integer = false;
-      ++at_;
-      if (!take_digits())
-        malformed("a number ends in its point");
-    }
-    if (next() == 'e' || next() == 'E') {
-      is_integer = false;
-      ++at_;
-      if (next() == '+' || next() == '-')
-        ++at_;
-      if (!take_digits())
-        malformed("a number has no exponent");
-    }
-    const char *digits = text_.data() + begin, *end = text_.data() + at_;
-    u64 large = 0;
-    i64 below_zero = 0;
-    if (is_integer && !negative && std::from_chars(digits, end, large).ec == std::errc())
-      return Json(large);
-    if (is_integer && negative && std::from_chars(digits, end, below_zero).ec == std::errc())
-      return Json(below_zero);
-    return Json(Json::Fraction{});
-  }
-
-  std::string text() {
-    std::string out;
-    for (++at_; next() != '"';) {
-      if (at_ == text_.size())
-        malformed("a text does not end");
-      const u64 length = utf8_length(text_.substr(at_));
-      if (!length)
-        malformed("a text is not UTF-8");
-      if (static_cast<u8>(next()) < 0x20)
-        malformed("a text has a control character in it");
-      if (next() == '\\') {
-        append_escaped(out);
-        continue;
-      }
-      out += text_.substr(at_, length);
-      at_ += length;
-    }
-    ++at_;
-    return out;
-  }
-
-  void append_escaped(std::string &out) {
-    constexpr std::string_view letters = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
-    ++at_;
-    if (next() == 'u')
-      return append_code_point(out);
-    const auto which = letters.find(next());
-    if (at_ == text_.size() || which == letters.npos)
-      malformed("an escape in a text is none");
-    out += meant[which];
-    ++at_;
-  }
-
-  u32 four_digits() { // behind the u
-    u32 out = 0;
-    ++at_;
-    const std::string_view digits = text_.substr(std::min<u64>(at_, text_.size()), 4);
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out, 16);
-    if (digits.size() < 4 || error != std::errc() || end != digits.data() + 4)
-      malformed("an escape in a text is none");
-    at_ += 4;
-    return out;
-  }
-  void append_code_point(std::string &out) {
-    u32 code = four_digits();
-    if (code >= 0xd800 && code < 0xdc00) {
-      if (!take_word("\\"))
-        malformed("half of a surrogate pair");
-      if (next() != 'u')
-        malformed("half of a surrogate pair");
-      const u32 low = four_digits();
-      if (low < 0xdc00 || low > 0xdfff)
-        malformed("half of a surrogate pair");
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    } else if (code >= 0xdc00 && code < 0xe000) {
-      malformed("half of a surrogate pair");
-    }
-    auto tail = [&](unsigned shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3f)); };
-    if (code < 0x80) {
-      out += static_cast<char>(code);
-    } else if (code < 0x800) {
-      out += static_cast<char>(0xc0 | (code >> 6));
-      tail(0);
-    } else if (code < 0x10000) {
-      out += static_cast<char>(0xe0 | (code >> 12));
-      tail(6), tail(0);
-    } else {
-      out += static_cast<char>(0xf0 | (code >> 18));
-      tail(12), tail(6), tail(0);
-    }
-  }
-
-  std::string_view text_;
-  u64 at_ = 0;
+  std::vector<Open> open_;
+  Json root_;
 };
 
 template <class T, class Value> const T &demanded(const Value &value, const char *what) {
@@ -271,7 +127,14 @@ std::string Json::shown() const {
   return is_list() ? "a list" : is_object() ? "an object" : "a fraction";
 }
 
-Json parse_json(std::string_view text) { return JsonParser(text).whole(); }
+// nlohmann would stop at a NUL.
+Json parse_json(std::string_view text) {
+  if (text.find('\0') != text.npos)
+    throw Error("its JSON is malformed: it contains a NUL");
+  TreeBuilder builder;
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
 
 std::string json_quoted(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";

@@ -1,6 +1,7 @@
-// Json: a text in JSON, read into a tree that is not changed any more. The text is untrusted: what is malformed, nested
-// deeper than 64, or named twice in one object is an Error. A tree takes some 16 bytes per byte of text at most. Taking
-// it apart needs no memory, so that a dump can be given up when there is none left. Any thread may read it.
+// Json: a text in JSON, read by nlohmann's parser into a tree that is not changed any more. The text is untrusted: what
+// is malformed, nested deeper than 64, or named twice in one object is an Error. A tree takes some 16 bytes per byte of
+// text at most. Unlike nlohmann's own trees, destroying one allocates nothing, so that a dump can be given up when
+// there is no memory left. Any thread may read it.
 #pragma once
 #include "base/integers.h"
 
