@@ -146,7 +146,7 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
                     flies && group.in_flight->is_nested, e.address, e.inner ? Cell(e.inner) : Cell(),
                     inner.empty() ? Cell() : Cell(inner), grouping.message(e),
                     !stack.empty()     ? Cell(stack.front())
-                    : e.is_stack_known ? Cell("(never thrown)")
+                    : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
                                        : Cell(),
                     e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell()});
   }

@@ -101,7 +101,23 @@ def looked_at(dnheap, path, kind, truth, account):
         problems += thrown(dnheap, path, truth["thrown"])
     if kind == "overflow":
         problems += recursion(dnheap, path)
+    if kind in ENDED_BY:
+        problems += ended_by(dnheap, path, kind)
     return problems, answers
+
+
+# The first exception that dnheap tells of, the one inside it, and the methods that it has passed through.
+ENDED_BY = {"unhandled": ("Failure", None, ["Program.Crash", "Program.Main"]),
+            "failfast": ("System.ExecutionEngineException", "Failure", []),
+            "overflow": ("System.StackOverflowException", None, [])}
+
+
+def ended_by(dnheap, path, kind):
+    """The exception that ended the process comes first, with the thread that had it."""
+    row = matrix.answer(dnheap, "exceptions", path)["tables"]["exceptions"][0]
+    found = (row["type"], row["inner_type"], row["stack"])
+    problems = [] if found == ENDED_BY[kind] else [f"the exception that ended the process is {found}, not {ENDED_BY[kind]}"]
+    return problems + ([] if row["os_id"] else [f"no thread has the exception that ended the process: {row}"])
 
 
 def thrown(dnheap, path, address):
