@@ -33,7 +33,7 @@ constexpr const char *texts[answer_part_count] = {
     "data of segments may be missing",
     "data of the GC may be missing",
     "the layout was learned from elsewhere",
-    "methods on stacks may have no names, and what they hold be told word by word",
+    "methods on stacks and threads may have no names or states, and what stacks hold be told word by word",
 };
 
 struct Value {
@@ -70,6 +70,9 @@ constexpr Value values[] = {
     {"Thread.RuntimeThreadLocals", contexts},
     {"Thread.Frame", code},
     {"Thread.GCFrame", code},
+    {"Thread.State", code},
+    {"Thread.PreemptiveGCDisabled", code},
+    {"Thread.GCHandle", code},
     {"Thread.*", {}}, // exceptions and the like, which nobody asks for
     {"RuntimeThreadLocals.*", contexts},
     {"EEAllocContext.*", contexts | gc},

@@ -206,18 +206,11 @@ report::Table problems_table(const std::vector<Stack> &stacks, bool is_asked) {
 
 } // namespace
 
-Plan plan_stack(const Question &question) { return Plan(question.references ? Pass::index : Pass::runtime); }
+Plan plan_stack(const Question &question) { return Plan(question.references ? Pass::index : Pass::tally); }
 
 report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
-  report::Answer answer; // what is held is asked of the heap, all else is not
-  if (question.references)
-    answer = begin_answer(snapshot, "stack");
+  report::Answer answer = begin_answer(snapshot, "stack");
   const Runtime &runtime = snapshot.runtime();
-  if (!question.references) {
-    answer.command = "stack";
-    answer.target = target_facts(snapshot.target(), &runtime);
-    answer.headline = target_headline(snapshot.target(), &runtime);
-  }
   std::vector<std::string> list_problems;
   const std::vector<ThreadData> threads = runtime.threads(list_problems);
   std::vector<Stack> stacks;

@@ -61,9 +61,7 @@ report::Table problems_table(std::vector<report::Row> rows, bool is_asked) {
 
 report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
   const Runtime &runtime = snapshot.runtime();
-  report::Answer answer;
-  answer.command = "threads";
-  answer.target = target_facts(snapshot.target(), &runtime);
+  report::Answer answer = begin_answer(snapshot, "threads");
   std::vector<std::string> list_problems;
   const std::vector<ThreadData> threads = runtime.threads(list_problems);
   Counts counts;
@@ -86,9 +84,8 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
                    {"waits_for", "Waits for", Kind::text},
                    {"address", "Thread", Kind::address, Shown::in_data}};
   table.set_rows(std::move(rows));
-  answer.headline = target_headline(snapshot.target(), &runtime) + "; " + count_text(counts.living) +
-                    (counts.living == 1 ? " thread lives" : " threads live") +
-                    (counts.ended ? ", " + count_text(counts.ended) + " ended or not started" : "");
+  answer.headline += "; " + count_text(counts.living) + (counts.living == 1 ? " thread lives" : " threads live") +
+                     (counts.ended ? ", " + count_text(counts.ended) + " ended or not started" : "");
   if (counts.incomplete)
     answer.headline +=
         "; " + count_text(counts.incomplete) + (counts.incomplete == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");

@@ -112,10 +112,10 @@ constexpr Verb all_verbs[] = {
      .question = "which threads are there, and where does each stand?",
      .details = "One row per thread of the runtime: its ids, name and state, how many methods stand on its stack, the "
                 "innermost of them, and what it seems to wait for. Threads that have ended are listed as long as their "
-                "objects live. Reads no object but theirs.",
+                "objects live.",
      .tables = {"threads", "problems"},
      .parts = names | code | thread_ids | stacks,
-     .plan = [](const Question &) { return Plan(Pass::runtime); },
+     .plan = [](const Question &) { return Plan(Pass::tally); },
      .answer = answer_threads},
     {.name = "stack",
      .question = "where does each thread stand, and what does it hold?",

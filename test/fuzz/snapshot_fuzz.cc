@@ -76,6 +76,8 @@ std::vector<Question> questions(const Verb &verb, const std::vector<std::string>
   Question question;
   question.values = question.closure = question.all = true; // where a verb does not know them, it does not look
   question.top = 50;
+  if (verb.subject && verb.subject.is_optional)
+    out.push_back(question);
   if (verb.subject)
     for (const std::string &subject : subjects) {
       const bool of_type = !subject.starts_with("0x") || &subject == &subjects[4];
