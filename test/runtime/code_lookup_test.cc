@@ -1,6 +1,7 @@
 // Code address → method, on synthetic code: of both kinds of nibble maps with a brute-force twin, of ReadyToRun images
 // with funclets, filters, a composite one, and pages that are missing.
 #include "runtime/coreclr/code_lookup.h"
+#include "runtime/vm/ready_to_run_header.h"
 #include "support/block.h"
 
 #include <gtest/gtest.h>
@@ -243,7 +244,7 @@ public:
   ImageBuilder(CodeBuilder &builder, u32 count, std::vector<u32> funclets, bool composite, u16 major)
       : b(builder), image(b.format, code_base), functions(count) {
     header = image.reserve(0x400, 4);
-    image.word(header, ReadyToRunCode::signature);
+    image.word(header, ready_to_run_signature);
     image.half(header + 4, major);
     const Address table = image.reserve(12 * count, 4), unwind = image.reserve(16 * count, 4);
     for (u32 i = 0; i < count; ++i) {
@@ -340,10 +341,10 @@ TEST(CodeLookup, ReadyToRunImages) {
 }
 
 TEST(CodeLookup, VersionsOfImages) {
-  EXPECT_EQ(ReadyToRunCode::gc_info_version(9), 3u);
-  EXPECT_EQ(ReadyToRunCode::gc_info_version(10), 3u);
-  EXPECT_EQ(ReadyToRunCode::gc_info_version(16), 4u);
-  EXPECT_EQ(ReadyToRunCode::gc_info_version(21), 5u);
+  EXPECT_EQ(ready_to_run_gc_info_version(9), 3u);
+  EXPECT_EQ(ready_to_run_gc_info_version(10), 3u);
+  EXPECT_EQ(ready_to_run_gc_info_version(16), 4u);
+  EXPECT_EQ(ready_to_run_gc_info_version(21), 5u);
 }
 
 // Whatever the map holds, a look-up ends, and reads nothing that is not there.
