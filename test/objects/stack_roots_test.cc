@@ -31,7 +31,7 @@ public:
 
 struct Walked : Opened {
   explicit Walked(HeapBuilder &heap)
-      : Opened(heap), walked(*target, target->modules.at(0), tables_for_all_formats()),
+      : Opened(heap), walked(*target, target->modules.at(0), runtime.descriptor(), {}),
         index(index_of(this->heap, runtime)), finder(index, this->heap, runtime) {}
 
   static ObjectIndex index_of(const Heap &heap, const Runtime &runtime) {
