@@ -82,7 +82,7 @@ TEST(Async, ThoseThatAreAlikeAreOneRow) {
     calls.method(calls.pay, -1, 0);                               // runs
     calls.method(calls.run, -2, 0, done);
     report::Answer answer = answer_of(calls.heap, "async");
-    std::vector<TextRow> rows = rows_of(answer, "calls");
+    std::vector<TextRow> rows = text_rows_of(answer, "calls");
     ASSERT_EQ(rows.size(), 3u);
     EXPECT_EQ(rows[0]["count"], "3");
     EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Pay Shop.Cart.Run");
@@ -92,7 +92,7 @@ TEST(Async, ThoseThatAreAlikeAreOneRow) {
     EXPECT_EQ(rows[1]["awaits"], "nothing: it runs");
     EXPECT_EQ(rows[2]["awaits"], "its turn to run");
     u64 pending = 0;
-    for (TextRow &row : rows_of(answer, "tasks"))
+    for (TextRow &row : text_rows_of(answer, "tasks"))
       if (row["status"] == "WaitingForActivation")
         pending += std::stoull(row["count"]);
     EXPECT_EQ(pending, 11u);
@@ -108,7 +108,7 @@ TEST(Async, SeveralAtOnce) {
   calls.of_type(calls.delay, waiting, all);
   calls.method(calls.run, 4, all);
   report::Answer answer = answer_of(calls.heap, "async");
-  std::vector<TextRow> rows = rows_of(answer, "calls");
+  std::vector<TextRow> rows = text_rows_of(answer, "calls");
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]["count"], "2");
   EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Pay Shop.Cart.Run");
@@ -123,7 +123,7 @@ TEST(Async, MethodsThatAwaitThemselvesAreTold) {
   const Address third = calls.method(calls.run, 1, 0);
   calls.await(third, third);
   report::Answer answer = answer_of(calls.heap, "async");
-  std::vector<TextRow> rows = rows_of(answer, "calls");
+  std::vector<TextRow> rows = text_rows_of(answer, "calls");
   ASSERT_EQ(rows.size(), 2u);
   for (TextRow &row : rows)
     EXPECT_EQ(row["awaits"], "itself, through others");
@@ -137,7 +137,7 @@ TEST(Async, DeepStacksAreCut) {
   for (int i = 0; i < 100000; ++i)
     inner = calls.method(calls.pay, 0, inner);
   report::Answer answer = answer_of(calls.heap, "async");
-  std::vector<TextRow> rows = rows_of(answer, "calls");
+  std::vector<TextRow> rows = text_rows_of(answer, "calls");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["count"], "1");
   EXPECT_LT(rows[0]["stack"].size(), 20000u);

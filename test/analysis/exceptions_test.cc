@@ -48,7 +48,7 @@ TEST(Exceptions, ThoseThatAreAlikeAreOneRow) {
     shop.exception(shop.failure, 0x80041235);
     shop.old.object(shop.other);
     report::Answer answer = answer_of(shop.heap, "exceptions");
-    std::vector<TextRow> rows = rows_of(answer, "exceptions");
+    std::vector<TextRow> rows = text_rows_of(answer, "exceptions");
     ASSERT_EQ(rows.size(), 4u);
     EXPECT_EQ(rows[0]["count"], "3");
     EXPECT_EQ(rows[0]["type"], "Shop.Failure");
@@ -59,7 +59,7 @@ TEST(Exceptions, ThoseThatAreAlikeAreOneRow) {
     EXPECT_EQ(rows[1]["address"], hex(outer));
     EXPECT_EQ(rows[2]["hresult"], "0x80041235");
     EXPECT_EQ(rows[3]["type"], "System.Exception");
-    EXPECT_TRUE(rows_of(answer, "stacks").empty());
+    EXPECT_TRUE(text_rows_of(answer, "stacks").empty());
   }
 }
 
@@ -83,7 +83,7 @@ TEST(Exceptions, AThreadDealsWithTheOneThatItsHandleHolds) {
     ASSERT_NE(handle, 0u);
     shop.heap.poke(shop.heap.threads[1].address + 0x300, handle, shop.heap.p);
     report::Answer answer = answer_of(shop.heap, "exceptions");
-    std::vector<TextRow> rows = rows_of(answer, "exceptions");
+    std::vector<TextRow> rows = text_rows_of(answer, "exceptions");
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0]["address"], hex(thrown));
     EXPECT_EQ(rows[0]["os_id"], std::to_string(shop.heap.threads[1].os_id));
@@ -104,7 +104,7 @@ TEST(Exceptions, AStackTraceThatIsNoneIsNotTold) {
       shop.old.store(one + 3 * shop.heap.p, array, shop.heap.p);
     }
     report::Answer answer = answer_of(shop.heap, "exceptions");
-    for (TextRow &row : rows_of(answer, "exceptions"))
+    for (TextRow &row : text_rows_of(answer, "exceptions"))
       EXPECT_EQ(row["thrown_in"], "") << name_of(shape);
     EXPECT_NE(answer.completeness->notes.size(), 0u);
   }

@@ -62,7 +62,7 @@ TEST(Locks, WhoHoldsAndWaits) {
     report::Answer answer = answer_of(locked.heap, "locks");
     const std::string first = std::to_string(locked.heap.threads[0].os_id),
                       second = std::to_string(locked.heap.threads[1].os_id);
-    std::vector<TextRow> rows = rows_of(answer, "locks");
+    std::vector<TextRow> rows = text_rows_of(answer, "locks");
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0]["object"], hex(locked.tills[0]));
     EXPECT_EQ(rows[0]["kind"], "monitor");
@@ -73,12 +73,12 @@ TEST(Locks, WhoHoldsAndWaits) {
     EXPECT_EQ(rows[1]["kind"], "thin_lock");
     EXPECT_EQ(rows[1]["owner_os_id"], second);
     EXPECT_EQ(rows[1]["recursion"], "3");
-    std::vector<TextRow> waits = rows_of(answer, "waits");
+    std::vector<TextRow> waits = text_rows_of(answer, "waits");
     ASSERT_EQ(waits.size(), 1u);
     EXPECT_EQ(waits[0]["os_id"], second);
     EXPECT_EQ(waits[0]["kind"], "lock");
     EXPECT_EQ(waits[0]["owner_os_id"], first);
-    EXPECT_TRUE(rows_of(answer, "deadlocks").empty());
+    EXPECT_TRUE(text_rows_of(answer, "deadlocks").empty());
     EXPECT_EQ(answer.headline.find("DEADLOCK"), std::string::npos);
   }
 }
@@ -92,7 +92,7 @@ TEST(Locks, TwoThatWaitForEachOther) {
       locked.wait(i, 1 - i, 0);
     }
     report::Answer answer = answer_of(locked.heap, "locks");
-    std::vector<TextRow> rows = rows_of(answer, "deadlocks");
+    std::vector<TextRow> rows = text_rows_of(answer, "deadlocks");
     ASSERT_EQ(rows.size(), 1u);
     const std::string first = std::to_string(locked.heap.threads[0].os_id),
                       second = std::to_string(locked.heap.threads[1].os_id);
@@ -112,10 +112,10 @@ TEST(Locks, PulsesAreNoLocks) {
     locked.hold(0, 0, 1, 0);
     locked.wait(1, 0, 1);
     report::Answer answer = answer_of(locked.heap, "locks");
-    std::vector<TextRow> waits = rows_of(answer, "waits");
+    std::vector<TextRow> waits = text_rows_of(answer, "waits");
     ASSERT_EQ(waits.size(), 1u);
     EXPECT_EQ(waits[0]["kind"], "pulse");
-    EXPECT_TRUE(rows_of(answer, "deadlocks").empty());
+    EXPECT_TRUE(text_rows_of(answer, "deadlocks").empty());
   }
 }
 
@@ -125,7 +125,7 @@ TEST(Locks, AnOwnerThatIsNotProvedIsNone) {
   locked.hold(0, 0, 1, 0);
   locked.heap.poke(locked.sync_blocks[0] + 8 + locked.heap.p, locked.heap.threads[1].os_id, locked.heap.p);
   report::Answer answer = answer_of(locked.heap, "locks");
-  std::vector<TextRow> rows = rows_of(answer, "locks");
+  std::vector<TextRow> rows = text_rows_of(answer, "locks");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["held"], "true");
   EXPECT_EQ(rows[0]["owner_os_id"], "");

@@ -40,7 +40,7 @@ report::Answer answer_of(HeapBuilder &heap, const char *name, const Question &qu
   throw std::logic_error(std::string("no verb ") + name);
 }
 
-std::vector<TextRow> rows_of(report::Answer &answer, const char *name) {
+std::vector<TextRow> text_rows_of(report::Answer &answer, const char *name) {
   std::vector<TextRow> out;
   for (report::Table &table : answer.tables)
     if (table.name == name)

@@ -13,6 +13,6 @@ namespace dnheap::test {
 using TextRow = std::map<std::string, std::string>; // by column; absent cells are empty
 
 report::Answer answer_of(HeapBuilder &heap, const char *verb, const Question &question = {});
-std::vector<TextRow> rows_of(report::Answer &answer, const char *table);
+std::vector<TextRow> text_rows_of(report::Answer &answer, const char *table);
 
 } // namespace dnheap::test
