@@ -136,6 +136,18 @@ ReadOutcome ExplicitFrames::from_context(Address context, FrameCaller &to) const
   return ReadOutcome::malformed("a CONTEXT of this processor is not understood");
 }
 
+// The registers that the throwing method saved lie further up the stack: that is where the GC writes where their
+// objects have moved to, and the CONTEXT keeps what was.
+void ExplicitFrames::follow_context_pointers(const ExplicitFrame &frame, Registers &to) const {
+  constexpr u64 pointers = 152, context = 288; // behind those to 16 vector registers
+  if (convention_->architecture != Architecture::x64 || software_context_ != context)
+    return;
+  for (const Saved &saved : transition_.registers)
+    if (const u64 place = word(frame.address + pointers + 8 * u64{saved.reg}).value_or(0))
+      if (const std::optional<u64> value = word(place))
+        to.set(saved.reg, *value, place);
+}
+
 ReadOutcome ExplicitFrames::from_block(Address block, FrameCaller &to) const {
   const std::optional<u64> ip = word(block + transition_.return_address);
   if (!ip)
@@ -203,7 +215,11 @@ ReadOutcome ExplicitFrames::caller(const ExplicitFrame &frame, Address stack_end
     break;
   }
   case FrameShape::transition: outcome = through(block_, [&](Address at) { return from_block(at, found); }); break;
-  case FrameShape::software_exception: outcome = context(frame.address + software_context_); break;
+  case FrameShape::software_exception:
+    outcome = context(frame.address + software_context_);
+    if (outcome)
+      follow_context_pointers(frame, found.registers);
+    break;
   case FrameShape::faulting_exception: outcome = context(frame.address + faulting_context_); break;
   case FrameShape::resumable: outcome = through(resumable_context_, context); break;
   case FrameShape::hijack: outcome = from_hijack(frame, found); break;
@@ -220,10 +236,19 @@ Address ExplicitFrames::method_desc(const ExplicitFrame &frame) const {
     const u64 method = word(frame.address + call_method_).value_or(0);
     return method & 1 || word(frame.address + call_return_).value_or(0) == 0 ? 0 : method;
   }
-  case FrameShape::transition:
-  case FrameShape::helper_method: return word(frame.address + method_).value_or(0);
+  case FrameShape::transition: return word(frame.address + method_).value_or(0);
+  case FrameShape::helper_method: // what was there before, until the runtime has looked it up
+    return word(frame.address + HelperMethodLayout(is_windows_).return_place).value_or(0)
+               ? word(frame.address + method_).value_or(0)
+               : 0;
   default: return 0;
   }
+}
+
+bool ExplicitFrames::caller_is_aborted(const ExplicitFrame &frame) const {
+  constexpr u32 throws = 1; // FRAME_ATTR_EXCEPTION
+  return frame.kind.caller_is_aborted() || (frame.kind.shape == FrameShape::helper_method &&
+                                            memory_->try_load<u32>(frame.address + 16).value_or(0) & throws);
 }
 
 void ExplicitFrames::reference(Address place, bool interior, std::vector<StackReference> &to) const {

@@ -49,6 +49,8 @@ public:
   ReadOutcome caller(const ExplicitFrame &frame, Address stack_end, const Code &code, FrameCaller &to) const;
   // Of a method that was called; 0: it says none.
   Address method_desc(const ExplicitFrame &frame) const;
+  // Its caller does not go on: it threw.
+  bool caller_is_aborted(const ExplicitFrame &frame) const;
   // References that it holds itself.
   void references(const ExplicitFrame &frame, std::vector<StackReference> &to) const;
   // Candidates: the arguments of a call that has just begun, in registers and on the stack. `on_stack`: as many bytes.
@@ -69,6 +71,7 @@ private:
   void resolve_transition(const ContractDescriptor &descriptor);
   std::optional<u64> word(Address at) const { return memory_->try_pointer(at); }
   ReadOutcome from_context(Address context, FrameCaller &to) const;
+  void follow_context_pointers(const ExplicitFrame &frame, Registers &to) const;
   ReadOutcome from_block(Address block, FrameCaller &to) const;
   ReadOutcome from_hijack(const ExplicitFrame &frame, FrameCaller &to) const;
   ReadOutcome from_helper_method(const ExplicitFrame &frame, Address stack_end, const Code &code,

@@ -13,6 +13,7 @@ constexpr u64 max_frames = 1 << 20;
 constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
 constexpr unsigned arm64_link_register = 30;
+constexpr u64 most_of_a_thread = 8192; // bytes of the runtime's Thread; it is smaller
 
 } // namespace
 
@@ -43,6 +44,7 @@ private:
   bool start();
   bool step_managed(const CodeBlock &code);
   bool step_explicit();
+  void undo_hijack(Registers &parent);
   // Notes why not all is known. The first reason counts. Always false.
   bool stop(const std::string &why, Address from);
   // The same, but what lies further out is looked at all the same.
@@ -193,6 +195,21 @@ void OneWalk::add_possible_slots(const GcInfo &info, StackFrame &frame) {
   }
 }
 
+// To stop a thread the runtime puts an address of its own in place of the one that a method returns to, and keeps that
+// one in the Thread, behind the place that it took it from.
+void OneWalk::undo_hijack(Registers &parent) {
+  if (walk_.convention_->architecture != Architecture::x64 || find(parent.ip))
+    return;
+  const Address place = parent.value[walk_.convention_->stack_pointer] - 8;
+  const Bytes thread = memory_.view_up_to(thread_.address, most_of_a_thread);
+  for (u64 at = 0; at + 16 <= thread.size(); at += 8)
+    if (load_pointer(thread.data() + at, memory_.format()) == place)
+      if (const Address ip = load_pointer(thread.data() + at + 8, memory_.format()); find(ip)) {
+        parent.ip = ip;
+        return;
+      }
+}
+
 WalkedStack OneWalk::run() {
   try {
     if (!start())
@@ -236,6 +253,7 @@ bool OneWalk::step_managed(const CodeBlock &code) {
   Registers parent = registers_;
   if (!unwind(code, parent))
     return false;
+  undo_hijack(parent);
   const Address parent_sp = parent.value[walk_.convention_->stack_pointer];
   if (parent_sp <= sp() || parent_sp > end_)
     return stop("a frame at " + hex(sp()) + " does not lead up the stack", sp());
@@ -419,7 +437,7 @@ bool OneWalk::step_explicit() {
                   now.address);
     registers_ = caller.registers;
     is_active_ = now.kind.caller_is_active();
-    is_aborted_ = now.kind.caller_is_aborted();
+    is_aborted_ = walk_.frames_.caller_is_aborted(now);
     add_candidates(caller, frame);
   }
   out_.frames.push_back(std::move(frame));
