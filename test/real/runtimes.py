@@ -114,6 +114,21 @@ def restore():
     return packs
 
 
+def crossgen(major):
+    """The compiler that makes ready-to-run code for a version's runtime; downloaded at the first call."""
+    pack = packages() / "microsoft.netcore.app.crossgen2.linux-x64" / VERSIONS[major]
+    if not (pack / ".nupkg.metadata").exists():
+        with lock():
+            done = run_sdk("restore", HERE / "packages" / "crossgen.csproj", f"-p:Version={VERSIONS[major]}",
+                           intermediate="obj-crossgen")
+            if done.returncode != 0:
+                errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]
+                raise Missing(f"NuGet cannot restore crossgen2: {errors[0].strip()}")
+    compiler = pack / "tools" / "crossgen2"
+    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    return compiler
+
+
 def windows_packs():
     """The folder of the runtime packs for Windows, by version; downloaded at the first call. For what dumps leave out."""
     packs = packages() / "microsoft.netcore.app.runtime.win-x64"

@@ -44,6 +44,51 @@ def build(program):
     return assembly
 
 
+def compiled(program, major):
+    """The program with ready-to-run code for a version's framework. Returns its .dll."""
+    source, output = build(program), runtimes.cache() / "programs" / f"{program}-{runtimes.VERSIONS[major]}"
+    assembly = output / source.name
+    runtimes.lay_out()
+    compiler = runtimes.crossgen(major)
+    with runtimes.lock():
+        if not assembly.exists() or assembly.stat().st_mtime < source.stat().st_mtime:
+            shutil.copytree(source.parent, output, dirs_exist_ok=True)
+            command = [compiler, source, "-r", runtimes.runtime(major) / "*.dll", "--targetos", "linux", "--targetarch", "x64",
+                       "-O", "-o", assembly]
+            done = subprocess.run([str(part) for part in command], env=dict(os.environ, DOTNET_ROOT=str(runtimes.dotnet_root())),
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                raise RuntimeError(f"compiling {assembly} ahead of time failed:\n{done.stdout}")
+    return assembly
+
+
+# Of the framework: what is compiled into one image.
+COMPOSED = ("System.Private.CoreLib", "System.Runtime", "System.Threading", "System.Collections", "System.Console", "System.Memory",
+            "System.Linq")
+
+
+def composite_root(major):
+    """An installation in which a part of the framework is one composite image, as self-contained programs may have it."""
+    version = runtimes.VERSIONS[major]
+    source, root = runtimes.lay_out(), runtimes.cache() / f"dotnet-composite-{version}"
+    folder = root / "shared" / "Microsoft.NETCore.App" / version
+    compiler = runtimes.crossgen(major)
+    with runtimes.lock():
+        if (folder / "framework-r2r.dll").exists():
+            return root
+        for file in (source / "dotnet", *(source / "host").rglob("*.so"), *runtimes.runtime(major).iterdir()):
+            if file.stem not in COMPOSED or file.suffix != ".dll":
+                runtimes.link(file, root / file.relative_to(source))
+        command = [compiler, *(runtimes.runtime(major) / f"{name}.dll" for name in COMPOSED), "--composite", "--inputbubble", "-r",
+                   runtimes.runtime(major) / "*.dll", "--targetos", "linux", "--targetarch", "x64", "-O", "-o", folder / "framework-r2r.dll"]
+        done = subprocess.run([str(part) for part in command], env=dict(os.environ, DOTNET_ROOT=str(source)), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            (folder / "framework-r2r.dll").unlink(missing_ok=True)
+            raise RuntimeError(f"compiling the framework into one image failed:\n{done.stdout}")
+    return root
+
+
 def limits():
     """Threads get 1 MiB of stack instead of 8: createdump writes all of it. Cores of any size are allowed."""
     resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
@@ -54,17 +99,18 @@ def limits():
 class Target:
     """A running target program that has said its truth and waits."""
 
-    def __init__(self, program, major, server=False, gc="regions", arguments=(), settings=None):
+    def __init__(self, program, major, server=False, gc="regions", arguments=(), settings=None, ahead=False, root=None):
         self.major = major
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("DOTNET_", "COMPlus_"))}
-        environment["DOTNET_ROOT"] = str(runtimes.lay_out())
+        root = root or runtimes.lay_out()
+        environment["DOTNET_ROOT"] = str(root)
         environment["DOTNET_gcServer"] = "1" if server else "0"
         if GC_LIBRARIES[gc]:
             environment["DOTNET_GCName"] = GC_LIBRARIES[gc]
         environment.update(settings or {})
-        command = [runtimes.dotnet_root() / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major],
-                   "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json", build(program), *arguments]
+        command = [root / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major], "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json",
+                   compiled(program, major) if ahead else build(program), *arguments]
         self.start(command, environment, f"{program} on .NET {major}")
 
     def start(self, command, environment, label):

@@ -100,7 +100,7 @@ namespace Stacks
         public static void StartMany(int count)
         {
             for (int i = 0; i < count; i++)
-                Stage.Start(Waits, waits: false);
+                Stage.Start(Waits, waits: false, stack: 128 << 10); // dumps hold all of it
         }
         static void Waits()
         {

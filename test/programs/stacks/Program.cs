@@ -1,7 +1,7 @@
 // Threads, each stopped in one way in which managed code can be stopped, and each holding an object of a type of its own,
 // Held.X, by a frame alone: `stacks [idle] [unhandled] [spin] [collect] [many N]`.
 // Its truth has "held": a list of
-//   {"scenario": "Sleep", "type": "Held.Sleep", "count": 1, "by": "reference", "os_id": 4711, "managed_id": 12,
+//   {"scenario": "Sleep", "thread": "Sleep", "type": "Held.Sleep", "count": 1, "by": "reference", "os_id": 4711, "managed_id": 12,
 //    "address": "0x…", "trace": ["Stacks.Idle.Sleep() in …/Idle.cs:line 70", …]}
 // "by" is interior where only a pointer into the object is left, pinned where `fixed` holds it, argument where only what a
 // method was called with does, nothing where optimised code holds it no longer. "trace" is what Environment.StackTrace said

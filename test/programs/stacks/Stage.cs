@@ -16,7 +16,7 @@ namespace Stacks
     {
         class Said
         {
-            public string Scenario, Trace;
+            public string Scenario, Thread, Trace;
             public WeakReference Held;
             public Type Type;
             public int Count, OsId, ManagedId;
@@ -32,10 +32,10 @@ namespace Stacks
         static extern int gettid();
 
         // Each in a thread of its own. It must call Ready once.
-        public static Thread Start(ThreadStart body, bool waits = true)
+        public static Thread Start(ThreadStart body, bool waits = true, int stack = 0)
         {
             ready.AddCount();
-            var thread = new Thread(body) { IsBackground = true, Name = body.Method.Name };
+            var thread = new Thread(body, stack) { IsBackground = true, Name = body.Method.Name };
             if (waits)
                 waiting.Add(thread);
             thread.Start();
@@ -56,6 +56,7 @@ namespace Stacks
                 said.Add(new Said
                 {
                     Scenario = trace.GetFrame(0)?.GetMethod()?.Name ?? held.GetType().Name,
+                    Thread = System.Threading.Thread.CurrentThread.Name,
                     Trace = trace.ToString(),
                     Held = new WeakReference(held, true),
                     Type = held.GetType(),
@@ -99,6 +100,7 @@ namespace Stacks
             {
                 object held = one.Held.Target;
                 text.Append(text[^1] == '[' ? "" : ", ").Append("{\"scenario\": ").Append(Json(one.Scenario));
+                text.Append(", \"thread\": ").Append(one.Thread == null ? "null" : Json(one.Thread));
                 text.Append(", \"type\": ").Append(Json(TypeNames.Of(one.Type)));
                 text.Append(", \"count\": ").Append(one.Count);
                 text.Append(", \"by\": ").Append(Json(one.By.ToString().ToLowerInvariant()));

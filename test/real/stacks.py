@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+"""Threads, frames and what frames hold: a program whose threads are stopped in every way there is (../programs/stacks), dumped;
+dnheap must agree with ClrMD, slot by slot, and with what the program says of itself.
+
+    stacks.py --list --sample                     the kinds that a short run makes, written MODE:MAJOR:GC:DUMP; --all: all of them
+    stacks.py DNHEAP --one optimised:9:svr:gcore  starts that program, dumps it, compares, deletes the dumps
+
+    tiered       code as it is by default: the framework's compiled ahead of time, the program's not optimised
+    optimised    all code is
+    compiled     the program is compiled ahead of time, too
+    composite    much of the framework is compiled into one image
+    debug        the program is compiled as for a debugger
+    spin         threads stopped amid loops that never wait
+    collect      threads that allocate while another one collects without end
+    many         3,000 threads
+
+DUMP is heap, full or gcore (of which the witness knows no stacks: it looks at a full dump of the same process). Exit codes are
+those of matrix.py. Where ClrMD is known to be wrong, `ClrmdIsWrong` says why, and what proves it.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import live
+import matrix
+import targets
+import witness
+
+ARGUMENTS = {"tiered": ["idle", "unhandled"], "optimised": ["idle", "unhandled"], "debug": ["idle", "unhandled"],
+             "compiled": ["idle", "unhandled"], "composite": ["idle", "unhandled"], "spin": ["spin"],
+             "collect": ["collect"], "many": ["many", "3000"]}
+SETTINGS = {"optimised": {"DOTNET_TieredCompilation": "0"}}
+AT_REST = ("tiered", "optimised", "compiled", "composite", "debug", "many")  # nothing changes between two dumps
+ALL, HEAPS = ("heap", "full", "gcore"), ("wks", "svr")
+DUMPS = {"tiered": (HEAPS, ALL), "optimised": (HEAPS, ALL), "debug": (("wks",), ALL), "compiled": (("wks",), ALL),
+         "composite": (("wks",), ("heap", "gcore")), "spin": (HEAPS, ("heap", "full")), "collect": (HEAPS, ("heap", "full")),
+         "many": (("wks",), ("heap",))}
+KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items() for major in (8, 9, 10) for gc in heaps for dump in dumps]
+SAMPLE = ["tiered:10:wks:heap", "optimised:9:svr:gcore", "spin:8:wks:full"]  # even a short run makes these
+
+TRIES = 10  # of createdump, which fails when a thread ends meanwhile
+
+
+# Names. ClrMD and the runtime's own stack traces spell generic arguments, by-references and namespaces of parameters in other ways.
+
+def without_arguments(text):
+    """Without generic arguments and arity; what compilers call <Main>$ or <>c stays."""
+    text = re.sub(r"`\d+", "", text)
+    out, depth = [], 0
+    for i, c in enumerate(text):
+        opens = c == "<" and (depth or (i and (text[i - 1].isalnum() or text[i - 1] in "_>") and not text[i - 1:i + 1] == ".<"))
+        opens = opens or (c == "[" and (depth or text[i + 1:i + 2] not in ("]", ",", "*")))
+        if opens:
+            depth += 1
+        elif depth and c in ">]":
+            depth -= 1
+        elif not depth:
+            out.append(c)
+    return "".join(out)
+
+
+def parameter(text):
+    text = text.strip().replace(" ByRef", "&")
+    by_reference = re.match(r"(ref|in|out) ", text)
+    if by_reference:
+        text = text[by_reference.end():] + "&"
+    return re.split(r"[.+]", text)[-1]
+
+
+def method_name(signature):
+    """(Type.Method, [short types of parameters]) of a signature."""
+    text = without_arguments(re.sub(r"^\[\w+\] ?", "", signature))  # the kind of an explicit frame
+    name, _, rest = text.partition("(")
+    inside = rest.rpartition(")")[0]
+    return name.replace("+", "."), [parameter(one) for one in inside.split(",")] if inside else []
+
+
+def frame_name(signature):
+    """Type.Method as Environment.StackTrace has it: what the compiler made of an iterator or async method is that method."""
+    name = method_name(signature)[0]
+    if name.startswith("DynamicClass."):  # made at run time; stack traces name no class
+        return name[len("DynamicClass."):]
+    made = re.search(r"\.<(\w+)>d(__\w+)?\.", name)
+    return f"{name[:made.start()]}.{made.group(1)}" if made else name
+
+
+def trace_name(line):
+    return frame_name(line.split(" in /")[0].split(")+")[0])
+
+
+def short(names):
+    return " < ".join(names[:12])
+
+
+# Comparisons.
+
+class Found:
+    """What dnheap says of one dump, by thread."""
+
+    def __init__(self, dnheap, dump):
+        self.threads = {row["os_id"]: row for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
+        stacks = matrix.answer(dnheap, "stack", dump, "--all", "--roots")
+        self.frames, self.references = collections.defaultdict(list), collections.defaultdict(list)
+        for row in stacks["tables"]["frames"]:
+            self.frames[row["os_id"]].append(row)
+        for row in stacks["tables"]["references"]:
+            self.references[row["os_id"]].append(row)
+        self.incomplete = stacks["tables"]["problems"]
+        self.roots = matrix.answer(dnheap, "roots", dump)["tables"]["roots"]
+
+
+def frames_of(found, os_id):
+    return [row for row in found.frames[os_id] if row["kind"] == "managed"]
+
+
+def compare_frames(found, account, wrong):
+    """Managed frames of every thread: ip, sp, method and order."""
+    problems, equal, differ = [], 0, 0
+    for os_id, thread in account.items():
+        ours = [(row["ip"], row["sp"], method_name(row["method"] or "")) for row in frames_of(found, os_id)]
+        theirs = [(row["ip"], row["sp"], method_name(row["method"] or "") if row.get("method") else None)
+                  for row in thread["frames"] if row["kind"] == "ManagedMethod"]
+        if [row[:2] for row in ours] != [row[:2] for row in theirs]:
+            differ += 1
+            if not wrong.of_frames(os_id):
+                problems.append(f"thread {os_id}: {len(ours)} frames, ClrMD has {len(theirs)}: "
+                                f"{short([row[2][0] for row in ours])}; ClrMD: {short([(row[2] or ['?'])[0] for row in theirs])}")
+            continue
+        equal += 1
+        problems += [f"thread {os_id}: the method at {a[0]} is {a[2]}, ClrMD has {b[2]}" for a, b in zip(ours, theirs)
+                     if b[2] and a[2] != b[2]]
+    return problems, equal, differ
+
+
+def compare_references(found, account, wrong):
+    """What frames hold: every slot that ClrMD finds, and no other."""
+    problems, equal, extra = [], 0, collections.Counter()
+    for os_id, thread in account.items():
+        rest = list(found.references[os_id])
+        for row in sorted(thread["roots"], key=lambda row: row["address"] == "0x0"):  # ClrMD says of registers no address
+            match = best(rest, row)
+            if match is not None:
+                equal += 1
+                rest.remove(match)
+            elif not wrong.of_frames(os_id) and not is_known_difference(found, os_id, row):
+                problems.append(f"thread {os_id}: {row['type']} {row['object']} in {row['address']} {row['register']}{row['offset']:+} of "
+                                f"{row.get('method') or row.get('frame')} (interior {row['interior']}, pinned {row['pinned']}), says ClrMD")
+        frames = {row["index"]: row for row in found.frames[os_id]}
+        for row in rest:
+            frame = frames.get(row["index"], {"kind": "none", "method": None})
+            extra[frame["kind"]] += 1
+            if frame["kind"] == "managed" and not wrong.of_more_references(os_id):
+                problems.append(f"thread {os_id}: {row['type']} {row['object']} in {row['address'] or row['register']} of {frame['method']}, "
+                                f"which ClrMD has not: {row}")
+    return problems, equal, extra
+
+
+def is_known_difference(found, os_id, row):
+    """A byref to a place on the stack: ClrMD lists the object that this place holds, which counts where it is held. And what
+    .NET 9's frames that dispatch an exception hold, whose handler runs: the exception, which a handle holds."""
+    if row["interior"]:
+        return any(one["object"] == row["object"] and not one["interior"] for one in found.references[os_id])
+    dispatches = (row.get("method") or "").startswith("System.Runtime.EH.")
+    return dispatches and any(one["object"] == row["object"] and one["kind"].startswith("handle") for one in found.roots)
+
+
+def best(rows, wanted):
+    """The reference that ClrMD means: by slot and flags; of registers, where it has no slots, by object and flags."""
+    for row in sorted(rows, key=lambda row: not row["certain"]):
+        same = row["object"] == wanted["object"] and (row["interior"], row["pinned"]) == (wanted["interior"], wanted["pinned"])
+        if same and (wanted["address"] in (row["address"], "0x0") or row["address"] is None):
+            return row
+    return None
+
+
+def wanted_names(one):
+    """The end of a thread's stack as the program printed it. Who passes on what it made, or has done with it, may have been
+    replaced by the method that it called last."""
+    names = [trace_name(line) for line in one["trace"][1 if one["by"] in ("argument", "nothing") else 0:]]
+    # Of one call into native code .NET 10 prints two lines.
+    return [name for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+
+
+def traces(found, held):
+    """What the program printed of its stacks is there, in that order, up to the end of the stack."""
+    problems = []
+    for one in held:
+        rows = found.frames[one["os_id"]]
+        names = [frame_name(row["method"] or "") for row in rows]
+        # .NET 8 and 9 note which of the runtime's functions was called only when somebody asks.
+        unnamed = sum((row["method"] or "").startswith("[HelperMethodFrame") and not names[i] for i, row in enumerate(rows))
+        rest, missing = iter(names), []
+        for name in wanted_names(one):
+            if name not in names and unnamed:
+                unnamed -= 1
+            elif name not in rest:
+                missing.append(name)
+        if missing:
+            problems.append(f"{one['scenario']}: {missing[0]} is not in the stack of thread {one['os_id']}: {short(names)}")
+    return problems
+
+
+def holders(found, one):
+    """Methods whose frames hold an object of that type."""
+    frames = {row["index"]: row for row in found.frames[one["os_id"]]}
+    return {frames[row["index"]]["method"] for row in found.references[one["os_id"]] if row["type"] == one["type"]}
+
+
+def held_by_frames(found, held):
+    """Each object is held by a frame of its thread, and of the right method."""
+    problems = []
+    for one in held:
+        rows = [row for row in found.references[one["os_id"]] if row["type"] == one["type"]]
+        objects = {row["object"] for row in rows}
+        if one["by"] == "nothing" and one["address"] is None:
+            if objects:
+                problems.append(f"{one['scenario']}: {one['type']}, which the GC had freed, is held: {rows}")
+            continue
+        if len(objects) != one["count"]:
+            problems.append(f"{one['scenario']}: {len(objects)} of {one['count']} {one['type']} are held by thread {one['os_id']}")
+            continue
+        frames = {row["index"]: row for row in found.frames[one["os_id"]]}
+        methods = {frame_name(frames[row["index"]]["method"] or "") for row in rows if row["index"] in frames}
+        if one["by"] not in ("argument", "nothing") and trace_name(one["trace"][0]) not in methods:
+            problems.append(f"{one['scenario']}: {one['type']} is held by {methods}, not by {one['trace'][0]}")
+        for way in ("interior", "pinned"):
+            if one["by"] == way and not any(row[way] for row in rows):
+                problems.append(f"{one['scenario']}: {one['type']} is not held {way}: {rows}")
+    return problems
+
+
+def threads(found, held):
+    problems = []
+    for one in held:
+        row = found.threads.get(one["os_id"])
+        if row is None or row["managed_id"] != one["managed_id"]:
+            problems.append(f"{one['scenario']}: thread {one['os_id']} has the managed id {one['managed_id']}: {row}")
+            continue
+        methods = sum(not frame["left"] for frame in frames_of(found, one["os_id"]))
+        if row["frames"] != methods:
+            problems.append(f"{one['scenario']}: `threads` counts {row['frames']} frames, `stack` lists {methods}")
+        if row["name"] != one["thread"]:
+            problems.append(f"{one['scenario']}: thread {one['os_id']} is called {row['name']}, not {one['thread']}")
+    return problems
+
+
+def roots(found):
+    """`roots` has what `stack --roots` has, no more and no less, and names thread and method."""
+    ours = {(os_id, row["address"], row["object"]) for os_id, rows in found.references.items() for row in rows if row["certain"]}
+    # What native code of the runtime holds is of no frame.
+    listed = {(row["thread"], row["address"], row["object"]) for row in found.roots if row["kind"] == "stack" and row["name"] != "<runtime>"}
+    problems = [f"`roots` lacks thread {one[0]}, slot {one[1]}, {one[2]}" for one in sorted(ours - listed, key=str)[:5]]
+    problems += [f"only `roots` has thread {one[0]}, slot {one[1]}, {one[2]}" for one in sorted(listed - ours, key=str)[:5]]
+    return problems + [f"a root on a stack has no name: {row}" for row in found.roots if row["kind"] == "stack" and not row["name"]][:1]
+
+
+def paths(dnheap, dump, found, held):
+    """`path` on an object that only a frame holds names thread and method; what only pointers into it hold is alive."""
+    problems = []
+    for one in held:
+        if one["address"] is None or one["by"] == "nothing":
+            continue
+        rows = matrix.answer(dnheap, "path", dump, one["address"])["tables"]["paths"]
+        root = rows[0]["root"] if rows else {"kind": None}
+        method = trace_name(one["trace"][0])
+        kinds = ("stack", "stack_conservative") if one["by"] == "argument" else ("stack",)
+        if root["kind"] not in kinds or root["thread"] != one["os_id"]:
+            problems.append(f"{one['scenario']}: the path to {one['type']} {one['address']} is {rows}")
+        elif root["kind"] == "stack" and root["name"] not in holders(found, one):
+            problems.append(f"{one['scenario']}: the path to {one['type']} names none of {holders(found, one)}: {root}")
+    dead = {row["type"] for row in matrix.answer(dnheap, "stat", dump, "--dead")["tables"]["types"]}
+    return problems + [f"{one['type']} is called dead" for one in held if one["type"] in dead and one["by"] != "nothing"]
+
+
+class ClrmdIsWrong:
+    """Of which threads ClrMD's account is not to be compared with, and why. What proves it is the program: what it printed of its
+    own stack, and objects that its last collection left alive though nothing but a frame held them.
+
+    .NET 9: of optimised code ClrMD lacks what catch, finally and fault handlers hold. .NET 10: the DAC crashes on filters
+    and on first-chance and unhandled exceptions' events. Any: a thread whose return address was replaced to stop it ends there.
+    """
+
+    def __init__(self, account, failed, held):
+        self.failed, self.lost_frames, self.lost_objects = failed, {}, {}
+        for one in held:
+            thread = account.get(one["os_id"])
+            if thread is None:
+                continue
+            rest = iter([frame_name(row.get("method") or "") for row in thread["frames"]])
+            missing = [name for name in wanted_names(one) if "." in name and name not in rest]
+            if missing:
+                self.lost_frames[one["os_id"]] = f"ClrMD does not come to {missing[0]}"
+            alive = one["address"] is not None and one["by"] != "nothing"
+            if alive and one["type"] not in {row["type"] for row in thread["roots"]}:
+                self.lost_objects[one["os_id"]] = f"ClrMD has not what {one['scenario']} holds"
+
+    def of_frames(self, os_id):
+        return self.failed.get(os_id) or self.lost_frames.get(os_id)
+
+    def of_more_references(self, os_id):
+        return self.of_frames(os_id) or self.lost_objects.get(os_id)
+
+
+def run(dnheap, mode, major, gc, kind):
+    """All problems of one kind, in words."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-stacks-") as folder:
+        folder = pathlib.Path(folder)
+        program = "stacks-debug" if mode == "debug" else "stacks"
+        with targets.Target(program, major, gc == "svr", "regions", ARGUMENTS[mode], SETTINGS.get(mode),
+                            ahead=mode == "compiled", root=targets.composite_root(major) if mode == "composite" else None) as target:
+            time.sleep(1)
+            dump = dumped(target, kind, folder / "stacks.core")
+            looked_at = dumped(target, "full", folder / "full.core") if kind == "gcore" else dump
+            alive = live.ask(dnheap, "stack", ["-p", target.pid], "--all", "--roots") if mode in AT_REST else None
+            truth = target.truth
+        account, failed = witness.stacks(looked_at, major)
+        problems = compare(dnheap, dump, account, failed, truth, mode)
+        stacks = matrix.answer(dnheap, "stack", dump, "--all", "--roots")
+        return problems + as_live(alive, stacks, truth["held"]) + extracted(dnheap, dump, stacks, folder / "small.core")
+
+
+def rows_of(answer, only=None):
+    return {name: [row for row in answer["tables"][name] if only is None or row["os_id"] in only] for name in ("frames", "references")}
+
+
+def as_live(alive, stacks, held):
+    """The process itself has the stacks that a dump of it has. Threads of the runtime's own may have gone on."""
+    threads = {one["os_id"] for one in held}
+    return [f"of the process itself the table {name} differs" for name, rows in rows_of(stacks, threads).items()
+            if alive and rows_of(alive, threads)[name] != rows]
+
+
+def extracted(dnheap, dump, stacks, small):
+    """An extracted core, with values and without, has the same stacks."""
+    problems = []
+    for options in ((), ("--no-values",)):
+        done = subprocess.run([dnheap, "extract", dump, "-o", small, *options], capture_output=True, text=True, timeout=matrix.PATIENCE)
+        if done.returncode:
+            problems.append(f"extract {options} ended with code {done.returncode} and said: {done.stderr.strip()}")
+            continue
+        for name, rows in rows_of(matrix.answer(dnheap, "stack", small, "--all", "--roots")).items():
+            if rows != rows_of(stacks)[name]:
+                problems.append(f"extracted {options}: the table {name} differs: {len(rows)} rows, {len(rows_of(stacks)[name])} of the dump")
+        small.unlink()
+    return problems
+
+
+def dumped(target, kind, path):
+    for _ in range(TRIES):
+        try:
+            return target.dump(kind, path)
+        except RuntimeError as error:
+            last = error
+            time.sleep(2)
+    raise last
+
+
+def compare(dnheap, dump, account, failed, truth, mode):
+    found, held = Found(dnheap, dump), truth["held"]
+    wrong = ClrmdIsWrong(account, failed, held)
+    problems, equal, differ = compare_frames(found, account, wrong)
+    words, same, extra = compare_references(found, account, wrong)
+    problems += words
+    print(f"{len(account)} threads, {equal} with equal frames, {differ} where ClrMD differs; {same} references equal, others in frames "
+          f"that are {dict(extra)}")
+    for os_id in sorted({*account, *failed}):
+        if wrong.of_more_references(os_id):
+            print(f"thread {os_id}: {wrong.of_more_references(os_id)}")
+    problems += [f"the stack of thread {row['os_id']} could not be followed: {row['problem']}" for row in found.incomplete]
+    problems += traces(found, held) + held_by_frames(found, held) + threads(found, held) + roots(found)
+    if mode in AT_REST:
+        problems += paths(dnheap, dump, found, held)
+    if truth["many"]:
+        objects = {row["object"] for rows in found.references.values() for row in rows if row["type"] == "Held.Many"}
+        problems += [] if len(objects) == truth["many"] else [f"{len(objects)} of {truth['many']} Held.Many are held"]
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
+    parser.add_argument("--one", metavar="KIND", choices=KINDS)
+    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
+    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(SAMPLE if options.sample else KINDS))
+        return 0
+    if not (options.dnheap and options.one):
+        parser.error("say --list, or DNHEAP and --one KIND")
+    mode, major, gc, dump = options.one.split(":")
+    return matrix.exit_code(run, options.dnheap.resolve(), mode, int(major), gc, dump)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
