@@ -114,7 +114,6 @@ public:
     u64 libraries = 0, assemblies = 0;
     const std::set<Address> native_aot = native_aot_modules(target_);
     std::set<std::string> names;
-    std::set<Address> asked; // modules, by their base
     for (const Module &module : target_.modules)
       if (module.pe)
         names.insert(lower_case(module.file_name()));
@@ -131,10 +130,8 @@ public:
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies &&
                  (lacks_metadata(target_, module) || lacks_code(target_, module))) {
         module.inferred |= find_file(module, fit_managed_file);
-        asked.insert(module.base);
       }
     }
-    find_other_mappings(asked);
     for (const Module *program : programs_with_bundles(target_))
       if (find_file(*program, fit_bundle))
         for (Module &module : target_.modules)
@@ -149,18 +146,6 @@ public:
 
 private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
-
-  // An assembly that is mapped as a file may be mapped section by section, too, with all its metadata, and still lack
-  // pages of its code's GC info: what one mapping's file is used for, it is used for all.
-  void find_other_mappings(const std::set<Address> &asked) {
-    std::set<std::string> used;
-    for (const Provenance &one : target_.provenance)
-      if (one.outcome == Provenance::Outcome::used)
-        used.insert(one.module);
-    for (Module &module : target_.modules)
-      if (!module.pe && is_assembly(module.file_name()) && !asked.contains(module.base) && used.contains(module.path))
-        module.inferred |= find_file(module, fit_managed_file);
-  }
 
   // Whether what is used is inferred.
   bool find_file(const Module &module, Fit *fit) {
