@@ -52,6 +52,8 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
   const std::pair<Takes, bool Question::*> flags[] = {{Takes::all, &Question::all},
                                                       {Takes::closure, &Question::closure},
                                                       {Takes::tree, &Question::tree},
+                                                      {Takes::merge, &Question::merge},
+                                                      {Takes::roots, &Question::references},
                                                       {Takes::values, &Question::values},
                                                       {Takes::no_values, &Question::no_values}};
   for (auto [takes, flag] : flags)
