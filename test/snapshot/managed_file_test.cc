@@ -107,11 +107,11 @@ TEST(ManagedFile, AllMappingsOfAFileThatIsUsed) {
   DumpWithoutFiles dump({});
   TemporaryFolder folder;
   dump.write_files(folder);
-  Target target = dump.heap.target();
+  std::unique_ptr<Target> target = dump.heap.target();
   const std::vector<std::byte> file = dump.heap.assembly_file(dump.heap.modules[0]);
-  const auto first = std::find_if(target.modules.begin(), target.modules.end(),
+  const auto first = std::find_if(target->modules.begin(), target->modules.end(),
                                   [&](const Module &module) { return module.base == dump.heap.modules[0].image; });
-  ASSERT_NE(first, target.modules.end());
+  ASSERT_NE(first, target->modules.end());
   constexpr u64 away = u64{1} << 44, page = 4096;
   Module again = *first;
   again.base += away;
@@ -121,9 +121,9 @@ TEST(ManagedFile, AllMappingsOfAFileThatIsUsed) {
   }
   ASSERT_GT(file.size(), page);
   const u64 held = (file.size() - 1) / page * page; // all but the last page
-  target.memory.lay_under({{again.base, Bytes(file).first(held)}});
-  target.modules.push_back(again);
-  ASSERT_TRUE(target.memory.peek_up_to(again.base + held, 1).empty());
+  target->memory.lay_under({{again.base, Bytes(file).first(held)}});
+  target->modules.push_back(again);
+  ASSERT_TRUE(target->memory.peek_up_to(again.base + held, 1).empty());
   SnapshotOptions options;
   options.module_folders = {folder.path()};
   Snapshot snapshot(std::move(target), options);
