@@ -190,29 +190,22 @@ report::Table merged_table(const std::vector<Stack> &stacks) {
   return table;
 }
 
-report::Table problems_table(const std::vector<Stack> &stacks, bool is_asked) {
-  report::Table table;
-  table.name = "problems";
-  table.title = "Stacks that could not be followed to their end";
-  table.columns = {{"os_id", "OS id", Kind::number}, {"problem", "Why", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Stack &stack : stacks)
-    if (!stack.walked.is_complete())
-      rows.push_back({stack.thread.os_id, stack.walked.why_not});
-  table.shown = rows.empty() && !is_asked ? Shown::in_data : Shown::everywhere;
-  table.set_rows(std::move(rows));
-  return table;
-}
+// A table that is asked for by name needs no option besides.
+bool asks_for_references(const Question &question) { return question.references || question.table == "references"; }
+bool asks_for_merged(const Question &question) { return question.merge || question.table == "stacks"; }
 
 } // namespace
 
-Plan plan_stack(const Question &question) { return Plan(question.references ? Pass::index : Pass::tally); }
+Plan plan_stack(const Question &question) { return Plan(asks_for_references(question) ? Pass::index : Pass::tally); }
 
 report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "stack");
   const Runtime &runtime = snapshot.runtime();
   std::vector<std::string> list_problems;
   const std::vector<ThreadData> threads = runtime.threads(list_problems);
+  std::vector<StackProblem> problems;
+  for (const std::string &problem : list_problems)
+    problems.push_back({{}, problem});
   std::vector<Stack> stacks;
   u64 incomplete = 0;
   for (const ThreadData &thread : threads_of_subject(threads, question.subject)) {
@@ -220,21 +213,22 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     if (thread.os_id == u64{0})
       continue; // has ended, or has not started
     stacks.push_back(stack_of(runtime, thread));
-    incomplete += !stacks.back().walked.is_complete();
+    if (const WalkedStack &walked = stacks.back().walked; !walked.is_complete()) {
+      ++incomplete;
+      problems.push_back({thread.os_id, walked.why_not});
+    }
   }
   for (Stack &stack : stacks) // they refer to frames, which stay where they are now
     add_lines(runtime, stack);
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
-  answer.tables.push_back(question.merge ? merged_table(stacks) : frames_table(stacks));
-  if (question.references)
+  answer.tables.push_back(asks_for_merged(question) ? merged_table(stacks) : frames_table(stacks));
+  if (asks_for_references(question)) {
     answer.tables.push_back(references_table(snapshot, stacks));
-  if (question.references)
     add_name_notes(snapshot, answer);
-  answer.tables.push_back(problems_table(stacks, question.table == "problems"));
-  for (const std::string &problem : list_problems)
-    answer.tables[0].notes.push_back(problem);
-  answer.next_command = question.references
+  }
+  answer.tables.push_back(problems_table(problems, question.table == "problems"));
+  answer.next_command = asks_for_references(question)
                             ? "dnheap path " + shell_word(question.target) + " ADDR"
                             : "dnheap stack " + shell_word(question.target) +
                                   (question.subject.empty() ? "" : " " + shell_word(question.subject)) + " --roots";

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 namespace dnheap {
 
@@ -132,6 +133,38 @@ std::string waits_for(const Runtime &runtime, const WalkedStack &stack) {
       out = found->text;
   }
   return out;
+}
+
+report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked) {
+  using report::Cell;
+  using report::Kind;
+  using report::Shown;
+  std::vector<std::string> reasons; // in the order in which they first come
+  std::map<std::string, std::vector<u64>> threads_of;
+  for (const StackProblem &problem : problems) {
+    auto [it, is_new] = threads_of.try_emplace(problem.why);
+    if (is_new)
+      reasons.push_back(problem.why);
+    if (problem.os_id)
+      it->second.push_back(*problem.os_id);
+  }
+  report::Table table;
+  table.name = "problems";
+  table.title = "Stacks that could not be followed to their end";
+  table.columns = {{"os_ids", "", Kind::nested, Shown::in_data},
+                   {"threads", "OS id", Kind::text, Shown::in_text},
+                   {"problem", "Why", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const std::string &why : reasons) {
+    const std::vector<u64> &ids = threads_of[why];
+    std::string text = ids.empty() ? "-" : std::to_string(ids[0]);
+    if (ids.size() > 1)
+      text += " and " + count_text(ids.size() - 1) + " more";
+    rows.push_back({Cell(std::vector<Cell>(ids.begin(), ids.end())), std::move(text), why});
+  }
+  table.shown = rows.empty() && !is_asked ? Shown::in_data : Shown::everywhere;
+  table.set_rows(std::move(rows));
+  return table;
 }
 
 std::vector<ThreadData> threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject) {

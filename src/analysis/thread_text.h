@@ -1,5 +1,6 @@
 // What threads are called and what they seem to wait for, in words: for the verbs that list threads. One thread.
 #pragma once
+#include "report/table.h"
 #include "runtime/runtime.h"
 
 #include <optional>
@@ -17,6 +18,15 @@ std::string thread_state(const ThreadDetails &details);
 std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
 // By the innermost methods: "a lock", "sleep"; empty: it does not wait in a way that is known.
 std::string waits_for(const Runtime &runtime, const WalkedStack &stack);
+
+// Why a thread's stack, or the list of threads, could not be followed to its end.
+struct StackProblem {
+  std::optional<u64> os_id; // nothing: of no single thread
+  std::string why;
+};
+// The table `problems`: one row for each reason, in their order, with the threads that have it. Text shows it only
+// where there is one, or where it is asked for.
+report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked);
 
 // The threads that a word means: one operating system's id, else a managed id, else the address of a Thread; of an
 // empty word all. Throws NotFound where there is none.

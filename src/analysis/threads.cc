@@ -21,7 +21,7 @@ struct Counts {
 };
 
 report::Row thread_row(const Runtime &runtime, const ThreadData &thread, Counts &counts,
-                       std::vector<report::Row> &why) {
+                       std::vector<StackProblem> &why) {
   const ThreadDetails details = runtime.thread_details(thread);
   const bool lives = thread.os_id != u64{0};
   ++(lives ? counts.living : counts.ended);
@@ -47,16 +47,6 @@ report::Row thread_row(const Runtime &runtime, const ThreadData &thread, Counts 
           thread.address};
 }
 
-report::Table problems_table(std::vector<report::Row> rows, bool is_asked) {
-  report::Table table;
-  table.name = "problems";
-  table.title = "Stacks that could not be followed to their end";
-  table.columns = {{"os_id", "OS id", Kind::number}, {"problem", "Why", Kind::text}};
-  table.shown = rows.empty() && !is_asked ? Shown::in_data : Shown::everywhere;
-  table.set_rows(std::move(rows));
-  return table;
-}
-
 } // namespace
 
 report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
@@ -65,9 +55,10 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
   std::vector<std::string> list_problems;
   const std::vector<ThreadData> threads = runtime.threads(list_problems);
   Counts counts;
-  std::vector<report::Row> rows, problems;
+  std::vector<report::Row> rows;
+  std::vector<StackProblem> problems;
   for (const std::string &problem : list_problems)
-    problems.push_back({Cell(), problem});
+    problems.push_back({{}, problem});
   for (const ThreadData &thread : threads) {
     snapshot.watch().check();
     rows.push_back(thread_row(runtime, thread, counts, problems));
@@ -90,7 +81,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
     answer.headline +=
         "; " + count_text(counts.incomplete) + (counts.incomplete == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
   answer.tables.push_back(std::move(table));
-  answer.tables.push_back(problems_table(std::move(problems), question.table == "problems"));
+  answer.tables.push_back(problems_table(problems, question.table == "problems"));
   answer.next_command = "dnheap stack " + shell_word(question.target) + " --all --merge";
   return answer;
 }

@@ -55,6 +55,10 @@ std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOpti
       tables.push_back(&table);
     names += (names.empty() ? "" : ", ") + table.name;
   }
+  // One that this reader is spared, since it is empty, say, is shown to who asks for it.
+  for (const Table &table : answer.tables)
+    if (tables.empty() && options.table == table.name)
+      tables.push_back(&table);
   if (tables.empty() && !options.table.empty())
     throw NotFound("no table '" + options.table + "' in the answer of '" + answer.command + "'; it has: " + names);
   return tables;
