@@ -51,7 +51,7 @@ void ask_all_verbs(Snapshot &snapshot, const Question &question) {
   all.target = question.target;
   if_it_can_be_told([&] { snapshot.prepare(Pass::index); }); // one walk for all of them
   for (const Verb &verb : verbs())
-    if (verb.answer && !verb.makes_file && !verb.subject && !verb.reads_objects_only)
+    if (verb.answer && !verb.makes_file && (!verb.subject || verb.subject.is_optional) && !verb.reads_objects_only)
       if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
   if_it_can_be_told([&] { snapshot.owners(); });
 }

@@ -107,7 +107,6 @@ void Heap::for_each_block_parallel(
   dnheap::Snapshot &of = state_->inside();
   const ObjectIndex &index = of.index();
   const References &references = of.references();
-  const std::span<const ObjectRange> ranges = of.heap().ranges();
   struct Worker {
     explicit Worker(const References &of) : reader(of) {}
     ReferenceReader reader;

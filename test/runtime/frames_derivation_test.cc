@@ -28,7 +28,7 @@ constexpr Version versions[] = {{"8.0", true, true, false},    {"8.0 Windows", t
 
 class Process {
 public:
-  explicit Process(const Version &version, u64 threads) : version_(version), threads_(threads) {
+  explicit Process(const Version &version, u64 threads) : version_(version) {
     words[data_at + 8 * gc_entry] = gc_variable;
     u64 entry = first_vtable_entry;
     for (const char *name : frame_vtable_order()) {
@@ -119,7 +119,6 @@ public:
 
 private:
   const Version &version_;
-  const u64 threads_;
   std::map<std::string, Address> vtables_;
   std::vector<Address> place_; // of each thread's innermost Frame
 };

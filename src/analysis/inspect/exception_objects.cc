@@ -15,8 +15,7 @@ const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const Core
 
 } // namespace
 
-ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
-    : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_) {
+ExceptionObjects::ExceptionObjects(Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
   const BaseTypes bases(runtime_);
   all_ = objects_of(snapshot, types_that(snapshot, [&](Address mt) { return bases.derives(mt, "System.Exception"); }));
   if (const CoreClr *clr = core_clr(runtime_)) {

@@ -37,7 +37,6 @@ public:
   const std::string &method_name(Address method);
 
 private:
-  Snapshot &snapshot_;
   const Runtime &runtime_;
   FieldReader fields_;
   std::vector<TypedObject> all_;

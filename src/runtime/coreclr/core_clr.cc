@@ -41,9 +41,16 @@ CoreClr::CoreClr(const Target &target, const Module &module, ContractDescriptor 
 }
 
 WalkedStack CoreClr::walk_stack(const ThreadData &thread) const {
-  if (code_.why_not().empty())
-    return stack_walk_.walk(thread);
   WalkedStack out;
+  if (code_.why_not().empty()) {
+    out = stack_walk_.walk(thread);
+    // .NET 8 and 9 note which function a HelperMethodFrame stands for only when somebody asks: until then any words are
+    // there.
+    for (StackFrame &frame : out.frames)
+      if (frame.kind == StackFrame::Kind::explicit_ && !method_names_->methods().is_method_desc(frame.method_desc))
+        frame.method_desc = 0;
+    return out;
+  }
   out.thread = thread.address;
   out.why_not = code_.why_not();
   return out;
