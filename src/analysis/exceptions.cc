@@ -59,7 +59,6 @@ public:
   u64 without_stack() const { return without_stack_; }
   u64 total() const { return total_; }
   const std::string &type_name(Address mt) { return snapshot_.runtime().types().name(mt); }
-  const std::string &method_name(Address method) { return objects_.method_name(method); }
   std::string inner_type(const ExceptionObject &e) {
     Address mt = e.inner ? method_table_of(snapshot_.runtime().memory(), e.inner) : 0;
     return mt && objects_.is_exception(e.inner) ? type_name(mt) : "";
@@ -74,7 +73,7 @@ public:
   std::vector<std::string> stack(const ExceptionObject &e) {
     std::vector<std::string> out;
     for (Address method : std::span(e.methods).first(std::min<u64>(e.methods.size(), most_frames)))
-      out.push_back(method_name(method));
+      out.push_back(snapshot_.runtime().method_text(method).name);
     if (e.methods.size() > most_frames)
       out.push_back(fmt::format("… {} more", count_text(e.methods.size() - most_frames)));
     return out;

@@ -29,7 +29,7 @@ public:
     case ElementType::MVar: return argument(names_.method_arguments, "!!", type.number);
     case ElementType::FnPtr: {
       std::vector<std::string> parts = texts(children, depth);
-      return function_pointer_type_name(parts.empty() ? "" : parts[0], std::span(parts).subspan(!parts.empty()));
+      return function_pointer_type_name(parts.empty() ? "" : parts[0] + " ", std::span(parts).subspan(!parts.empty()));
     }
     case ElementType::Internal:
       return charged(without_core_namespace(names_.handle ? names_.handle(type.handle) : "?"));

@@ -107,7 +107,7 @@ def looked_at(dnheap, path, kind, truth, account):
 
 
 # The first exception that dnheap tells of, the one inside it, and the methods that it has passed through.
-ENDED_BY = {"unhandled": ("Failure", None, ["Program.Crash", "Program.Main"]),
+ENDED_BY = {"unhandled": ("Failure", None, ["Program.Crash(System.String)", "Program.Main(System.String[])"]),
             "failfast": ("System.ExecutionEngineException", "Failure", []),
             "overflow": ("System.StackOverflowException", None, [])}
 

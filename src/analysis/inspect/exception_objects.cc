@@ -67,17 +67,4 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
   return out;
 }
 
-const std::string &ExceptionObjects::method_name(Address method) {
-  auto [known, is_new] = names_.try_emplace(method);
-  if (!is_new || !methods_)
-    return known->second;
-  std::string name = methods_->name(method);
-  if (name.empty())
-    name = "<method " + hex(method) + ">";
-  if (!methods_->is_dynamic(method))
-    if (const Address type = methods_->method_table_of(method))
-      name = runtime_.types().name(type) + "." + name;
-  return known->second = std::move(name);
-}
-
 } // namespace dnheap

@@ -5,8 +5,6 @@
 #include "analysis/inspect/typed_objects.h"
 #include "runtime/coreclr/stack_trace.h"
 
-#include <map>
-
 namespace dnheap {
 
 struct ExceptionObject {
@@ -33,8 +31,6 @@ public:
   ExceptionObject read(const TypedObject &object);
   // By thread. What could not be read is added to `problems`.
   std::vector<ExceptionInFlight> in_flight(std::vector<std::string> &problems);
-  // "Shop.Cart.Pay"; of a dynamic method its name alone; where it cannot be told, a text that says which it is.
-  const std::string &method_name(Address method);
 
 private:
   const Runtime &runtime_;
@@ -42,7 +38,6 @@ private:
   std::vector<TypedObject> all_;
   std::optional<MethodDescs> methods_; // of CoreCLR; so the next
   std::optional<StackTrace> stacks_;
-  std::map<Address, std::string> names_;
 };
 
 } // namespace dnheap

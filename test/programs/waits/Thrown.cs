@@ -1,4 +1,4 @@
-// "thrown": [{"type", "hresult", "count", "stack": ["Type.Method", …]}], from the exceptions themselves; "in_flight": the
+// "thrown": [{"type", "hresult", "count", "stack": ["Type.Method(Type)", …]}], from the exceptions themselves; "in_flight": the
 // thread that stands in a handler, and the type of its exception; "faulted": how many tasks nobody looked at.
 using System;
 using System.Collections.Generic;
@@ -73,7 +73,9 @@ static class Thrown
     static string Name(StackFrame frame)
     {
         MethodBase method = frame.GetMethod();
-        return method.DeclaringType == null ? method.Name : TypeNames.Of(method.DeclaringType) + "." + method.Name;
+        string type = method.DeclaringType == null ? "DynamicClass" : TypeNames.Of(method.DeclaringType);
+        var parameters = method.GetParameters().Select(p => p.ParameterType.IsPrimitive ? p.ParameterType.Name : TypeNames.Of(p.ParameterType));
+        return type + "." + method.Name + "(" + string.Join(", ", parameters) + ")";
     }
 
     public static string Run()
