@@ -75,6 +75,7 @@ bool PeImage::read_headers() {
   exports_ = directory(0);
   debug_ = directory(6);
   cli_header_ = directory(14);
+  functions_ = directory(3);
   relocations_ = directory(5);
   imports_ = directory(12);
 

@@ -57,6 +57,8 @@ public:
   // RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
   std::optional<u32> find_export(std::string_view name) const;
   std::optional<CodeView> code_view() const;
+  // The table of functions (.pdata): {begin, end, unwind data}, by address. Of x64 images.
+  std::optional<PeBlock> functions() const { return find(functions_.rva, functions_.size); }
   // Where the words are listed that depend on the image's address.
   std::optional<PeBlock> base_relocations() const { return find(relocations_.rva, relocations_.size); }
   // The table that the loader fills with the addresses of imported functions; nullopt when there is none.
@@ -82,7 +84,7 @@ private:
   u16 machine_ = 0;
   u32 time_date_stamp_ = 0, size_of_image_ = 0, size_of_headers_ = 0;
   u64 image_base_ = 0;
-  Directory exports_, debug_, cli_header_, relocations_, imports_;
+  Directory exports_, functions_, debug_, cli_header_, relocations_, imports_;
   std::vector<Section> sections_;
 };
 

@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
 import corpus
 import extracted
 import runtimes
+import stacks as stack_names
 
 WITH_ORACLE = ("net10-wks-ms-full", "net8-wks-ms-full", "net10-wks-dac-ms-heap", "net8-wks-dac-ms-heap",
                "net10-srv-dac-ms-heap", "net8-srv-ms-heap", "net10-wks-seg-ms-heap")
@@ -43,6 +44,8 @@ class Oracle:
         self.total = {}
         self.kinds = {}       # of handles → count
         self.handles = []     # (handle, kind, object, secondary)
+        self.frames = collections.defaultdict(list)  # OS id → (sp, ip, method) of managed frames
+        self.roots = collections.defaultdict(set)    # OS id → (slot, object)
         for line in text.splitlines():
             words = line.split("\t")
             if words[0] == "type":
@@ -58,19 +61,26 @@ class Oracle:
             elif words[0] == "handle":
                 self.handles.append((int(words[1], 16), KINDS[words[2]], int(words[3], 16),
                                      int(words[5].split("=")[1], 16)))
+            elif words[0] == "thread":
+                thread = int(words[2].split("=")[1], 16)
+                self.frames[thread]  # even if it has none
+            elif words[0] == "  frame" and words[3] == "ManagedMethod":
+                self.frames[thread].append((int(words[1], 16), int(words[2], 16), words[4]))
+            elif words[0] == "  root":
+                self.roots[thread].add((int(words[1], 16), int(words[2], 16)))
 
 
 class Dump:
-    def __init__(self, dnheap, path, folders=()):
-        self.dnheap, self.path = dnheap, str(path)
+    def __init__(self, dnheap, name, path, folders=()):
+        self.dnheap, self.name, self.path = dnheap, name, str(path)
         self.options = [option for folder in folders for option in ("--modules", str(folder))]
 
-    def run(self, verb):
-        command = [self.dnheap, verb, self.path, "--format", "json", "--top", "0", *self.options]
+    def run(self, verb, *more):
+        command = [self.dnheap, verb, self.path, "--format", "json", "--top", "0", *more, *self.options]
         return subprocess.run(command, capture_output=True, text=True)
 
-    def ask(self, verb):
-        done = self.run(verb)
+    def ask(self, verb, *more):
+        done = self.run(verb, *more)
         if done.returncode:
             raise SystemExit(f"{verb} {self.path} {self.options}: exit code {done.returncode}: {done.stderr}")
         return json.loads(done.stdout)
@@ -140,10 +150,40 @@ def references(dump, oracle):
         [f"{counts[0]} references instead of {oracle.total['refs']}"]
 
 
+def stacks(dump, oracle, named):
+    """Frames and what they hold. Without the modules' files stacks may end early, which is said of them, and methods have
+    no names; but no frame is wrong. ClrMD lacks what frames hold where the dump has no GC info of the method, and what the
+    runtime's own code protects."""
+    answer = dump.ask("stack", "--all", "--roots")["tables"]
+    ended = {os_id for row in answer["problems"] for os_id in row["os_ids"]}
+    problems = []
+    for os_id, theirs in oracle.frames.items():
+        rows = [row for row in answer["frames"] if row["os_id"] == os_id and row["kind"] == "managed"]
+        ours = [(int(row["sp"], 16), int(row["ip"], 16)) for row in rows]
+        wanted = [row[:2] for row in theirs]
+        if ours != wanted and not (not named and os_id in ended and ours == wanted[:len(ours)]):
+            problems.append(f"thread {os_id} has the frames {ours} instead of {wanted}")
+        elif named:
+            names = [(row["method"], other[2]) for row, other in zip(rows, theirs)
+                     if stack_names.method_name(row["method"]) != stack_names.method_name(other[2])]
+            problems += [f"thread {os_id}: {a} instead of {b}" for a, b in names]
+        held = {(int(row["address"], 16), int(row["object"], 16)) for row in answer["references"]
+                if row["os_id"] == os_id and row["index"] is not None and row["address"] and row["certain"]}
+        lost = oracle.roots[os_id] - held if os_id not in ended else set()
+        more = held - oracle.roots[os_id] if dump.name.endswith("-full") else set()
+        problems += [f"thread {os_id} holds {sorted(lost)[:3]}, says ClrMD"] if lost else []
+        problems += [f"thread {os_id} holds {sorted(more)[:3]}, which ClrMD has not"] if more else []
+    print(f"{dump.name}{', with modules' if dump.options else ''}: {len(oracle.frames)} threads, {len(answer['problems'])} reasons "
+          f"why {len(ended)} end early; {len([r for r in answer['frames'] if r['kind'] == 'managed'])} of "
+          f"{sum(map(len, oracle.frames.values()))} frames, {len(answer['references'])} references, ClrMD has "
+          f"{sum(map(len, oracle.roots.values()))}")
+    return problems
+
+
 def compare(dump, oracle, version, named):
     stat, handle_table = dump.ask("stat"), dump.ask("handles")
     problems = complete(stat, version) + types(stat, oracle, named) + segments(dump.ask("segments"), oracle)
-    problems += handles(handle_table, oracle)
+    problems += handles(handle_table, oracle) + stacks(dump, oracle, named)
     return problems + (references(dump, oracle) if named else [])
 
 
@@ -193,7 +233,7 @@ def main():
             if packs:
                 given.append((", with modules", [packs / runtimes.VERSIONS[major], folder / f"modules-{major}"]))
             for how, folders in given:
-                dump = Dump(args.dnheap, path, folders)
+                dump = Dump(args.dnheap, name, path, folders)
                 if name in NEGATIVE:
                     found = refused(dump, NEGATIVE[name])
                 elif name == WITHOUT_ORACLE:

@@ -33,6 +33,10 @@ void expect_contents(const PeImage &image, Address metadata_at) {
   EXPECT_EQ(pdb->age, 7u);
   EXPECT_EQ(pdb->guid[15], 16);
   EXPECT_EQ(pdb->path, "zoo.pdb");
+  std::optional<PeBlock> functions = image.functions();
+  ASSERT_TRUE(functions);
+  EXPECT_EQ(functions->size, 24u);
+  EXPECT_EQ(functions->address - metadata_at, PeWriter::functions - PeWriter::metadata);
 }
 
 TEST(PeImage, ReadsFilesAndBothLayoutsInMemory) {

@@ -154,7 +154,7 @@ def compare_references(found, account, wrong):
         for row in rest:
             frame = frames.get(row["index"], {"kind": "none", "method": None})
             extra[frame["kind"]] += 1
-            if frame["kind"] == "managed" and row["certain"] and not wrong.of_more_references(os_id):
+            if frame["kind"] == "managed" and row["certain"] and not wrong.of_more_references(os_id, frame):
                 problems.append(f"thread {os_id}: {row['type']} {row['object']} in {row['address'] or row['register']} of {frame['method']}, "
                                 f"which ClrMD has not: {row}")
     return problems, equal, extra
@@ -280,12 +280,17 @@ class ClrmdIsWrong:
     """Of which threads ClrMD's account is not to be compared with, and why. What proves it is the program: what it printed of its
     own stack, and objects that its last collection left alive though nothing but a frame held them.
 
-    .NET 9: of optimised code ClrMD lacks what catch, finally and fault handlers hold. .NET 10: the DAC crashes on filters
+    .NET 9: of optimised code ClrMD lacks what catch, finally and fault handlers hold, and all methods that those call: also where it
+    lists just these on the same thread of a program that was compiled ahead of time. .NET 10: the DAC crashes on filters
     and on first-chance and unhandled exceptions' events. Any: a thread whose return address was replaced to stop it ends there.
     """
 
     def __init__(self, account, failed, held):
-        self.failed, self.lost_frames, self.lost_objects = failed, {}, {}
+        self.failed, self.lost_frames, self.lost_objects, self.lost_callees = failed, {}, {}, {}
+        for os_id, thread in account.items():
+            handlers = [int(frame["sp"], 16) for frame in thread["frames"] if (frame.get("method") or "").startswith("System.Runtime.EH.")]
+            if handlers and not any(int(root["sp"], 16) < handlers[0] for root in thread["roots"]):
+                self.lost_callees[os_id] = handlers[0]
         for one in held:
             thread = account.get(one["os_id"])
             if thread is None:
@@ -301,7 +306,9 @@ class ClrmdIsWrong:
     def of_frames(self, os_id):
         return self.failed.get(os_id) or self.lost_frames.get(os_id)
 
-    def of_more_references(self, os_id):
+    def of_more_references(self, os_id, frame=None):
+        if frame and int(frame["sp"], 16) < self.lost_callees.get(os_id, 0):
+            return "ClrMD lists nothing that methods hold which an exception's handler called"
         return self.of_frames(os_id) or self.lost_objects.get(os_id)
 
 

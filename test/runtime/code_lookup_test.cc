@@ -1,6 +1,7 @@
 // Code address → method, on synthetic code: of both kinds of nibble maps with a brute-force twin, of ReadyToRun images
 // with funclets, filters, a composite one, and pages that are missing.
 #include "runtime/coreclr/code_lookup.h"
+#include "runtime/layout/coreclr/code.h"
 #include "runtime/vm/ready_to_run_header.h"
 #include "support/block.h"
 
@@ -241,8 +242,9 @@ TEST(CodeLookup, WhatIsMissingIsSaid) {
 // An image: `count` functions of 32 bytes each; those whose number is in `funclets` are part of the one before.
 class ImageBuilder {
 public:
-  ImageBuilder(CodeBuilder &builder, u32 count, std::vector<u32> funclets, bool composite, u16 major)
-      : b(builder), image(b.format, code_base), functions(count) {
+  ImageBuilder(CodeBuilder &builder, u32 count, std::vector<u32> funclets, bool composite, u16 major,
+               Address base = code_base)
+      : b(builder), image(b.format, base), functions(count), base(base) {
     header = image.reserve(0x400, 4);
     image.word(header, ready_to_run_signature);
     image.half(header + 4, major);
@@ -250,8 +252,9 @@ public:
     for (u32 i = 0; i < count; ++i) {
       image.word(table + 12 * i, begin(i));
       image.word(table + 12 * i + 4, begin(i) + 32);
-      image.word(table + 12 * i + 8, static_cast<u32>(unwind + 16 * i - code_base));
-      image.word(unwind + 16 * i, 2u << 16); // two codes: eight bytes and four
+      image.word(table + 12 * i + 8, static_cast<u32>(unwind + 16 * i - base));
+      image.word(unwind + 16 * i, 2u << 16);   // two codes: eight bytes and four
+      image.word(unwind + 16 * i + 8, 0x1000); // the personality routine
     }
     unwind_base = unwind;
     const u64 p = b.p;
@@ -267,13 +270,16 @@ public:
       b.data.word(one + 11 * p, count);
     }
     add_map(whole + 40 * p, funclets);
-    b.add_section(code_base, code_base + 0x100000, 0, module, 0);
+    b.add_section(base, base + 0x100000, 0, module, 0);
   }
+  void make_filter(u32 i) { image.word(unwind_base + 16 * i + 8, 0x2000); }  // it has another one
   u32 begin(u32 i) const { return 0x40000 + 32 * i + (i > 20 ? 0x100 : 0); } // a gap
 
   CodeBuilder &b;
   Block image;
   u32 functions;
+  Address base;
+  static constexpr Address methods = 0x90000;
   Address header = 0, module = 0, info = 0, unwind_base = 0;
 
 private:
@@ -285,7 +291,7 @@ private:
     for (u32 i = 0; i < functions; ++i) {
       if (std::find(funclets.begin(), funclets.end(), i) != funclets.end())
         continue;
-      const u64 key = code_base + begin(i);
+      const u64 key = base + begin(i);
       u32 seed = static_cast<u32>(key >> 2);
       const u32 step = 1 + (static_cast<u32>(key >> 5) + 1) % (size - 1);
       for (bool placed = false; !placed; seed += step) {
@@ -294,7 +300,7 @@ private:
           if (u64 &at = keys[bucket * 4 + k]; !at) {
             at = key;
             b.data.pointer(buckets + 64 * (bucket + 1) + 8 * k, key);
-            values[bucket * 4 + k] |= (0x9000 + 16 * i) >> 1;
+            values[bucket * 4 + k] |= (methods + 16 * i) >> 1;
             placed = true;
           }
         if (!placed)
@@ -314,6 +320,8 @@ TEST(CodeLookup, ReadyToRunImages) {
       CodeBuilder builder;
       const std::vector<u32> funclets = {7, 8, 100};
       ImageBuilder image(builder, count, funclets, composite, 16);
+      if (count > 8)
+        image.make_filter(8);
       const Target target = builder.target({image.image.range()});
       const ContractDescriptor descriptor = builder.descriptor();
       const CodeLookup lookup(target, descriptor);
@@ -325,12 +333,12 @@ TEST(CodeLookup, ReadyToRunImages) {
           while (std::find(funclets.begin(), funclets.end(), method) != funclets.end())
             --method;
           ASSERT_TRUE(found) << i;
-          EXPECT_EQ(found->method_desc, 0x9000u + 16 * method);
+          EXPECT_EQ(found->method_desc, ImageBuilder::methods + 16 * method);
           EXPECT_EQ(found->start, code_base + image.begin(method));
           EXPECT_EQ(found->function_start, code_base + image.begin(i));
           EXPECT_EQ(found->function_end, code_base + image.begin(i) + 32);
           EXPECT_EQ(found->is_funclet, method != i);
-          EXPECT_EQ(found->is_filter, method != i); // there are no clauses
+          EXPECT_EQ(found->is_filter, i == 8);
           EXPECT_EQ(found->unwind_info, image.unwind_base + 16 * i);
           EXPECT_EQ(found->gc_info, image.unwind_base + 16 * method + 12);
           EXPECT_EQ(found->gc_info_version, 4u);
@@ -338,6 +346,63 @@ TEST(CodeLookup, ReadyToRunImages) {
         }
       EXPECT_FALSE(lookup.find(code_base + 0x100));
     }
+}
+
+// Heap dumps of Windows lack images, and pieces of what the runtime keeps of them.
+TEST(CodeLookup, DerivedWithoutImages) {
+  for (bool has_images : {true, false})
+    for (bool lacks_one : {true, false}) {
+      SCOPED_TRACE(std::to_string(has_images) + std::to_string(lacks_one));
+      CodeBuilder builder;
+      ImageBuilder first(builder, 30, {4}, false, 16), second(builder, 30, {4}, false, 16, code_base + 0x200000);
+      const std::vector<std::byte> methods(0x1000);
+      std::vector<Range> ranges{{ImageBuilder::methods, methods}};
+      if (has_images)
+        ranges.insert(ranges.end(), {first.image.range(), second.image.range()});
+      const Range data = builder.data.range();
+      if (lacks_one) {
+        const u64 from = second.info - data.address, to = from + 64 * builder.p;
+        ranges.push_back({data.address, data.bytes.first(from)});
+        ranges.push_back({data.address + to, data.bytes.subspan(to)});
+      } else {
+        ranges.push_back(data);
+      }
+      Target target;
+      target.architecture = Architecture::x64;
+      target.memory = Memory(builder.format, std::move(ranges));
+      ContractDescriptor descriptor;
+      descriptor.set_number("ExecutionManagerCodeRangeMapAddress", builder.top, true, Origin::published);
+      Derivation derivation(target, Module{}, descriptor, {});
+      derive_code(derivation);
+      EXPECT_EQ(descriptor.try_offset("Module", "ReadyToRunInfo"), 64);
+      EXPECT_EQ(descriptor.try_offset("ReadyToRunInfo", "EntryPointToMethodDescMap"), 40 * i64(builder.p));
+      EXPECT_EQ(descriptor.try_number("GCInfoVersion"), has_images ? 4u : 3u);
+      if (has_images) {
+        const CodeLookup lookup(target, descriptor);
+        EXPECT_TRUE(lookup.find(code_base + first.begin(3)));
+      }
+    }
+}
+
+// What leads to another kind of file is none, and neither is what leads out of the image where that is not there.
+TEST(CodeLookup, DerivedFromSoundImagesOnly) {
+  for (bool has_image : {true, false}) {
+    CodeBuilder builder;
+    ImageBuilder image(builder, 30, {}, false, 16);
+    if (has_image)
+      image.image.word(image.header, 0x4711);
+    else
+      builder.data.pointer(image.info + 2 * builder.p, code_base - 8);
+    const std::vector<std::byte> methods(0x1000);
+    Target target = builder.target({{ImageBuilder::methods, methods}});
+    if (has_image)
+      target = builder.target({{ImageBuilder::methods, methods}, image.image.range()});
+    ContractDescriptor descriptor;
+    descriptor.set_number("ExecutionManagerCodeRangeMapAddress", builder.top, true, Origin::published);
+    Derivation derivation(target, Module{}, descriptor, {});
+    derive_code(derivation);
+    EXPECT_FALSE(descriptor.try_offset("Module", "ReadyToRunInfo"));
+  }
 }
 
 TEST(CodeLookup, VersionsOfImages) {

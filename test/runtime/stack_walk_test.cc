@@ -1,5 +1,6 @@
 // Stacks that were laid out call by call: the walk finds every frame again, and what each holds, whichever way the
 // thread left managed code; what is missing is said; and whatever lies on a stack, the walk ends.
+#include "support/pe_writer.h"
 #include "support/stack_scene.h"
 
 namespace dnheap::test {
@@ -263,7 +264,120 @@ TEST(StackWalk, WhatTheRuntimeProtects) {
   EXPECT_TRUE(found.of_runtime[2].interior);
 }
 
-// The frames up to there count, and it says from where on nothing is known.
+// A thread that was to stop called the runtime instead of returning, which saved what was returned (as many words as
+// the version has for that), and the registers.
+TEST(StackWalk, HijackFrames) {
+  for (OperatingSystem os : {OperatingSystem::linux_os, OperatingSystem::windows})
+    for (u64 values : {1u, 2u, 3u}) {
+      SCOPED_TRACE(std::to_string(values) + " " + name_of(os));
+      const bool is_windows = os == OperatingSystem::windows;
+      Scene s;
+      s.target.os = os;
+      Method &method = s.add(64, {in_register(rbx)});
+      s.call(method);
+      s.now.set(rbx, 0xaaa0);
+      const Address sp = s.now.value[rsp], args = sp - (is_windows ? 0x200 : 8 * values + 56);
+      const u64 saved = 8 * values, behind = saved + (is_windows ? 64 : 48), of_rbx = is_windows ? 16 : 32;
+      s.stack[args + saved + of_rbx] = 0xaaa0;
+      if (is_windows)
+        s.stack[args + behind] = sp;
+      s.stack[args + behind + (is_windows ? 8 : 0)] = s.now.ip;
+      const Address frame = args - 0x40;
+      s.push_frame(frame, "HijackFrame");
+      s.stack[frame + 16] = s.now.ip;
+      s.stack[frame + 32] = args;
+      s.now.set(rsp, frame);
+      s.leave();
+      const WalkedStack found = s.walk();
+      EXPECT_EQ(found.why_not, "");
+      expect_frames(found, s);
+      ASSERT_EQ(found.frames.size(), 2u);
+      EXPECT_EQ(held(found.frames[1]), (Held{{args + saved + of_rbx, 0xaaa0}}));
+      s.stack[frame + 16] = 0x4711;
+      EXPECT_FALSE(s.walk().is_complete());
+    }
+}
+
+// What a runtime function of Windows captured, deep in native code: its image says how its functions are left.
+class WindowsHelper {
+public:
+  WindowsHelper() : caller(s.add(64, {in_register(rbx), at(GcSlot::Base::frame_register, 16)}, true)) {
+    s.target.os = OperatingSystem::windows;
+    s.call(caller);
+    s.now.set(rbx, 0xaaa0);
+    sp = s.now.value[rsp];
+    s.stack[s.now.value[rbp] + 16] = 0xbbb0;
+    // Two functions that push rbx, and keep 32 bytes.
+    s.stack[sp - 8] = s.now.ip;
+    s.stack[sp - 16] = 0xaaa0;
+    s.stack[sp - 56] = dll + PeWriter::code + 0x110;
+    s.stack[sp - 64] = 0x1234;
+    const Address captured_sp = sp - 96 - 8;
+    s.now.set(rsp, captured_sp);
+    frame = captured_sp - 0x180;
+    s.push_frame(frame, "HelperMethodFrame");
+    s.stack[frame + 48 + 16 + 24] = s.now.value[rbp];
+    s.stack[frame + 48 + 0x98] = dll + PeWriter::code + 0x10;
+    s.stack[frame + 48 + 0xa0] = captured_sp;
+    s.now.set(rsp, frame);
+    s.leave();
+  }
+  WalkedStack walk() {
+    WalkedStack out = s.walk();
+    EXPECT_EQ(out.thread, thread_at);
+    return out;
+  }
+  void map_image() {
+    const std::vector<std::byte> file = PeWriter{}.write();
+    for (const Range &range : PeWriter::mapped(file, dll))
+      s.pieces.emplace_back(range.address, std::vector(range.bytes.begin(), range.bytes.end()));
+    s.target.modules.push_back({"C:\\coreclr.dll", dll, {{dll, dll + PeWriter::image_size}}});
+  }
+
+  static constexpr Address dll = 0x2000000;
+  Scene s;
+  Method &caller;
+  Address sp = 0, frame = 0;
+};
+
+TEST(StackWalk, HelperMethodFramesOfWindowsByTheRuntimesImage) {
+  WindowsHelper w;
+  w.map_image();
+  const WalkedStack found = w.walk();
+  EXPECT_EQ(found.why_not, "");
+  expect_frames(found, w.s);
+  ASSERT_EQ(found.frames.size(), 2u);
+  EXPECT_EQ(held(found.frames[1]), (Held{{w.sp - 16, 0xaaa0}, {w.sp + 64 + 16, 0xbbb0}}));
+}
+
+// Without it: the first address that a call can return to, unless there may be another one.
+TEST(StackWalk, HelperMethodFramesOfWindowsWithoutTheImage) {
+  WindowsHelper w;
+  const WalkedStack one = w.walk(); // the caller has a frame pointer, of which nobody knows
+  EXPECT_NE(one.why_not.find("which method called"), std::string::npos) << one.why_not;
+  EXPECT_EQ(one.frames.size(), 0u);
+
+  Scene s;
+  s.target.os = OperatingSystem::windows;
+  Method &caller = s.add(64, {in_register(rbx)}), &stale = s.add(64, {});
+  s.call(caller);
+  const Address sp = s.now.value[rsp], frame = sp - 0x200;
+  s.stack[sp - 8] = s.now.ip;
+  s.push_frame(frame, "HelperMethodFrame");
+  s.stack[frame + 48 + 0xa0] = frame - 16;
+  s.now.set(rsp, frame);
+  s.leave();
+  const WalkedStack found = s.walk();
+  expect_frames(found, s);
+  EXPECT_EQ(found.frames.size(), 2u);
+  s.stack[sp - 24] = stale.start + 50; // an earlier call, whose frame would reach further
+  const WalkedStack ambiguous = s.walk();
+  EXPECT_NE(ambiguous.why_not.find("several methods"), std::string::npos) << ambiguous.why_not;
+  EXPECT_EQ(ambiguous.frames.size(), 0u);
+}
+
+// The frames up to there count, and it says from where on nothing is known: what the method that cannot be left, or
+// does not say what it holds, keeps in registers, was saved further down.
 TEST(StackWalk, WhatIsMissingIsSaid) {
   Scene s;
   Method &outer = s.add(64, {at(GcSlot::Base::sp, 16)}), &inner = s.add(96, {});
@@ -275,8 +389,8 @@ TEST(StackWalk, WhatIsMissingIsSaid) {
     const WalkedStack found = s.walk(missing);
     EXPECT_FALSE(found.is_complete());
     EXPECT_NE(found.why_not.find("not in this dump"), std::string::npos) << found.why_not;
-    EXPECT_EQ(found.unknown_from, outer_sp);
-    EXPECT_EQ(found.frames.size(), 2u);
+    EXPECT_EQ(found.unknown_from, outer_sp - 24);
+    EXPECT_EQ(found.frames.size(), missing == outer.gc_info ? 3u : 2u);
   }
   EXPECT_TRUE(s.walk().is_complete());
 }

@@ -31,6 +31,7 @@ std::vector<std::byte> PeWriter::write() const {
     put(directories + index * 8 + 4, size);
   };
   directory(0, exports, 0x100);
+  directory(3, functions, 24);
   directory(5, relocations, 20);
   directory(6, debug, 56);
   directory(12, imports, 16);
@@ -49,6 +50,12 @@ std::vector<std::byte> PeWriter::write() const {
   section(1, ".data", data_rva, 0x1000, data_offset, data_size);
 
   auto at = [](u32 rva) { return rva - text_rva + text_offset; };
+  for (u32 i = 0; i < 2; ++i) {
+    put(at(functions) + 12 * i, code + 0x100 * i);
+    put(at(functions) + 12 * i + 4, code + 0x100 * (i + 1));
+    put(at(functions) + 12 * i + 8, unwind_data);
+  }
+  put(at(unwind_data), 0x3001'3205'0002'0501, 8); // version 1, 5 bytes, 2 codes: sub rsp, 32; push rbx
   put(at(cli), cli_size);
   put(at(cli) + 8, metadata);
   put(at(cli) + 12, 0x60);

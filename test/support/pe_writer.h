@@ -11,13 +11,15 @@ struct PeWriter {
                        data_offset = 0x800, data_size = 0x200, image_size = 0x6000;
   static constexpr u32 cli = text_rva, metadata = text_rva + 0x80, exports = text_rva + 0x100, debug = text_rva + 0x200,
                        code_view = text_rva + 0x240, relocations = text_rva + 0x280, imports = text_rva + 0x300,
-                       constant_pointer = text_rva + 0x380, variable_pointer = data_rva + 0x20;
+                       constant_pointer = text_rva + 0x380, variable_pointer = data_rva + 0x20,
+                       functions = text_rva + 0x390, unwind_data = text_rva + 0x3b0, code = 0x5000;
 
   bool wide = true;
   u32 cli_size = 72; // 0: not managed
   u32 time_date_stamp = 0x5eadbeef;
   u64 image_base() const { return wide ? 0x180000000 : 0x400000; }
 
+  // Two functions of 256 bytes, from `code` on, push rbx and keep 32 bytes.
   // Both pointers lead to `metadata`. The .pdb's GUID has the bytes 1 to 16.
   std::vector<std::byte> write() const;
   // The same as the Windows loader or the runtime would map it.

@@ -39,7 +39,7 @@ constexpr ContextLayout context_layouts[] = {{Architecture::x64, 0x78, 16, 0xf8}
 } // namespace
 
 ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d)
-    : memory_(&target.memory), convention_(calling_convention(target.architecture, target.os)),
+    : target_(&target), memory_(&target.memory), convention_(calling_convention(target.architecture, target.os)),
       is_windows_(target.os == OperatingSystem::windows) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
     std::optional<i64> found = d.try_offset(type, field);
@@ -165,27 +165,30 @@ ReadOutcome ExplicitFrames::from_block(Address block, FrameCaller &to) const {
   return {};
 }
 
-// What a thread that is to stop called instead of returning. {return value, …, callee-saved registers, return address}.
+// What a thread that is to stop called instead of returning. {returned values, of which there are one to three;
+// callee-saved registers; on Windows the stack pointer; the return address, which the Frame has as well}.
 ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller &to) const {
   const std::optional<u64> ip = word(frame.address + hijack_return_), args = word(frame.address + hijack_args_);
   if (!ip || !args)
     return ReadOutcome::missing(frame.address + hijack_return_);
   if (convention_->architecture != Architecture::x64)
     return ReadOutcome::malformed("a HijackFrame of this processor is not understood");
-  const Address saved = *args + (is_windows_ ? 16 : 24);
+  const u64 behind = 8 * transition_.registers.size() + (is_windows_ ? 8 : 0);
+  Address saved = 0;
+  for (u64 values = 1; values <= 3 && !saved; ++values)
+    if (word(*args + 8 * values + behind) == ip)
+      saved = *args + 8 * values;
+  if (!saved)
+    return ReadOutcome::malformed("a HijackFrame whose return address is not where it was taken from");
   for (const Saved &reg : transition_.registers) {
     const std::optional<u64> value = word(saved + reg.offset);
     if (!value)
       return ReadOutcome::missing(saved + reg.offset);
     to.registers.set(reg.reg, *value, saved + reg.offset);
   }
-  std::optional<u64> sp = *args + 80;
-  if (is_windows_)
-    sp = word(*sp);
-  if (!sp)
-    return ReadOutcome::missing(*args + 80);
+  const Address end = saved + behind;
   to.registers.ip = *ip;
-  to.registers.set(convention_->stack_pointer, *sp);
+  to.registers.set(convention_->stack_pointer, is_windows_ ? word(end - 8).value_or(0) : end + 8);
   to.is_told = true;
   return {};
 }

@@ -30,9 +30,11 @@ struct FrameCaller {
 
 class ExplicitFrames {
 public:
-  // Is this managed code; and can a call in it return there?
   struct Code {
+    // Is this managed code; and can a call in it return there, as far as the dump says?
     std::function<bool(Address ip)> is_managed, is_return_address;
+    // Where the frame of managed code ends that has these registers; 0: that cannot be told.
+    std::function<Address(const Registers &)> frame_end;
   };
 
   ExplicitFrames(const Target &target, const ContractDescriptor &descriptor);
@@ -76,10 +78,16 @@ private:
   ReadOutcome from_hijack(const ExplicitFrame &frame, FrameCaller &to) const;
   ReadOutcome from_helper_method(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                  FrameCaller &to) const;
+  ReadOutcome by_native_functions(const ExplicitFrame &frame, const Code &code, FrameCaller &to) const;
+  ReadOutcome by_frame_pointers(const ExplicitFrame &frame, Address stack_end, const Code &code, FrameCaller &to) const;
+  ReadOutcome by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
+                                  FrameCaller &to) const;
+  void captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const;
   bool saved_by_entry(Address entry, Address frame_pointer, Address captured, Registers &to) const;
   void reference(Address place, bool interior, std::vector<StackReference> &to) const;
   void words(Address from, Address to, std::vector<StackReference> &out) const;
 
+  const Target *target_;
   const Memory *memory_;
   const CallingConvention *convention_;
   const bool is_windows_;

@@ -1,5 +1,6 @@
 // ExplicitFrames, second part: what a HelperMethodFrame says of its caller.
 #include "runtime/coreclr/explicit_frames.h"
+#include "runtime/coreclr/native_functions.h"
 #include "runtime/vm/helper_method_layout.h"
 
 #include <algorithm>
@@ -69,28 +70,25 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
     to.is_told = true;
     return {};
   }
-  const u64 captured_sp = value(layout.captured_sp);
-  auto also_candidates = [&] {
-    to.candidates_from = captured_sp;
-    to.candidates_to = to.registers.value[rsp];
-    words(at + layout.captured, at + layout.captured + 8 * layout.registers.size(), to.candidates);
-  };
-  if (is_windows_) { // without frame pointers: the first word behind the Frame that a call can return to
-    for (Address place = at + layout.end; place + 8 <= stack_end; place += 8) {
-      const std::optional<u64> ip = word(place);
-      if (!ip)
-        return ReadOutcome::missing(place);
-      if (!code.is_return_address(*ip))
-        continue;
-      to.registers.ip = *ip;
-      to.registers.set(rsp, place + 8);
-      to.is_told = true;
-      also_candidates();
-      return {};
-    }
-    return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
-  }
-  Address frame_pointer = value(layout.captured + 8 * 5);
+  if (!is_windows_)
+    return by_frame_pointers(frame, stack_end, code, to);
+  return by_native_functions(frame, code, to) ? ReadOutcome() : by_return_addresses(frame, stack_end, code, to);
+}
+
+// What is not known of the caller's registers lies among what was captured, or was pushed behind that.
+void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const {
+  const HelperMethodLayout layout(is_windows_);
+  to.candidates_from = word(frame.address + layout.captured_sp).value_or(0);
+  to.candidates_to = to.registers.value[rsp];
+  words(frame.address + layout.captured, frame.address + layout.captured + 8 * layout.registers.size(), to.candidates);
+}
+
+// Linux: the runtime's functions keep frame pointers.
+ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Address stack_end, const Code &code,
+                                              FrameCaller &to) const {
+  const HelperMethodLayout layout(is_windows_);
+  const Address at = frame.address;
+  Address frame_pointer = word(at + layout.captured + 8 * 5).value_or(0);
   for (unsigned i = 0; i < max_native_frames; ++i) {
     const std::optional<u64> ip = word(frame_pointer + 8), before = word(frame_pointer);
     if (!ip || !before)
@@ -100,8 +98,8 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
       to.registers.set(rsp, frame_pointer + 16);
       to.registers.set(rbp, *before, frame_pointer);
       to.is_told = true;
-      if (!saved_by_entry(value(layout.entry), frame_pointer, at + layout.captured, to.registers))
-        also_candidates();
+      if (!saved_by_entry(word(at + layout.entry).value_or(0), frame_pointer, at + layout.captured, to.registers))
+        captured_may_count(frame, to);
       return {};
     }
     if (*before <= frame_pointer || *before >= stack_end)
@@ -109,6 +107,59 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
     frame_pointer = *before;
   }
   return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
+}
+
+// Windows: the runtime's image says how its functions are left, as the runtime itself would do. The stack pointer was
+// captured in front of the address that the function which does so returns to.
+ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, const Code &code, FrameCaller &to) const {
+  const HelperMethodLayout layout(is_windows_);
+  Registers now;
+  now.ip = word(frame.address + layout.captured_sp - 8).value_or(0);
+  now.set(rsp, word(frame.address + layout.captured_sp).value_or(0) + 8);
+  for (u64 i = 0; i < layout.registers.size(); ++i) {
+    const Address place = frame.address + layout.captured + 8 * i;
+    now.set(layout.registers[i], word(place).value_or(0), place);
+  }
+  for (unsigned i = 0; i < max_native_frames; ++i) {
+    const Address before = now.value[rsp];
+    if (const ReadOutcome outcome = leave_native_function(*target_, *convention_, now); !outcome)
+      return outcome;
+    if (now.value[rsp] <= before)
+      break;
+    if (code.is_managed(now.ip)) {
+      to.registers = now;
+      to.is_told = true;
+      return {};
+    }
+  }
+  return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
+}
+
+// Without the image: the first word behind the Frame that a call can return to, unless one in between that address and
+// where the caller's own frame ends is another: what earlier calls left lies there, too.
+ReadOutcome ExplicitFrames::by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
+                                                FrameCaller &to) const {
+  const HelperMethodLayout layout(is_windows_);
+  Address end = 0; // of the caller's frame, with the address that it returns to
+  for (Address place = frame.address + layout.end; place + 8 <= (end ? end - 8 : stack_end); place += 8) {
+    const std::optional<u64> ip = word(place);
+    if (!ip)
+      return ReadOutcome::missing(place);
+    if (!code.is_return_address(*ip))
+      continue;
+    if (end)
+      return ReadOutcome::malformed("which of several methods called is not known without the runtime's image");
+    to.registers.ip = *ip;
+    to.registers.set(rsp, place + 8);
+    end = code.frame_end(to.registers);
+    if (!end)
+      return ReadOutcome::malformed("which method called is not known without the runtime's image");
+  }
+  if (!end)
+    return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
+  to.is_told = true;
+  captured_may_count(frame, to);
+  return {};
 }
 
 } // namespace dnheap

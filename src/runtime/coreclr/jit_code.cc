@@ -39,7 +39,7 @@ JitCode::JitCode(const Target &target, const ContractDescriptor &d)
 bool JitCode::is_filter(Address header, u64 offset) const {
   const std::optional<u64> info = memory_->try_pointer(header + at_.eh_info);
   const std::optional<u64> count = info && *info ? memory_->try_pointer(*info - p_) : std::nullopt;
-  return !count || has_filter_at(*memory_, *info + fat_header, *count, jit_eh_clauses, offset).value_or(true);
+  return !count || has_filter_at(*memory_, *info + fat_header, *count, offset).value_or(true);
 }
 
 std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) const {

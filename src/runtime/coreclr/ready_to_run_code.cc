@@ -1,6 +1,5 @@
 #include "runtime/coreclr/ready_to_run_code.h"
 
-#include "runtime/coreclr/eh_clauses.h"
 #include "runtime/vm/ready_to_run_header.h"
 
 #include <algorithm>
@@ -9,9 +8,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u32 max_functions = 1 << 26, max_buckets = 1 << 26, max_sections = 1024;
+constexpr u32 max_functions = 1 << 26, max_buckets = 1 << 26;
 constexpr u32 linear_search = 10; // as many functions are looked at one by one
-constexpr u32 exception_section = 104;
 constexpr u64 keys_per_bucket = 4;
 
 } // namespace
@@ -36,6 +34,7 @@ ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d
   at_.hot_cold_count = offset("ReadyToRunInfo", "NumHotColdMap", 13 * p_);
   at_.thunks = offset("ReadyToRunInfo", "DelayLoadMethodCallThunks", 14 * p_);
   at_.buckets = offset("HashMap", "Buckets", 2 * p_);
+  gc_info_version_ = static_cast<u32>(d.try_number("GCInfoVersion").value_or(0));
 }
 
 // Of a composite image, header and map of methods are the whole image's.
@@ -113,33 +112,12 @@ Address ReadyToRunCode::method_at(Address map, Address entry) const {
   return 0;
 }
 
-// A table of pairs {method, clauses} by the method's address, which ends with an entry that is none.
-bool ReadyToRunCode::is_filter(const Image &image, u32 method, u64 offset) const {
-  const u32 sections = std::min(memory_->try_load<u32>(image.header + 12).value_or(0), max_sections);
-  u64 table = 0, count = 0;
-  for (u32 i = 0; i < sections; ++i) {
-    const Address at = image.header + 16 + 12 * u64{i};
-    if (memory_->try_load<u32>(at) == exception_section) {
-      table = image.base + memory_->try_load<u32>(at + 4).value_or(0);
-      count = memory_->try_load<u32>(at + 8).value_or(0) / 8;
-    }
-  }
-  auto word = [&](u64 index, u64 at) { return memory_->try_load<u32>(table + 8 * index + at); };
-  u64 low = 0, high = count;
-  while (high - low > 1) {
-    const u64 middle = low + (high - low) / 2;
-    const std::optional<u32> begin = word(middle, 0);
-    if (!begin)
-      return true;
-    (method < *begin ? high : low) = middle;
-  }
-  const std::optional<u32> begin = low + 1 < count ? word(low, 0) : std::nullopt, from = word(low, 4),
-                           to = word(low + 1, 4);
-  if (begin != method || !from || !to || *to < *from)
-    return true;
-  return has_filter_at(*memory_, image.base + *from, (*to - *from) / ready_to_run_eh_clauses.size,
-                       ready_to_run_eh_clauses, offset)
-      .value_or(true);
+// The compiler gives filters another personality routine than all other functions; where that lies ends unwind data.
+bool ReadyToRunCode::is_filter(const Image &image, Address main, Address funclet) const {
+  auto personality = [&](Address info) {
+    return memory_->u32_at(info + image.functions.unwind_info_size(info) - 4, "unwind data");
+  };
+  return personality(main) != personality(funclet);
 }
 
 std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Address ip) const {
@@ -174,12 +152,13 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   out.unwind_info = section.begin + function.unwind_data;
   const Address main = section.begin + image.functions.at(method).unwind_data;
   out.gc_info = main + image.functions.unwind_info_size(main);
-  out.gc_info_version = ready_to_run_gc_info_version(memory_->try_load<u16>(image.header + 4).value_or(0));
+  // Without the header: a runtime takes images of its own version only, but for those that are read alike.
+  const std::optional<u16> major = memory_->try_load<u16>(image.header + 4);
+  out.gc_info_version = major ? ready_to_run_gc_info_version(*major) : gc_info_version_;
   if (hot)
     out.cold_offset = image.functions.length(method, section.begin);
   out.is_funclet = !hot && method != *index;
-  out.is_filter =
-      out.is_funclet && is_filter(image, static_cast<u32>(out.start - section.begin), out.function_start - out.start);
+  out.is_filter = out.is_funclet && is_filter(image, main, out.unwind_info);
   return out;
 }
 

@@ -39,12 +39,13 @@ private:
   std::optional<u32> function_at(const RuntimeFunctions &functions, u64 relative) const;
   std::optional<u32> hot_part(const Image &image, u32 index) const;
   Address method_at(Address map, Address entry) const;
-  bool is_filter(const Image &image, u32 method, u64 offset) const;
+  bool is_filter(const Image &image, Address main, Address funclet) const;
 
   const Target *target_;
   const Memory *memory_;
   const u64 p_;
   Layout at_{};
+  u32 gc_info_version_; // of code that the runtime compiles itself
 };
 
 } // namespace dnheap

@@ -23,6 +23,7 @@ public:
       : walk_(walk), memory_(walk.target_->memory), thread_(thread), end_(thread.stack_base.value_or(0)) {
     code_.is_managed = [this](Address ip) { return find(ip) != nullptr; };
     code_.is_return_address = [this](Address ip) { return is_return_address(ip); };
+    code_.frame_end = [this](const Registers &registers) { return frame_end(registers); };
   }
 
   WalkedStack run();
@@ -53,15 +54,17 @@ private:
   Known &known(Address ip);
   const CodeBlock *find(Address ip);
   bool is_return_address(Address ip);
+  Address frame_end(Registers registers);
   Address sp() const { return registers_.get(walk_.convention_->stack_pointer).value_or(0); }
+  ReadOutcome leave(const CodeBlock &code, bool is_active, Registers &registers) const;
   bool unwind(const CodeBlock &code, Registers &registers);
   bool next_explicit();
   void leave_stub();
   void add_register_candidates(std::vector<StackReference> &to) const;
   void add_possible_slots(const GcInfo &info, StackFrame &frame);
   bool report_slots(const CodeBlock &code, Address caller_sp, StackFrame &frame);
-  const Known *slots_at(const CodeBlock &code, Known &scratch);
-  bool add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame);
+  const Known *slots_at(const CodeBlock &code, Known &scratch, ReadOutcome &outcome);
+  void add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame);
   void add_candidates(const FrameCaller &caller, StackFrame &frame);
   u64 room_for_arguments(const CodeBlock &caller);
 
@@ -83,10 +86,14 @@ private:
 };
 
 bool OneWalk::stop(const std::string &why, Address from) {
-  if (out_.is_complete()) {
-    out_.why_not = why;
-    out_.unknown_from = from;
-  }
+  if (!out_.is_complete())
+    return false;
+  out_.why_not = why;
+  // What the caller had in registers lies where the methods further down saved it.
+  for (unsigned reg = 0; reg < walk_.convention_->register_count; ++reg)
+    if (registers_.knows(reg) && in_stack(thread_, registers_.saved_at[reg]))
+      from = std::min(from, registers_.saved_at[reg]);
+  out_.unknown_from = from;
   return false;
 }
 
@@ -104,8 +111,15 @@ const CodeBlock *OneWalk::find(Address ip) {
 
 bool OneWalk::is_return_address(Address ip) {
   const CodeBlock *code = find(ip);
-  return code &&
-         GcInfo(memory_, code->gc_info, *walk_.encoding_, code->gc_info_version).is_return_point(code->offset_of(ip));
+  if (!code)
+    return false;
+  const GcInfo info(memory_, code->gc_info, *walk_.encoding_, code->gc_info_version);
+  return info.outcome().kind == ReadOutcome::Kind::missing || info.is_return_point(code->offset_of(ip));
+}
+
+Address OneWalk::frame_end(Registers registers) {
+  const CodeBlock *code = find(registers.ip);
+  return code && leave(*code, false, registers) ? registers.value[walk_.convention_->stack_pointer] : 0;
 }
 
 // A thread that is in native code says nothing by its registers: then the first Frame does.
@@ -229,11 +243,15 @@ WalkedStack OneWalk::run() {
   return std::move(out_);
 }
 
-bool OneWalk::unwind(const CodeBlock &code, Registers &registers) {
+ReadOutcome OneWalk::leave(const CodeBlock &code, bool is_active, Registers &registers) const {
   const FunctionUnwind function{code.function_start, code.function_end, code.image_base, code.unwind_info};
-  const ReadOutcome outcome = walk_.convention_->architecture == Architecture::x64
-                                  ? unwind_x64(memory_, function, *walk_.convention_, is_active_, registers)
-                                  : unwind_arm64(memory_, function, *walk_.convention_, registers);
+  return walk_.convention_->architecture == Architecture::x64
+             ? unwind_x64(memory_, function, *walk_.convention_, is_active, registers)
+             : unwind_arm64(memory_, function, *walk_.convention_, registers);
+}
+
+bool OneWalk::unwind(const CodeBlock &code, Registers &registers) {
+  const ReadOutcome outcome = leave(code, is_active_, registers);
   return outcome ? true : stop(outcome.text(), sp());
 }
 
@@ -291,7 +309,7 @@ bool OneWalk::step_managed(const CodeBlock &code) {
   return true;
 }
 
-const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch) {
+const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch, ReadOutcome &outcome) {
   Known &kept = known(registers_.ip);
   const bool is_usual = !is_active_ && !is_aborted_;
   if (is_usual && kept.has_slots)
@@ -303,13 +321,11 @@ const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch) {
   point.active = is_active_;
   point.aborted = is_aborted_;
   point.filter = code.is_funclet && code.is_filter;
-  ReadOutcome outcome = info.live_slots(point, to.slots);
+  outcome = info.live_slots(point, to.slots);
   if (outcome && code.offset_of(registers_.ip) > info.code_length())
     outcome = ReadOutcome::malformed("code behind a method's end");
-  if (!outcome) {
-    stop("GC info at " + hex(code.gc_info) + ": " + outcome.text(), sp());
+  if (!outcome)
     return nullptr;
-  }
   to.scratch_area = info.scratch_area();
   to.base = info.stack_base_register();
   to.has_slots = true;
@@ -318,13 +334,15 @@ const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch) {
 
 bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame &frame) {
   Known scratch;
-  const Known *at = slots_at(code, scratch);
-  if (!at)
-    return false;
-  for (const GcSlot &slot : at->slots)
-    if (!add_slot(slot, *at, caller_sp, frame))
-      return false;
-  if (is_active_ && !is_aborted_) {
+  ReadOutcome outcome;
+  const Known *at = slots_at(code, scratch, outcome);
+  if (outcome.kind == ReadOutcome::Kind::malformed)
+    return stop("GC info at " + hex(code.gc_info) + ": " + outcome.text(), sp());
+  if (!at) // its callers are known all the same
+    doubt("GC info at " + hex(code.gc_info) + ": " + outcome.text());
+  for (const GcSlot &slot : at ? at->slots : std::vector<GcSlot>())
+    add_slot(slot, *at, caller_sp, frame);
+  if (at && is_active_ && !is_aborted_) {
     const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
     CodePoint point;
     point.offset = code.offset_of(registers_.ip);
@@ -337,19 +355,19 @@ bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame 
   return true;
 }
 
-bool OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame) {
+void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, StackFrame &frame) {
   StackReference out;
   out.interior = slot.interior;
   out.pinned = slot.pinned;
   out.tracked = slot.tracked;
   if (slot.base == GcSlot::Base::none) {
     if (!is_active_ && !(walk_.convention_->may_hold_objects >> slot.reg & 1))
-      return true; // a call changes it
+      return; // a call changes it
     const std::optional<u64> value = registers_.get(slot.reg);
     if (!value) {
       if (!registers_are_candidates_)
         doubt("a register that holds a reference is not known");
-      return true;
+      return;
     }
     out.value = *value;
     out.slot = registers_.saved_at[slot.reg];
@@ -361,18 +379,17 @@ bool OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
     else if (slot.base == GcSlot::Base::frame_register)
       base = of.base ? registers_.get(*of.base) : std::nullopt;
     if (!base)
-      return stop("the frame register is not known", sp());
+      return doubt("the frame register is not known");
     out.slot = *base + static_cast<u64>(i64{slot.offset});
     if (!is_active_ && slot.tracked && out.slot >= sp() && out.slot - sp() < of.scratch_area)
-      return true; // an argument: it belongs to whoever was called
+      return; // an argument: it belongs to whoever was called
     const std::optional<u64> value = memory_.try_pointer(out.slot);
     if (!value)
-      return stop("memory at " + hex(out.slot) + " is not in this dump", sp());
+      return doubt("memory at " + hex(out.slot) + " is not in this dump");
     out.value = *value;
   }
   if (out.value)
     frame.references.push_back(out);
-  return true;
 }
 
 // How much room its caller keeps for arguments on the stack. Where its GC info does not say so (code that is not

@@ -16,6 +16,7 @@ constexpr u64 max_module = 4096, max_info = 1024;
 constexpr u64 max_buckets = 1 << 24, looked_at_buckets = 256;
 constexpr u64 max_groups = 1 << 16;
 constexpr u64 collectible_flag = 1;
+constexpr u64 first_address = 0x10000; // what is below is a number
 
 class CodeDerivation {
 public:
@@ -42,7 +43,7 @@ private:
       return;
     std::vector<Address> found;
     d_.scan_data([&](Address at, u64 word) {
-      if (word >= 0x10000 && found.size() < 8 && is_map(at))
+      if (word >= first_address && found.size() < 8 && is_map(at))
         found.push_back(at);
     });
     if (found.size() == 1)
@@ -77,7 +78,7 @@ private:
       return false;
     for (u64 i = 0; i < entries && to.size() < most; ++i)
       if (const u64 word = load_pointer(bytes.data() + i * p_, d_.memory.format())) {
-        if (word < 0x10000 || (word & ~collectible_flag) % p_ || !d_.word(word & ~collectible_flag))
+        if (word < first_address || (word & ~collectible_flag) % p_ || !d_.word(word & ~collectible_flag))
           return false;
         to.emplace_back(word & ~collectible_flag, from + i * size);
       }
@@ -91,11 +92,37 @@ private:
     return d_.word(target) == begin && d_.word(target + p_) >= end;
   }
 
-  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's}.
-  bool is_info(Address module, Address info) const {
-    const std::optional<u64> header = d_.word(info + 2 * p_), whole = d_.word(info + 5 * p_);
-    return d_.word(info) == module && header && whole && *whole && d_.word(*whole + 5 * p_) == whole &&
-           d_.memory.try_load<u32>(*header) == ready_to_run_signature;
+  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's}. Heap dumps of Windows lack
+  // images and pieces of the runtime's own memory: then a header has to lie in the image, and what such a piece would
+  // hold is not asked.
+  Verdict is_info(const RangeSection &image, Address info) const {
+    const std::optional<u64> module = d_.word(info), header = d_.word(info + 2 * p_), whole = d_.word(info + 5 * p_);
+    if (info >= first_address && info % p_ == 0 && !module && !header && !whole)
+      return Verdict::cannot_tell();
+    if (module != image.ready_to_run_module || !header || !whole || !*whole)
+      return false;
+    const std::optional<u64> of_whole = d_.word(*whole + 5 * p_);
+    if (of_whole && of_whole != whole)
+      return false;
+    if (const std::optional<u32> begin = d_.memory.try_load<u32>(*header))
+      return *begin == ready_to_run_signature && of_whole;
+    return *header >= image.begin && *header < image.end && of_whole;
+  }
+
+  Address info_of(const RangeSection &image, i64 x) const {
+    return d_.word(image.ready_to_run_module + u64(x)).value_or(0);
+  }
+  // For all images that the dump says something about, and for one at least.
+  Verdict for_images(const std::function<Verdict(const RangeSection &)> &test) const {
+    Verdict out = Verdict::cannot_tell();
+    for (const RangeSection &image : images_) {
+      const Verdict verdict = test(image);
+      if (verdict.fails())
+        return verdict;
+      if (verdict.passes())
+        out = verdict;
+    }
+    return out;
   }
 
   void derive_images() {
@@ -103,13 +130,8 @@ private:
       d_.descriptor.missing["Module.ReadyToRunInfo"] = "no image with code that was compiled ahead is loaded";
       return;
     }
-    auto info_of = [&](const RangeSection &image, i64 x) {
-      return d_.word(image.ready_to_run_module + u64(x)).value_or(0);
-    };
     auto leads_to_infos = [&](i64 x) {
-      return std::all_of(images_.begin(), images_.end(), [&](const RangeSection &image) {
-        return is_info(image.ready_to_run_module, info_of(image, x));
-      });
+      return for_images([&](const RangeSection &image) { return is_info(image, info_of(image, x)); });
     };
     if (!d_.choose(
             "Module", "ReadyToRunInfo", [&] { return Derivation::offsets(0, max_module, i64(p_)); }, leads_to_infos,
@@ -122,44 +144,41 @@ private:
             }))
       return;
     const i64 at = d_.descriptor.offset("Module", "ReadyToRunInfo");
+    auto leads_to_methods = [&](i64 x) {
+      return for_images([&](const RangeSection &image) {
+        const std::optional<u64> whole = d_.word(info_of(image, at) + 5 * p_);
+        return whole ? is_method_map(*whole + u64(x), image) : Verdict::cannot_tell();
+      });
+    };
     d_.choose(
         "ReadyToRunInfo", "EntryPointToMethodDescMap",
-        [&] { return Derivation::offsets(14 * i64(p_), max_info, i64(p_)); },
-        [&](i64 x) {
-          Verdict out = Verdict::cannot_tell();
-          for (const RangeSection &image : images_) {
-            const Address whole = d_.word(info_of(image, at) + 5 * p_).value_or(0);
-            const Verdict verdict = is_method_map(whole + u64(x), image);
-            if (verdict.fails())
-              return verdict;
-            if (verdict.passes())
-              out = verdict;
-          }
-          return out;
-        },
+        [&] { return Derivation::offsets(14 * i64(p_), max_info, i64(p_)); }, leads_to_methods,
         "a table of addresses in the image's code, one at least, for every such image");
   }
 
   // {., ., Buckets}: their number, then each of four keys and four values, of which 0 and 1 are none.
   Verdict is_method_map(Address map, const RangeSection &image) const {
     const std::optional<u64> buckets = d_.word(map + 2 * p_);
-    const std::optional<u32> size = buckets && *buckets % p_ == 0 ? d_.memory.try_load<u32>(*buckets) : std::nullopt;
-    if (!size || *buckets < 0x10000 || *size < 2 || *size > max_buckets)
+    if (!buckets)
+      return Verdict::cannot_tell();
+    if (*buckets < first_address || *buckets % p_)
+      return false;
+    const std::optional<u32> size = d_.memory.try_load<u32>(*buckets);
+    if (!size)
+      return Verdict::cannot_tell();
+    if (*size < 2 || *size > max_buckets)
       return false;
     bool any = false;
     for (u64 i = 0; i < std::min<u64>(*size, looked_at_buckets); ++i)
       for (u64 k = 0; k < 4; ++k) {
         const Address at = *buckets + (i + 1) * 8 * p_ + k * p_;
         const std::optional<u64> key = d_.word(at), value = d_.word(at + 4 * p_);
-        if (!key || !value)
-          return any;
-        if (*key <= 1)
+        if (!key || !value || *key <= 1)
           continue;
         // A composite image's map is of all its parts.
-        const u64 method = (*value << 1);
-        if (*key < image.begin || *key >= image.end || !d_.word(method))
+        if (*key < image.begin || *key >= image.end || *value << 1 < first_address)
           return false;
-        any = true;
+        any |= d_.word(*value << 1).has_value();
       }
     return any ? Verdict(true) : Verdict::cannot_tell();
   }
