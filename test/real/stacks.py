@@ -225,7 +225,9 @@ def held_by_frames(found, held):
             problems.append(f"{one['scenario']}: {len(objects)} of {one['count']} {one['type']} are held by thread {one['os_id']}")
             continue
         frames = {row["index"]: row for row in found.frames[one["os_id"]]}
-        methods = {frame_name(frames[row["index"]]["method"] or "") for row in rows if row["index"] in frames}
+        # What may be a register of the method that a HelperMethodFrame was called by is listed with that Frame.
+        indices = {row["index"] + (frames[row["index"]]["kind"] == "explicit" and not row["certain"]) for row in rows if row["index"] in frames}
+        methods = {frame_name(frames[index]["method"] or "") for index in indices if index in frames}
         if one["by"] not in ("argument", "nothing") and trace_name(one["trace"][0]) not in methods:
             problems.append(f"{one['scenario']}: {one['type']} is held by {methods}, not by {one['trace'][0]}")
         for way in ("interior", "pinned"):
@@ -285,10 +287,13 @@ class ClrmdIsWrong:
     and on first-chance and unhandled exceptions' events. Any: a thread whose return address was replaced to stop it ends there.
     """
 
-    def __init__(self, account, failed, held):
+    def __init__(self, account, failed, held, found_frames):
         self.failed, self.lost_frames, self.lost_objects, self.lost_callees = failed, {}, {}, {}
         for os_id, thread in account.items():
             handlers = [int(frame["sp"], 16) for frame in thread["frames"] if (frame.get("method") or "").startswith("System.Runtime.EH.")]
+            methods = [frame for frame in thread["frames"] if frame["kind"] == "ManagedMethod"]
+            if methods and not found_frames.get(os_id) and not any(frame.get("method") for frame in methods):
+                self.lost_frames[os_id] = "ClrMD takes a place in native code for a frame of no method"
             if handlers and not any(int(root["sp"], 16) < handlers[0] for root in thread["roots"]):
                 self.lost_callees[os_id] = handlers[0]
         for one in held:
@@ -370,7 +375,8 @@ def dumped(target, kind, path):
 
 def compare(dnheap, dump, account, failed, truth, mode):
     found, held = Found(dnheap, dump), truth["held"]
-    wrong = ClrmdIsWrong(account, failed, held)
+    managed = {os_id: frames_of(found, os_id) for os_id in account}
+    wrong = ClrmdIsWrong(account, failed, held, managed)
     problems, equal, differ = compare_frames(found, account, wrong)
     words, same, extra = compare_references(found, account, wrong)
     problems += words

@@ -54,7 +54,8 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
   else if (!head)
     why_not_ = "where threads keep their Frames is not known";
   else if (kinds_.empty())
-    why_not_ = "how kinds of Frames are told is not known";
+    why_not_ = "how kinds of Frames are told is not known, which takes the runtime's own file where the dump lacks it "
+               "(--modules)";
   head_ = static_cast<u64>(head.value_or(0));
   next_ = offset("Frame", "Next", 8);
   call_sp_ = offset("InlinedCallFrame", "CallSiteSP", 24);

@@ -23,7 +23,10 @@ public:
       : walk_(walk), memory_(walk.target_->memory), thread_(thread), end_(thread.stack_base.value_or(0)) {
     code_.is_managed = [this](Address ip) { return find(ip) != nullptr; };
     code_.is_return_address = [this](Address ip) { return is_return_address(ip); };
-    code_.frame_end = [this](const Registers &registers) { return frame_end(registers); };
+    code_.frame_end = [this](Registers registers) {
+      const CodeBlock *code = find(registers.ip);
+      return code && leave(*code, false, registers) ? registers.value[walk_.convention_->stack_pointer] : 0;
+    };
   }
 
   WalkedStack run();
@@ -48,13 +51,12 @@ private:
   void undo_hijack(Registers &parent);
   // Notes why not all is known. The first reason counts. Always false.
   bool stop(const std::string &why, Address from);
-  // The same, but what lies further out is looked at all the same.
-  void doubt(const std::string &why) { stop(why, sp()); }
+  void doubt(const std::string &why) { stop(why, sp()); } // what lies further out is looked at all the same
+  std::string text_of(const ReadOutcome &outcome) const;
 
   Known &known(Address ip);
   const CodeBlock *find(Address ip);
   bool is_return_address(Address ip);
-  Address frame_end(Registers registers);
   Address sp() const { return registers_.get(walk_.convention_->stack_pointer).value_or(0); }
   ReadOutcome leave(const CodeBlock &code, bool is_active, Registers &registers) const;
   bool unwind(const CodeBlock &code, Registers &registers);
@@ -97,6 +99,12 @@ bool OneWalk::stop(const std::string &why, Address from) {
   return false;
 }
 
+// What a module's file has may be given.
+std::string OneWalk::text_of(const ReadOutcome &outcome) const {
+  const Module *module = walk_.target_->find_module(outcome.at); // 0: nothing is missing
+  return outcome.text() + (module ? "; --modules may name the folder of " + std::string(module->file_name()) : "");
+}
+
 OneWalk::Known &OneWalk::known(Address ip) {
   auto [it, is_new] = at_.try_emplace(ip);
   if (is_new)
@@ -115,11 +123,6 @@ bool OneWalk::is_return_address(Address ip) {
     return false;
   const GcInfo info(memory_, code->gc_info, *walk_.encoding_, code->gc_info_version);
   return info.outcome().kind == ReadOutcome::Kind::missing || info.is_return_point(code->offset_of(ip));
-}
-
-Address OneWalk::frame_end(Registers registers) {
-  const CodeBlock *code = find(registers.ip);
-  return code && leave(*code, false, registers) ? registers.value[walk_.convention_->stack_pointer] : 0;
 }
 
 // A thread that is in native code says nothing by its registers: then the first Frame does.
@@ -252,7 +255,7 @@ ReadOutcome OneWalk::leave(const CodeBlock &code, bool is_active, Registers &reg
 
 bool OneWalk::unwind(const CodeBlock &code, Registers &registers) {
   const ReadOutcome outcome = leave(code, is_active_, registers);
-  return outcome ? true : stop(outcome.text(), sp());
+  return outcome ? true : stop(text_of(outcome), sp());
 }
 
 // Frames lie in the order of the stack.
@@ -339,7 +342,7 @@ bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame 
   if (outcome.kind == ReadOutcome::Kind::malformed)
     return stop("GC info at " + hex(code.gc_info) + ": " + outcome.text(), sp());
   if (!at) // its callers are known all the same
-    doubt("GC info at " + hex(code.gc_info) + ": " + outcome.text());
+    doubt("GC info at " + hex(code.gc_info) + ": " + text_of(outcome));
   for (const GcSlot &slot : at ? at->slots : std::vector<GcSlot>())
     add_slot(slot, *at, caller_sp, frame);
   if (at && is_active_ && !is_aborted_) {
