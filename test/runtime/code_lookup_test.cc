@@ -351,10 +351,12 @@ TEST(CodeLookup, ReadyToRunImages) {
 // Heap dumps of Windows lack images, and pieces of what the runtime keeps of them.
 TEST(CodeLookup, DerivedWithoutImages) {
   for (bool has_images : {true, false})
-    for (bool lacks_one : {true, false}) {
-      SCOPED_TRACE(std::to_string(has_images) + std::to_string(lacks_one));
+    for (auto [lacks_one, composite] : {std::pair{true, false}, {false, false}, {false, true}}) {
+      SCOPED_TRACE(std::to_string(has_images) + std::to_string(lacks_one) + std::to_string(composite));
       CodeBuilder builder;
-      ImageBuilder first(builder, 30, {4}, false, 16), second(builder, 30, {4}, false, 16, code_base + 0x200000);
+      ImageBuilder first(builder, 30, {4}, composite, 16), second(builder, 30, {4}, false, 16, code_base + 0x200000);
+      if (composite) // a part's own header is somewhere else, in its assembly
+        builder.data.pointer(first.info + 2 * builder.p, 0x7e0000000000);
       const std::vector<std::byte> methods(0x1000);
       std::vector<Range> ranges{{ImageBuilder::methods, methods}};
       if (has_images)

@@ -92,21 +92,21 @@ private:
     return d_.word(target) == begin && d_.word(target + p_) >= end;
   }
 
-  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's}. Heap dumps of Windows lack
-  // images and pieces of the runtime's own memory: then a header has to lie in the image, and what such a piece would
-  // hold is not asked.
+  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's}. A part's header lies in
+  // its assembly, the whole's in the image. Dumps may lack images, and heap dumps of Windows pieces of the runtime's
+  // own memory: then a header has to lie in the image, and what such a piece would hold is not asked.
   Verdict is_info(const RangeSection &image, Address info) const {
-    const std::optional<u64> module = d_.word(info), header = d_.word(info + 2 * p_), whole = d_.word(info + 5 * p_);
-    if (info >= first_address && info % p_ == 0 && !module && !header && !whole)
+    const std::optional<u64> module = d_.word(info), whole = d_.word(info + 5 * p_);
+    if (info >= first_address && info % p_ == 0 && !module && !whole)
       return Verdict::cannot_tell();
-    if (module != image.ready_to_run_module || !header || !whole || !*whole)
+    if (module != image.ready_to_run_module || !whole || !*whole)
       return false;
-    const std::optional<u64> of_whole = d_.word(*whole + 5 * p_);
-    if (of_whole && of_whole != whole)
+    const std::optional<u64> of_whole = d_.word(*whole + 5 * p_), header = d_.word(*whole + 2 * p_);
+    if (!header || of_whole != whole)
       return false;
     if (const std::optional<u32> begin = d_.memory.try_load<u32>(*header))
-      return *begin == ready_to_run_signature && of_whole;
-    return *header >= image.begin && *header < image.end && of_whole;
+      return *begin == ready_to_run_signature;
+    return *header >= image.begin && *header < image.end;
   }
 
   Address info_of(const RangeSection &image, i64 x) const {
