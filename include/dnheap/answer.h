@@ -96,9 +96,10 @@ public:
   Answer &operator=(Answer &&) noexcept;
   ~Answer();
 
-  const std::string &command() const;                       // the verb
-  const std::string &headline() const;                      // what was looked at, how complete
-  const std::string &next_command() const;                  // of the program; empty for none
+  const std::string &command() const;      // the verb
+  const std::string &headline() const;     // what was looked at, how complete
+  const std::string &lead() const;         // what it begins with, in words: what ended the process; empty for none
+  const std::string &next_command() const; // of the program; empty for none
   std::vector<std::pair<std::string, Value>> facts() const; // of the target
   std::optional<Completeness> completeness() const;         // nothing: it rests on no heap
   // What it says of its completeness, in one line; empty: it is complete, and there are no notes.

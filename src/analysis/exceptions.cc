@@ -1,6 +1,7 @@
 // `exceptions`: what was thrown? One row for exceptions that are alike: type, HResult and the calls that they passed
 // through; those that a thread is dealing with come first, with their stacks.
 #include "analysis/answer_head.h"
+#include "analysis/crash.h"
 #include "analysis/inspect/exception_objects.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
@@ -197,6 +198,7 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   if (grouping.without_stack())
     answer.completeness->notes.push_back(fmt::format("the calls that {} of the exceptions passed through are not told",
                                                      count_text(grouping.without_stack())));
+  add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   if (!grouping.groups().empty())
     answer.next_command =

@@ -1,5 +1,6 @@
 // `info`: what is this dump, how was it understood, how complete is it?
 #include "analysis/answer_head.h"
+#include "analysis/crash.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
 
@@ -122,6 +123,7 @@ report::Answer answer_info(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "info");
   answer.tables = {facts_table(snapshot, answer), modules_table(snapshot.target()),
                    contracts_table(snapshot.runtime().descriptor()), gaps_table(*answer.completeness)};
+  add_crash(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;
 }

@@ -1,5 +1,6 @@
 // `stack`: where does each thread stand, and which objects do its frames hold?
 #include "analysis/answer_head.h"
+#include "analysis/crash.h"
 #include "analysis/thread_text.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -228,6 +229,7 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     add_name_notes(snapshot, answer);
   }
   answer.tables.push_back(problems_table(problems, question.table == "problems"));
+  add_crash(snapshot, answer);
   answer.next_command = asks_for_references(question)
                             ? "dnheap path " + shell_word(question.target) + " ADDR"
                             : "dnheap stack " + shell_word(question.target) +

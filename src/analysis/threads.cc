@@ -1,5 +1,6 @@
 // `threads`: which threads are there, where does each stand, and what does it wait for?
 #include "analysis/answer_head.h"
+#include "analysis/crash.h"
 #include "analysis/thread_text.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -82,6 +83,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
         "; " + count_text(counts.incomplete) + (counts.incomplete == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
   answer.tables.push_back(std::move(table));
   answer.tables.push_back(problems_table(problems, question.table == "problems"));
+  add_crash(snapshot, answer);
   answer.next_command = "dnheap stack " + shell_word(question.target) + " --all --merge";
   return answer;
 }

@@ -156,6 +156,7 @@ Answer::~Answer() = default;
 
 const std::string &Answer::command() const { return inside_->answer.command; }
 const std::string &Answer::headline() const { return inside_->answer.headline; }
+const std::string &Answer::lead() const { return inside_->answer.lead; }
 const std::string &Answer::next_command() const { return inside_->answer.next_command; }
 
 std::vector<std::pair<std::string, Value>> Answer::facts() const {

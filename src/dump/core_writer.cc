@@ -153,6 +153,12 @@ private:
   }
 
   void put_thread(const Thread &thread) {
+    if (const std::optional<CrashSignal> &crash = target_.crash; crash && crash->thread == thread.id) {
+      put(crash->number, 4);
+      put(static_cast<u32>(crash->code.value_or(0)), 4);
+      put(0, 4);
+      put(crash->number, 2);
+    }
     fill_to(format_.pointer_size == 8 ? 32 : 24);
     put(thread.id, 4);
     fill_to(registers_in_status(format_));

@@ -14,6 +14,14 @@ constexpr u64 most_notes = 65536;
 constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the kernel allows unless told otherwise
 constexpr u64 most_auxv = 1024;
 
+// What Linux has signals for that end a process unless it handles them: not those by which it is stopped, goes on, or
+// is told of something. Their numbers are the same on all its processors that dnheap knows.
+bool ends_processes(u32 signal) {
+  constexpr u32 others[] = {17, 18, 19, 20, 21, 22, 23, 28}; // SIGCHLD … SIGURG, SIGWINCH
+  return signal >= 1 && signal <= 64 && std::find(std::begin(others), std::end(others), signal) == std::end(others);
+}
+bool has_fault_address(u32 signal) { return signal == 4 || signal == 7 || signal == 8 || signal == 11; }
+
 class NoteReader {
 public:
   NoteReader(const ElfHeader &header, Target &target)
@@ -31,11 +39,15 @@ public:
     case note_prpsinfo: return read_program(note.content);
     case note_auxv: return read_auxv(note.content);
     case note_file: return read_files(note.content);
+    case note_siginfo: return read_signal(note.content);
     }
   }
 
   CoreNotes finish() {
     target_.dump_kind = writer();
+    constexpr u32 trap = 5; // by which gdb stops threads
+    if (target_.crash && target_.crash->number == trap && target_.dump_kind == "gcore")
+      target_.crash.reset();
     if (too_many_files_)
       target_.notes.push_back(fmt::format("only the first {} mapped files were read", most_files));
     return {std::move(files_), description_, std::move(initial_)};
@@ -65,6 +77,29 @@ private:
     u64 at = registers_in_status(format_);
     read_registers(thread, status.subspan(std::min<u64>(at, status.size())), machine_, format_);
     target_.threads.push_back(std::move(thread));
+    // struct elf_siginfo {number, code, errno}, and pr_cursig. The kernel names one signal for all threads: the first
+    // is the one that got it.
+    std::optional<u32> number = load_at<u32>(status, 0, format_.byte_order);
+    if (number == 0u)
+      number = load_at<u16>(status, 12, format_.byte_order);
+    if (!target_.crash && number && ends_processes(*number))
+      target_.crash = CrashSignal{*id, *number, {}, {}};
+  }
+
+  // siginfo_t of the thread before: {number, errno, code}, then, of a fault that the processor found, the address.
+  void read_signal(Bytes info) {
+    const std::optional<u32> number = load_at<u32>(info, 0, format_.byte_order),
+                             code = load_at<u32>(info, 8, format_.byte_order);
+    if (target_.threads.empty() || !number || !code || !ends_processes(*number))
+      return;
+    const u64 thread = target_.threads.back().id;
+    if (target_.crash && (target_.crash->thread != thread || target_.crash->number != *number))
+      return;
+    constexpr i32 of_kernel = 0x80; // which then tells no address
+    CrashSignal signal{thread, *number, static_cast<i32>(*code), {}};
+    if (*signal.code > 0 && *signal.code < of_kernel && has_fault_address(*number))
+      signal.address = word(info, wide() ? 16 : 12);
+    target_.crash = signal;
   }
 
   // struct elf_prpsinfo; on 32 bit its user and group ids have two bytes on the old architectures, four on the others.

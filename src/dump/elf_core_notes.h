@@ -7,7 +7,7 @@
 
 namespace dnheap {
 
-enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45 };
+enum : u32 { note_prstatus = 1, note_prpsinfo = 3, note_auxv = 6, note_file = 0x46494c45, note_siginfo = 0x53494749 };
 
 // Where NT_PRSTATUS (struct elf_prstatus) keeps the general registers.
 constexpr u64 registers_in_status(Format format) { return format.pointer_size == 8 ? 112 : 72; }
@@ -18,7 +18,7 @@ struct CoreNotes {
   std::vector<Range> initial;
 };
 
-// Fills threads, auxv, program, pid and dump_kind of `target`.
+// Fills threads, crash, auxv, program, pid and dump_kind of `target`.
 CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment> &segments, Bytes file, Target &target);
 
 } // namespace dnheap

@@ -105,6 +105,24 @@ Thread thread_of(const Json &json) {
   return out;
 }
 
+std::string crash_json(const CrashSignal &crash) {
+  std::string out = fmt::format(R"({{"thread":{},"number":{})", crash.thread, crash.number);
+  if (crash.code)
+    out += fmt::format(R"(,"code":{})", static_cast<u32>(*crash.code));
+  if (crash.address)
+    out += fmt::format(R"(,"address":{})", *crash.address);
+  return out + "}";
+}
+
+CrashSignal crash_of(const Json &json) {
+  CrashSignal out{number(json.at("thread")), number<u32>(json.at("number")), {}, {}};
+  if (const Json *code = json.find("code"))
+    out.code = static_cast<i32>(number<u32>(*code));
+  if (const Json *address = json.find("address"))
+    out.address = number(*address);
+  return out;
+}
+
 Provenance provenance_of(const Json &json) {
   Provenance out;
   out.module = json.at("module").text();
@@ -136,6 +154,8 @@ void fill(const Json &json, Target &target) {
     target.modules.push_back(module_of(module));
   for (const Json &thread : json.at("threads").list())
     target.threads.push_back(thread_of(thread));
+  if (const Json *crash = json.find("crash"))
+    target.crash = crash_of(*crash);
   for (const Json &entry : json.at("auxv").list())
     target.auxv[number(entry.at(0))] = number(entry.at(1));
   for (const Json &range : json.at("absent").list())
@@ -175,6 +195,8 @@ std::string description(const Target &target) {
         return fmt::format(R"({{"id":{},"instruction_pointer":{},"stack_pointer":{},"registers":{}}})", thread.id,
                            thread.instruction_pointer, thread.stack_pointer, json_numbers(thread.registers));
       }));
+  if (target.crash)
+    add("crash", crash_json(*target.crash));
   add("auxv",
       json_list(target.auxv, [](const auto &entry) { return fmt::format("[{},{}]", entry.first, entry.second); }));
   add("absent", json_list(target.absent, [](const AbsentRange &range) {

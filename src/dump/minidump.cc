@@ -225,12 +225,30 @@ private:
     return out;
   }
 
-  // {thread, alignment, EXCEPTION_RECORD64, place of the context}. Counts for a thread that has no context of its own:
-  // one that has went on to write the dump, and its stack is deeper now.
+  // EXCEPTION_RECORD64 behind {thread, alignment}: {code, flags, next record, address, number of parameters, alignment,
+  // 15 parameters}. Of other systems Breakpad writes {signal, si_code, -, address}.
+  void read_crash(Bytes record) {
+    constexpr u32 access_violation = 0xc0000005, in_page_error = 0xc0000006;
+    constexpr u32 of_debuggers[] = {0, 0x80000003, 0x80000004, 0x80000007}; // by which they stop threads
+    CrashSignal crash{at<u32>(record, 0), at<u32>(record, 8), {}, at<u64>(record, 24)};
+    if (std::find(std::begin(of_debuggers), std::end(of_debuggers), crash.number) != std::end(of_debuggers))
+      return;
+    if (target_.os != OperatingSystem::windows)
+      crash.code = static_cast<i32>(at<u32>(record, 12));
+    else if ((crash.number == access_violation || crash.number == in_page_error) && at<u32>(record, 32) >= 2) {
+      crash.code = static_cast<i32>(at<u64>(record, 40));
+      crash.address = at<u64>(record, 48);
+    }
+    target_.crash = crash;
+  }
+
+  // Then the place of the thread's context, which counts for a thread that has none of its own: one that has went on to
+  // write the dump, and its stack is deeper now.
   void read_exception() {
     Bytes record = stream(exception);
     if (record.size() < 168)
       return;
+    read_crash(record);
     for (Thread &thread : target_.threads)
       if (thread.id == at<u32>(record, 0) && thread.registers.empty())
         read_context(located(record, 160), thread);

@@ -10,14 +10,15 @@ constexpr u64 looked_at = 256 << 10;                        // of the stack that
 constexpr u64 least_stack = 1 << 10, most_stack = 16 << 20; // of a stack for signals
 constexpr u64 guard = 64 << 10; // a stack that has overflowed: the next frame would have begun beyond its end
 
-// Where in the kernel's struct ucontext the general registers lie, and the stack pointer.
+// Where in the kernel's struct ucontext the general registers lie, the stack pointer and the instruction pointer.
 struct FrameLayout {
   Architecture architecture;
-  u64 registers, count, stack_pointer;
+  u64 registers, count, stack_pointer, instruction_pointer;
 };
 constexpr FrameLayout layouts[] = {
-    {Architecture::x64, 40, 15, 160}, {Architecture::x86, 36, 7, 48},        {Architecture::arm64, 184, 31, 432},
-    {Architecture::arm, 32, 13, 84},  {Architecture::riscv64, 176, 32, 192}, {Architecture::loongarch64, 184, 32, 208},
+    {Architecture::x64, 40, 15, 160, 168},      {Architecture::x86, 36, 7, 48, 76},
+    {Architecture::arm64, 184, 31, 432, 440},   {Architecture::arm, 32, 13, 84, 92},
+    {Architecture::riscv64, 176, 32, 192, 176}, {Architecture::loongarch64, 184, 32, 208, 176},
 };
 
 class Frames {
@@ -34,11 +35,12 @@ public:
     const Address stack_pointer = peek(frame + layout_.stack_pointer);
     if (stack_pointer + guard < limit_ || stack_pointer >= base_ || stack_pointer % p_)
       return std::nullopt;
-    InterruptedThread out{stack_pointer, {}};
+    InterruptedThread out{stack_pointer, peek(frame + layout_.instruction_pointer), {}};
     for (u64 i = 0; i < layout_.count; ++i)
       out.registers.push_back(peek(frame + layout_.registers + i * p_));
     memory_.note_read(frame, layout_.registers + layout_.count * p_);
     memory_.note_read(frame + layout_.stack_pointer, p_);
+    memory_.note_read(frame + layout_.instruction_pointer, p_);
     return out;
   }
   // 0: not in the dump.

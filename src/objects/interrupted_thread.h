@@ -8,7 +8,7 @@
 namespace dnheap {
 
 struct InterruptedThread {
-  Address stack_pointer = 0;
+  Address stack_pointer = 0, instruction_pointer = 0;
   std::vector<u64> registers;
 };
 

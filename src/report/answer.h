@@ -22,6 +22,7 @@ struct Completeness {
 struct Answer {
   std::string command;                      // the verb
   std::string headline;                     // first line of text: target, runtime, version, how complete
+  std::string lead;                         // what is said before all tables, in words: what ended the process
   std::vector<Fact> target;                 // JSON's "target", in this order
   std::optional<Completeness> completeness; // absent for verbs that read no heap
   std::vector<Table> tables;                // the main one first

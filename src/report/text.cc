@@ -163,6 +163,8 @@ void write_completeness(const Completeness &completeness, bool all, Sink &sink) 
 void write_text(const Answer &answer, const WriteOptions &options, Sink &sink) {
   if (!answer.headline.empty())
     sink.write(safe(answer.headline) + "\n");
+  if (!answer.lead.empty())
+    sink.write(safe(answer.lead) + "\n");
   for (const Table *table : tables_to_write(answer, options, Shown::in_text)) {
     sink.write("\n");
     TextTable(*table, options, sink).write();

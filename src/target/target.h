@@ -66,6 +66,15 @@ struct Provenance {
   std::string reason;   // "build id 4f…: 15.6 MiB that the dump lacks", "build id 12… is not the core's 4f…"
 };
 
+// What the container says that the process was dumped for: a signal that ends processes or, of Windows, an exception.
+struct CrashSignal {
+  u64 thread = 0; // that got it, as Thread::id
+  u32 number = 0; // of the signal; the exception's code
+  // si_code, which says why; of an access violation of Windows what was tried: 0 reading, 1 writing, 8 running it.
+  std::optional<i32> code = {};
+  std::optional<Address> address = {}; // that could not be accessed; else of the instruction
+};
+
 // What an extracted core (dump/extracted.h) says of itself.
 struct Extraction {
   std::string from;            // file name of the dump
@@ -88,7 +97,8 @@ struct Target {
   Memory initial;
   std::vector<Module> modules; // sorted by base
   std::vector<Thread> threads;
-  std::map<u64, u64> auxv; // ELF auxiliary vector, empty elsewhere
+  std::optional<CrashSignal> crash; // nothing: it went on, or the container does not say
+  std::map<u64, u64> auxv;          // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;
   std::vector<Provenance> provenance;
   bool is_doubtful = false;             // some bytes may be wrong without showing it: no answer is complete

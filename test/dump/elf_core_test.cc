@@ -108,6 +108,85 @@ TEST(ElfCore, ReadsTheRegistersOfEachMachine) {
   }
 }
 
+// siginfo_t: {number, errno, code}, and what a fault could not access.
+std::vector<std::byte> siginfo(Format format, u32 number, i32 code, Address address) {
+  test::FormatWriter out(format);
+  out.word(number);
+  out.word(0);
+  out.word(static_cast<u32>(code));
+  out.fill_to(format.pointer_size == 8 ? 16 : 12);
+  out.pointer(address);
+  out.fill_to(128);
+  return out.bytes();
+}
+
+TEST(ElfCore, TheSignalThatEndedTheProcess) {
+  for (Format format : test::all_formats) {
+    SCOPED_TRACE(test::name_of(format));
+    auto crash_of = [&](std::vector<ElfCoreWriter::Thread> threads) {
+      ElfCoreWriter writer = small_core(format);
+      writer.threads = std::move(threads);
+      std::vector<std::byte> file = writer.write();
+      return Opened(file)->crash;
+    };
+    EXPECT_FALSE(crash_of({{100}, {101}}));
+    // createdump: of the thread that got it only.
+    std::optional<CrashSignal> crash = crash_of({{100}, {101, {}, 11, siginfo(format, 11, 1, 0x1230)}, {102}});
+    ASSERT_TRUE(crash);
+    EXPECT_EQ(crash->thread, 101u);
+    EXPECT_EQ(crash->number, 11u);
+    EXPECT_EQ(crash->code, 1);
+    EXPECT_EQ(crash->address, 0x1230u);
+    // The kernel: of all, but only the first has more to say. What abort() sends tells a process, no address.
+    crash = crash_of({{100, {}, 6, siginfo(format, 6, -6, 0x1230)}, {101, {}, 6}});
+    ASSERT_TRUE(crash);
+    EXPECT_EQ(crash->thread, 100u);
+    EXPECT_EQ(crash->number, 6u);
+    EXPECT_EQ(crash->code, -6);
+    EXPECT_FALSE(crash->address);
+    // gdb: of each thread, by what it was stopped.
+    EXPECT_FALSE(crash_of({{100, {}, 19, siginfo(format, 19, 0, 0)}, {101, {}, 0, siginfo(format, 19, 0, 0)}}));
+    crash = crash_of({{100, {}, 0, siginfo(format, 19, 0, 0)}, {101, {}, 8, siginfo(format, 8, 1, 0x40)}});
+    ASSERT_TRUE(crash);
+    EXPECT_EQ(crash->thread, 101u);
+    EXPECT_EQ(crash->address, 0x40u);
+    // What says something else, or too little, adds nothing.
+    std::vector<std::byte> cut = siginfo(format, 11, 1, 0x1230);
+    cut.resize(11);
+    for (const std::vector<std::byte> &info : {cut, siginfo(format, 7, 1, 0x1230), siginfo(format, 1000, 1, 2)}) {
+      crash = crash_of({{100, {}, 11, info}});
+      ASSERT_TRUE(crash);
+      EXPECT_EQ(crash->number, 11u);
+      EXPECT_FALSE(crash->code);
+      EXPECT_FALSE(crash->address);
+    }
+  }
+}
+
+// gdb may have stopped a thread by a trap of its own.
+TEST(ElfCore, ATrapOfGcoreEndedNothing) {
+  for (bool gdb : {false, true}) {
+    ElfCoreWriter writer = small_core({8, ByteOrder::little});
+    writer.threads = {};
+    test::FormatWriter status(writer.format);
+    status.fill_to(12);
+    status.half(5);
+    status.fill_to(32);
+    status.word(100);
+    status.fill_to(336);
+    test::FormatWriter files(writer.format); // none, and the unit of their offsets
+    files.pointer(0);
+    files.pointer(gdb ? 1 : 4096);
+    writer.more_notes = {{1, status.bytes()}, {0x46494c45, files.bytes()}};
+    writer.auxv = {};
+    writer.files = {};
+    std::vector<std::byte> file = writer.write();
+    Opened core(file);
+    ASSERT_EQ(core->threads.size(), 1u);
+    EXPECT_EQ(core->crash.has_value(), !gdb) << core->dump_kind;
+  }
+}
+
 TEST(ElfCore, MissingPartsAreAbsentWithTheirReason) {
   for (Format format : test::all_formats) {
     SCOPED_TRACE(test::name_of(format));

@@ -20,6 +20,7 @@ Target some_target(Format format) {
   out.modules = {{"C:\\app\\shop.dll", 0x10000, {{0x10000, 0x12000, 0}, {0x20000, 0x21000, 0x1000}}, true, {}},
                  {"coreclr.dll", 0x40000, {{0x40000, 0x50000, 0}}, false, PeIdentity{1, 2, {{3}}, {{10, 0, 14, 1}}}}};
   out.threads = {{12, 0x1000, 0x2000, {1, 2, 3}}};
+  out.crash = CrashSignal{12, 0xc0000005, -1, 0x10};
   out.auxv = {{9, 0x1234}};
   out.absent = {{0x5000, 0x6000, "cut off"}};
   out.provenance = {{"shop.dll", "/files/shop.dll", Provenance::Outcome::rejected, "", "another one"}};
@@ -42,6 +43,11 @@ void expect_same(const Target &a, const Target &b) {
   EXPECT_EQ(b.modules[1].pe->guid, a.modules[1].pe->guid);
   EXPECT_EQ(b.threads.at(0).registers, a.threads.at(0).registers);
   EXPECT_EQ(b.notes, a.notes);
+  ASSERT_TRUE(b.crash);
+  EXPECT_EQ(b.crash->thread, 12u);
+  EXPECT_EQ(b.crash->number, 0xc0000005u);
+  EXPECT_EQ(b.crash->code, -1);
+  EXPECT_EQ(b.crash->address, 0x10u);
 }
 
 TEST(Extracted, ACoreSaysAllThatTheTargetDid) {
@@ -71,6 +77,7 @@ TEST(Extracted, ACoreSaysAllThatTheTargetDid) {
 TEST(Extracted, CoresOfLinuxHaveTheUsualNotes) {
   Target target = some_target({});
   target.os = OperatingSystem::linux_os;
+  target.crash = CrashSignal{12, 11, 1, 0x10};
   target.threads[0].registers.assign(27, 5);
   std::vector<std::byte> file = core_front(target, std::vector<CoreSegment>{{0x1000, 8}}, {});
   const std::string own = "dnheap";
@@ -86,6 +93,9 @@ TEST(Extracted, CoresOfLinuxHaveTheUsualNotes) {
   EXPECT_EQ(read->auxv, target.auxv);
   ASSERT_EQ(read->threads.size(), 1u);
   EXPECT_EQ(read->threads[0].id, 12u);
+  ASSERT_TRUE(read->crash);
+  EXPECT_EQ(read->crash->thread, 12u);
+  EXPECT_EQ(read->crash->number, 11u);
   EXPECT_EQ(read->threads[0].registers, target.threads[0].registers);
   EXPECT_EQ(read->modules.at(0).path, target.modules[0].path);
 }

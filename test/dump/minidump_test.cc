@@ -143,6 +143,37 @@ TEST(Minidump, ContextsThatTheWriterCouldNotRead) {
   }
 }
 
+// EXCEPTION_RECORD64: what was tried, and where; what debuggers stop threads by ended nothing.
+TEST(Minidump, WhatItWasDumpedFor) {
+  auto crash_of = [](MinidumpWriter::Exception exception, u32 platform = 2) {
+    MinidumpWriter writer = small_dump();
+    writer.platform = platform;
+    writer.exception = std::move(exception);
+    std::vector<std::byte> file = writer.write();
+    return Opened(file)->crash;
+  };
+  std::optional<CrashSignal> crash =
+      crash_of({.thread = 7, .code = 0xc0000005, .address = 0x7700, .parameters = {1, 0x10}});
+  ASSERT_TRUE(crash);
+  EXPECT_EQ(crash->thread, 7u);
+  EXPECT_EQ(crash->number, 0xc0000005u);
+  EXPECT_EQ(crash->code, 1);
+  EXPECT_EQ(crash->address, 0x10u);
+  crash = crash_of({.thread = 7, .code = 0xc0000005, .address = 0x7700, .parameters = {1}});
+  EXPECT_FALSE(crash->code) << "it says too little";
+  EXPECT_EQ(crash->address, 0x7700u);
+  crash =
+      crash_of({.thread = 7, .code = 0xe0434352, .address = 0x7700, .parameters = {0x80131500, 0, 0, 0, 0x7fff0000}});
+  EXPECT_FALSE(crash->code);
+  EXPECT_EQ(crash->address, 0x7700u);
+  crash = crash_of({.thread = 7, .code = 11, .flags = 1, .address = 0x20}, 0x8201);
+  EXPECT_EQ(crash->number, 11u) << "Breakpad's, of Linux";
+  EXPECT_EQ(crash->code, 1);
+  EXPECT_EQ(crash->address, 0x20u);
+  for (u32 code : {0u, 0x80000003u, 0x80000004u, 0x80000007u})
+    EXPECT_FALSE(crash_of({.thread = 7, .code = code}));
+}
+
 // Of pieces that overlap the first of the list wins; stacks come before the lists of memory.
 TEST(Minidump, OverlappingPieces) {
   std::mt19937 random(3);
@@ -344,7 +375,7 @@ TEST(Minidump, RandomDamageDoesNoHarm) {
     MinidumpWriter writer = small_dump();
     writer.list = list;
     writer.regions = {{0x50000, 0x8000, 0x2000}};
-    writer.exception = {7, test::context_bytes(1232, 8, {})};
+    writer.exception = {7, test::context_bytes(1232, 8, {}), 0xc0000005, 0, 0x7700, {0, 0x10}};
     const std::vector<std::byte> good = writer.write();
     for (int round = 0; round < 5000; ++round) {
       const std::vector<std::byte> file = test::damaged(good, random);

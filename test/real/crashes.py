@@ -103,6 +103,8 @@ def looked_at(dnheap, path, kind, truth, account):
         problems += recursion(dnheap, path)
     if kind in ENDED_BY:
         problems += ended_by(dnheap, path, kind)
+    if kind in WAYS:
+        problems += led_by(dnheap, path, kind, truth)
     return problems, answers
 
 
@@ -118,6 +120,33 @@ def ended_by(dnheap, path, kind):
     found = (row["type"], row["inner_type"], row["stack"])
     problems = [] if found == ENDED_BY[kind] else [f"the exception that ended the process is {found}, not {ENDED_BY[kind]}"]
     return problems + ([] if row["os_id"] else [f"no thread has the exception that ended the process: {row}"])
+
+
+CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
+# What answers lead with: signal, cause, the innermost method, what is in the words.
+LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
+          "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
+          "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
+          "access": ("SIGABRT", "fatal_error", CRASH, f" in {CRASH}"),
+          "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
+
+
+def led_by(dnheap, path, kind, truth):
+    """Four verbs lead with what ended the process, and say the same."""
+    told = [matrix.answer(dnheap, verb, path)["target"].get("crash") for verb in ("info", "threads", "stack", "exceptions")]
+    if None in told or told[1:] != told[:-1]:
+        return [f"the verbs lead with different reasons: {told}"]
+    crash, (signal, cause, method, *words) = told[0], LED_BY[kind]
+    print(crash["text"])
+    problems = [f"{part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} ", f" on thread {crash['os_id']}"]
+                if part not in crash["text"]]
+    found = {key: crash[key] for key in ("signal", "cause", "managed_id", "method")}
+    expected = {"signal": signal, "cause": cause, "managed_id": 1, "method": method}
+    if kind == "unhandled":
+        found["exception"], expected["exception"] = crash["exception"], truth["thrown"]
+    if kind == "segv":
+        found["fault_address"], expected["fault_address"] = crash["fault_address"], FAULT
+    return problems + ([] if found == expected else [f"the reason is {found}, not {expected}"])
 
 
 def thrown(dnheap, path, address):

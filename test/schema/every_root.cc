@@ -45,6 +45,7 @@ public:
       writer.threads.at(i).registers[19] = heap_.threads[i].stack_pointer;
     }
     writer.threads.at(1).registers[5] = in_register_;
+    writer.threads.at(1).signal = 6; // that ended the process
     const std::vector<std::byte> bytes = writer.write();
     return std::string(as_text(bytes));
   }

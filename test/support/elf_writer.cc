@@ -105,6 +105,8 @@ std::vector<ElfCoreWriter::Note> ElfCoreWriter::all_notes() const {
   u64 id_at = wide(format) ? 32 : 24, registers_at = wide(format) ? 112 : 72;
   for (const Thread &thread : threads) {
     FormatWriter status(format);
+    status.fill_to(12);
+    status.half(thread.signal); // pr_cursig
     status.fill_to(id_at);
     status.word(thread.id);
     status.fill_to(registers_at);
@@ -112,6 +114,8 @@ std::vector<ElfCoreWriter::Note> ElfCoreWriter::all_notes() const {
       status.pointer(value);
     status.pointer(0); // pr_fpvalid
     out.push_back({1, status.bytes()});
+    if (!thread.siginfo.empty())
+      out.push_back({0x53494749, thread.siginfo});
   }
   if (pid || !name.empty()) {
     FormatWriter info(format);

@@ -62,6 +62,8 @@ struct ElfCoreWriter {
   struct Thread {
     u32 id = 0;
     std::vector<u64> registers = {}; // as many as the machine has, or fewer
+    u32 signal = 0;                  // that ended the process, or stopped it
+    std::vector<std::byte> siginfo = {};
   };
   struct Note {
     u32 type = 0;

@@ -409,6 +409,7 @@ std::unique_ptr<Target> HeapBuilder::target() {
   out->os = OperatingSystem::linux_os;
   out->architecture = p == 8 ? Architecture::x64 : Architecture::x86;
   out->pid = 4001;
+  out->crash = crash;
   out->memory = Memory(shape.format, ranges);
   Module runtime{
       shape.single_file ? "/app/shop" : "/dotnet/libcoreclr.so", module_base_, {{module_base_, data.end(), 0}}};

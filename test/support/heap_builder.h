@@ -173,6 +173,7 @@ public:
   }
 
   std::vector<ThreadWriter> threads; // two, to begin with; their numbers in locks are 1, 2, …
+  std::optional<CrashSignal> crash;  // what the container tells of
   u64 thread_size = 0x1000;          // what each Thread takes
   u64 thread_gap = 0;                // what lies behind each
   bool has_block_sizes = false;      // in front of each Thread says malloc how much it takes

@@ -138,6 +138,15 @@ std::vector<std::byte> MinidumpWriter::write() const {
   file.stream(16, region_list);
   if (exception) {
     faults.word(exception->thread);
+    faults.word(0);
+    faults.word(exception->code);
+    faults.word(exception->flags);
+    faults.put(0, 8);
+    faults.put(exception->address, 8);
+    faults.word(exception->parameters.size());
+    faults.word(0);
+    for (u64 parameter : exception->parameters)
+      faults.put(parameter, 8);
     faults.fill_to(160);
     locate(faults, exception->context.size(), file.add(exception->context));
   }

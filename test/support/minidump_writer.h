@@ -37,6 +37,9 @@ struct MinidumpWriter {
   struct Exception {
     u32 thread = 0;
     std::vector<std::byte> context = {};
+    u32 code = 0, flags = 0;
+    Address address = 0;
+    std::vector<u64> parameters = {}; // 15 at most
   };
   struct Stream {
     u32 type = 0;

@@ -1,11 +1,8 @@
 #include "analysis/inspect/exception_objects.h"
 
-#include "analysis/inspect/base_types.h"
 #include "base/text.h"
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/thrown_exceptions.h"
-
-#include <algorithm>
 
 namespace dnheap {
 
@@ -15,19 +12,31 @@ const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const Core
 
 } // namespace
 
-ExceptionObjects::ExceptionObjects(Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
-  const BaseTypes bases(runtime_);
-  all_ = objects_of(snapshot, types_that(snapshot, [&](Address mt) { return bases.derives(mt, "System.Exception"); }));
+ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_) {
   if (const CoreClr *clr = core_clr(runtime_)) {
     methods_.emplace(runtime_.target(), runtime_.descriptor(), clr->types(), clr->loader());
     stacks_.emplace(runtime_.memory(), clr->types(), *methods_);
   }
 }
 
+const std::vector<TypedObject> &ExceptionObjects::all() {
+  if (!all_)
+    all_ = objects_of(snapshot_, types_that(snapshot_, [&](Address mt) { return is_exception_type(mt); }));
+  return *all_;
+}
+
+bool ExceptionObjects::is_exception_type(Address method_table) const {
+  auto [known, is_new] = types_.try_emplace(method_table);
+  if (is_new)
+    known->second = runtime_.types().object_layout(method_table) && bases_.derives(method_table, "System.Exception");
+  return known->second;
+}
+
 bool ExceptionObjects::is_exception(Address object) const {
-  auto found = std::lower_bound(all_.begin(), all_.end(), object,
-                                [](const TypedObject &one, Address address) { return one.address < address; });
-  return found != all_.end() && found->address == object;
+  const Address type =
+      object && snapshot_.heap().holds(object) ? method_table_of(runtime_.memory(), object) : Address{0};
+  return type && is_exception_type(type);
 }
 
 ExceptionObject ExceptionObjects::read(const TypedObject &object) {

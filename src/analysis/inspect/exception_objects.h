@@ -1,9 +1,13 @@
-// ExceptionObjects: all exceptions on the heap, what each says of itself, and which thread is dealing with which. Two
-// walks of the heap, and some µs per exception. One thread.
+// ExceptionObjects: exceptions on the heap, what each says of itself, and which thread is dealing with which. To list
+// them all takes two walks of the heap, and some µs each; who knows which one is wanted needs no walk. One thread.
 #pragma once
+#include "analysis/inspect/base_types.h"
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/typed_objects.h"
 #include "runtime/coreclr/stack_trace.h"
+
+#include <map>
+#include <optional>
 
 namespace dnheap {
 
@@ -26,16 +30,22 @@ class ExceptionObjects {
 public:
   explicit ExceptionObjects(Snapshot &snapshot);
 
-  const std::vector<TypedObject> &all() const { return all_; } // by address
+  const std::vector<TypedObject> &all(); // by address
+  // By its type.
   bool is_exception(Address object) const;
   ExceptionObject read(const TypedObject &object);
   // By thread. What could not be read is added to `problems`.
   std::vector<ExceptionInFlight> in_flight(std::vector<std::string> &problems);
 
 private:
+  bool is_exception_type(Address method_table) const;
+
+  Snapshot &snapshot_;
   const Runtime &runtime_;
+  const BaseTypes bases_;
   FieldReader fields_;
-  std::vector<TypedObject> all_;
+  mutable std::map<Address, bool> types_; // MethodTable → is it an exception's?
+  std::optional<std::vector<TypedObject>> all_;
   std::optional<MethodDescs> methods_; // of CoreCLR; so the next
   std::optional<StackTrace> stacks_;
 };

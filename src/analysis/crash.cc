@@ -1,0 +1,335 @@
+#include "analysis/crash.h"
+
+#include "analysis/inspect/exception_objects.h"
+#include "base/text.h"
+#include "objects/interrupted_thread.h"
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/thread_registers.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Fact;
+
+constexpr const char *signal_names[] = {
+    "",          "SIGHUP",  "SIGINT",    "SIGQUIT", "SIGILL",   "SIGTRAP", "SIGABRT", "SIGBUS",
+    "SIGFPE",    "SIGKILL", "SIGUSR1",   "SIGSEGV", "SIGUSR2",  "SIGPIPE", "SIGALRM", "SIGTERM",
+    "SIGSTKFLT", "SIGCHLD", "SIGCONT",   "SIGSTOP", "SIGTSTP",  "SIGTTIN", "SIGTTOU", "SIGURG",
+    "SIGXCPU",   "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",  "SIGSYS"};
+constexpr u32 sig_abort = 6, sig_fpe = 8, sig_segv = 11;
+
+struct CodeName {
+  u32 code;
+  const char *name;
+};
+constexpr u32 access_violation = 0xc0000005, in_page_error = 0xc0000006, windows_overflow = 0xc00000fd,
+              dotnet_exception = 0xe0434352, code_of_fail_fast = 0x80131623, code_of_fatal_error = 0x80131506;
+constexpr CodeName exception_codes[] = {
+    {access_violation, "access violation"},      {in_page_error, "in-page error"},
+    {windows_overflow, "stack overflow"},        {0xc000001d, "illegal instruction"},
+    {0xc0000094, "integer division by zero"},    {0xc0000374, "damaged native heap"},
+    {0xc0000409, "fail fast in native code"},    {dotnet_exception, ".NET exception"},
+    {code_of_fail_fast, "Environment.FailFast"}, {code_of_fatal_error, "fatal error of the runtime"},
+};
+
+const char *name_of_code(u32 code) {
+  for (const CodeName &one : exception_codes)
+    if (one.code == code)
+      return one.name;
+  return "exception";
+}
+
+std::string signal_name(u32 number) {
+  return number && number < std::size(signal_names) ? signal_names[number] : "signal " + std::to_string(number);
+}
+
+const char *access_name(i32 code) { return code == 0 ? "reading" : code == 1 ? "writing to" : "running"; }
+
+// Why Linux sent it, as far as siginfo_t tells.
+std::string reason_of_signal(const CrashSignal &crash) {
+  constexpr i32 no_access = 2, division_by_zero = 1, of_kernel = 0x80;
+  if (crash.number == sig_segv && crash.address)
+    return (crash.code == no_access ? "no access to address " : "invalid address ") + hex(*crash.address);
+  if (crash.number == sig_segv && crash.code == of_kernel)
+    return "an invalid address, which the system does not tell";
+  if (crash.number == sig_fpe && crash.code == division_by_zero)
+    return "division by zero" + (crash.address ? " at " + hex(*crash.address) : "");
+  if (crash.address)
+    return "at address " + hex(*crash.address);
+  return "";
+}
+
+// Calls that throw, between the one that does so and the runtime.
+bool is_throwing(const std::string &method) { return method.starts_with("System.Runtime.EH."); }
+
+constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told: ";
+
+enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
+constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stack_overflow",
+                                       "fatal_error",         "signal",    "exception_code"};
+
+class Ending {
+public:
+  Ending(Snapshot &snapshot, const CrashSignal &crash)
+      : runtime_(snapshot.runtime()), crash_(crash), objects_(snapshot),
+        is_signal_(snapshot.target().os != OperatingSystem::windows && snapshot.target().os != OperatingSystem::macos) {
+    cause_ = is_signal_ ? Cause::signal : Cause::exception_code;
+    find_thread();
+    if (thread_)
+      read_stack();
+    find_exception();
+    find_cause();
+    if (cause_ == Cause::stack_overflow && method_.empty() && interrupted_)
+      find_recursion();
+  }
+
+  const std::vector<std::string> &problems() const { return problems_; }
+
+  std::string text() {
+    std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
+    out += fmt::format(" on thread {}", crash_.thread);
+    if (!thread_)
+      out += ", which is none of the runtime's";
+    switch (cause_) {
+    case Cause::unhandled_exception:
+      return out + ": unhandled " + exception_text() + (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
+    case Cause::stack_overflow: return out + ": stack overflow" + in_method();
+    case Cause::fail_fast:
+      return out + ": Environment.FailFast" + (method_.empty() ? "" : ", called by " + method_) + given_exception();
+    case Cause::fatal_error:
+      return out + ": " + (inner_of_fatal_error_.empty() ? "fatal error of the runtime" : inner_of_fatal_error_) +
+             in_method();
+    default: break;
+    }
+    if (!method_.empty())
+      out += stands_in_method_ ? ": in " + method_ : ": in native code that " + method_ + " called";
+    if (exception_)
+      out += "; the last exception of that thread is " + exception_text();
+    return out;
+  }
+
+  std::vector<Fact> facts() {
+    auto or_null = [](const std::string &text) { return text.empty() ? Cell() : Cell(text); };
+    const bool is_violation = !is_signal_ && crash_.code;
+    return {{"cause", cause_names[static_cast<u8>(cause_)]},
+            {"text", text()},
+            {"signal", is_signal_ ? Cell(signal_name(crash_.number)) : Cell()},
+            {"signal_code", is_signal_ ? Cell(crash_.code) : Cell()},
+            {"exception_code", is_signal_ ? Cell() : Cell(fmt::format("0x{:08x}", crash_.number))},
+            {"access", is_violation ? Cell(*crash_.code == 0   ? "read"
+                                           : *crash_.code == 1 ? "write"
+                                                               : "execute")
+                                    : Cell()},
+            {"fault_address", crash_.address ? Cell(hex(*crash_.address)) : Cell()},
+            {"os_id", crash_.thread},
+            {"managed_id", thread_ ? Cell(thread_->managed_id) : Cell()},
+            {"method", or_null(method_)},
+            {"exception", exception_ ? Cell(hex(exception_->address)) : Cell()},
+            {"exception_type", exception_ ? Cell(type_name(exception_->method_table)) : Cell()},
+            {"thrown_in", or_null(thrown_in_)}};
+  }
+
+private:
+  void find_thread() {
+    try {
+      std::vector<std::string> ignored; // said where threads are listed
+      for (const ThreadData &thread : runtime_.threads(ignored))
+        if (thread.os_id == crash_.thread && crash_.thread)
+          thread_ = thread;
+    } catch (const Error &e) {
+      problems_.push_back(std::string("what the thread that crashed was doing cannot be told: ") + e.what());
+    }
+  }
+
+  // The innermost method that is not only about throwing or ending, and what lies before it.
+  void read_stack() {
+    stack_ = runtime_.walk_stack(*thread_);
+    for (const StackFrame &frame : stack_.frames) {
+      if (frame.is_unwound)
+        continue;
+      if (frame.kind == StackFrame::Kind::explicit_) {
+        const std::string_view kind = frame.frame_name;
+        throws_ |= kind.starts_with("HelperMethodFrame") || kind == "SoftwareExceptionFrame";
+        faulted_ |= kind == "FaultingExceptionFrame";
+        continue;
+      }
+      const MethodText text = runtime_.method_text(frame.method_desc);
+      if (is_throwing(text.qualified)) {
+        throws_ = true;
+      } else if (text.qualified == "System.Environment.FailFast") {
+        fails_fast_ = true;
+      } else {
+        set_method(frame.method_desc);
+        stands_in_method_ = frame.is_active || faulted_;
+        return;
+      }
+    }
+    find_interrupted_method();
+    if (method_.empty() && !stack_.is_complete())
+      problems_.push_back(where_it_stood + stack_.why_not);
+  }
+
+  // The thread deals with the signal on another stack, from where its own cannot be followed.
+  void find_interrupted_method() {
+    const Target &target = runtime_.target();
+    const Thread *registers = find_registers(target, *thread_);
+    if (!registers || !thread_->stack_base || !thread_->stack_limit || in_stack(*thread_, registers->stack_pointer))
+      return;
+    interrupted_ = find_interrupted(target, *registers, *thread_->stack_limit, *thread_->stack_base);
+    if (interrupted_ && set_method(method_at(interrupted_->instruction_pointer)))
+      stands_in_method_ = true;
+  }
+
+  // 0: no managed code lies there, or that cannot be told.
+  Address method_at(Address ip) const {
+    const auto *clr = dynamic_cast<const CoreClr *>(&runtime_);
+    try {
+      const auto block = clr ? clr->code().find(ip) : std::nullopt;
+      return block ? block->method_desc : 0;
+    } catch (const Error &) {
+      return 0;
+    }
+  }
+  bool set_method(Address method_desc) {
+    if (method_desc) {
+      method_desc_ = method_desc;
+      method_ = runtime_.method_text(method_desc).name;
+    }
+    return method_desc != 0;
+  }
+
+  // Of a stack that has overflowed the end is calls of those methods that recur: the most frequent one is named.
+  void find_recursion() {
+    constexpr u64 looked_at = 64 << 10, enough = 100;
+    const Memory &memory = runtime_.memory();
+    const u64 p = memory.format().pointer_size;
+    const Address start = std::max(interrupted_->stack_pointer, *thread_->stack_limit); // it may stand beyond the end
+    const Bytes stack = memory.peek_up_to(start, looked_at);
+    std::map<Address, u64> counts;
+    std::pair<u64, Address> most;
+    for (u64 at = 0; at + p <= stack.size() && most.first < enough; at += p)
+      if (const Address method = method_at(load_pointer(stack.data() + at, memory.format())))
+        if (const u64 count = ++counts[method]; count > most.first)
+          most = {count, method};
+    if (set_method(most.second)) {
+      memory.note_read(start, stack.size());
+      std::erase_if(problems_, [](const std::string &problem) { return problem.starts_with(where_it_stood); });
+    }
+  }
+
+  void find_exception() {
+    if (!crash_.thread)
+      return;
+    std::vector<std::string> problems;
+    for (const ExceptionInFlight &one : objects_.in_flight(problems)) {
+      if (one.os_id != crash_.thread)
+        continue;
+      const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
+      if (!exception_)
+        exception_ = read;
+      else if (!first_nested_)
+        first_nested_ = read;
+    }
+    for (const std::string &problem : problems)
+      problems_.push_back("what ended the process: " + problem);
+    if (exception_ && !exception_->methods.empty())
+      thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
+  }
+
+  void find_cause() {
+    const bool is_abort = is_signal_ && crash_.number == sig_abort;
+    if (!is_signal_ && crash_.number == windows_overflow)
+      cause_ = Cause::stack_overflow;
+    if (!is_signal_ && crash_.number == code_of_fail_fast)
+      cause_ = Cause::fail_fast;
+    if (!is_signal_ && crash_.number == code_of_fatal_error)
+      cause_ = Cause::fatal_error;
+    if (!exception_ || !(is_abort || !is_signal_))
+      return;
+    // The runtime has one object of each of these for itself, which passes through no calls.
+    const std::string type = type_name(exception_->method_table);
+    const bool is_of_runtime = exception_->is_stack_known && exception_->methods.empty();
+    if (is_of_runtime && type == "System.StackOverflowException")
+      cause_ = Cause::stack_overflow;
+    else if (is_of_runtime && type == "System.ExecutionEngineException")
+      find_fatal_cause();
+    else if ((is_abort || crash_.number == dotnet_exception) && is_unhandled())
+      cause_ = Cause::unhandled_exception;
+  }
+
+  // FailFast puts the exception that it was given into the runtime's own.
+  void find_fatal_cause() {
+    cause_ = fails_fast_ || is_exception(exception_->inner) ? Cause::fail_fast : Cause::fatal_error;
+    if (cause_ != Cause::fatal_error)
+      return;
+    if (faulted_)
+      inner_of_fatal_error_ = first_nested_ ? type_name(first_nested_->method_table) : "invalid access to memory";
+    else if (throws_)
+      inner_of_fatal_error_ = "Environment.FailFast or a fatal error of the runtime";
+  }
+
+  // Its first pass finds no handler before anything is unwound: the thread still stands in the call that threw.
+  bool is_unhandled() const {
+    return (throws_ || faulted_) &&
+           std::find(exception_->methods.begin(), exception_->methods.end(), method_desc_) != exception_->methods.end();
+  }
+
+  bool is_exception(Address object) const { return object && objects_.is_exception(object); }
+  const std::string &type_name(Address method_table) const { return runtime_.types().name(method_table); }
+  std::string exception_text() const { return type_name(exception_->method_table) + " " + hex(exception_->address); }
+  std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
+  std::string given_exception() const {
+    if (!exception_ || !is_exception(exception_->inner))
+      return "";
+    const Address inner = exception_->inner;
+    return ", with " + type_name(method_table_of(runtime_.memory(), inner)) + " " + hex(inner);
+  }
+
+  const Runtime &runtime_;
+  const CrashSignal &crash_;
+  ExceptionObjects objects_;
+  const bool is_signal_;
+  Cause cause_ = Cause::signal;
+  std::optional<ThreadData> thread_;
+  WalkedStack stack_;
+  std::optional<InterruptedThread> interrupted_;
+  bool throws_ = false, faulted_ = false, fails_fast_ = false, stands_in_method_ = false;
+  Address method_desc_ = 0;
+  std::string method_, thrown_in_, inner_of_fatal_error_;
+  std::optional<ExceptionObject> exception_, first_nested_;
+  std::vector<std::string> problems_;
+};
+
+} // namespace
+
+std::string signal_text(const CrashSignal &crash, OperatingSystem os) {
+  if (os == OperatingSystem::windows || os == OperatingSystem::macos) {
+    std::string out = fmt::format("{} (0x{:08x}", name_of_code(crash.number), crash.number);
+    if (crash.code && crash.address)
+      out += fmt::format(", {} {}", access_name(*crash.code), hex(*crash.address));
+    return out + ")";
+  }
+  const std::string reason = reason_of_signal(crash);
+  return signal_name(crash.number) + (reason.empty() ? "" : " (" + reason + ")");
+}
+
+void add_crash(Snapshot &snapshot, report::Answer &answer) {
+  const std::optional<CrashSignal> &crash = snapshot.target().crash;
+  if (!crash)
+    return;
+  Ending ending(snapshot, *crash);
+  answer.lead = ending.text();
+  answer.target.push_back({"crash", ending.facts()});
+  std::vector<std::string> &notes = answer.completeness->notes;
+  for (const std::string &problem : ending.problems())
+    if (std::find(notes.begin(), notes.end(), problem) == notes.end())
+      notes.push_back(problem);
+}
+
+} // namespace dnheap
