@@ -110,10 +110,11 @@ std::vector<const StackFrame *> method_frames(const WalkedStack &stack) {
 }
 
 // The first method that is of no kind of waiting is who waits.
-std::string waits_for(const Runtime &runtime, const WalkedStack &stack) {
-  std::string out;
+WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
+  WaitText out;
   u64 looked_at = 0;
-  for (const StackFrame &frame : stack.frames) {
+  for (u64 i = 0; i < stack.frames.size(); ++i) {
+    const StackFrame &frame = stack.frames[i];
     if (!frame.method_desc || frame.is_unwound)
       continue;
     if (frame.is_active || ++looked_at > frames_looked_at)
@@ -125,12 +126,13 @@ std::string waits_for(const Runtime &runtime, const WalkedStack &stack) {
     const Wait *found = std::find_if(std::begin(waits), std::end(waits),
                                      [&](const Wait &wait) { return method.starts_with(wait.method); });
     if (found == std::end(waits)) {
-      if (is_stub(method) && out.empty())
+      if (is_stub(method) && out.text.empty())
         continue;
       break;
     }
-    if (out.empty() || is_inner(out))
-      out = found->text;
+    out.frames = i + 1;
+    if (out.text.empty() || is_inner(out.text))
+      out.text = found->text;
   }
   return out;
 }

@@ -1,11 +1,16 @@
-// `threads`: which threads are there, where does each stand, and what does it wait for?
+// `threads`: which threads are there, where does each stand, what does it wait for, and what does it alone keep alive?
 #include "analysis/answer_head.h"
 #include "analysis/crash.h"
+#include "analysis/inspect/exception_objects.h"
+#include "analysis/inspect/thread_blocks.h"
+#include "analysis/thread_retained.h"
 #include "analysis/thread_text.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace dnheap {
 
@@ -17,73 +22,150 @@ using report::Shown;
 
 Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
 
-struct Counts {
-  u64 living = 0, ended = 0, incomplete = 0;
-};
-
-report::Row thread_row(const Runtime &runtime, const ThreadData &thread, Counts &counts,
-                       std::vector<StackProblem> &why) {
-  const ThreadDetails details = runtime.thread_details(thread);
-  const bool lives = thread.os_id != u64{0};
-  ++(lives ? counts.living : counts.ended);
-  WalkedStack stack;
-  if (lives)
-    stack = runtime.walk_stack(thread);
-  if (!stack.is_complete()) {
-    ++counts.incomplete;
-    why.push_back({thread.os_id, stack.why_not});
+class ThreadReport {
+public:
+  ThreadReport(Snapshot &snapshot, const Question &question)
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
+    std::vector<std::string> list_problems;
+    threads_ = runtime_.threads(list_problems);
+    for (const std::string &problem : list_problems)
+      problems_.push_back({{}, problem});
+    for (const ExceptionInFlight &one : ExceptionObjects(snapshot).in_flight(notes_))
+      if (!one.is_nested && one.os_id)
+        exceptions_.try_emplace(*one.os_id, one.object);
+    if (asks_retained_)
+      retained_ = retained_by_threads(snapshot);
+    ThreadBlocks blocks(runtime_, threads_);
+    for (u32 i = 0; i < threads_.size(); ++i) {
+      snapshot.watch().check();
+      add(i, blocks);
+    }
   }
-  const std::vector<const StackFrame *> frames = method_frames(stack);
-  Cell mode;
-  if (lives && details.is_cooperative)
-    mode = *details.is_cooperative ? "cooperative" : "preemptive";
-  return {thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
-          lives ? Cell(thread.os_id) : Cell(),
-          text_cell(thread_name(runtime, details)),
-          text_cell(thread_state(details)),
-          mode,
-          u64{frames.size()},
-          frames.empty() ? Cell() : Cell(runtime.method_text(frames[0]->method_desc).qualified),
-          text_cell(waits_for(runtime, stack)),
-          thread.address};
-}
+
+  // What stands in a cell of the row as well as in a text needs its place.
+  report::Table table() {
+    if (asks_retained_)
+      std::stable_sort(rows_.begin(), rows_.end(), [](const report::Row &a, const report::Row &b) {
+        return report::compare(a.back(), b.back()) > 0;
+      });
+    report::Table table;
+    table.name = "threads";
+    table.columns = {
+        {"managed_id", "Id", Kind::number},
+        {"os_id", "OS id", Kind::number},
+        {"name", "Name", Kind::text},
+        {"state", "State", Kind::text},
+        {"gc_mode", "GC mode", Kind::text, Shown::in_data},
+        {"frames", "Frames", Kind::count},
+        {"method", "Stands in", Kind::text},
+        {"waits_for", "Waits for", Kind::text},
+        {"waits_for_object", "", Kind::address, Shown::in_data},
+        {"waits_for_type", "", Kind::text, Shown::in_data},
+        {"owner_os_id", "Held by", Kind::number, Shown::in_data},
+        {"exception", "", Kind::address, Shown::in_data},
+        {"exception_type", "Exception", Kind::text, exceptions_.empty() ? Shown::in_data : Shown::everywhere},
+        {"address", "Thread", Kind::address, Shown::in_data}};
+    if (asks_retained_)
+      table.columns.push_back({"retained", "Retained", Kind::bytes});
+    table.set_rows(std::move(rows_));
+    return table;
+  }
+
+  std::string counts() const {
+    std::string out = "; " + count_text(living_) + (living_ == 1 ? " thread lives" : " threads live");
+    if (const u64 ended = threads_.size() - living_)
+      out += ", " + count_text(ended) + " ended or not started";
+    if (incomplete_)
+      out += "; " + count_text(incomplete_) + (incomplete_ == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
+    return out;
+  }
+  const std::vector<StackProblem> &problems() const { return problems_; }
+  const std::vector<std::string> &notes() const { return notes_; }
+
+private:
+  void add(u32 index, ThreadBlocks &blocks) {
+    const ThreadData &thread = threads_[index];
+    const ThreadDetails details = runtime_.thread_details(thread);
+    const bool lives = thread.os_id != u64{0};
+    living_ += lives;
+    WalkedStack stack;
+    if (lives)
+      stack = runtime_.walk_stack(thread);
+    if (!stack.is_complete()) {
+      ++incomplete_;
+      problems_.push_back({thread.os_id, stack.why_not});
+    }
+    const std::vector<const StackFrame *> frames = method_frames(stack);
+    Cell mode;
+    if (lives && details.is_cooperative)
+      mode = *details.is_cooperative ? "cooperative" : "preemptive";
+    const WaitText wait = waits_for(runtime_, stack);
+    const std::optional<ThreadBlock> block = lives ? blocks.find(index, stack, wait.frames) : std::nullopt;
+    const auto exception = exceptions_.find(thread.os_id.value_or(0));
+    const bool has_exception = exception != exceptions_.end();
+    rows_.push_back({thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
+                     lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
+                     text_cell(thread_state(details)), mode, u64{frames.size()},
+                     frames.empty() ? Cell() : Cell(runtime_.method_text(frames[0]->method_desc).qualified),
+                     text_cell(block ? text_of(*block) : wait.text), block ? Cell(block->object) : Cell(),
+                     block ? Cell(type_name(block->object)) : Cell(),
+                     block && block->owner ? Cell(threads_[*block->owner].os_id) : Cell(),
+                     has_exception ? Cell(exception->second) : Cell(),
+                     has_exception ? Cell(type_name(exception->second)) : Cell(), thread.address});
+    if (asks_retained_) {
+      const auto retained = retained_.find(thread.address);
+      rows_.back().push_back(retained != retained_.end() ? retained->second : u64{0});
+    }
+  }
+
+  std::string text_of(const ThreadBlock &block) const {
+    using enum ThreadBlock::Kind;
+    std::string out = block.kind == monitor ? "Monitor of " : block.kind == pulse ? "a pulse of " : "";
+    out += type_name(block.object) + " " + hex(block.object);
+    if (block.owner)
+      out += fmt::format(" held by thread {}", threads_[*block.owner].os_id.value_or(0));
+    return out;
+  }
+  std::string type_name(Address object) const {
+    const Address type = method_table_of(runtime_.memory(), object);
+    return type && runtime_.types().object_layout(type) ? runtime_.types().name(type) : "(no object)";
+  }
+
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  const bool asks_retained_;
+  std::vector<ThreadData> threads_;
+  std::map<u64, Address> exceptions_; // by the thread's number
+  std::map<Address, u64> retained_;
+  u64 living_ = 0, incomplete_ = 0;
+  std::vector<report::Row> rows_;
+  std::vector<StackProblem> problems_;
+  std::vector<std::string> notes_;
+};
 
 } // namespace
 
+Plan plan_threads(const Question &question) {
+  if (question.by != "retained")
+    return Plan(Pass::tally);
+  Plan plan(Pass::index);
+  return plan.then(Pass::dominators);
+}
+
 report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
-  const Runtime &runtime = snapshot.runtime();
   report::Answer answer = begin_answer(snapshot, "threads");
-  std::vector<std::string> list_problems;
-  const std::vector<ThreadData> threads = runtime.threads(list_problems);
-  Counts counts;
-  std::vector<report::Row> rows;
-  std::vector<StackProblem> problems;
-  for (const std::string &problem : list_problems)
-    problems.push_back({{}, problem});
-  for (const ThreadData &thread : threads) {
-    snapshot.watch().check();
-    rows.push_back(thread_row(runtime, thread, counts, problems));
+  ThreadReport found(snapshot, question);
+  answer.headline += found.counts();
+  answer.tables.push_back(found.table());
+  answer.tables.push_back(problems_table(found.problems(), question.table == "problems"));
+  if (question.by == "retained") {
+    add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot, answer);
   }
-  report::Table table;
-  table.name = "threads";
-  table.columns = {{"managed_id", "Id", Kind::number},
-                   {"os_id", "OS id", Kind::number},
-                   {"name", "Name", Kind::text},
-                   {"state", "State", Kind::text},
-                   {"gc_mode", "GC mode", Kind::text, Shown::in_data},
-                   {"frames", "Frames", Kind::count},
-                   {"method", "Stands in", Kind::text},
-                   {"waits_for", "Waits for", Kind::text},
-                   {"address", "Thread", Kind::address, Shown::in_data}};
-  table.set_rows(std::move(rows));
-  answer.headline += "; " + count_text(counts.living) + (counts.living == 1 ? " thread lives" : " threads live") +
-                     (counts.ended ? ", " + count_text(counts.ended) + " ended or not started" : "");
-  if (counts.incomplete)
-    answer.headline +=
-        "; " + count_text(counts.incomplete) + (counts.incomplete == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
-  answer.tables.push_back(std::move(table));
-  answer.tables.push_back(problems_table(problems, question.table == "problems"));
+  for (const std::string &note : found.notes())
+    answer.completeness->notes.push_back(note);
   add_crash(snapshot, answer);
+  add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stack " + shell_word(question.target) + " --all --merge";
   return answer;
 }

@@ -111,11 +111,14 @@ constexpr Verb all_verbs[] = {
     {.name = "threads",
      .question = "which threads are there, and where does each stand?",
      .details = "One row per thread of the runtime: its ids, name and state, how many methods stand on its stack, the "
-                "innermost of them, and what it seems to wait for. Threads that have ended are listed as long as their "
-                "objects live.",
+                "innermost of them, what it waits for, as far as the runtime's notes and what its methods hold tell (a "
+                "lock and its owner, a task), and the exception that it deals with, or dealt with last. --by retained "
+                "adds what each thread alone keeps alive, which takes the graph of the whole heap. Threads that have "
+                "ended are listed as long as their objects live.",
+     .by = {"thread", "retained"},
      .tables = {"threads", "problems"},
-     .parts = names | code | thread_ids | stacks,
-     .plan = [](const Question &) { return Plan(Pass::tally); },
+     .parts = names | code | thread_ids | stacks | sync_blocks,
+     .plan = plan_threads,
      .answer = answer_threads},
     {.name = "stack",
      .question = "where does each thread stand, and what does it hold?",

@@ -30,6 +30,7 @@ Plan plan_stat(const Question &question);
 Plan plan_objects(const Question &question);
 Plan plan_show(const Question &question);
 Plan plan_stack(const Question &question);
+Plan plan_threads(const Question &question);
 Plan plan_path(const Question &question);
 Plan plan_retained(const Question &question);
 Plan plan_verify(const Question &question);

@@ -13,7 +13,6 @@
 
 DUMP is heap, full or gcore. Exit codes are those of matrix.py.
 """
-import argparse
 import pathlib
 import sys
 import tempfile
@@ -92,11 +91,35 @@ def locks(dnheap, path, said):
         found = sorted((row["owner_os_id"], row["waiters"], *row["waiting"]) for row in answer["locks"] if row["type"] == "System.Threading.Lock")
         pairs = sorted([(ids["NewFirst"], 1, ids["NewSecond"]), (ids["NewSecond"], 1, ids["NewFirst"])])
         problems += [] if found == pairs else [f"locks of type Lock: {found}, not {pairs}"]
+    problems += waiting(dnheap, path, answer, ids, said["new_locks"])
     circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
     wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
     problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]
     problems += [f"{name} is not in the words: {row['text']}" for row in answer["deadlocks"] if "Lock" in row["text"]
                  for name in (str(one["os_id"]) for one in row["cycle"]) if f"thread {name}" not in row["text"]]
+    return problems
+
+
+def waiting(dnheap, path, answer, ids, new_locks):
+    """`threads` says of each thread what `locks` found with all locks and tasks at hand."""
+    names = {"First", "Second", "Taker0", "Taker1", "Taker2", "Waiter", "Entering", "Late", "Unset", "Reader"}
+    names |= {"NewFirst", "NewSecond"} if new_locks else set()
+    rows = {row["os_id"]: row for row in tables(dnheap, "threads", path)["threads"]}
+    waits = {row["os_id"]: row for row in answer["waits"]}
+    problems = []
+    for name in sorted(names):
+        row, wait = rows[ids[name]], waits.get(ids[name])
+        if wait is None:
+            problems.append(f"`locks` does not say what {name} waits for; `threads` says {row['waits_for']}")
+            continue
+        if (row["waits_for_type"] or "").endswith("SemaphoreSlim+TaskNode") and wait["kind"] == "semaphore":
+            continue  # whose task it is, nothing on the stack may tell any more
+        found = (row["waits_for_object"], row["waits_for_type"], row["owner_os_id"])
+        expected = (wait["waits_for"], wait["type"], wait["owner_os_id"])
+        if found != expected:
+            problems.append(f"{name} waits for {found}, says `threads`; `locks` says {expected}")
+        elif f"{expected[1]} {expected[0]}" not in row["waits_for"] or (expected[2] and f"thread {expected[2]}" not in row["waits_for"]):
+            problems.append(f"{name}: the words are {row['waits_for']}")
     return problems
 
 
@@ -136,22 +159,5 @@ def pool(dnheap, path, said):
 CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "async": calls, "pool": pool}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
-    parser.add_argument("--one", metavar="KIND", choices=KINDS)
-    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
-    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(SAMPLE if options.sample else KINDS))
-        return 0
-    if not (options.dnheap and options.one):
-        parser.error("say --list, or DNHEAP and --one KIND")
-    kind, major, dump = options.one.split(":")
-    return matrix.exit_code(run, options.dnheap.resolve(), kind, int(major), dump)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(matrix.main_of_kinds(__doc__, KINDS, SAMPLE, run))

@@ -1,6 +1,5 @@
 #include "analysis/inspect/lock_objects.h"
 
-#include "analysis/inspect/base_types.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/parallel.h"
 #include "heap/object_bytes.h"
@@ -15,13 +14,11 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_thin_locks = 1 << 20;
-constexpr u64 most_nodes = 1 << 22; // of a semaphore's asynchronous waiters
-constexpr u32 no_owner = ~u32{0};   // ReaderWriterLockSlim: nobody
 
 class LockFinder {
 public:
   explicit LockFinder(Snapshot &snapshot)
-      : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_), bases_(runtime_) {}
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(runtime_, out_) {}
 
   LockSet find() {
     try {
@@ -29,12 +26,7 @@ public:
     } catch (const Error &e) {
       out_.problems.push_back(std::string("who holds and waits for locks cannot be told: ") + e.what());
     }
-    for (u32 i = 0; i < out_.threads.size(); ++i) {
-      if (out_.threads[i].os_id.value_or(0))
-        out_.by_os_id.emplace(*out_.threads[i].os_id, i);
-      if (out_.threads[i].managed_id.value_or(0))
-        out_.by_managed_id.emplace(*out_.threads[i].managed_id, i);
-    }
+    out_.add(out_.threads);
     if (runtime_.kind() == std::string_view("coreclr")) {
       find_thin_locks();
       find_monitors();
@@ -117,118 +109,25 @@ private:
   }
 
   void find_objects() {
-    using Read = void (LockFinder::*)(Address, LockObject &);
-    struct Row {
-      const char *type;
-      LockKind kind;
-      Read read;
-    };
-    static constexpr Row rows[] = {
-        {"System.Threading.Lock", LockKind::lock, &LockFinder::read_lock},
-        {"System.Threading.ReaderWriterLockSlim", LockKind::reader_writer, &LockFinder::read_reader_writer},
-        {"System.Threading.SemaphoreSlim", LockKind::semaphore, &LockFinder::read_semaphore},
-        {"System.Threading.ManualResetEventSlim", LockKind::event, &LockFinder::read_event},
-    };
-    std::map<Address, const Row *> row_of;
-    const std::vector<Address> types = types_that(snapshot_, [&](Address mt) {
-      for (const Row &row : rows)
-        if (bases_.derives(mt, row.type))
-          return row_of.emplace(mt, &row).second;
-      return false;
-    });
-    for (const TypedObject &object : objects_of(snapshot_, types)) {
-      const Row &row = *row_of[object.method_table];
-      LockObject lock;
-      lock.object = object.address;
-      lock.kind = row.kind;
-      (this->*row.read)(object.address, lock);
-      out_.locks.push_back(std::move(lock));
+    for (const TypedObject &object :
+         objects_of(snapshot_, types_that(snapshot_, [&](Address mt) { return reader_.kind_of(mt).has_value(); }))) {
+      const LockKind kind = *reader_.kind_of(object.method_table);
+      out_.locks.push_back(reader_.read(object.address, kind));
+      if (Address inner = reader_.inner_of(object.address, kind))
+        out_.by_inner[inner] = object.address;
+      if (kind == LockKind::semaphore)
+        for (Address node : reader_.asynchronous_waiters(object.address))
+          out_.by_node.emplace(node, object.address);
     }
-  }
-
-  // _state: 1 held; waiters in units of 128 (.NET 9, 10) or, where it has a watchdog, of 4 with the topmost bit apart.
-  void read_lock(Address object, LockObject &to) {
-    const u32 state = fields_.number<u32>(object, "_state").value_or(0);
-    to.is_held = state & 1;
-    to.waiters = fields_.offset(fields_.type_of(object), "_wakeWatchDog") ? (state & 0x7fffffff) >> 2 : state >> 7;
-    if (!to.is_held)
-      return;
-    to.recursion = 1 + u64{fields_.number<u32>(object, "_recursionCount").value_or(0)};
-    // The operating system's id in CoreCLR, the program's number elsewhere.
-    const u64 id = fields_.number<u32>(object, "_owningThreadId").value_or(0);
-    to.owner = out_.thread_with_os_id(id);
-    if (!to.owner)
-      to.owner = out_.thread_with_managed_id(id);
-  }
-
-  void read_reader_writer(Address object, LockObject &to) {
-    auto number = [&](const char *field) { return fields_.number<u32>(object, field).value_or(0); };
-    const u32 writer = fields_.number<u32>(object, "_writeLockOwnerId").value_or(no_owner),
-              upgrader = fields_.number<u32>(object, "_upgradeLockOwnerId").value_or(no_owner),
-              readers = writer == no_owner ? number("_owners") & 0x0fffffff : 0;
-    to.waiters = u64{number("_numWriteWaiters")} + number("_numReadWaiters") + number("_numUpgradeWaiters") +
-                 number("_numWriteUpgradeWaiters");
-    to.is_held = writer != no_owner || upgrader != no_owner || readers;
-    const u32 owner = writer != no_owner ? writer : upgrader;
-    if (owner != no_owner) {
-      to.owner = out_.thread_with_managed_id(owner);
-      to.recursion = 1;
-      to.state = writer != no_owner ? "for writing" : "for reading, to be upgraded";
-    } else if (readers) {
-      to.state = fmt::format("{} reader{}, which it does not name", readers, readers == 1 ? "" : "s");
-    }
-  }
-
-  void read_semaphore(Address object, LockObject &to) {
-    const u32 free = fields_.number<u32>(object, "m_currentCount").value_or(0),
-              most = fields_.number<u32>(object, "m_maxCount").value_or(0);
-    to.waiters = fields_.number<u32>(object, "m_waitCount").value_or(0);
-    if (Address inner = fields_.reference_or_null(object, "m_lockObjAndDisposed"))
-      out_.by_inner[inner] = object;
-    u64 nodes = 0;
-    for (Address node = fields_.reference_or_null(object, "m_asyncHead"); node && nodes < most_nodes;
-         node = fields_.reference_or_null(node, "Next"), ++nodes)
-      if (!out_.by_node.emplace(node, object).second)
-        break; // a circle
-    to.waiters += nodes;
-    to.is_held = free == 0;
-    to.state = most && most < 0x7fffffff ? fmt::format("{} of {} free", free, most) : fmt::format("{} free", free);
-    if (nodes)
-      to.state += fmt::format(", {} asynchronous waiter{}", nodes, nodes == 1 ? "" : "s");
-  }
-
-  // m_combinedState: the topmost bit: set; the lowest 19: waiters.
-  void read_event(Address object, LockObject &to) {
-    const u32 state = fields_.number<u32>(object, "m_combinedState").value_or(0);
-    to.waiters = state & 0x7ffff;
-    to.state = state >> 31 ? "set" : "not set";
-    if (Address inner = fields_.reference_or_null(object, "m_lock"))
-      out_.by_inner[inner] = object;
   }
 
   Snapshot &snapshot_;
   const Runtime &runtime_;
-  FieldReader fields_;
-  BaseTypes bases_;
   LockSet out_;
+  LockReader reader_;
 };
 
 } // namespace
-
-const char *name_of(LockKind kind) {
-  constexpr const char *names[] = {"thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event"};
-  return names[static_cast<u8>(kind)];
-}
-
-std::optional<u32> LockSet::thread_with_os_id(u64 id) const {
-  auto thread = by_os_id.find(id);
-  return thread != by_os_id.end() ? std::optional(thread->second) : std::nullopt;
-}
-
-std::optional<u32> LockSet::thread_with_managed_id(u64 id) const {
-  auto thread = by_managed_id.find(id);
-  return thread != by_managed_id.end() ? std::optional(thread->second) : std::nullopt;
-}
 
 LockObject *LockSet::find(Address object) {
   auto found = std::lower_bound(locks.begin(), locks.end(), object,

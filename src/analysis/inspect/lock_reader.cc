@@ -1,0 +1,138 @@
+#include "analysis/inspect/lock_reader.h"
+
+#include <fmt/format.h>
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_nodes = 1 << 22; // of a semaphore's asynchronous waiters
+constexpr u32 no_owner = ~u32{0};   // ReaderWriterLockSlim: nobody
+
+struct KindOfType {
+  const char *type;
+  LockKind kind;
+};
+constexpr KindOfType kinds_of_types[] = {{"System.Threading.Lock", LockKind::lock},
+                                         {"System.Threading.ReaderWriterLockSlim", LockKind::reader_writer},
+                                         {"System.Threading.SemaphoreSlim", LockKind::semaphore},
+                                         {"System.Threading.ManualResetEventSlim", LockKind::event}};
+
+std::optional<u32> found_in(const std::map<u64, u32> &numbers, u64 id) {
+  auto thread = numbers.find(id);
+  return thread != numbers.end() ? std::optional(thread->second) : std::nullopt;
+}
+
+} // namespace
+
+const char *name_of(LockKind kind) {
+  constexpr const char *names[] = {"thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event"};
+  return names[static_cast<u8>(kind)];
+}
+
+void ThreadNumbers::add(std::span<const ThreadData> threads) {
+  for (u32 i = 0; i < threads.size(); ++i) {
+    if (threads[i].os_id.value_or(0))
+      by_os_id.emplace(*threads[i].os_id, i);
+    if (threads[i].managed_id.value_or(0))
+      by_managed_id.emplace(*threads[i].managed_id, i);
+  }
+}
+
+std::optional<u32> ThreadNumbers::thread_with_os_id(u64 id) const { return found_in(by_os_id, id); }
+std::optional<u32> ThreadNumbers::thread_with_managed_id(u64 id) const { return found_in(by_managed_id, id); }
+
+std::optional<LockKind> LockReader::kind_of(Address method_table) const {
+  auto [known, is_new] = kinds_.try_emplace(method_table);
+  if (is_new)
+    for (const KindOfType &row : kinds_of_types)
+      if (bases_.derives(method_table, row.type)) {
+        known->second = row.kind;
+        break;
+      }
+  return known->second;
+}
+
+LockObject LockReader::read(Address object, LockKind kind) {
+  LockObject out;
+  out.object = object;
+  out.kind = kind;
+  switch (kind) {
+  case LockKind::lock: read_lock(out); break;
+  case LockKind::reader_writer: read_reader_writer(out); break;
+  case LockKind::semaphore: read_semaphore(out); break;
+  case LockKind::event: read_event(out); break;
+  case LockKind::thin_lock:
+  case LockKind::monitor: break;
+  }
+  return out;
+}
+
+Address LockReader::inner_of(Address object, LockKind kind) {
+  return kind == LockKind::semaphore ? fields_.reference_or_null(object, "m_lockObjAndDisposed")
+         : kind == LockKind::event   ? fields_.reference_or_null(object, "m_lock")
+                                     : 0;
+}
+
+std::vector<Address> LockReader::asynchronous_waiters(Address semaphore) {
+  std::vector<Address> out;
+  std::unordered_set<Address> met; // a circle ends it
+  for (Address node = fields_.reference_or_null(semaphore, "m_asyncHead");
+       node && out.size() < most_nodes && met.insert(node).second; node = fields_.reference_or_null(node, "Next"))
+    out.push_back(node);
+  return out;
+}
+
+// _state: 1 held; waiters in units of 128 (.NET 9, 10) or, where it has a watchdog, of 4 with the topmost bit apart.
+void LockReader::read_lock(LockObject &to) {
+  const u32 state = fields_.number<u32>(to.object, "_state").value_or(0);
+  to.is_held = state & 1;
+  to.waiters = fields_.offset(fields_.type_of(to.object), "_wakeWatchDog") ? (state & 0x7fffffff) >> 2 : state >> 7;
+  if (!to.is_held)
+    return;
+  to.recursion = 1 + u64{fields_.number<u32>(to.object, "_recursionCount").value_or(0)};
+  // The operating system's id in CoreCLR, the program's number elsewhere.
+  const u64 id = fields_.number<u32>(to.object, "_owningThreadId").value_or(0);
+  to.owner = threads_.thread_with_os_id(id);
+  if (!to.owner)
+    to.owner = threads_.thread_with_managed_id(id);
+}
+
+void LockReader::read_reader_writer(LockObject &to) {
+  auto number = [&](const char *field) { return fields_.number<u32>(to.object, field).value_or(0); };
+  const u32 writer = fields_.number<u32>(to.object, "_writeLockOwnerId").value_or(no_owner),
+            upgrader = fields_.number<u32>(to.object, "_upgradeLockOwnerId").value_or(no_owner),
+            readers = writer == no_owner ? number("_owners") & 0x0fffffff : 0;
+  to.waiters = u64{number("_numWriteWaiters")} + number("_numReadWaiters") + number("_numUpgradeWaiters") +
+               number("_numWriteUpgradeWaiters");
+  to.is_held = writer != no_owner || upgrader != no_owner || readers;
+  const u32 owner = writer != no_owner ? writer : upgrader;
+  if (owner != no_owner) {
+    to.owner = threads_.thread_with_managed_id(owner);
+    to.recursion = 1;
+    to.state = writer != no_owner ? "for writing" : "for reading, to be upgraded";
+  } else if (readers) {
+    to.state = fmt::format("{} reader{}, which it does not name", readers, readers == 1 ? "" : "s");
+  }
+}
+
+void LockReader::read_semaphore(LockObject &to) {
+  const u32 free = fields_.number<u32>(to.object, "m_currentCount").value_or(0),
+            most = fields_.number<u32>(to.object, "m_maxCount").value_or(0);
+  const u64 nodes = asynchronous_waiters(to.object).size();
+  to.waiters = fields_.number<u32>(to.object, "m_waitCount").value_or(0) + nodes;
+  to.is_held = free == 0;
+  to.state = most && most < 0x7fffffff ? fmt::format("{} of {} free", free, most) : fmt::format("{} free", free);
+  if (nodes)
+    to.state += fmt::format(", {} asynchronous waiter{}", nodes, nodes == 1 ? "" : "s");
+}
+
+// m_combinedState: the topmost bit: set; the lowest 19: waiters.
+void LockReader::read_event(LockObject &to) {
+  const u32 state = fields_.number<u32>(to.object, "m_combinedState").value_or(0);
+  to.waiters = state & 0x7ffff;
+  to.state = state >> 31 ? "set" : "not set";
+}
+
+} // namespace dnheap

@@ -1,0 +1,67 @@
+// LockReader: what one lock object says of itself, by its fields: System.Threading.Lock, ReaderWriterLockSlim,
+// SemaphoreSlim and ManualResetEventSlim, and types that derive from them. A few reads for each; no walk. One thread.
+#pragma once
+#include "analysis/inspect/base_types.h"
+#include "analysis/inspect/field_reader.h"
+#include "runtime/thread_data.h"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+enum class LockKind : u8 { thin_lock, monitor, lock, reader_writer, semaphore, event };
+// "thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event"
+const char *name_of(LockKind kind);
+
+struct LockObject {
+  Address object = 0;
+  LockKind kind = LockKind::thin_lock;
+  bool is_held = false;
+  std::optional<u32> owner; // index in the list of threads; absent: nobody, or it is not told
+  u64 recursion = 0;        // how often its owner has taken it
+  u64 waiters = 0;          // as it says itself
+  std::string state;        // "0 of 4 free", "3 readers"; empty: nothing to add
+  std::vector<u32> waiting; // threads that are known to
+};
+
+// Threads by the numbers that locks name them by.
+struct ThreadNumbers {
+  std::map<u64, u32> by_os_id, by_managed_id; // → index in the list of threads
+
+  void add(std::span<const ThreadData> threads);
+  std::optional<u32> thread_with_os_id(u64 id) const;
+  std::optional<u32> thread_with_managed_id(u64 id) const;
+};
+
+class LockReader {
+public:
+  // `threads` must outlive it.
+  LockReader(const Runtime &runtime, const ThreadNumbers &threads)
+      : fields_(runtime), bases_(runtime), threads_(threads) {}
+
+  // Of a type of objects; nothing: they are no locks.
+  std::optional<LockKind> kind_of(Address method_table) const;
+  // Of such a kind.
+  LockObject read(Address object, LockKind kind);
+  // The object whose Monitor threads wait for inside a semaphore or an event; 0: none.
+  Address inner_of(Address object, LockKind kind);
+  // The tasks of those that wait for a semaphore asynchronously.
+  std::vector<Address> asynchronous_waiters(Address semaphore);
+
+private:
+  void read_lock(LockObject &to);
+  void read_reader_writer(LockObject &to);
+  void read_semaphore(LockObject &to);
+  void read_event(LockObject &to);
+
+  FieldReader fields_;
+  const BaseTypes bases_;
+  const ThreadNumbers &threads_;
+  mutable std::map<Address, std::optional<LockKind>> kinds_;
+};
+
+} // namespace dnheap
