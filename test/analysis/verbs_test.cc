@@ -3,6 +3,7 @@
 #include "analysis/verb.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
+#include "support/crashed_heap.h"
 #include "support/golden.h"
 #include "support/opened.h"
 #include "support/places.h"
@@ -155,6 +156,7 @@ const NamedHeap heaps[] = {
     {"small", {}, make_small},
     {"incomplete", {}, make_incomplete},
     {"held", {}, make_held},
+    {"crashed", {}, make_crashed},
     {"server", {.format = {4, ByteOrder::big}, .server = true, .heaps = 2, .regions = false}, make_server},
 };
 

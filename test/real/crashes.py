@@ -11,7 +11,6 @@ the runtime's own files at hand, and without.
 
 DUMP is heap or full. Exit codes are those of matrix.py.
 """
-import argparse
 import os
 import pathlib
 import sys
@@ -189,22 +188,5 @@ def recursion(dnheap, path):
     return [] if counts[0] > LEAST_FRAMES and counts[1] >= counts[0] - 2 else [f"of {counts[0]} objects of the recursion {counts[1]} are alive"]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
-    parser.add_argument("--one", metavar="KIND", choices=KINDS)
-    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
-    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(SAMPLE if options.sample else KINDS))
-        return 0
-    if not (options.dnheap and options.one):
-        parser.error("say --list, or DNHEAP and --one KIND")
-    kind, major, dump = options.one.split(":")
-    return matrix.exit_code(run, options.dnheap.resolve(), kind, int(major), dump)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(matrix.main_of_kinds(__doc__, KINDS, SAMPLE, run))

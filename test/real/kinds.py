@@ -14,7 +14,6 @@
 The witness looks at full dumps; those of other kinds, of the same process at rest, must get the same answers. Exit codes
 are those of matrix.py.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -249,22 +248,5 @@ def starting(dnheap, kind, major):
     return problems
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
-    parser.add_argument("--one", metavar="KIND", choices=KINDS)
-    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
-    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(SAMPLE if options.sample else KINDS))
-        return 0
-    if not (options.dnheap and options.one):
-        parser.error("say --list, or DNHEAP and --one KIND")
-    kind, major = options.one.split(":")
-    return matrix.exit_code(run, options.dnheap.resolve(), kind, int(major))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(matrix.main_of_kinds(__doc__, KINDS, SAMPLE, run))

@@ -73,6 +73,25 @@ def exit_code(run, *arguments):
     return 1 if problems else 0
 
 
+def main_of_kinds(about, kinds, sample, run):
+    """The program of a script that tests kinds of dumps, each written as words between colons: `--list` (all, or `--sample`: the few
+    that even a short run makes) or `DNHEAP --one KIND`, which calls run(DNHEAP, each word): versions as numbers. Returns its exit code."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
+    parser.add_argument("--one", metavar="KIND", choices=kinds)
+    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
+    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(sample if options.sample else kinds))
+        return 0
+    if not (options.dnheap and options.one):
+        parser.error("say --list, or DNHEAP and --one KIND")
+    words = [int(word) if word.isdigit() else word for word in options.one.split(":")]
+    return exit_code(run, options.dnheap.resolve(), *words)
+
+
 def combination_argument(text):
     try:
         return combinations.on_patch(text)

@@ -17,7 +17,6 @@ dnheap must agree with ClrMD, slot by slot, and with what the program says of it
 DUMP is heap, full or gcore (of which the witness knows no stacks: it looks at a full dump of the same process). Exit codes are
 those of matrix.py. Where ClrMD is known to be wrong, `ClrmdIsWrong` says why, and what proves it.
 """
-import argparse
 import collections
 import pathlib
 import re
@@ -395,22 +394,5 @@ def compare(dnheap, dump, account, failed, truth, mode):
     return problems
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
-    parser.add_argument("--one", metavar="KIND", choices=KINDS)
-    parser.add_argument("--list", action="store_true", help="print the kinds instead of running one")
-    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(SAMPLE if options.sample else KINDS))
-        return 0
-    if not (options.dnheap and options.one):
-        parser.error("say --list, or DNHEAP and --one KIND")
-    mode, major, gc, dump = options.one.split(":")
-    return matrix.exit_code(run, options.dnheap.resolve(), mode, int(major), gc, dump)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(matrix.main_of_kinds(__doc__, KINDS, SAMPLE, run))
