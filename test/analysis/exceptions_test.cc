@@ -92,6 +92,43 @@ TEST(Exceptions, AThreadDealsWithTheOneThatItsHandleHolds) {
   }
 }
 
+// Where nothing is published: {…, previous, …, handle of the exception} for each, the one at hand first. What is none
+// of that tells nothing.
+TEST(Exceptions, OneThatWasThrownWhileAnotherWasDealtWith) {
+  for (const HeapShape &shape : type_layouts())
+    for (bool sound : {true, false}) {
+      SCOPED_TRACE(name_of(shape));
+      Shop shop(shape);
+      const u64 p = shop.heap.p;
+      const Address outer = shop.exception(shop.failure, 1), own = shop.exception(shop.failure, 2);
+      shop.heap.gc.handles = {{.type = HandleType::strong, .object = outer},
+                              {.type = HandleType::strong, .object = own}};
+      const Address infos[] = {shop.heap.native.reserve(0x200), shop.heap.native.reserve(0x200)};
+      std::map<Address, Address> handle_of;
+      {
+        Opened opened(shop.heap);
+        std::vector<std::string> problems;
+        for (const HandleData &one : opened.runtime.gc().get_handles(std::vector{HandleType::strong}, problems))
+          handle_of[one.object] = one.handle;
+      }
+      ASSERT_EQ(handle_of.size(), 2u);
+      const Address thread = shop.heap.threads[1].address;
+      shop.heap.poke(thread + 0x300, handle_of[own], p);
+      shop.heap.poke(thread + 0x300 + 2 * p, infos[0], p);
+      shop.heap.poke(infos[0] + 8 * p, handle_of[own], p);
+      shop.heap.poke(infos[0] + p, sound ? infos[1] : infos[0], p); // a circle
+      shop.heap.poke(infos[1] + 8 * p, handle_of[outer], p);
+      report::Answer answer = answer_of(shop.heap, "exceptions");
+      std::vector<TextRow> rows = text_rows_of(answer, "exceptions");
+      ASSERT_EQ(rows.size(), 2u);
+      EXPECT_EQ(rows[0]["address"], hex(own));
+      EXPECT_EQ(rows[0]["nested"], "false");
+      EXPECT_EQ(rows[1]["address"], hex(outer));
+      EXPECT_EQ(rows[1]["nested"], sound ? "true" : "false");
+      EXPECT_EQ(rows[1]["os_id"], sound ? std::to_string(shop.heap.threads[1].os_id) : "");
+    }
+}
+
 // Lengths and counts of a stack trace are any numbers.
 TEST(Exceptions, AStackTraceThatIsNoneIsNotTold) {
   for (const HeapShape &shape : type_layouts()) {

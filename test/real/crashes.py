@@ -126,7 +126,7 @@ CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
-          "access": ("SIGABRT", "fatal_error", CRASH, f" in {CRASH}"),
+          "access": ("SIGABRT", "fatal_error", CRASH, f": System.AccessViolationException in {CRASH}"),
           "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
 
 

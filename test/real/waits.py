@@ -59,8 +59,12 @@ def thrown(dnheap, path, said):
     first = answer["exceptions"][0]
     if (first["type"], first["os_id"]) != (said["in_flight"]["type"], said["in_flight"]["os_id"]):
         problems.append(f"the first exception is {first}, not the one in flight: {said['in_flight']}")
-    others = [row for row in answer["exceptions"][1:] if row["os_id"] is not None]
-    problems += [f"no thread deals with {row}" for row in others]
+    others = [(row["type"], row["os_id"], row["nested"]) for row in answer["exceptions"][1:] if row["os_id"] is not None]
+    own, outer = said["nested"]["types"]
+    problems += differences("exceptions of threads", others, [(own, said["nested"]["os_id"], False), (outer, said["nested"]["os_id"], True)])
+    problems += differences("exceptions by `threads`", [(row["os_id"], row["exception_type"]) for row in tables(dnheap, "threads", path)["threads"]
+                                                        if row["exception"]],
+                            [(said["in_flight"]["os_id"], said["in_flight"]["type"]), (said["nested"]["os_id"], own)])
     inner = [row["inner_type"] for row in answer["exceptions"] if row["type"] == "WrappedFailure"]
     problems += [] if inner == ["OrderFailure"] else [f"inside WrappedFailure: {inner}"]
     problems += [f"a message without --values: {row}" for row in answer["exceptions"] if row["message"]]

@@ -7,6 +7,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 largest_thread = 0x1000; // bytes of a Thread that are looked at
+constexpr u64 largest_info = 0x100;    // of an ExceptionInfo
 constexpr u64 most_nested = 1024;
 
 } // namespace
@@ -49,12 +50,58 @@ std::optional<u64> ThrownExceptions::find_offset(std::span<const ThreadData> thr
   return found;
 }
 
-std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) const {
-  std::vector<Thrown> out;
-  const std::optional<u64> last = find_offset(threads);
+std::optional<ThrownExceptions::Nesting> ThrownExceptions::published_nesting() const {
   const std::optional<i64> tracker = descriptor_->try_offset("Thread", "ExceptionTracker"),
                            thrown = descriptor_->try_offset("ExceptionInfo", "ThrownObject"),
                            previous = descriptor_->try_offset("ExceptionInfo", "PreviousNestedInfo");
+  if (!tracker || !thrown || !previous)
+    return std::nullopt;
+  return Nesting{static_cast<u64>(*tracker), static_cast<u64>(*thrown), static_cast<u64>(*previous)};
+}
+
+// Behind the last thrown object stand a flag and what leads to the ExceptionInfo. In each of these is one place with a
+// strong handle of an exception; and if any thread has several, one place is null or leads to another one like it.
+std::optional<ThrownExceptions::Nesting> ThrownExceptions::find_nesting(std::span<const ThreadData> threads,
+                                                                        u64 last) const {
+  const u64 head = last + 2 * p_;
+  std::vector<Address> infos;
+  for (const ThreadData &thread : threads) {
+    const std::optional<u64> info = memory_->try_pointer(thread.address + head);
+    if (!info)
+      return std::nullopt;
+    if (*info)
+      infos.push_back(*info);
+  }
+  auto has_exception = [&](Address info, u64 at) {
+    return exception_in(memory_->try_pointer(info + at).value_or(0)) != 0;
+  };
+  std::vector<u64> thrown, previous;
+  for (u64 at = 0; at < largest_info && !infos.empty(); at += p_)
+    if (std::all_of(infos.begin(), infos.end(), [&](Address info) { return has_exception(info, at); }))
+      thrown.push_back(at);
+  if (thrown.size() != 1)
+    return std::nullopt;
+  for (u64 at = 0; at < largest_info; at += p_) {
+    bool any = false;
+    const bool all = std::all_of(infos.begin(), infos.end(), [&](Address info) {
+      const std::optional<u64> before = memory_->try_pointer(info + at);
+      any |= before.value_or(0) != 0;
+      return before && (*before == 0 || (*before != info && has_exception(*before, thrown[0])));
+    });
+    if (any && all)
+      previous.push_back(at);
+  }
+  if (previous.size() > 1)
+    return std::nullopt;
+  return Nesting{head, thrown[0], previous.empty() ? std::nullopt : std::optional(previous[0])};
+}
+
+std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) const {
+  std::vector<Thrown> out;
+  const std::optional<u64> last = find_offset(threads);
+  std::optional<Nesting> nesting = published_nesting();
+  if (!nesting && last)
+    nesting = find_nesting(threads, *last);
   for (u32 i = 0; i < threads.size(); ++i) {
     const u64 before = out.size();
     auto add = [&](Address object) {
@@ -64,15 +111,15 @@ std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) 
     };
     if (last)
       add(exception_in(memory_->try_pointer(threads[i].address + *last).value_or(0)));
-    if (!tracker || !thrown || !previous)
+    if (!nesting)
       continue;
-    Address info = memory_->try_pointer(threads[i].address + static_cast<u64>(*tracker)).value_or(0);
+    Address info = memory_->try_pointer(threads[i].address + nesting->head).value_or(0);
     for (u64 steps = 0; info && steps < most_nested; ++steps) {
       // A handle or, where exceptions are handled by managed code, the object itself.
-      const Address word = memory_->try_pointer(info + static_cast<u64>(*thrown)).value_or(0);
+      const Address word = memory_->try_pointer(info + nesting->thrown).value_or(0);
       const Address object = exception_in(word);
       add(object ? object : word && is_exception_(word) ? word : 0);
-      info = memory_->try_pointer(info + static_cast<u64>(*previous)).value_or(0);
+      info = nesting->previous ? memory_->try_pointer(info + *nesting->previous).value_or(0) : 0;
     }
   }
   return out;

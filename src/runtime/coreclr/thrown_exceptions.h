@@ -1,8 +1,8 @@
 // ThrownExceptions: which exception a thread is dealing with: what the Thread contract calls GetLastThrownException,
 // and the Exception contract its nested ones. Where the target does not publish Thread.LastThrownObject it is found as
 // the only word in all Threads that is null or a strong handle of an exception; only with such a handle, so that a
-// process in which nothing was thrown needs none. Reads each Thread once. One thread. Spec: dotnet/runtime
-// docs/design/datacontracts/{Thread,Exception}.md.
+// process in which nothing was thrown needs none. Where the nested ones are not published (8.0), they are found from
+// there. Reads each Thread once. One thread. Spec: dotnet/runtime docs/design/datacontracts/{Thread,Exception}.md.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/handle_data.h"
@@ -29,6 +29,15 @@ public:
   std::vector<Thrown> find(std::span<const ThreadData> threads) const;
 
 private:
+  // Where a Thread leads to what it knows of the exception at hand (ExceptionInfo), where that has the exception, and
+  // where the exception that was at hand before; nothing: there is none before, in any thread.
+  struct Nesting {
+    u64 head = 0, thrown = 0;
+    std::optional<u64> previous;
+  };
+
+  std::optional<Nesting> published_nesting() const;
+  std::optional<Nesting> find_nesting(std::span<const ThreadData> threads, u64 last) const;
   std::optional<u64> find_offset(std::span<const ThreadData> threads) const;
   Address exception_in(Address handle) const;
 

@@ -1,5 +1,6 @@
 // "thrown": [{"type", "hresult", "count", "stack": ["Type.Method(Type)", …]}], from the exceptions themselves; "in_flight": the
-// thread that stands in a handler, and the type of its exception; "faulted": how many tasks nobody looked at.
+// thread that stands in a handler, and the type of its exception; "nested": one that threw another while it was in a handler, and
+// the types, its own first; "faulted": how many tasks nobody looked at.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -16,6 +17,8 @@ class NeverThrown : Exception { }
 class TaskFailure : Exception { }
 class InFlight : Exception { }
 class Dynamic : Exception { }
+class OuterFlight : Exception { }
+class OwnFlight : Exception { }
 
 static class Thrown
 {
@@ -107,12 +110,32 @@ static class Thrown
                 Thread.Sleep(Timeout.Infinite);
             }
         });
-        Program.Settle(thread);
+        Pair nested = Program.Start("Nested", ready =>
+        {
+            try
+            {
+                throw new OuterFlight();
+            }
+            catch (OuterFlight)
+            {
+                try
+                {
+                    throw new OwnFlight();
+                }
+                catch (OwnFlight)
+                {
+                    ready();
+                    Thread.Sleep(Timeout.Infinite);
+                }
+            }
+        });
+        Program.Settle(thread, nested);
         var all = kept.Concat(kept.Where(e => e.InnerException != null).Select(e => e.InnerException));
         var groups = all.GroupBy(e => string.Join(", ", new StackTrace(e).GetFrames().Select(f => $"\"{Name(f)}\"")))
                          .SelectMany(g => g.GroupBy(e => e.GetType()).Select(h => (g.Key, h.ToArray())));
         var texts = groups.Select(g => $"{{\"type\": \"{g.Item2[0].GetType()}\", \"hresult\": \"0x{g.Item2[0].HResult:x8}\", " +
                                        $"\"count\": {g.Item2.Length}, \"stack\": [{g.Key}]}}").ToArray();
-        return $"\"thrown\": [{string.Join(", ", texts)}], \"in_flight\": {{\"os_id\": {thread.Os}, \"type\": \"InFlight\"}}, \"faulted\": 7";
+        return $"\"thrown\": [{string.Join(", ", texts)}], \"in_flight\": {{\"os_id\": {thread.Os}, \"type\": \"InFlight\"}}, " +
+               $"\"nested\": {{\"os_id\": {nested.Os}, \"types\": [\"OwnFlight\", \"OuterFlight\"]}}, \"faulted\": 7";
     }
 }
