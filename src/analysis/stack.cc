@@ -153,6 +153,19 @@ report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &sta
   return table;
 }
 
+// "A ← B (3 times) ← C": of an overflow a line need not name thousands of calls.
+std::string chain_text(const std::vector<std::string> &methods) {
+  std::string out;
+  for (u64 i = 0, next = 0; i < methods.size(); i = next) {
+    while (next < methods.size() && methods[next] == methods[i])
+      ++next;
+    out += (i ? " ← " : "") + methods[i];
+    if (next - i > 1)
+      out += " (" + count_text(next - i) + " times)";
+  }
+  return out;
+}
+
 // Stacks of the same methods together, those of most threads first.
 report::Table merged_table(const std::vector<Stack> &stacks) {
   std::map<std::vector<std::string>, std::vector<u64>> groups; // methods, innermost first → OS ids
@@ -179,11 +192,9 @@ report::Table merged_table(const std::vector<Stack> &stacks) {
     std::vector<Cell> ids, methods;
     for (u64 id : group->second)
       ids.emplace_back(id);
-    std::string text;
-    for (const std::string &method : group->first) {
+    for (const std::string &method : group->first)
       methods.emplace_back(method);
-      text += (text.empty() ? "" : " ← ") + method;
-    }
+    std::string text = chain_text(group->first);
     rows.push_back({u64{group->second.size()}, std::move(ids), std::move(methods),
                     text.empty() ? Cell("(no managed frame)") : Cell(std::move(text))});
   }

@@ -184,7 +184,10 @@ def recursion(dnheap, path):
     for options in ((), ("--live",)):
         rows = matrix.answer(dnheap, "stat", path, *options)["tables"]["types"]
         counts.append(sum(row["count"] for row in rows if row["type"] == "Frame"))
-    print(f"{counts[0]} calls deep, of which {counts[1]} hold their objects")
+    frames = max(row["frames"] for row in matrix.answer(dnheap, "threads", path)["tables"]["threads"])
+    print(f"{counts[0]} calls deep, of which {counts[1]} hold their objects, on a stack of {frames} methods")
+    if abs(frames - counts[0] - 2) > 2:  # Crash and Main
+        return [f"of a recursion of {counts[0]} calls the stack has {frames} methods"]
     return [] if counts[0] > LEAST_FRAMES and counts[1] >= counts[0] - 2 else [f"of {counts[0]} objects of the recursion {counts[1]} are alive"]
 
 

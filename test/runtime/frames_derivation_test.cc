@@ -204,6 +204,24 @@ TEST(FramesDerivation, WhatTheRuntimeProtects) {
   });
 }
 
+// Of a thread whose stack has overflowed the runtime goes on on another one: its list begins there, and ends as any
+// does.
+TEST(FramesDerivation, AListThatBeginsOnAnotherStack) {
+  for_each_version([](const Version &version) {
+    for (bool ends : {true, false}) {
+      Process process(version, 3);
+      for (u64 i = 0; i < 3; ++i)
+        process.add(i, "InlinedCallFrame");
+      constexpr Address elsewhere = 0x9000000;
+      const u64 head = process.thread(0) + static_cast<u64>(version.head());
+      process.words[elsewhere] = process.identifier("FaultingExceptionFrame");
+      process.words[elsewhere + 8] = ends ? process.words[head] : 0x12345678;
+      process.words[head] = elsewhere;
+      EXPECT_EQ(process.derive().try_offset("Thread", "Frame").has_value(), ends);
+    }
+  });
+}
+
 // A list that leads out of the stack is none.
 TEST(FramesDerivation, UnsoundLists) {
   Process process(versions[2], 2);

@@ -65,13 +65,29 @@ private:
     return d_.word(thread.address + u64(head)) ? std::optional(std::move(out)) : std::nullopt;
   }
 
-  // Of all but a few threads: one may have been stopped while its list changed.
+  // Does the list begin with records on another stack, from which the runtime deals with an overflow of the thread's
+  // own? It ends as any list does.
+  bool begins_elsewhere(const ThreadPlace &thread, i64 head) const {
+    constexpr u64 most_elsewhere = 16;
+    u64 count = 0;
+    std::optional<u64> at = d_.word(thread.address + u64(head));
+    for (; at && *at != no_frame && !thread.holds(*at); at = d_.word(*at + 8))
+      if (*at < first_pointer || *at % 8 || ++count > most_elsewhere)
+        return false;
+    for (Address before = 0; at && *at != no_frame; before = *at, at = d_.word(*at + 8))
+      if (!thread.holds(*at) || *at <= before)
+        return false;
+    return at && count;
+  }
+
+  // Of all but a few threads: one may have been stopped while its list changed. Lists that begin elsewhere show
+  // nothing.
   Verdict is_head(i64 x) const {
     u64 sound = 0, unsound = 0;
     for (const ThreadPlace &thread : threads_) {
       std::optional<std::vector<Address>> frames = frames_of(thread, x);
       if (!frames)
-        ++unsound;
+        unsound += !begins_elsewhere(thread, x);
       else
         sound += !frames->empty();
     }
