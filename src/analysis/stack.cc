@@ -5,6 +5,8 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "objects/object_finder.h"
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/coreclr/il_offsets.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ struct Line {
   std::string text; // without parameters: what stacks are merged by
   MethodText method;
   const StackFrame *frame = nullptr; // null: of native code, where the thread stands
+  std::optional<u32> il_offset;
   Address ip = 0, sp = 0;
 };
 
@@ -57,7 +60,7 @@ void add_native_line(const Runtime &runtime, Stack &to) {
   to.lines.push_back(std::move(line));
 }
 
-Line line_of(const Runtime &runtime, const StackFrame &frame) {
+Line line_of(const Runtime &runtime, const StackFrame &frame, IlOffsets *il_offsets) {
   Line line;
   line.frame = &frame;
   line.ip = frame.ip;
@@ -71,6 +74,8 @@ Line line_of(const Runtime &runtime, const StackFrame &frame) {
     line.text = line.method.name;
   } else {
     line.text = line.method.name;
+    if (il_offsets)
+      line.il_offset = il_offsets->find(frame.ip, !frame.is_active);
   }
   return line;
 }
@@ -82,10 +87,10 @@ Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
   return out;
 }
 
-void add_lines(const Runtime &runtime, Stack &to) {
+void add_lines(const Runtime &runtime, IlOffsets *il_offsets, Stack &to) {
   add_native_line(runtime, to);
   for (const StackFrame &frame : to.walked.frames)
-    to.lines.push_back(line_of(runtime, frame));
+    to.lines.push_back(line_of(runtime, frame, il_offsets));
 }
 
 report::Table frames_table(const std::vector<Stack> &stacks) {
@@ -100,6 +105,7 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
                    {"sp", "SP", Kind::address},
                    {"method_desc", "MethodDesc", Kind::address, Shown::in_data},
                    {"code_offset", "", Kind::number, Shown::in_data},
+                   {"il_offset", "", Kind::number, Shown::in_data},
                    {"left", "Left", Kind::boolean, Shown::in_data}};
   std::vector<report::Row> rows;
   for (const Stack &stack : stacks)
@@ -109,7 +115,8 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
       rows.push_back({stack.thread.os_id, i, line.kind, line.method.name.empty() ? Cell() : Cell(line.method.name),
                       line.method.module.empty() ? Cell() : Cell(line.method.module), line.ip ? Cell(line.ip) : Cell(),
                       line.sp, line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
-                      is_method ? Cell(line.frame->code_offset) : Cell(), is_method && line.frame->is_unwound});
+                      is_method ? Cell(line.frame->code_offset) : Cell(),
+                      line.il_offset ? Cell(u64{*line.il_offset}) : Cell(), is_method && line.frame->is_unwound});
     }
   table.set_rows(std::move(rows));
   return table;
@@ -230,8 +237,11 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
       problems.push_back({thread.os_id, walked.why_not});
     }
   }
+  std::optional<IlOffsets> il_offsets;
+  if (const CoreClr *clr = dynamic_cast<const CoreClr *>(&runtime); clr && !asks_for_merged(question))
+    il_offsets.emplace(runtime.memory(), clr->code());
   for (Stack &stack : stacks) // they refer to frames, which stay where they are now
-    add_lines(runtime, stack);
+    add_lines(runtime, il_offsets ? &*il_offsets : nullptr, stack);
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
   answer.tables.push_back(asks_for_merged(question) ? merged_table(stacks) : frames_table(stacks));
@@ -239,6 +249,9 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     answer.tables.push_back(references_table(snapshot, stacks));
     add_name_notes(snapshot, answer);
   }
+  if (il_offsets && il_offsets->unread_methods())
+    answer.completeness->notes.push_back("the dump lacks what tells IL offsets of " +
+                                         count_text(il_offsets->unread_methods()) + " methods on these stacks");
   answer.tables.push_back(problems_table(problems, question.table == "problems"));
   add_crash(snapshot, answer);
   answer.next_command = asks_for_references(question)

@@ -1,6 +1,7 @@
 // Code address → method, on synthetic code: of both kinds of nibble maps with a brute-force twin, of ReadyToRun images
 // with funclets, filters, a composite one, and pages that are missing.
 #include "runtime/coreclr/code_lookup.h"
+#include "runtime/coreclr/il_offsets.h"
 #include "runtime/layout/coreclr/code.h"
 #include "runtime/vm/ready_to_run_header.h"
 #include "support/block.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr Format x64{8, ByteOrder::little};
 constexpr Address code_base = 0x7f1234560000, data_base = 0x7f8000000000;
 
-struct Method {
+struct JitMethod {
   Address start = 0, end = 0, header = 0;
 };
 
@@ -116,7 +117,7 @@ public:
   Block code;
   std::vector<u32> groups;
   bool constant;
-  std::vector<Method> methods;
+  std::vector<JitMethod> methods;
 
 private:
   void mark(Address start, Address end) {
@@ -137,7 +138,7 @@ void expect_all_addresses(CodeBuilder &builder, const JitHeap &heap, const char 
   const CodeLookup lookup(target, descriptor);
   EXPECT_EQ(lookup.why_not(), "");
   for (Address ip = heap.base; ip < end; ip += 4) {
-    const Method *expected = nullptr;
+    const JitMethod *expected = nullptr;
     u64 number = 0;
     for (u64 i = 0; i < heap.methods.size(); ++i)
       if (heap.methods[i].start <= ip && ip < heap.methods[i].end)
@@ -412,6 +413,87 @@ TEST(CodeLookup, VersionsOfImages) {
   EXPECT_EQ(ready_to_run_gc_info_version(10), 3u);
   EXPECT_EQ(ready_to_run_gc_info_version(16), 4u);
   EXPECT_EQ(ready_to_run_gc_info_version(21), 5u);
+}
+
+// Debug info in nibbles: five bytes, nothing behind them; three stretches: how far on, the IL offset and 3, and a kind.
+Address add_debug_info(Block &to, std::initializer_list<u8> before = {}) {
+  constexpr u8 nibbles[] = {5, 0, 3, 0, 1, 0, 6, 3, 1, 7, 7, 0}; // what begins a method; IL 0 at 6; IL 4 at 13
+  const Address at = to.reserve(before.size() + sizeof nibbles / 2, 1);
+  u64 i = 0;
+  for (u8 one : before)
+    to.put(at + i++, one, 1);
+  for (u64 k = 0; k < sizeof nibbles; k += 2)
+    to.put(at + i++, nibbles[k] | nibbles[k + 1] << 4, 1);
+  return at;
+}
+
+// By the three stretches.
+void expect_il_offsets(IlOffsets &offsets, Address start) {
+  EXPECT_EQ(offsets.find(start, false), 0u);
+  EXPECT_EQ(offsets.find(start + 6, false), 0u);
+  EXPECT_EQ(offsets.find(start + 13, true), 0u) << "the call stands before it";
+  EXPECT_EQ(offsets.find(start + 13, false), 4u);
+  EXPECT_EQ(offsets.find(start + 14, true), 4u);
+}
+
+TEST(CodeLookup, IlOffsetsOfCompiledCode) {
+  for (Format format : {x64, Format{8, ByteOrder::big}, Format{4, ByteOrder::little}, Format{4, ByteOrder::big}}) {
+    CodeBuilder builder(format);
+    JitHeap heap(builder, 0x1000, false);
+    const Address first = heap.base + 128, second = heap.base + 256, third = heap.base + 384;
+    // 32-bit processors have no flags in front.
+    const Address info = builder.p == 8 ? add_debug_info(builder.data, {0}) : add_debug_info(builder.data);
+    builder.data.pointer(heap.add(first, {64}, 0x7000), info);
+    heap.add(second, {64}, 0x7008); // without any
+    builder.data.pointer(heap.add(third, {64}, 0x7010), 0x666000);
+    heap.finish(heap.base + 0x1000);
+    const Target target = builder.target({heap.code.range()});
+    ContractDescriptor descriptor = builder.descriptor();
+    descriptor.set_number("GCInfoVersion", 3, false, Origin::discovered);
+    const CodeLookup lookup(target, descriptor);
+    IlOffsets offsets(target.memory, lookup);
+    expect_il_offsets(offsets, first);
+    EXPECT_EQ(offsets.find(second + 8, false), std::nullopt);
+    EXPECT_EQ(offsets.find(heap.base + 0x800, false), std::nullopt);
+    EXPECT_EQ(offsets.unread_methods(), 0u);
+    EXPECT_EQ(offsets.find(third, false), std::nullopt);
+    EXPECT_EQ(offsets.unread_methods(), 1u);
+  }
+}
+
+// By the methods' numbers: the third has its own, the fifth what the third has.
+TEST(CodeLookup, IlOffsetsOfImages) {
+  for (bool composite : {false, true}) {
+    CodeBuilder builder;
+    ImageBuilder image(builder, 12, {4}, composite, 9);
+    Block &to = image.image;
+    const Address table = to.reserve(0, 1);
+    // Numbers that fit into one byte are written twice as large.
+    auto number = [&](u64 value) { to.put(to.reserve(1, 1), 2 * value, 1); };
+    number(12 << 2);                // so many entries, and one byte that leads to each sixteen of them:
+    to.put(to.reserve(1, 1), 1, 1); // behind this one
+    number(1);                      // of 0 to 15 those to 7 alone
+    number(9 << 2 | 3);             // of these the upper ones nine further on
+    number(3 << 2);                 // the third alone
+    number(0);                      // what it has follows
+    add_debug_info(to);
+    number(5 << 2);
+    number(7); // so far back
+    to.word(image.header + 12, 1);
+    to.word(image.header + 16, 105);
+    to.word(image.header + 20, table - code_base);
+    to.word(image.header + 24, to.end() - table);
+    const Target target = builder.target({to.range()});
+    const ContractDescriptor descriptor = builder.descriptor();
+    const CodeLookup lookup(target, descriptor);
+    IlOffsets offsets(target.memory, lookup);
+    for (u32 method : {3u, 5u})
+      expect_il_offsets(offsets, code_base + image.begin(method));
+    EXPECT_EQ(offsets.find(code_base + image.begin(4), false), 4u) << "the third's funclet";
+    for (u32 method : {0u, 2u, 6u, 11u})
+      EXPECT_EQ(offsets.find(code_base + image.begin(method), false), std::nullopt) << method;
+    EXPECT_EQ(offsets.unread_methods(), 0u);
+  }
 }
 
 // Whatever the map holds, a look-up ends, and reads nothing that is not there.

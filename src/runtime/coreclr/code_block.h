@@ -17,6 +17,9 @@ struct CodeBlock {
   bool is_funclet = false; // of the method that begins at `start`
   bool is_filter = false;  // of the funclets those that nothing was unwound for; also where that cannot be told
   bool ready_to_run = false;
+  // Of code that was compiled while the program ran the header in front of it, of an image its ReadyToRun header.
+  Address header = 0;
+  u32 method_index = 0; // of an image: which of its functions the method begins with
 
   // How far into the method an address of it lies, as its GC info counts it.
   // Hot and cold parts of one method: offsets in the cold one go on where the hot one ends.

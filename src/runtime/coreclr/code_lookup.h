@@ -18,6 +18,10 @@ public:
 
   // Nullopt: no managed method's code lies there. Throws Error that says what the dump lacks where that cannot be told.
   std::optional<CodeBlock> find(Address ip) const;
+  // Where the debug info of such a method lies: some 20 reads more. Throws Error as find() does.
+  DebugInfoPlace debug_info(const CodeBlock &block) const {
+    return block.ready_to_run ? ready_to_run_.debug_info(block) : jit_.debug_info(block);
+  }
 
 private:
   RangeSectionMap map_;

@@ -24,6 +24,7 @@ JitCode::JitCode(const Target &target, const ContractDescriptor &d)
   at_.end = offset("CodeHeapListNode", "EndAddress", 3 * p_);
   at_.map_base = offset("CodeHeapListNode", "MapBase", 4 * p_);
   at_.header_map = offset("CodeHeapListNode", "HeaderMap", 5 * p_);
+  at_.debug_info = offset("RealCodeHeader", "DebugInfo", 0);
   at_.eh_info = offset("RealCodeHeader", "EHInfo", p_);
   at_.gc_info = offset("RealCodeHeader", "GCInfo", 2 * p_);
   at_.method_desc = offset("RealCodeHeader", "MethodDesc", 3 * p_);
@@ -57,6 +58,7 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
     return std::nullopt;
   CodeBlock out;
   out.start = *start;
+  out.header = header;
   out.image_base = section.begin;
   out.method_desc = memory_->pointer(header + at_.method_desc, "a method's code header");
   out.gc_info = memory_->pointer(header + at_.gc_info, "a method's code header");
@@ -76,6 +78,16 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
     return out;
   }
   return std::nullopt; // behind the method
+}
+
+// Which format it has no runtime says: it changed together with that of GC info.
+DebugInfoPlace JitCode::debug_info(const CodeBlock &block) const {
+  const DebugInfoFormat format = block.gc_info_version < 4   ? DebugInfoFormat::nibbles
+                                 : block.gc_info_version < 5 ? DebugInfoFormat::packed
+                                                             : DebugInfoFormat::packed_with_sizes;
+  // Flags are there for methods that are replaced while they run, which 32-bit processors do not have.
+  return {memory_->pointer(block.header + at_.debug_info, "a method's code header"), format,
+          format != DebugInfoFormat::packed_with_sizes && p_ == 8};
 }
 
 } // namespace dnheap

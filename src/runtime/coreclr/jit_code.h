@@ -4,6 +4,7 @@
 // Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, EEJitManager.
 #pragma once
 #include "contract/descriptor.h"
+#include "runtime/compiled/debug_info.h"
 #include "runtime/coreclr/code_block.h"
 #include "runtime/vm/nibble_map.h"
 #include "runtime/vm/range_section_map.h"
@@ -17,11 +18,13 @@ public:
 
   // Nullopt: no method's code lies there (a stub, a gap). Throws Error where the dump lacks what that rests on.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
+  // Of a block that find() gave. Throws Error as that does.
+  DebugInfoPlace debug_info(const CodeBlock &block) const;
 
 private:
   struct Layout {
-    u64 start, end, map_base, header_map;                         // of a CodeHeapListNode
-    u64 eh_info, gc_info, method_desc, function_count, functions; // of a RealCodeHeader
+    u64 start, end, map_base, header_map;                                     // of a CodeHeapListNode
+    u64 debug_info, eh_info, gc_info, method_desc, function_count, functions; // of a RealCodeHeader
   };
   bool is_filter(Address header, u64 offset) const;
 

@@ -1,5 +1,6 @@
 #include "runtime/coreclr/ready_to_run_code.h"
 
+#include "runtime/compiled/native_array.h"
 #include "runtime/vm/ready_to_run_header.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace {
 
 constexpr u32 max_functions = 1 << 26, max_buckets = 1 << 26;
 constexpr u32 linear_search = 10; // as many functions are looked at one by one
+constexpr u32 max_sections = 1024, debug_info_section = 105;
 constexpr u64 keys_per_bucket = 4;
 
 } // namespace
@@ -112,6 +114,18 @@ Address ReadyToRunCode::method_at(Address map, Address entry) const {
   return 0;
 }
 
+ReadyToRunCode::Section ReadyToRunCode::find_section(Address header, Address base, u32 kind) const {
+  const u32 sections = std::min(memory_->try_load<u32>(header + 12).value_or(0), max_sections);
+  for (u32 i = 0; i < sections; ++i) {
+    const Address at = header + 16 + 12 * u64{i};
+    if (memory_->try_load<u32>(at) != kind)
+      continue;
+    const std::optional<u32> rva = memory_->try_load<u32>(at + 4), size = memory_->try_load<u32>(at + 8);
+    return rva && size ? Section{base + *rva, *size} : Section{};
+  }
+  return {};
+}
+
 // The compiler gives filters another personality routine than all other functions; where that lies ends unwind data.
 bool ReadyToRunCode::is_filter(const Image &image, Address main, Address funclet) const {
   auto personality = [&](Address info) {
@@ -135,6 +149,7 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   CodeBlock out;
   out.ready_to_run = true;
   out.image_base = section.begin;
+  out.header = image.header;
   // A funclet is no key of the map; it stands behind its method.
   u32 method = hot.value_or(*index);
   for (u32 begin = 0;; --method) {
@@ -146,6 +161,7 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   }
   if (!out.method_desc)
     return std::nullopt;
+  out.method_index = method;
   const RuntimeFunction function = image.functions.at(*index);
   out.function_start = section.begin + function.begin;
   out.function_end = out.function_start + image.functions.length(*index, section.begin);
@@ -159,6 +175,25 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
     out.cold_offset = image.functions.length(method, section.begin);
   out.is_funclet = !hot && method != *index;
   out.is_filter = out.is_funclet && is_filter(image, main, out.unwind_info);
+  return out;
+}
+
+// Methods whose debug info is alike have one: an entry says how far back it lies, or 0 and it follows.
+DebugInfoPlace ReadyToRunCode::debug_info(const CodeBlock &block) const {
+  const u16 major = memory_->try_load<u16>(block.header + 4).value_or(0);
+  DebugInfoPlace out;
+  out.format = ready_to_run_packs_debug_info(major)
+                   ? major < 17 ? DebugInfoFormat::packed : DebugInfoFormat::packed_with_sizes
+                   : DebugInfoFormat::nibbles;
+  const Section section = find_section(block.header, block.image_base, debug_info_section);
+  if (!section.address)
+    return out;
+  const NativeArray entries(*memory_, block.image_base, static_cast<u32>(section.address - block.image_base));
+  const std::optional<u32> entry = entries.find(block.method_index);
+  const std::optional<NativeArray::Number> back =
+      entry ? NativeArray::number(*memory_, block.image_base, *entry) : std::nullopt;
+  if (back && back->value <= *entry)
+    out.address = block.image_base + (back->value ? *entry - back->value : back->end);
   return out;
 }
 

@@ -5,6 +5,7 @@
 // Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, ReadyToRunJitManager; inc/readytorun.h.
 #pragma once
 #include "contract/descriptor.h"
+#include "runtime/compiled/debug_info.h"
 #include "runtime/coreclr/code_block.h"
 #include "runtime/coreclr/runtime_function.h"
 #include "runtime/vm/range_section_map.h"
@@ -19,6 +20,8 @@ public:
   // Nullopt: no method's code lies there. Throws Error where the dump lacks what that rests on, or the runtime does not
   // say where it lies.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
+  // Of a block that find() gave.
+  DebugInfoPlace debug_info(const CodeBlock &block) const;
 
 private:
   struct Layout {
@@ -35,6 +38,10 @@ private:
     u32 hot_cold_count;
   };
   Image image_of(const RangeSection &section, Address info) const;
+  struct Section {
+    u64 address = 0, size = 0;
+  };
+  Section find_section(Address header, Address base, u32 kind) const;
   bool is_thunk(Address info, u64 relative) const;
   std::optional<u32> function_at(const RuntimeFunctions &functions, u64 relative) const;
   std::optional<u32> hot_part(const Image &image, u32 index) const;

@@ -11,5 +11,7 @@ inline constexpr u32 ready_to_run_signature = 0x00525452;
 constexpr u32 ready_to_run_gc_info_version(u16 image_major) {
   return image_major >= 21 ? 5 : image_major >= 11 ? 4 : 3;
 }
+// And whether its debug info is packed bits, or nibbles.
+constexpr bool ready_to_run_packs_debug_info(u16 image_major) { return image_major >= 16; }
 
 } // namespace dnheap

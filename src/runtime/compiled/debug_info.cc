@@ -1,0 +1,163 @@
+#include "runtime/compiled/debug_info.h"
+
+#include "runtime/compiled/bit_reader.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_bytes = 1 << 24; // of a method's stretches
+constexpr u64 header_bytes = 48;    // seven numbers of eleven nibbles
+constexpr unsigned nibble = 4, most_nibbles = 11;
+constexpr u32 il_bias = IlBoundary::epilog; // what is added to the numbers that stand for IL offsets
+constexpr u8 patchpoint_flag = 1, rich_flag = 2;
+constexpr u64 most_variables = 1 << 16;
+// A PatchpointInfo: where it says of how many variables it tells, and where it ends but for those.
+struct PatchpointLayout {
+  u64 count, size;
+};
+constexpr PatchpointLayout patchpoint_8{8, 32}, patchpoint_10{16, 40}; // 10.0 also says which code it is of
+
+// Groups of three bits, the uppermost first, each with a bit that says whether another one follows.
+u32 number(BitReader &reader) {
+  u64 value = 0;
+  for (unsigned i = 0; i < most_nibbles; ++i) {
+    const u64 group = reader.bits(nibble);
+    value = value << 3 | (group & 7);
+    if (!(group & 8))
+      return static_cast<u32>(value);
+  }
+  reader.fail("a number has too many digits");
+  return 0;
+}
+
+u64 next_byte(const BitReader &reader) { return (reader.position() + 7) / 8; }
+
+// Where it begins, behind what the flags announce.
+ReadOutcome skip_flags(const Memory &memory, const PatchpointLayout &patchpoint, Address &at) {
+  const std::optional<u8> flags = memory.try_load<u8>(at);
+  if (!flags)
+    return ReadOutcome::missing(at);
+  if (*flags & ~(patchpoint_flag | rich_flag))
+    return ReadOutcome::malformed("unknown flags");
+  ++at;
+  if (*flags & patchpoint_flag) {
+    const std::optional<u32> count = memory.try_load<u32>(at + patchpoint.count);
+    if (!count)
+      return ReadOutcome::missing(at + patchpoint.count);
+    if (*count > most_variables)
+      return ReadOutcome::malformed("too many variables");
+    at += patchpoint.size + 4 * u64{*count};
+  }
+  if (*flags & rich_flag) {
+    const std::optional<u32> size = memory.try_load<u32>(at);
+    if (!size)
+      return ReadOutcome::missing(at);
+    if (*size > most_bytes)
+      return ReadOutcome::malformed("too long");
+    at += 4 + u64{*size};
+  }
+  return {};
+}
+
+struct Stretches {
+  Address at = 0;
+  u64 size = 0; // 0: none
+};
+
+ReadOutcome find_stretches(const Memory &memory, const DebugInfoPlace &place, Stretches &out) {
+  constexpr u32 has_original = 0xffffffff; // also those of the code before it was instrumented
+  Address at = place.address;
+  if (place.has_flags)
+    if (ReadOutcome outcome =
+            skip_flags(memory, place.format == DebugInfoFormat::nibbles ? patchpoint_8 : patchpoint_10, at);
+        !outcome)
+      return outcome;
+  BitReader header(memory, at, header_bytes);
+  out.size = number(header);
+  if (place.format == DebugInfoFormat::packed && out.size == has_original) {
+    out.size = number(header);
+    (void)number(header);
+  }
+  const bool says_all_sizes = place.format == DebugInfoFormat::packed_with_sizes && out.size == 0;
+  if (says_all_sizes)
+    out.size = number(header);
+  for (unsigned rest = says_all_sizes ? 5 : 1; rest; --rest)
+    (void)number(header);
+  if (out.size > most_bytes)
+    header.fail("too long");
+  out.at = at + next_byte(header);
+  return header.outcome();
+}
+
+// Sizes of an entry's parts are given once.
+void read_packed(BitReader &reader, u32 count, unsigned source_bits, std::vector<IlBoundary> &out) {
+  const u32 native_bits = number(reader), il_bits = number(reader);
+  if (native_bits > 31 || il_bits > 31)
+    return reader.fail("a number has too many bits");
+  reader.seek(8 * next_byte(reader));
+  u32 native = 0;
+  for (u32 i = 0; i < count && reader.ok(); ++i) {
+    const u64 source = reader.bits(source_bits);
+    native += static_cast<u32>(reader.bits(native_bits + 1));
+    out.push_back({native, static_cast<u32>(reader.bits(il_bits + 1)) + il_bias, (source & 1) != 0});
+  }
+}
+
+void read_nibbles(BitReader &reader, u32 count, std::vector<IlBoundary> &out) {
+  constexpr u32 call = 0x10;
+  u32 native = 0;
+  for (u32 i = 0; i < count && reader.ok(); ++i) {
+    native += number(reader);
+    const u32 il = number(reader) + il_bias;
+    out.push_back({native, il, (number(reader) & call) != 0});
+  }
+}
+
+} // namespace
+
+ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place, std::vector<IlBoundary> &out) {
+  out.clear();
+  Stretches stretches;
+  if (!place.address)
+    return {};
+  if (ReadOutcome outcome = find_stretches(memory, place, stretches); !outcome || !stretches.size)
+    return outcome;
+  BitReader reader(memory, stretches.at, stretches.size);
+  const u32 count = number(reader);
+  if (count > stretches.size * 8 / nibble) // each takes more than one nibble
+    reader.fail("more entries than there is room for");
+  if (!reader.ok())
+    return reader.outcome();
+  if (place.format == DebugInfoFormat::nibbles)
+    read_nibbles(reader, count, out);
+  else
+    read_packed(reader, count, place.format == DebugInfoFormat::packed ? 2 : 3, out);
+  if (reader.ok() && !std::is_sorted(out.begin(), out.end(), [](const IlBoundary &a, const IlBoundary &b) {
+        return a.native_offset < b.native_offset;
+      }))
+    reader.fail("not in the order of the code");
+  if (!reader.ok())
+    out.clear();
+  return reader.outcome();
+}
+
+std::optional<u32> il_offset_at(std::span<const IlBoundary> boundaries, u64 native_offset) {
+  const IlBoundary *found = nullptr;
+  u32 last = 0; // of all IL offsets
+  for (const IlBoundary &one : boundaries) {
+    if (one.il_offset < IlBoundary::epilog)
+      last = std::max(last, one.il_offset);
+    if (!one.is_call && one.native_offset <= native_offset)
+      found = &one;
+  }
+  if (!found || found->il_offset == IlBoundary::none)
+    return std::nullopt;
+  if (found->il_offset == IlBoundary::prolog)
+    return 0;
+  return found->il_offset == IlBoundary::epilog ? last : found->il_offset;
+}
+
+} // namespace dnheap
