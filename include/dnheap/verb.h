@@ -19,7 +19,8 @@ enum class Takes : std::uint8_t {
   merge,
   roots,
   values,
-  no_values
+  no_values,
+  symbols
 };
 
 // Only objects that are, or are not, reachable.
@@ -35,15 +36,16 @@ struct Question {
   std::optional<std::pair<Address, Address>> range = {}; // [first, second)
   Life life = Life::any;
 
-  bool all = false;                        // not just the shortest path
-  bool closure = false;                    // also what is reachable from the object
-  bool tree = false;                       // the dominator tree instead of sums
-  std::optional<std::uint64_t> depth = {}; // levels of a tree; 4 where nothing is said
-  bool merge = false;                      // stacks that are alike as one
-  bool references = false;                 // also what each frame of a stack holds
-  bool values = false;                     // contents of strings and fields
-  bool no_values = false;                  // blank the contents in the file that is made
-  std::string output = {};                 // the file to make, of verbs that make one
+  bool all = false;                             // not just the shortest path
+  bool closure = false;                         // also what is reachable from the object
+  bool tree = false;                            // the dominator tree instead of sums
+  std::optional<std::uint64_t> depth = {};      // levels of a tree; 4 where nothing is said
+  bool merge = false;                           // stacks that are alike as one
+  bool references = false;                      // also what each frame of a stack holds
+  bool values = false;                          // contents of strings and fields
+  bool no_values = false;                       // blank the contents in the file that is made
+  std::vector<std::string> symbol_folders = {}; // where .pdb files lie, besides beside the modules
+  std::string output = {};                      // the file to make, of verbs that make one
 
   std::string by = {};       // one of the verb's words for it; empty = the verb's own
   std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order

@@ -7,6 +7,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "objects/object_index.h"
+#include "snapshot/source_lines.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -43,30 +44,46 @@ std::vector<u64> retained_by(Snapshot &snapshot, const Tasks &tasks, const Async
   return out;
 }
 
-std::string callers(const AsyncStack &stack) {
+// The await at which a method stands.
+SourceLine line_of(const AsyncFrame &frame, SourceLines &lines) {
+  return frame.machine && frame.state.value_or(-1) >= 0
+             ? lines.find_await(frame.machine, static_cast<u32>(*frame.state))
+             : SourceLine();
+}
+
+std::string with_line(const AsyncFrame &frame, SourceLines &lines) {
+  const SourceLine line = line_of(frame, lines);
+  return line ? frame.method + " " + line.text() : frame.method;
+}
+
+std::string callers(const AsyncStack &stack, SourceLines &lines) {
   std::string out;
   for (u64 i = 1; i < std::min<u64>(stack.frames.size(), 1 + most_callers); ++i)
-    out += (i > 1 ? " ← " : "") + stack.frames[i].method;
+    out += (i > 1 ? " ← " : "") + with_line(stack.frames[i], lines);
   if (stack.frames.size() > 1 + most_callers)
     out += fmt::format(" ← … {} more", count_text(stack.frames.size() - 1 - most_callers));
   return out;
 }
 
-report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const std::vector<u64> *retained) {
+report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const std::vector<u64> *retained,
+                          SourceLines &source_lines) {
   report::Table table;
   table.name = "calls";
   table.columns = {{"count", "Count", Kind::count}};
   if (retained)
     table.columns.push_back({"retained", "Retained", Kind::bytes});
   for (const report::Column &column :
-       std::initializer_list<report::Column>{{"method", "Method", Kind::text},
+       std::initializer_list<report::Column>{{"method", "Method", Kind::text, Shown::in_data},
+                                             {"where", "Method", Kind::text, Shown::in_text},
                                              {"state", "Await", Kind::number},
                                              {"awaits", "Waits for", Kind::text},
                                              {"awaits_type", "Type", Kind::text, Shown::in_data},
                                              {"called_by", "For", Kind::text, Shown::in_text},
                                              {"example", "Example", Kind::address},
                                              {"stack", "Stack", Kind::nested, Shown::in_data},
-                                             {"states", "States", Kind::nested, Shown::in_data}})
+                                             {"states", "States", Kind::nested, Shown::in_data},
+                                             {"sources", "", Kind::nested, Shown::in_data},
+                                             {"lines", "", Kind::nested, Shown::in_data}})
     table.columns.push_back(column);
   std::vector<report::Row> rows;
   u64 sum = 0;
@@ -76,20 +93,25 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
     report::Row row = {stack.count};
     if (retained)
       row.push_back((*retained)[i]);
-    std::vector<Cell> methods, states;
+    std::vector<Cell> methods, states, sources, lines;
     for (const AsyncFrame &frame : stack.frames) {
       methods.push_back(frame.method);
       states.push_back(frame.state);
+      const SourceLine line = line_of(frame, source_lines);
+      sources.push_back(line.file.empty() ? Cell() : Cell(line.file));
+      lines.push_back(line ? Cell(u64{line.line}) : Cell());
     }
     const AsyncFrame &first = stack.frames.front();
-    row.insert(row.end(), {Cell(first.method), Cell(first.state), Cell(stack.awaits.what),
-                           stack.awaits.type.empty() ? Cell() : Cell(stack.awaits.type), Cell(callers(stack)),
-                           Cell(tasks.address(stack.example)), Cell(std::move(methods)), Cell(std::move(states))});
+    row.insert(row.end(),
+               {Cell(first.method), Cell(with_line(first, source_lines)), Cell(first.state), Cell(stack.awaits.what),
+                stack.awaits.type.empty() ? Cell() : Cell(stack.awaits.type), Cell(callers(stack, source_lines)),
+                Cell(tasks.address(stack.example)), Cell(std::move(methods)), Cell(std::move(states)),
+                Cell(std::move(sources)), Cell(std::move(lines))});
     rows.push_back(std::move(row));
   }
   report::Row total(table.columns.size());
   total[0] = sum;
-  total[retained ? 2 : 1] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " kind" : " kinds");
+  total[retained ? 3 : 2] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " kind" : " kinds");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   return table;
@@ -215,10 +237,13 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
     add_reference_notes(snapshot, answer);
   }
   const ThreadPool pool = read_thread_pool(snapshot);
-  answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr), tasks_table(tasks),
+  SourceLines lines(snapshot, question.symbol_folders);
+  answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
                    pool_table(pool), queued_table(pool)};
   if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
     answer.headline += "; thread pool " + text;
+  for (std::string &note : lines.notes())
+    answer.completeness->notes.push_back(std::move(note));
   if (stacks.cycles())
     answer.completeness->notes.push_back(
         fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));

@@ -7,6 +7,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "runtime/string_object.h"
+#include "snapshot/source_lines.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -41,7 +42,8 @@ struct GroupKey {
 class Grouping {
 public:
   Grouping(Snapshot &snapshot, const Question &question)
-      : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot) {
+      : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot),
+        lines_(snapshot, question.symbol_folders) {
     std::vector<std::string> problems;
     for (const ExceptionInFlight &one : objects_.in_flight(problems_))
       in_flight_.try_emplace(one.object, one);
@@ -80,6 +82,13 @@ public:
     return out;
   }
 
+  // Where it stood in the method of that number on its stack.
+  SourcePlace place(const ExceptionObject &e, u64 index) {
+    return index < std::min<u64>(e.ips.size(), most_frames) ? lines_.find(e.methods[index], e.ips[index], false)
+                                                            : SourcePlace();
+  }
+  const SourceLines &lines() const { return lines_; }
+
 private:
   void add(ExceptionObject e, std::map<GroupKey, Group> &to) {
     ++total_;
@@ -113,11 +122,16 @@ private:
   const Question &question_;
   TypeFilter filter_;
   ExceptionObjects objects_;
+  SourceLines lines_;
   std::map<Address, ExceptionInFlight> in_flight_;
   std::vector<Group> groups_;
   std::vector<std::string> problems_;
   u64 without_stack_ = 0, total_ = 0;
 };
+
+std::string with_line(const std::string &method, const SourceLine &line) {
+  return line ? method + " " + line.text() : method;
+}
 
 report::Table exceptions_table(Grouping &grouping, const Question &question) {
   report::Table table;
@@ -133,22 +147,31 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
                    {"inner_type", "Inner exception", Kind::text},
                    {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
                    {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
-                   {"stack", "Stack", Kind::nested, Shown::in_data}};
+                   {"stack", "Stack", Kind::nested, Shown::in_data},
+                   {"sources", "", Kind::nested, Shown::in_data},
+                   {"lines", "", Kind::nested, Shown::in_data}};
   std::vector<report::Row> rows;
   for (const Group &group : grouping.groups()) {
     const ExceptionObject &e = group.first;
     const std::vector<std::string> stack = grouping.stack(e);
     const std::string inner = grouping.inner_type(e);
     const bool flies = group.in_flight.has_value();
-    rows.push_back({group.count, grouping.type_name(e.method_table),
-                    e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(),
-                    flies ? Cell(group.in_flight->os_id) : Cell(), flies ? Cell(group.in_flight->managed_id) : Cell(),
-                    flies && group.in_flight->is_nested, e.address, e.inner ? Cell(e.inner) : Cell(),
-                    inner.empty() ? Cell() : Cell(inner), grouping.message(e),
-                    !stack.empty()     ? Cell(stack.front())
-                    : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
-                                       : Cell(),
-                    e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell()});
+    std::vector<Cell> sources, lines;
+    for (u64 i = 0; i < stack.size(); ++i) {
+      const SourceLine at = grouping.place(e, i).at;
+      sources.push_back(at.file.empty() ? Cell() : Cell(at.file));
+      lines.push_back(at ? Cell(u64{at.line}) : Cell());
+    }
+    rows.push_back(
+        {group.count, grouping.type_name(e.method_table),
+         e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(), flies ? Cell(group.in_flight->os_id) : Cell(),
+         flies ? Cell(group.in_flight->managed_id) : Cell(), flies && group.in_flight->is_nested, e.address,
+         e.inner ? Cell(e.inner) : Cell(), inner.empty() ? Cell() : Cell(inner), grouping.message(e),
+         !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
+         : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
+                            : Cell(),
+         e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
+         e.is_stack_known ? Cell(std::move(sources)) : Cell(), e.is_stack_known ? Cell(std::move(lines)) : Cell()});
   }
   report::Row total(table.columns.size());
   total[0] = grouping.total();
@@ -166,15 +189,23 @@ report::Table stacks_table(Grouping &grouping) {
                    {"os_id", "Thread", Kind::number},
                    {"type", "Exception", Kind::text, Shown::in_data},
                    {"index", "Call", Kind::number},
-                   {"method", "Method", Kind::text}};
+                   {"method", "Method", Kind::text, Shown::in_data},
+                   {"where", "Method", Kind::text, Shown::in_text},
+                   {"il_offset", "", Kind::number, Shown::in_data},
+                   {"source", "", Kind::text, Shown::in_data},
+                   {"line", "", Kind::number, Shown::in_data}};
   std::vector<report::Row> rows;
   for (const Group &group : grouping.groups()) {
     if (!group.in_flight)
       break;
     u64 index = 0;
-    for (std::string &method : grouping.stack(group.first))
-      rows.push_back({group.first.address, group.in_flight->os_id, grouping.type_name(group.first.method_table),
-                      index++, std::move(method)});
+    for (const std::string &method : grouping.stack(group.first)) {
+      const SourcePlace place = grouping.place(group.first, index);
+      rows.push_back(
+          {group.first.address, group.in_flight->os_id, grouping.type_name(group.first.method_table), index++, method,
+           with_line(method, place.at), place.il_offset ? Cell(u64{*place.il_offset}) : Cell(),
+           place.at.file.empty() ? Cell() : Cell(place.at.file), place.at ? Cell(u64{place.at.line}) : Cell()});
+    }
   }
   if (!rows.empty())
     table.title = "Calls that the exceptions in flight have passed through, the deepest first";
@@ -198,6 +229,8 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   if (grouping.without_stack())
     answer.completeness->notes.push_back(fmt::format("the calls that {} of the exceptions passed through are not told",
                                                      count_text(grouping.without_stack())));
+  for (std::string &note : grouping.lines().notes())
+    answer.completeness->notes.push_back(std::move(note));
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   if (!grouping.groups().empty())

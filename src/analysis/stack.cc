@@ -5,9 +5,9 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "objects/object_finder.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/il_offsets.h"
 #include "runtime/object_1.h"
+#include "snapshot/native_functions.h"
+#include "snapshot/source_lines.h"
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@ struct Line {
   std::string text; // without parameters: what stacks are merged by
   MethodText method;
   const StackFrame *frame = nullptr; // null: of native code, where the thread stands
-  std::optional<u32> il_offset;
+  SourcePlace place;
   Address ip = 0, sp = 0;
 };
 
@@ -44,7 +44,7 @@ const Thread *thread_of(const Target &target, const ThreadData &thread) {
 }
 
 // Native code is not unwound: it is shown where the thread stands in it.
-void add_native_line(const Runtime &runtime, Stack &to) {
+void add_native_line(const Runtime &runtime, NativeFunctions *functions, Stack &to) {
   const Thread *thread = thread_of(runtime.target(), to.thread);
   if (!thread || (!to.walked.frames.empty() && to.walked.frames[0].ip == thread->instruction_pointer))
     return;
@@ -54,13 +54,14 @@ void add_native_line(const Runtime &runtime, Stack &to) {
   line.sp = thread->stack_pointer;
   if (const Module *module = runtime.target().find_module(line.ip)) {
     line.method.module = printable(module->file_name(), 200);
-    line.method.name = line.method.module + "+" + hex(line.ip - module->base);
+    const std::string function = functions ? functions->find(*module, line.ip) : "";
+    line.method.name = line.method.module + (function.empty() ? "+" + hex(line.ip - module->base) : "!" + function);
   }
   line.text = line.method.module;
   to.lines.push_back(std::move(line));
 }
 
-Line line_of(const Runtime &runtime, const StackFrame &frame, IlOffsets *il_offsets) {
+Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines) {
   Line line;
   line.frame = &frame;
   line.ip = frame.ip;
@@ -74,8 +75,8 @@ Line line_of(const Runtime &runtime, const StackFrame &frame, IlOffsets *il_offs
     line.text = line.method.name;
   } else {
     line.text = line.method.name;
-    if (il_offsets)
-      line.il_offset = il_offsets->find(frame.ip, !frame.is_active);
+    if (lines)
+      line.place = lines->find(frame.method_desc, frame.ip, !frame.is_active);
   }
   return line;
 }
@@ -87,10 +88,10 @@ Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
   return out;
 }
 
-void add_lines(const Runtime &runtime, IlOffsets *il_offsets, Stack &to) {
-  add_native_line(runtime, to);
+void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions *functions, Stack &to) {
+  add_native_line(runtime, functions, to);
   for (const StackFrame &frame : to.walked.frames)
-    to.lines.push_back(line_of(runtime, frame, il_offsets));
+    to.lines.push_back(line_of(runtime, frame, lines));
 }
 
 report::Table frames_table(const std::vector<Stack> &stacks) {
@@ -99,24 +100,31 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
   table.columns = {{"os_id", "OS id", Kind::number},
                    {"index", "Frame", Kind::number},
                    {"kind", "Kind", Kind::text},
-                   {"method", "Method", Kind::text},
+                   {"method", "Method", Kind::text, Shown::in_data},
+                   {"where", "Method", Kind::text, Shown::in_text},
                    {"module", "Module", Kind::text},
                    {"ip", "IP", Kind::address, Shown::in_data},
                    {"sp", "SP", Kind::address},
                    {"method_desc", "MethodDesc", Kind::address, Shown::in_data},
                    {"code_offset", "", Kind::number, Shown::in_data},
                    {"il_offset", "", Kind::number, Shown::in_data},
+                   {"source", "", Kind::text, Shown::in_data},
+                   {"line", "", Kind::number, Shown::in_data},
                    {"left", "Left", Kind::boolean, Shown::in_data}};
   std::vector<report::Row> rows;
   for (const Stack &stack : stacks)
     for (u64 i = 0; i < stack.lines.size(); ++i) {
       const Line &line = stack.lines[i];
       const bool is_method = line.frame && line.frame->kind == StackFrame::Kind::method;
+      const SourceLine &at = line.place.at;
       rows.push_back({stack.thread.os_id, i, line.kind, line.method.name.empty() ? Cell() : Cell(line.method.name),
+                      line.method.name.empty() ? Cell() : Cell(line.method.name + (at ? " " + at.text() : "")),
                       line.method.module.empty() ? Cell() : Cell(line.method.module), line.ip ? Cell(line.ip) : Cell(),
                       line.sp, line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
                       is_method ? Cell(line.frame->code_offset) : Cell(),
-                      line.il_offset ? Cell(u64{*line.il_offset}) : Cell(), is_method && line.frame->is_unwound});
+                      line.place.il_offset ? Cell(u64{*line.place.il_offset}) : Cell(),
+                      at.file.empty() ? Cell() : Cell(at.file), at ? Cell(u64{at.line}) : Cell(),
+                      is_method && line.frame->is_unwound});
     }
   table.set_rows(std::move(rows));
   return table;
@@ -237,11 +245,12 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
       problems.push_back({thread.os_id, walked.why_not});
     }
   }
-  std::optional<IlOffsets> il_offsets;
-  if (const CoreClr *clr = dynamic_cast<const CoreClr *>(&runtime); clr && !asks_for_merged(question))
-    il_offsets.emplace(runtime.memory(), clr->code());
+  std::optional<SourceLines> lines;
+  if (!asks_for_merged(question)) // whoever stands at several lines of a method is alike
+    lines.emplace(snapshot, question.symbol_folders);
+  NativeFunctions functions(snapshot, question.symbol_folders);
   for (Stack &stack : stacks) // they refer to frames, which stay where they are now
-    add_lines(runtime, il_offsets ? &*il_offsets : nullptr, stack);
+    add_lines(runtime, lines ? &*lines : nullptr, &functions, stack);
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
   answer.tables.push_back(asks_for_merged(question) ? merged_table(stacks) : frames_table(stacks));
@@ -249,9 +258,9 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     answer.tables.push_back(references_table(snapshot, stacks));
     add_name_notes(snapshot, answer);
   }
-  if (il_offsets && il_offsets->unread_methods())
-    answer.completeness->notes.push_back("the dump lacks what tells IL offsets of " +
-                                         count_text(il_offsets->unread_methods()) + " methods on these stacks");
+  if (lines)
+    for (std::string &note : lines->notes())
+      answer.completeness->notes.push_back(std::move(note));
   answer.tables.push_back(problems_table(problems, question.table == "problems"));
   add_crash(snapshot, answer);
   answer.next_command = asks_for_references(question)

@@ -125,10 +125,12 @@ constexpr Verb all_verbs[] = {
      .details =
          "The methods on a thread's stack, innermost first, or on those of all threads: by the operating system's "
          "id or the managed one. Between them stand the Frames that the runtime leaves where it is called; native "
-         "code is not followed. --merge shows stacks of the same methods once, those of most threads first; "
+         "code is not followed. Where a module's .pdb is at hand (inside it, beside it, or below --symbols), each "
+         "method "
+         "has the line where it stands. --merge shows stacks of the same methods once, those of most threads first; "
          "--roots also what each frame holds where it stands, and in which slot.",
      .subject = {"THREAD", "which thread?", true},
-     .takes = {Takes::all, Takes::merge, Takes::roots},
+     .takes = {Takes::all, Takes::merge, Takes::roots, Takes::symbols},
      .tables = {"frames", "stacks", "references", "problems"},
      .parts = names | code | thread_ids | stacks,
      .plan = plan_stack,
@@ -159,7 +161,7 @@ constexpr Verb all_verbs[] = {
                 "Those that a thread is dealing with come first, with their stacks; in a crash dump that is the one "
                 "that ended "
                 "the process. --values shows messages.",
-     .takes = {Takes::type, Takes::values},
+     .takes = {Takes::type, Takes::values, Takes::symbols},
      .tables = {"exceptions", "stacks"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = [](const Question &) { return Plan(Pass::tally).then("walk"); },
@@ -191,6 +193,7 @@ constexpr Verb all_verbs[] = {
                 "and nobody looked at, and the thread pool: its workers, and what waits for one. --by retained adds "
                 "what would be "
                 "freed with the calls.",
+     .takes = {Takes::symbols},
      .by = {"count", "retained"},
      .tables = {"calls", "tasks", "pool", "queued"},
      .parts = contexts | names | fields | delegates,

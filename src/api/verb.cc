@@ -15,13 +15,13 @@ namespace dnheap::v0 {
 
 namespace {
 
-constexpr Takes all_options[] = {Takes::type,  Takes::generation, Takes::min_bytes, Takes::range,
-                                 Takes::life,  Takes::all,        Takes::closure,   Takes::tree,
-                                 Takes::merge, Takes::roots,      Takes::values,    Takes::no_values};
-constexpr const char *option_names[] = {"a type",       "a generation", "a least size", "a range",
-                                        "live or dead", "all",          "closure",      "a tree",
-                                        "merge",        "roots",        "values",       "no_values"};
-static_assert(static_cast<u8>(Takes::no_values) == static_cast<u8>(dnheap::Takes::no_values));
+constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range, Takes::life,
+                                 Takes::all,    Takes::closure,    Takes::tree,      Takes::merge, Takes::roots,
+                                 Takes::values, Takes::no_values,  Takes::symbols};
+constexpr const char *option_names[] = {
+    "a type", "a generation", "a least size", "a range",   "live or dead",      "all", "closure", "a tree",
+    "merge",  "roots",        "values",       "no_values", "folders of symbols"};
+static_assert(static_cast<u8>(Takes::symbols) == static_cast<u8>(dnheap::Takes::symbols));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -68,6 +68,7 @@ dnheap::Question inner(const Question &of) {
   out.depth = of.depth;
   out.values = of.values;
   out.no_values = of.no_values;
+  out.symbol_folders = of.symbol_folders;
   out.output = of.output;
   out.by = of.by;
   out.sort = of.sort;
@@ -92,6 +93,7 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::roots: return question.references;
   case Takes::values: return question.values;
   case Takes::no_values: return question.no_values;
+  case Takes::symbols: return !question.symbol_folders.empty();
   }
   return false;
 }

@@ -84,10 +84,10 @@ void set_generation(Options &options, std::string_view value) {
     check_word("--gen", value, names);
 }
 
-void set_modules(Options &options, std::string_view value) {
+void add_folder(std::vector<std::string> &to, const char *option, std::string_view value) {
   if (std::error_code ignored; !std::filesystem::is_directory(value, ignored))
-    throw UsageError("--modules: " + quoted(value) + " is not a folder");
-  options.module_folders.emplace_back(value);
+    throw UsageError(std::string(option) + ": " + quoted(value) + " is not a folder");
+  to.emplace_back(value);
 }
 
 const Option table[] = {
@@ -128,6 +128,9 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.values = true; }},
     {"no-values", 0, nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
      [](Options &o, std::string_view) { o.question.no_values = true; }},
+    {"symbols", 0, "DIR", Takes::symbols,
+     "look here for .pdb files, which tell source lines; may be given several times",
+     [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }},
     {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
@@ -142,7 +145,7 @@ const Option table[] = {
     {"output", 'o', "FILE", Needs::nothing, "write the answer to this file; extract: the core",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
-     set_modules},
+     [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }},
     {"runtime", 0, "N", Needs::target, "which runtime, when the process has several (from 1)",
      [](Options &o, std::string_view v) {
        o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));

@@ -191,4 +191,32 @@ void for_each_elf_symbol(Bytes file, const std::function<void(u64 address, std::
   }
 }
 
+std::optional<ElfFunction> find_elf_function(Bytes file, u64 address) {
+  constexpr u32 type_exported_symbols = 11;
+  constexpr u8 kind_mask = 15, function = 2, indirect_function = 10;
+  const Sections sections(file);
+  const bool wide = sections.wide();
+  const ByteOrder order = sections.order();
+  std::optional<ElfFunction> best;
+  for (const Section &s : sections.all()) {
+    const u64 size = s.entry_size;
+    if ((s.type != type_symbols && s.type != type_exported_symbols) || s.link >= sections.all().size() ||
+        size < (wide ? 24 : 16))
+      continue;
+    for (u64 at = 0; at + size <= s.content.size(); at += size) {
+      const std::byte *row = s.content.data() + at;
+      const u8 kind = load<u8>(row + (wide ? 4 : 12), order) & kind_mask;
+      const u64 start = wide ? load<u64>(row + 8, order) : load<u32>(row + 4, order),
+                length = wide ? load<u64>(row + 16, order) : load<u32>(row + 8, order);
+      if ((kind != function && kind != indirect_function) || load<u16>(row + (wide ? 6 : 14), order) == 0 ||
+          start > address || (length && address - start >= length) || (best && start <= best->start))
+        continue;
+      const std::string_view name = text_at(sections.all()[s.link].content, load<u32>(row, order), longest_name);
+      if (!name.empty())
+        best = ElfFunction{name, start};
+    }
+  }
+  return best;
+}
+
 } // namespace dnheap

@@ -26,4 +26,12 @@ std::vector<u8> elf_section_build_id(Bytes file);
 // Every symbol of the file's whole table (.symtab) that is defined, with its address as the file has it.
 void for_each_elf_symbol(Bytes file, const std::function<void(u64 address, std::string_view name)> &visit);
 
+// The function in which an address lies, as the file has it: by its whole table of symbols, or that of exported ones.
+// Of functions whose size is not told the nearest one below. Nullopt: in none that has a name.
+struct ElfFunction {
+  std::string_view name;
+  u64 start = 0;
+};
+std::optional<ElfFunction> find_elf_function(Bytes file, u64 address);
+
 } // namespace dnheap

@@ -148,26 +148,58 @@ std::optional<u32> PeImage::find_export(std::string_view name) const {
   return std::nullopt;
 }
 
-// Debug directory entries have 28 bytes: +12 type, +16 size, +20 RVA and +24 file offset of the data. CodeView data:
-// "RSDS", GUID, u32 age, path.
-std::optional<PeImage::CodeView> PeImage::code_view() const {
+// Debug directory entries have 28 bytes: +4 stamp, +10 minor version, +12 type, +16 size, +20 RVA and +24 file offset
+// of the data. Nullopt behind the last one.
+std::optional<PeImage::DebugEntry> PeImage::debug_entry(u64 index) const {
+  constexpr u64 size = 28, most = 64;
+  if (index >= std::min<u64>(debug_.size / size, most))
+    return std::nullopt;
+  const u64 at = debug_.rva + size * index;
+  std::optional<u32> stamp = load_rva<u32>(at + 4), type = load_rva<u32>(at + 12), length = load_rva<u32>(at + 16),
+                     rva = load_rva<u32>(at + 20), offset = load_rva<u32>(at + 24);
+  std::optional<u16> minor = load_rva<u16>(at + 10);
+  if (!stamp || !type || !length || !rva || !offset || !minor)
+    return std::nullopt;
+  return DebugEntry{*type, *stamp, *minor, {base_ + (mapped_ ? *rva : *offset), *length}};
+}
+
+// CodeView data: "RSDS", GUID, u32 age, path.
+std::optional<PeImage::CodeView> PeImage::code_view_of(const DebugEntry &entry) const {
   constexpr u32 type_code_view = 2, signature = 0x53445352;
-  for (u64 at = debug_.rva; at + 28 <= u64{debug_.rva} + debug_.size; at += 28) {
-    std::optional<u32> type = load_rva<u32>(at + 12), rva = load_rva<u32>(at + 20), offset = load_rva<u32>(at + 24);
-    if (!type || !rva || !offset)
-      return std::nullopt;
-    Address data = base_ + (mapped_ ? *rva : *offset);
-    CodeView out;
-    if (type != type_code_view || load_at<u32>(data) != signature ||
-        !memory().read(data + 4, std::as_writable_bytes(std::span(out.guid))))
-      continue;
-    std::optional<u32> age = load_at<u32>(data + 20);
-    if (!age)
-      continue;
-    out.age = *age;
-    out.path = memory().try_text(data + 24, longest_pdb_path).value_or("");
-    return out;
-  }
+  constexpr u16 portable = 0x504d;
+  CodeView out;
+  if (entry.type != type_code_view || load_at<u32>(entry.data.address) != signature ||
+      !memory().read(entry.data.address + 4, std::as_writable_bytes(std::span(out.guid))))
+    return std::nullopt;
+  std::optional<u32> age = load_at<u32>(entry.data.address + 20);
+  if (!age)
+    return std::nullopt;
+  out.age = *age;
+  out.path = memory().try_text(entry.data.address + 24, longest_pdb_path).value_or("");
+  out.stamp = entry.stamp;
+  out.is_portable = entry.minor_version == portable;
+  return out;
+}
+
+std::optional<PeImage::CodeView> PeImage::code_view() const {
+  for (u64 i = 0; std::optional<DebugEntry> entry = debug_entry(i); ++i)
+    if (std::optional<CodeView> found = code_view_of(*entry))
+      return found;
+  return std::nullopt;
+}
+
+std::optional<PeImage::CodeView> PeImage::portable_code_view() const {
+  for (u64 i = 0; std::optional<DebugEntry> entry = debug_entry(i); ++i)
+    if (std::optional<CodeView> found = code_view_of(*entry); found && found->is_portable)
+      return found;
+  return std::nullopt;
+}
+
+std::optional<PeBlock> PeImage::embedded_pdb() const {
+  constexpr u32 type_embedded_pdb = 17;
+  for (u64 i = 0; std::optional<DebugEntry> entry = debug_entry(i); ++i)
+    if (entry->type == type_embedded_pdb)
+      return entry->data;
   return std::nullopt;
 }
 

@@ -27,6 +27,8 @@ public:
     std::array<u8, 16> guid{};
     u32 age = 0;
     std::string path;
+    u32 stamp = 0; // of a portable one: the rest of its id
+    bool is_portable = false;
   };
 
   struct Place { // within the image
@@ -57,6 +59,10 @@ public:
   // RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
   std::optional<u32> find_export(std::string_view name) const;
   std::optional<CodeView> code_view() const;
+  // Of the portable .pdb, beside which images that were compiled ahead of time may name another.
+  std::optional<CodeView> portable_code_view() const;
+  // A portable .pdb that lies in the image itself: see embedded_pdb.h.
+  std::optional<PeBlock> embedded_pdb() const;
   // The table of functions (.pdata): {begin, end, unwind data}, by address. Of x64 images.
   std::optional<PeBlock> functions() const { return find(functions_.rva, functions_.size); }
   // Where the words are listed that depend on the image's address.
@@ -71,6 +77,13 @@ private:
     u32 rva = 0, size = 0;
   };
 
+  struct DebugEntry {
+    u32 type = 0, stamp = 0;
+    u16 minor_version = 0;
+    PeBlock data;
+  };
+  std::optional<DebugEntry> debug_entry(u64 index) const;
+  std::optional<CodeView> code_view_of(const DebugEntry &entry) const;
   PeImage(const Memory *memory, Bytes file, Address base, bool mapped);
   const Memory &memory() const { return memory_ ? *memory_ : file_; }
   bool read_headers();

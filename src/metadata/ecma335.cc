@@ -80,6 +80,8 @@ bool Metadata::read_streams(Bytes root, u64 at, unsigned count) {
       take(blobs_);
     else if (name == "#GUID")
       take(guids_);
+    else if (name == "#Pdb")
+      take(pdb_);
     else if (name == "#JTD") // a delta of edit-and-continue
       wide_rows = true;
   }
@@ -112,11 +114,13 @@ bool Metadata::read_tables(Bytes stream, bool wide_rows) {
   if (heaps & 0x40)
     at += 4;
 
+  for (unsigned table = 0; table < table_count; ++table)
+    layouts_[table].rows = sizes.rows[table];
+  add_module_rows(sizes);
   u64 offset = 0;
   for (unsigned table = 0; table < table_count; ++table) {
     TableLayout &layout = layouts_[table];
     layout.offset = offset;
-    layout.rows = sizes.rows[table];
     std::span<const Column> columns = columns_of(static_cast<Table>(table));
     for (unsigned i = 0; i < columns.size(); ++i) {
       layout.row_size = static_cast<u8>(layout.row_size + column_width(columns[i], sizes));
@@ -128,9 +132,24 @@ bool Metadata::read_tables(Bytes stream, bool wide_rows) {
   // From here on only rows that are there count, so that no claim of this header costs time or memory.
   for (TableLayout &layout : layouts_) {
     u64 bytes = tables_.size() - std::min<u64>(layout.offset, tables_.size());
-    layout.rows = static_cast<u32>(std::min<u64>(layout.rows, bytes / layout.row_size));
+    layout.rows = layout.row_size ? static_cast<u32>(std::min<u64>(layout.rows, bytes / layout.row_size)) : 0;
   }
   return true;
+}
+
+// The stream #Pdb: id, entry point, a bit for each table of the module that row numbers of this one lead to, and how
+// many rows these have.
+void Metadata::add_module_rows(TableSizes &sizes) const {
+  const std::optional<u64> present = load_at<u64>(pdb_, 24, little);
+  u64 at = 32;
+  for (unsigned table = 0; present && table < 64; ++table) {
+    if (!(*present >> table & 1))
+      continue;
+    const std::optional<u32> rows = load_at<u32>(pdb_, at, little);
+    if (rows && table < table_count)
+      sizes.rows[table] = std::max(sizes.rows[table], std::min(*rows, max_rows));
+    at += 4;
+  }
 }
 
 u32 Metadata::row_count(Table table) const {

@@ -97,7 +97,9 @@ public:
   static std::optional<Metadata> parse(Bytes root);
 
   std::string_view version() const { return version_; } // "v4.0.30319"
-  u32 row_count(Table table) const;                     // rows whose bytes are there
+  // Of a portable PDB: the GUID and the stamp by which its module knows it, 20 bytes. Else empty.
+  Bytes pdb_id() const { return slice(pdb_, 0, 20); }
+  u32 row_count(Table table) const; // rows whose bytes are there
 
   // Any table, by row and column number (II.22), row numbers from 1.
   Bytes row(Table table, u32 rid) const;
@@ -147,12 +149,13 @@ private:
   Metadata();
   bool read_streams(Bytes root, u64 at, unsigned count);
   bool read_tables(Bytes stream, bool wide_rows);
+  void add_module_rows(TableSizes &sizes) const;
   static Bytes blob_in(Bytes heap, u32 offset);
   const MemberLists &member_lists(Table member) const;
   const KeyIndex &key_index(Table table) const;
 
   std::string_view version_;
-  Bytes tables_, strings_, users_, blobs_, guids_;
+  Bytes tables_, strings_, users_, blobs_, guids_, pdb_;
   std::array<TableLayout, table_count> layouts_{};
   std::shared_ptr<FirstUse> first_use_; // shared by copies: they read the same bytes
 };

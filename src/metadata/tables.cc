@@ -17,7 +17,8 @@ struct Columns {
 
 template <class... C> constexpr Columns columns(C... column) { return {{column...}, sizeof...(column)}; }
 
-// II.22, in the order of the tables. The two bytes of Constant.Type (a type and a padding zero) count as one u16.
+// II.22 and, from Document on, Portable PDB v1.0, in the order of the tables. The two bytes of Constant.Type (a type
+// and a padding zero) count as one u16.
 constexpr std::array<Columns, table_count> schema{
     /* Module */ columns(u16_column, string_column, guid_column, guid_column, guid_column),
     /* TypeRef */ columns(coded(ColumnKind::ResolutionScope), string_column, string_column),
@@ -72,6 +73,18 @@ constexpr std::array<Columns, table_count> schema{
     /* GenericParam */ columns(u16_column, u16_column, coded(ColumnKind::TypeOrMethodDef), string_column),
     /* MethodSpec */ columns(coded(ColumnKind::MethodDefOrRef), blob_column),
     /* GenericParamConstraint */ columns(rid(GenericParam), coded(ColumnKind::TypeDefOrRef)),
+    /* 0x2d to 0x2f mean nothing */ columns(),
+    columns(),
+    columns(),
+    /* Document */ columns(blob_column, guid_column, blob_column, guid_column),
+    /* MethodDebugInformation */ columns(rid(Document), blob_column),
+    /* LocalScope */
+    columns(rid(MethodDef), rid(ImportScope), rid(LocalVariable), rid(LocalConstant), u32_column, u32_column),
+    /* LocalVariable */ columns(u16_column, u16_column, string_column),
+    /* LocalConstant */ columns(string_column, blob_column),
+    /* ImportScope */ columns(rid(ImportScope), blob_column),
+    /* StateMachineMethod */ columns(rid(MethodDef), rid(MethodDef)),
+    /* CustomDebugInformation */ columns(coded(ColumnKind::HasCustomDebugInformation), guid_column, blob_column),
 };
 
 // II.24.2.6
@@ -95,6 +108,15 @@ constexpr Table implementation[] = {File, AssemblyRef, ExportedType};
 constexpr Table custom_attribute_type[] = {no_table, no_table, MethodDef, MemberRef};
 constexpr Table resolution_scope[] = {Module, ModuleRef, AssemblyRef, TypeRef};
 constexpr Table type_or_method_def[] = {TypeDef, MethodDef};
+constexpr Table has_custom_debug_information[] = {MethodDef,        Field,         TypeRef,
+                                                  TypeDef,          Param,         InterfaceImpl,
+                                                  MemberRef,        Module,        DeclSecurity,
+                                                  Property,         Event,         StandAloneSig,
+                                                  ModuleRef,        TypeSpec,      Assembly,
+                                                  AssemblyRef,      File,          ExportedType,
+                                                  ManifestResource, GenericParam,  GenericParamConstraint,
+                                                  MethodSpec,       Document,      LocalScope,
+                                                  LocalVariable,    LocalConstant, ImportScope};
 
 } // namespace
 
@@ -118,6 +140,7 @@ CodedIndex coded_index(ColumnKind kind) {
   case ColumnKind::CustomAttributeType: return {3, custom_attribute_type};
   case ColumnKind::ResolutionScope: return {2, resolution_scope};
   case ColumnKind::TypeOrMethodDef: return {1, type_or_method_def};
+  case ColumnKind::HasCustomDebugInformation: return {5, has_custom_debug_information};
   default: return {0, {}};
   }
 }

@@ -9,8 +9,8 @@
 
 namespace dnheap {
 
-// The tables of II.22, and those of uncompressed metadata (#-), which it leaves out: ...Ptr and Enc.... The tables of
-// portable PDBs (0x30 and up) never occur in loaded modules.
+// The tables of II.22, those of uncompressed metadata (#-), which it leaves out: ...Ptr and Enc..., and from Document
+// on those of portable PDBs, which never occur in loaded modules.
 enum class Table : u8 {
   Module = 0x00,
   TypeRef = 0x01,
@@ -57,9 +57,18 @@ enum class Table : u8 {
   GenericParam = 0x2a,
   MethodSpec = 0x2b,
   GenericParamConstraint = 0x2c,
+  Document = 0x30,
+  MethodDebugInformation = 0x31,
+  LocalScope = 0x32,
+  LocalVariable = 0x33,
+  LocalConstant = 0x34,
+  ImportScope = 0x35,
+  StateMachineMethod = 0x36,
+  CustomDebugInformation = 0x37,
 };
-inline constexpr unsigned table_count = 0x2d;
-inline constexpr u32 max_rows = 0xffffff; // a row number fills the low 24 bits of a token
+inline constexpr unsigned table_count = 0x38;
+inline constexpr unsigned type_table_count = 0x2d; // those of modules
+inline constexpr u32 max_rows = 0xffffff;          // a row number fills the low 24 bits of a token
 
 // A row number (rid, from 1; 0 = none) together with its table in the high byte (II.22).
 using Token = u32;
@@ -88,6 +97,7 @@ enum class ColumnKind : u8 {
   CustomAttributeType,
   ResolutionScope,
   TypeOrMethodDef,
+  HasCustomDebugInformation,
 };
 
 struct Column {
@@ -106,7 +116,7 @@ std::span<const Column> columns_of(Table table);
 // Only for kinds from TypeDefOrRef on.
 CodedIndex coded_index(ColumnKind kind);
 
-// Everything that decides a column's width.
+// Everything that decides a column's width. Of a portable PDB the rows are also those of its module.
 struct TableSizes {
   std::array<u32, table_count> rows{};
   bool wide_strings = false, wide_guids = false, wide_blobs = false;

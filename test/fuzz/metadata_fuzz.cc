@@ -1,15 +1,33 @@
-// Any bytes as ECMA-335 metadata: names, members, signatures of everything in it. And as a signature.
+// Any bytes as ECMA-335 metadata: names, members, signatures of everything in it; as a portable PDB, and as one inside
+// an assembly. And as a signature.
+#include "image/embedded_pdb.h"
 #include "metadata/ecma335.h"
+#include "metadata/portable_pdb.h"
 #include "metadata/signature.h"
 
 #include <algorithm>
 
 using namespace dnheap;
 
+namespace {
+
+void read_pdb(Bytes bytes) {
+  const std::optional<PortablePdb> pdb = PortablePdb::parse(bytes);
+  for (u32 method = 1; pdb && method <= 20; ++method) {
+    (void)pdb->find(method, ~u32{0});
+    (void)pdb->awaits(method);
+    (void)pdb->document(method);
+  }
+}
+
+} // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   Bytes bytes = std::as_bytes(std::span(data, size));
   (void)decode_type(bytes);
   (void)decode_method(bytes);
+  read_pdb(bytes);
+  read_pdb(unpack_embedded_pdb(bytes));
   std::optional<Metadata> metadata = Metadata::parse(bytes);
   if (!metadata)
     return 0;

@@ -35,6 +35,25 @@ TEST(ElfSections, FourFormats) {
   }
 }
 
+TEST(ElfSections, FunctionsByAddress) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    DebugFileWriter of = writer(format);
+    of.symbols = {{"data", 0x1010, 1, 0x100, 1},  {"second", 0x2000, 1, 0x20, 2}, {"first", 0x1000, 1, 0x40, 2},
+                  {"elsewhere", 0x1000, 0, 0, 2}, {"inner", 0x1010, 1, 8, 2},     {"assembler", 0x3000, 1, 0, 2}};
+    const std::vector<std::byte> file = of.write();
+    const std::pair<u64, const char *> expected[] = {{0xfff, ""},       {0x1000, "first"},     {0x1012, "inner"},
+                                                     {0x1018, "first"}, {0x1040, ""},          {0x201f, "second"},
+                                                     {0x2020, ""},      {0x3000, "assembler"}, {0x9000, "assembler"}};
+    for (const auto &[address, name] : expected) {
+      const std::optional<ElfFunction> found = find_elf_function(file, address);
+      EXPECT_EQ(found ? found->name : "", name) << std::hex << address;
+    }
+    for (u64 cut = 0; cut < file.size(); cut += 7)
+      (void)find_elf_function(Bytes(file).first(cut), 0x1012);
+  }
+}
+
 std::vector<std::byte> compressed(Format format, u32 type, u64 size, Bytes data) {
   FormatWriter out(format);
   out.word(type);

@@ -50,6 +50,10 @@ def differences(what, found, expected):
            [f"{what}: missing: {row}" for row in expected if row not in found]
 
 
+def source_line(source, line):
+    return pathlib.Path(source).read_text().splitlines()[line - 1] if source and line else ""
+
+
 def thrown(dnheap, path, said):
     answer = tables(dnheap, "exceptions", path)
     types = {one["type"] for one in said["thrown"]}
@@ -65,6 +69,11 @@ def thrown(dnheap, path, said):
     problems += differences("exceptions by `threads`", [(row["os_id"], row["exception_type"]) for row in tables(dnheap, "threads", path)["threads"]
                                                         if row["exception"]],
                             [(said["in_flight"]["os_id"], said["in_flight"]["type"]), (said["nested"]["os_id"], own)])
+    for row in answer["exceptions"]:  # the deepest call stands where something is thrown, the one that caught it at a call
+        if row["type"] in types and row["stack"] and row["stack"][0].startswith("Thrown."):
+            told = [source_line(*place) for place in zip(row["sources"], row["lines"])]
+            if f"throw new {row['type']}" not in told[0] or (told[-1].strip() != "what();" and row["stack"][-1].startswith("Thrown.Catch(")):
+                problems.append(f"the lines of {row['type']} are {told}")
     inner = [row["inner_type"] for row in answer["exceptions"] if row["type"] == "WrappedFailure"]
     problems += [] if inner == ["OrderFailure"] else [f"inside WrappedFailure: {inner}"]
     problems += [f"a message without --values: {row}" for row in answer["exceptions"] if row["message"]]
@@ -145,6 +154,12 @@ def calls(dnheap, path, said):
     print(f"{sum(row['count'] for row in rows)} stacks in {seconds:.1f} s")
     problems = differences("calls", [(row["count"], row["awaits"], row["stack"]) for row in rows],
                            [(one["count"], one["awaits"], one["methods"]) for one in said["stacks"]])
+    lines = {(method, state): source_line(source, line) for row in rows
+             for method, state, source, line in zip(row["stack"], row["states"], row["sources"], row["lines"])}
+    problems += [f"{method} stands at its await {state}: {line}" for (method, state), line in lines.items() if "await" not in line]
+    # Of several awaits the right one.
+    middle = [line.split("await ")[1].split("()")[0] for (method, state), line in sorted(lines.items()) if method == "Calls.Middle"]
+    problems += [] if middle == ["Delayed", "Gated", "Answered"] else [f"Calls.Middle stands at {middle}"]
     by_retained = tables(dnheap, "async", path, "--by", "retained")["calls"]
     problems += [f"retains nothing: {row}" for row in by_retained if row["count"] > 1 and not row["retained"]]
     return problems + ([f"it took {seconds:.1f} s"] if seconds > MOST_SECONDS else [])

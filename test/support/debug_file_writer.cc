@@ -32,14 +32,16 @@ std::vector<std::byte> DebugFileWriter::write() const {
   for (const Symbol &symbol : symbols) {
     table.word(strings.size());
     if (wide) {
-      table.put(0, 2);
+      table.put(symbol.kind, 1);
+      table.put(0, 1);
       table.half(symbol.section);
       table.pointer(symbol.address);
-      table.pointer(0);
+      table.pointer(symbol.size);
     } else {
       table.pointer(symbol.address);
-      table.pointer(0);
-      table.put(0, 2);
+      table.pointer(symbol.size);
+      table.put(symbol.kind, 1);
+      table.put(0, 1);
       table.half(symbol.section);
     }
     strings.text_with_nul(symbol.name);

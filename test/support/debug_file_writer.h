@@ -10,6 +10,8 @@ struct DebugFileWriter {
     std::string name = {};
     u64 address = 0;
     u16 section = 1; // 0: undefined
+    u64 size = 0;
+    u8 kind = 0; // 2: a function
   };
 
   Format format;

@@ -162,6 +162,8 @@ std::vector<std::byte> MetadataWriter::write_tables(const MetadataShape &shape) 
   for (u32 rows : sizes.rows)
     if (rows)
       out.put(rows);
+  for (const auto &[table, rows] : shape.module_rows)
+    sizes.rows[static_cast<unsigned>(table)] = rows;
   if (shape.extra_data)
     out.put(u32{0xdddddddd});
 
@@ -195,6 +197,19 @@ std::vector<std::byte> MetadataWriter::write(const MetadataShape &shape) const {
                               {"#Blob", bytes_of(blobs_)}};
   if (shape.wide_rows)
     streams.push_back({"#JTD", {}});
+  if (!shape.pdb_id.empty()) {
+    Output pdb;
+    for (u8 one : shape.pdb_id)
+      pdb.put(one);
+    pdb.put(u32{0}); // no entry point
+    u64 present = 0;
+    for (const auto &[table, rows] : shape.module_rows)
+      present |= u64{1} << static_cast<unsigned>(table);
+    pdb.put(present);
+    for (const auto &[table, rows] : shape.module_rows)
+      pdb.put(rows);
+    streams.push_back({"#Pdb", pdb.bytes});
+  }
 
   Output out;
   out.put(std::string_view("BSJB"));

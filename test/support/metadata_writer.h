@@ -24,9 +24,11 @@ inline Blob element(ElementType type) { return {static_cast<u8>(type)}; }
 struct MetadataShape {
   bool uncompressed = false; // #- instead of #~
   bool wide_strings = false, wide_guids = false, wide_blobs = false;
-  bool wide_rows = false;  // a #JTD stream
-  bool extra_data = false; // four more bytes behind the row counts
-  bool sort = true;        // the tables that II.22 wants sorted; else in the order of adding
+  bool wide_rows = false;                // a #JTD stream
+  bool extra_data = false;               // four more bytes behind the row counts
+  std::vector<u8> pdb_id = {};           // of a portable PDB: 20 bytes
+  std::map<Table, u32> module_rows = {}; // which then also says how many rows its module has
+  bool sort = true;                      // the tables that II.22 wants sorted; else in the order of adding
 };
 
 class MetadataWriter {

@@ -78,6 +78,14 @@ std::vector<std::byte> PeWriter::write() const {
   put(at(debug) + 28 + 12, 2);
   put(at(debug) + 28 + 20, code_view);
   put(at(debug) + 28 + 24, at(code_view));
+  if (portable) {
+    put(at(debug) + 28 + 4, 0x12345678);
+    put(at(debug) + 28 + 10, 0x504d, 2);
+    put(at(debug) + 12, 17); // in the place of the first
+    put(at(debug) + 16, 8);
+    put(at(debug) + 20, constant_pointer);
+    put(at(debug) + 24, at(constant_pointer));
+  }
   put_text(at(code_view), "RSDS");
   for (u64 i = 0; i < 16; ++i)
     put(at(code_view) + 4 + i, i + 1, 1);

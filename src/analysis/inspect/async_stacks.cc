@@ -192,7 +192,8 @@ u32 AsyncStacks::frame_of(TaskNumber method) {
   const i32 key = machine ? *tasks_.state(method) : static_cast<i32>(tasks_.type_number(method));
   auto [known, is_new] = frame_numbers_.try_emplace({machine, key}, static_cast<u32>(frames_.size()));
   if (is_new)
-    frames_.push_back({machine ? machine->method : tasks_.type(method).name, tasks_.state(method)});
+    frames_.push_back({machine ? machine->method : tasks_.type(method).name, tasks_.state(method),
+                       machine ? machine->method_table : 0});
   return known->second;
 }
 

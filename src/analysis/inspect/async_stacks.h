@@ -17,6 +17,7 @@ struct AwaitedThing {
 struct AsyncFrame {
   std::string method;
   std::optional<i32> state;
+  Address machine = 0; // the type of its state machine; 0: not understood
   auto operator<=>(const AsyncFrame &) const = default;
 };
 

@@ -51,8 +51,10 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
   if (stacks_ && stack)
     if (auto elements = stacks_->read(*stack)) {
       out.is_stack_known = true;
-      for (const StackTraceElement &element : *elements)
+      for (const StackTraceElement &element : *elements) {
         out.methods.push_back(element.method);
+        out.ips.push_back(element.ip);
+      }
     }
   return out;
 }

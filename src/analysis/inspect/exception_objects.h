@@ -16,6 +16,7 @@ struct ExceptionObject {
   std::optional<u32> hresult;
   Address inner = 0, message = 0; // objects; 0: none
   std::vector<Address> methods;   // MethodDescs of the calls that it passed through, the deepest first
+  std::vector<Address> ips;       // of each where it stood: in the instruction that called, or that failed
   bool is_stack_known = true;
 };
 

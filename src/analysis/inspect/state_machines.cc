@@ -59,6 +59,7 @@ const MachineShape *StateMachines::find(Address method_table) {
   if (!is_new || !method_table)
     return out ? &*out : nullptr;
   MachineShape shape;
+  shape.method_table = method_table;
   for (const InstanceField &field : runtime_.fields().instance_fields(method_table)) {
     if (is_state(field.name) && field.type == ElementType::I4)
       shape.state_at = field.offset;

@@ -10,6 +10,7 @@ namespace dnheap {
 
 // Offsets from where the machine begins: of a struct inside another object its first field, less a pointer.
 struct MachineShape {
+  Address method_table = 0;
   std::string method;              // "Shop.Cart.Pay"
   std::optional<u64> state_at;     // i32: -1 runs, -2 done, else which await
   std::vector<u64> awaiters;       // references, of which one that is not null is what is awaited

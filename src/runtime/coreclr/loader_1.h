@@ -22,12 +22,13 @@ public:
   std::string file_name(Address module);
   // Why metadata() gave null: for messages.
   std::string why_no_metadata(Address module);
+  // Where its image may lie, the likeliest place first.
+  std::vector<Address> image_bases(Address module) const;
   // Modules asked for whose metadata could not be found.
   std::vector<Address> modules_without_metadata() const;
 
 private:
   std::optional<ModuleMetadata> find_metadata(Address module) const;
-  std::vector<Address> image_bases(Address module) const;
   bool fits(Address module, Address base, const Metadata &metadata) const;
   const Module *mapped_module(Address module) const;
   std::optional<ModuleMetadata> emitted_metadata(Address module) const;

@@ -1,0 +1,59 @@
+#include "snapshot/native_functions.h"
+
+#include "base/text.h"
+#include "image/elf_sections.h"
+#include "image/module_image.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 longest_function_name = 200;
+
+} // namespace
+
+NativeFunctions::NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders)
+    : snapshot_(snapshot), symbols_(folders), modules_(snapshot.options().module_folders, snapshot.target().file_root) {
+}
+
+std::string NativeFunctions::find(const Module &module, Address ip) {
+  auto [known, is_new] = known_.try_emplace(ip);
+  if (!is_new)
+    return known->second;
+  const Files &files = files_of(module);
+  for (const auto &file : files.of)
+    if (const std::optional<ElfFunction> found = find_elf_function(file->bytes(), ip - files.bias)) {
+      known->second = printable(found->name, longest_function_name) + "+" + hex(ip - files.bias - found->start);
+      break;
+    }
+  return known->second;
+}
+
+const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
+  auto [known, is_new] = files_.try_emplace(&module);
+  const std::optional<ModuleImage> image =
+      is_new && module.path.starts_with('/') ? ModuleImage::at(snapshot_.target().memory, module.base) : std::nullopt;
+  const std::vector<u8> id = image ? image->build_id() : std::vector<u8>();
+  if (id.size() < 2) // nothing could be told apart
+    return known->second;
+  known->second.bias = image->bias();
+  std::vector<std::string> paths;
+  auto add = [&](const std::vector<std::string> &more) { paths.insert(paths.end(), more.begin(), more.end()); };
+  for (const char *suffix : {".dbg", ".debug", ""})
+    add(symbols_.candidates(module.path + suffix));
+  for (const Provenance &file : snapshot_.target().provenance)
+    if (file.module == module.path && file.outcome == Provenance::Outcome::used)
+      paths.push_back(file.file);
+  add(modules_.candidates(module.path));
+  for (const std::string &path : paths)
+    if (std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
+        file && elf_section_build_id(file->bytes()) == id) {
+      known->second.of.push_back(std::move(file));
+      if (path == module.path || path.ends_with(module.path)) // what follows is the same file again
+        break;
+    }
+  return known->second;
+}
+
+} // namespace dnheap

@@ -1,0 +1,38 @@
+// NativeFunctions: which function of a native module an address lies in, by the symbols of the module's file, or of a
+// debug file in folders that the user named; only if its build id is the module's. A file is mapped when its module is
+// first asked about, its symbols are looked through once for each address. ELF only. One thread.
+#pragma once
+#include "base/host.h"
+#include "snapshot/module_folders.h"
+#include "target/target.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dnheap {
+
+class Snapshot;
+
+class NativeFunctions {
+public:
+  NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders);
+
+  // "poll+0x4f"; empty: it cannot be told.
+  std::string find(const Module &module, Address ip);
+
+private:
+  struct Files {
+    std::vector<std::shared_ptr<const MappedFile>> of; // debug files first
+    u64 bias = 0;
+  };
+  const Files &files_of(const Module &module);
+
+  const Snapshot &snapshot_;
+  ModuleFolders symbols_, modules_;
+  std::map<const Module *, Files> files_;
+  std::map<Address, std::string> known_;
+};
+
+} // namespace dnheap

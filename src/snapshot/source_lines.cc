@@ -1,0 +1,180 @@
+#include "snapshot/source_lines.h"
+
+#include "base/host.h"
+#include "base/text.h"
+#include "image/embedded_pdb.h"
+#include "image/pe_image.h"
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_embedded = 64 << 20; // bytes of a .pdb inside a module, compressed
+constexpr u64 most_named = 3;           // modules that a note names
+
+std::string name_in(const std::string &path) { return path.substr(path.find_last_of("/\\") + 1); }
+std::string folder_in(const std::string &path) { return path.substr(0, path.find_last_of("/\\") + 1); }
+
+// Where the module's image lies in memory: section by section, or as in its file.
+std::optional<PeImage> image_of(const Memory &memory, const std::vector<Address> &bases) {
+  for (Address base : bases)
+    for (bool mapped : {true, false})
+      if (std::optional<PeImage> image = PeImage::at(memory, base, mapped); image && image->metadata())
+        return image;
+  return std::nullopt;
+}
+
+// The framework comes without symbols: of that nobody has to be told.
+bool is_framework_name(const std::string &name) {
+  return name.starts_with("System.") || name.starts_with("Microsoft.") || name == "mscorlib.dll" ||
+         name == "netstandard.dll" || name == "WindowsBase.dll";
+}
+
+} // namespace
+
+std::string SourceLine::text() const { return line ? fmt::format("{}:{}", printable(name_in(file), 200), line) : ""; }
+
+SourceLines::SourceLines(Snapshot &snapshot, const std::vector<std::string> &folders)
+    : snapshot_(snapshot), clr_(dynamic_cast<const CoreClr *>(&snapshot.runtime())), symbols_(folders),
+      modules_(snapshot.options().module_folders, snapshot.target().file_root) {
+  if (!clr_)
+    return;
+  methods_.emplace(clr_->target(), clr_->descriptor(), clr_->types(), clr_->loader());
+  il_offsets_.emplace(clr_->memory(), clr_->code());
+  for (const Module &module : clr_->target().modules)
+    if (module.file_name() == "System.Private.CoreLib.dll")
+      framework_ = folder_in(module.path);
+}
+
+SourceLines::~SourceLines() = default;
+
+SourcePlace SourceLines::find(Address method_desc, Address ip, bool returns_there) {
+  SourcePlace out;
+  if (!clr_ || !method_desc)
+    return out;
+  out.il_offset = il_offsets_->find(ip, returns_there);
+  if (!out.il_offset)
+    return out;
+  auto [known, is_new] = lines_.try_emplace({method_desc, *out.il_offset});
+  if (is_new && methods_->is_method_desc(method_desc) && !methods_->is_dynamic(method_desc))
+    if (const u32 row = methods_->row(method_desc))
+      known->second =
+          line_at(symbols_of(clr_->types().module_of(methods_->method_table_of(method_desc))), row, *out.il_offset);
+  out.at = known->second;
+  return out;
+}
+
+SourceLine SourceLines::find_await(Address machine_type, u32 number) {
+  auto [known, is_new] = await_lines_.try_emplace({machine_type, number});
+  if (!clr_ || !is_new)
+    return known->second;
+  const Address module = clr_->types().module_of(machine_type);
+  const Metadata *metadata = module ? clr_->loader().metadata(module) : nullptr;
+  const Symbols *symbols = metadata ? &symbols_of(module) : nullptr;
+  if (!symbols || !symbols->pdb)
+    return {};
+  for (u32 method : metadata->methods_of(clr_->types().type_def_rid(machine_type)))
+    if (const std::optional<MethodDefRow> row = metadata->method(method); row && row->name == "MoveNext")
+      if (const std::vector<u32> awaits = symbols->pdb->awaits(method); number < awaits.size())
+        return known->second = line_at(*symbols, method, awaits[number]);
+  return {};
+}
+
+SourceLine SourceLines::line_at(const Symbols &symbols, u32 method, u32 il_offset) const {
+  const std::optional<SourcePoint> point = symbols.pdb ? symbols.pdb->find(method, il_offset) : std::nullopt;
+  return point ? SourceLine{symbols.pdb->document(point->document), point->line} : SourceLine();
+}
+
+const SourceLines::Symbols &SourceLines::symbols_of(Address module) {
+  auto [known, is_new] = of_modules_.try_emplace(module);
+  if (is_new)
+    find_symbols(module, known->second);
+  return known->second;
+}
+
+bool SourceLines::take(Bytes file, std::shared_ptr<const void> storage, Bytes id, Symbols &to) const {
+  std::optional<PortablePdb> pdb = PortablePdb::parse(file);
+  if (!pdb || !std::equal(id.begin(), id.end(), pdb->id().begin(), pdb->id().end()))
+    return false;
+  to.pdb = std::move(pdb);
+  to.storage = std::move(storage);
+  return true;
+}
+
+void SourceLines::find_symbols(Address module, Symbols &to) {
+  const Memory &memory = clr_->memory();
+  const std::vector<Address> bases = module ? clr_->loader().image_bases(module) : std::vector<Address>();
+  const Module *mapped = nullptr;
+  for (u64 i = 0; i < bases.size() && !mapped; ++i)
+    mapped = clr_->target().find_module(bases[i]);
+  to.module = module ? clr_->loader().file_name(module) : "";
+  to.is_wanted = !bases.empty() && !(mapped && is_framework_name(to.module) && folder_in(mapped->path) == framework_);
+  const std::optional<PeImage> image = image_of(memory, bases);
+  const std::optional<PeImage::CodeView> named = image ? image->portable_code_view() : std::nullopt;
+  if (!named)
+    return;
+  std::vector<std::byte> id(named->guid.size() + 4);
+  std::memcpy(id.data(), named->guid.data(), named->guid.size());
+  for (unsigned i = 0; i < 4; ++i)
+    id[named->guid.size() + i] = static_cast<std::byte>(named->stamp >> (8 * i));
+  if (const std::optional<PeBlock> inside = image->embedded_pdb(); inside && inside->size <= most_embedded) {
+    std::vector<std::byte> packed(inside->size);
+    if (memory.read(inside->address, packed))
+      if (auto pdb = std::make_shared<std::vector<std::byte>>(unpack_embedded_pdb(packed)); take(*pdb, pdb, id, to))
+        return;
+  }
+  for (const std::string &path : candidates(mapped, named->path))
+    if (const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
+        file && take(file->bytes(), file, id, to))
+      return;
+}
+
+// Below the user's folders, then beside the module, then where the compiler put it.
+std::vector<std::string> SourceLines::candidates(const Module *module, const std::string &pdb_path) {
+  const std::string name = name_in(pdb_path);
+  std::vector<std::string> out;
+  if (name.empty() || name == "." || name == "..")
+    return out;
+  auto add = [&](ModuleFolders &folders, const std::string &path) {
+    for (std::string &found : folders.candidates(path))
+      if (std::find(out.begin(), out.end(), found) == out.end())
+        out.push_back(std::move(found));
+  };
+  if (module)
+    for (const Provenance &file : snapshot_.target().provenance)
+      if (file.module == module->path && file.outcome == Provenance::Outcome::used)
+        out.push_back(folder_in(file.file) + name);
+  const std::string beside = module && module->path.starts_with('/') ? folder_in(module->path) + name : "/" + name;
+  add(symbols_, beside);
+  add(modules_, beside);
+  if (pdb_path.starts_with('/'))
+    add(modules_, pdb_path);
+  return out;
+}
+
+std::vector<std::string> SourceLines::notes() const {
+  std::vector<std::string> out;
+  std::vector<std::string> without;
+  for (const auto &[module, symbols] : of_modules_)
+    if (!symbols.pdb && symbols.is_wanted)
+      without.push_back(printable(symbols.module, 100));
+  std::sort(without.begin(), without.end());
+  if (!without.empty()) {
+    std::string names;
+    for (u64 i = 0; i < std::min<u64>(without.size(), most_named); ++i)
+      names += (i ? ", " : "") + without[i];
+    out.push_back(fmt::format("source lines: no symbols for {} assembl{} ({}{}); --symbols DIR",
+                              count_text(without.size()), without.size() == 1 ? "y" : "ies", names,
+                              without.size() > most_named ? ", …" : ""));
+  }
+  if (il_offsets_ && il_offsets_->unread_methods())
+    out.push_back(fmt::format("source lines: the dump lacks what tells where {} of the methods stand",
+                              count_text(il_offsets_->unread_methods())));
+  return out;
+}
+
+} // namespace dnheap

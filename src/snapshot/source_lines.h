@@ -1,0 +1,69 @@
+// SourceLines: which line of which source file a place in a method comes from, by the portable PDBs that belong to the
+// modules: inside them, beside them, or in folders that the user named; each checked by the id that its module has of
+// it. A module's is looked for when one of its methods is first asked about; a line costs some µs, once. One thread.
+#pragma once
+#include "metadata/portable_pdb.h"
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/coreclr/il_offsets.h"
+#include "runtime/coreclr/method_descs.h"
+#include "snapshot/module_folders.h"
+
+#include <map>
+
+namespace dnheap {
+
+class Snapshot;
+
+struct SourceLine {
+  std::string file; // as the compiler was told: a full path; empty: it is not known
+  u32 line = 0;
+
+  explicit operator bool() const { return line != 0; }
+  std::string text() const; // "Cart.cs:41"; empty: it is not known
+};
+
+// Where a method stands.
+struct SourcePlace {
+  std::optional<u32> il_offset;
+  SourceLine at;
+};
+
+class SourceLines {
+public:
+  // `folders`: of symbols, searched whole. Of kinds of runtime but CoreCLR nothing is known.
+  SourceLines(Snapshot &snapshot, const std::vector<std::string> &folders);
+  ~SourceLines();
+
+  // `returns_there`: a call returns to `ip`, and what counts is the call.
+  SourcePlace find(Address method_desc, Address ip, bool returns_there);
+  // Of an asynchronous method's type (its state machine): where the await of that number stands.
+  SourceLine find_await(Address machine_type, u32 number);
+
+  // Why lines are not known, for an answer's notes.
+  std::vector<std::string> notes() const;
+
+private:
+  struct Symbols {
+    std::shared_ptr<const void> storage;
+    std::optional<PortablePdb> pdb;
+    std::string module; // its file's name
+    bool is_wanted = true;
+  };
+  const Symbols &symbols_of(Address module);
+  void find_symbols(Address module, Symbols &to);
+  bool take(Bytes file, std::shared_ptr<const void> storage, Bytes id, Symbols &to) const;
+  std::vector<std::string> candidates(const Module *module, const std::string &pdb_path);
+  SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;
+
+  Snapshot &snapshot_;
+  const CoreClr *clr_; // null: another kind
+  std::string framework_;
+  ModuleFolders symbols_, modules_;
+  std::optional<MethodDescs> methods_;
+  std::optional<IlOffsets> il_offsets_;
+  std::map<Address, Symbols> of_modules_;
+  std::map<std::pair<Address, u32>, SourceLine> lines_;       // by MethodDesc and IL offset
+  std::map<std::pair<Address, u32>, SourceLine> await_lines_; // by type and number
+};
+
+} // namespace dnheap
