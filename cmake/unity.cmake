@@ -1,13 +1,14 @@
-# unite(TARGET [ALONE FILE…]): with CMAKE_UNITY_BUILD up to a dozen files of a folder are compiled as if they were one. Headers
+# unite(TARGET [ALONE FILE…] [OVERLOADED NAME…]): with CMAKE_UNITY_BUILD up to a dozen files of a folder are compiled as if they were one. Headers
 # are then read once for all of them: a whole build takes less than half the time, a change of one file takes more. So presets for
 # programs and CI have it, and `dev` does not.
 # Such files share their anonymous namespaces. So two files that seem to declare the same name go into different batches. What this
-# look at their text misses does not compile; ALONE names files to be compiled by themselves.
+# look at their text misses does not compile; ALONE names files to be compiled by themselves, OVERLOADED functions that several files
+# declare with different arguments.
 function(unite target)
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 with "" "" ALONE)
+  cmake_parse_arguments(PARSE_ARGV 1 with "" "" "ALONE;OVERLOADED")
   get_target_property(files ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)
   foreach(file ${with_ALONE})
@@ -20,6 +21,7 @@ function(unite target)
     file(RELATIVE_PATH room ${folder} ${room})
     string(MAKE_C_IDENTIFIER "${room}" room)
     declared_names(names ${file})
+    list(REMOVE_ITEM names ${with_OVERLOADED})
     set(batch 0)
     set(fits FALSE)
     while(NOT fits)
@@ -45,6 +47,18 @@ function(unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage) # it minds anonymous namespaces of what is no main file
+  endif()
+endfunction()
+
+# precompile(TARGET [HEADER…]): what nearly each of its files includes is read once, in unity builds. Each file still includes what it
+# needs: `dev` has none of this.
+function(precompile target)
+  if(CMAKE_UNITY_BUILD)
+    target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <mutex> <optional> <ranges> <span>
+      <string> <thread> <unordered_map> <variant> <vector> <fmt/format.h> ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess) # for ccache
+    endif()
   endif()
 endfunction()
 
