@@ -46,7 +46,7 @@ public:
       found.missing.erase(name);
     }
     target = heap.target();
-    Derivation derivation(*target, module_of(*target), found, {});
+    Derivation derivation(*target, module_of(*target), found, tables);
     derive(derivation);
   }
 
@@ -70,6 +70,7 @@ public:
 
   HeapBuilder &heap;
   std::unique_ptr<Target> sound, target;
+  std::vector<ShippedTable> tables; // none, unless a test brings one
   ContractDescriptor known, found;
 
 private:

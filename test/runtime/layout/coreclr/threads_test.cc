@@ -123,6 +123,29 @@ TEST(LayoutThreadContexts, OneOutsideOfTheYoungestGenerationIsNone) {
   });
 }
 
+// As a collection leaves them. Only a table can know their place; what threads have allocated lies behind each.
+TEST(LayoutThreadContexts, EmptyOnesAreWhereATableSaysAndThreadsHaveAllocated) {
+  for_each_unpublished({Net::net8}, [](const HeapShape &shape) {
+    Threads t(shape);
+    const u64 offset = t.heap.layout.context * t.p;
+    const Address counts = t.heap.threads[0].address + offset + 2 * t.p;
+    for (u64 i = 0; i < 2; ++i)
+      t.heap.poke(t.heap.threads[0].address + offset + i * t.p, 0, t.p);
+    t.derive_list(context_names);
+    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+    t.of->tables = {{"8.0", static_cast<unsigned>(t.p), {{"Thread.AllocContext", static_cast<i64>(offset)}}}};
+    t.heap.poke(counts, 0x123458, 8);
+    t.derive_list(context_names);
+    t.of->expect("Thread.AllocContext", offset);
+    t.heap.poke(counts, u64{1} << 63, 8);
+    t.derive_list(context_names);
+    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+    t.heap.poke(counts, 0, 8);
+    t.derive_list(context_names);
+    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+  });
+}
+
 void derive_parts(Threads &t, const std::vector<std::string> &names) {
   t.of->ask(names, [&](Derivation &d) { derive_thread_parts(d, t.of->threads()); });
 }
