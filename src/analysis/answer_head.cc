@@ -5,6 +5,8 @@
 #include "objects/object_graph.h"
 #include "objects/roots.h"
 
+#include <utility>
+
 namespace dnheap {
 
 namespace {
@@ -71,16 +73,18 @@ report::Completeness completeness(Snapshot &snapshot) {
   return out;
 }
 
+constexpr std::string_view complete_word = "complete", incomplete_words = "INCOMPLETE: see the notes";
+
 std::string how_complete(const report::Completeness &c, Snapshot &snapshot, HeapSum sum) {
   const Heap &heap = snapshot.heap();
   std::string out;
   if (sum == HeapSum::in_headline)
     out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap, ";
   if (c.complete)
-    return out + "complete";
+    return out.append(complete_word);
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
   if (missing == 0)
-    return out + "INCOMPLETE: see the notes";
+    return out.append(incomplete_words);
   return out + "INCOMPLETE: " + bytes_text(missing) + " in " + count_text(c.gaps.size() + c.more_gaps) +
          " gaps not walked";
 }
@@ -127,26 +131,25 @@ report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum
   answer.completeness = completeness(snapshot);
   answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
                     how_complete(*answer.completeness, snapshot, sum);
-  answer.completeness->is_in_headline = !answer.completeness->complete;
+  if (answer.completeness->complete)
+    answer.completeness->word_in_headline = answer.headline.size() - complete_word.size();
   return answer;
 }
 
-namespace {
-
-// Where not even CoreLib's module was found: the first file that would have helped.
-std::string remedy(const Target &target, const std::string &problem) {
-  if (problem.find("MethodTable.Module was not found") != problem.npos)
-    for (const Provenance &p : target.provenance)
-      if (p.outcome != Provenance::Outcome::used)
-        return "; " + p.module + " would tell: " + p.reason;
-  return "";
+void set_incomplete(report::Answer &answer) {
+  answer.completeness->complete = false;
+  if (std::optional<std::size_t> at = std::exchange(answer.completeness->word_in_headline, std::nullopt))
+    answer.headline.replace(*at, complete_word.size(), incomplete_words);
 }
 
-} // namespace
-
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
+  std::string remedy; // where not even CoreLib's module was found: the first file that would have helped
+  if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
+    for (const Provenance &p : snapshot.target().provenance)
+      if (remedy.empty() && p.outcome != Provenance::Outcome::used)
+        remedy = "; " + p.module + " would tell: " + p.reason;
   for (const std::string &problem : snapshot.runtime().types().problems())
-    answer.completeness->notes.push_back("type names: " + problem + remedy(snapshot.target(), problem));
+    answer.completeness->notes.push_back("type names: " + problem + std::exchange(remedy, ""));
 }
 
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
@@ -156,7 +159,7 @@ void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   if (problems.empty())
     return;
   answer.completeness->complete = false;
-  answer.completeness->is_in_headline = true;
+  answer.completeness->word_in_headline.reset(); // that all was walked
   answer.headline += "; roots INCOMPLETE: see the notes";
   for (const std::string &problem : problems)
     answer.completeness->notes.push_back("roots: " + problem);

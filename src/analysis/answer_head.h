@@ -13,6 +13,9 @@ enum class HeapSum : u8 { in_headline, in_table };
 // An answer with command, target facts, completeness (from the walk of all objects) and headline filled in.
 report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum = HeapSum::in_headline);
 
+// The answer rests on less than it should, says a note: completeness and headline follow. What was walked may be all.
+void set_incomplete(report::Answer &answer);
+
 // The target's facts alone, for verbs that read no heap. `runtime` may be null.
 std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime);
 // "core.dmp: .NET 10.0.14 on linux x64, workstation GC with regions"

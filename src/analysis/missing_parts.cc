@@ -1,5 +1,6 @@
 #include "analysis/missing_parts.h"
 
+#include "analysis/answer_head.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -231,9 +232,7 @@ void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb,
   notes.insert(notes.end(), missing.notes.begin(), missing.notes.end());
   if (!missing.is_incomplete || verb.tells_missing_parts)
     return;
-  answer.completeness->complete = false;
-  if (!answer.completeness->is_in_headline)
-    answer.headline += "; INCOMPLETE: see the notes";
+  set_incomplete(answer);
 }
 
 bool is_known_missing(std::string_view value) {

@@ -13,7 +13,8 @@ struct Completeness {
   };
   u64 objects = 0, bytes = 0, bad_objects = 0;
   bool complete = true;
-  bool is_in_headline = false;           // that it is not
+  // Where the headline says "complete", if it does; at its end when it is made.
+  std::optional<std::size_t> word_in_headline;
   std::vector<Gap> gaps;                 // not walked; text shows the first few
   std::vector<std::string> notes;        // what is odd or missing, in whole phrases
   u64 more_gaps = 0, more_gap_bytes = 0; // not among these
