@@ -90,7 +90,7 @@ def compare(dnheap, dump, major):
     kinds = collections.Counter(f"{what} {wrong}" for what, _, _, wrong in rows)
     print(f"{dump.name}: {len(mine)} objects, ClrMD {walked[0]}, careful {walked[1]}; {len(found['gaps'])} gaps; "
           + (", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items())) or "the same"), flush=True)
-    return problems + judge(mine, free, rows) + of_the_living(dnheap, dump, rows)
+    return problems + judge(mine, free, rows, found["gaps"]) + of_the_living(dnheap, dump, rows)
 
 
 def of_the_living(dnheap, dump, rows):
@@ -106,11 +106,12 @@ def of_the_living(dnheap, dump, rows):
             for row in bad if int(row["target"], 16) in lacking]
 
 
-def judge(mine, free, rows):
+def judge(mine, free, rows, gaps):
     """`mine`: {address: size}, `free`: the same of Free objects, which cover what they were made of; `rows`: where ClrMD
-    differs, and what it finds wrong there."""
+    differs, and what it finds wrong there; `gaps`: what dnheap says that it could not read."""
     sizes = mine | free
     starts = sorted(sizes)
+    ends_of_gaps, starts_of_gaps = ({int(gap[side], 16) for gap in gaps} for side in ("end", "start"))
 
     def cover(address, size):
         """The object that lies there, if one does."""
@@ -119,10 +120,11 @@ def judge(mine, free, rows):
         return found if found and found + sizes[found] > address + HEADER else None
 
     def is_linked(address):
-        """Do others end where it begins, and begin where it ends?"""
+        """Do others, or gaps, end where it begins, and begin where it ends?"""
         place = bisect.bisect_left(starts, address)
         ends = starts[place - 1] + align(sizes[starts[place - 1]]) if place else 0
-        return ends == address and address + align(sizes[address]) in sizes
+        behind = address + align(sizes[address])
+        return (ends == address or address in ends_of_gaps) and (behind in sizes or behind in starts_of_gaps)
 
     problems = []
     for what, address, size, wrong in rows:

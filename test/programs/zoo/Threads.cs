@@ -27,8 +27,16 @@ namespace Zoo
         static readonly CountdownEvent allocated = new(Dedicated + Pooled);
         static readonly ByThread[] made = new ByThread[Dedicated + Pooled];
 
+        // The header has room for a hash code or a lock; who wants both needs a sync block.
+        static readonly Node[] locked = { new(), new(), new() };
+
         public static void Start()
         {
+            foreach (Node node in locked)
+            {
+                System.Runtime.CompilerServices.RuntimeHelpers.GetHashCode(node);
+                Monitor.Enter(node);
+            }
             ThreadPool.SetMinThreads(Pooled + 2, 2);
             for (int i = 0; i < Dedicated; i++)
             {
