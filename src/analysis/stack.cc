@@ -1,6 +1,7 @@
 // `stack`: where does each thread stand, and which objects do its frames hold?
 #include "analysis/answer_head.h"
 #include "analysis/crash.h"
+#include "analysis/stack_tree.h"
 #include "analysis/thread_text.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
@@ -19,6 +20,8 @@ namespace {
 using report::Cell;
 using report::Kind;
 using report::Shown;
+
+constexpr const char *no_managed_frame = "(no managed frame)";
 
 // One line of a stack: of a method, of a Frame of the runtime's, or of native code.
 struct Line {
@@ -182,7 +185,7 @@ std::string chain_text(const std::vector<std::string> &methods) {
 }
 
 // Stacks of the same methods together, those of most threads first.
-report::Table merged_table(const std::vector<Stack> &stacks) {
+std::vector<std::pair<AlikeStacks, std::vector<u64>>> merged(const std::vector<Stack> &stacks) {
   std::map<std::vector<std::string>, std::vector<u64>> groups; // methods, innermost first → OS ids
   for (const Stack &stack : stacks) {
     std::vector<std::string> methods;
@@ -191,30 +194,49 @@ report::Table merged_table(const std::vector<Stack> &stacks) {
         methods.push_back(line.text);
     groups[std::move(methods)].push_back(stack.thread.os_id.value_or(0));
   }
-  std::vector<const std::pair<const std::vector<std::string>, std::vector<u64>> *> order;
-  for (const auto &group : groups)
-    order.push_back(&group);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto *a, const auto *b) { return a->second.size() > b->second.size(); });
-  report::Table table;
-  table.name = "stacks";
-  table.columns = {{"threads", "Threads", Kind::count},
-                   {"os_ids", "", Kind::nested, Shown::in_data},
-                   {"methods", "", Kind::nested, Shown::in_data},
-                   {"method", "Methods, innermost first", Kind::text, Shown::in_text}};
-  std::vector<report::Row> rows;
-  for (const auto *group : order) {
-    std::vector<Cell> ids, methods;
-    for (u64 id : group->second)
-      ids.emplace_back(id);
-    for (const std::string &method : group->first)
-      methods.emplace_back(method);
-    std::string text = chain_text(group->first);
-    rows.push_back({u64{group->second.size()}, std::move(ids), std::move(methods),
-                    text.empty() ? Cell("(no managed frame)") : Cell(std::move(text))});
+  std::vector<std::pair<AlikeStacks, std::vector<u64>>> out;
+  for (auto &[methods, ids] : groups)
+    out.push_back({{methods, ids.size()}, std::move(ids)});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto &a, const auto &b) { return a.first.threads > b.first.threads; });
+  return out;
+}
+
+// Data formats have each stack as a list of methods; text draws what stacks share once.
+void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, report::Answer &answer) {
+  report::Table list, tree;
+  list.name = "stacks";
+  list.shown = is_named ? Shown::everywhere : Shown::in_data;
+  list.columns = {{"threads", "Threads", Kind::count},
+                  {"os_ids", "", Kind::nested, Shown::in_data},
+                  {"methods", "", Kind::nested, Shown::in_data},
+                  {"method", "Methods, innermost first", Kind::text, Shown::in_text}};
+  std::vector<report::Row> rows, lines;
+  std::vector<AlikeStacks> alike;
+  for (auto &[stack, os_ids] : merged(stacks)) {
+    std::vector<Cell> ids(os_ids.begin(), os_ids.end());
+    std::vector<Cell> methods(stack.methods.begin(), stack.methods.end());
+    std::string text = chain_text(stack.methods);
+    if (text.empty())
+      text = no_managed_frame;
+    rows.push_back({stack.threads, std::move(ids), std::move(methods), std::move(text)});
+    if (stack.methods.empty())
+      lines.push_back({stack.threads, no_managed_frame});
+    else
+      alike.push_back(std::move(stack));
   }
-  table.set_rows(std::move(rows));
-  return table;
+  list.set_rows(std::move(rows));
+  answer.tables.push_back(std::move(list));
+  if (is_named)
+    return;
+  tree.name = "tree";
+  tree.shown = Shown::in_text;
+  tree.whole = true;
+  tree.columns = {{"threads", "Threads", Kind::count}, {"method", "Methods, outermost first", Kind::text}};
+  for (StackTreeLine &line : stack_tree(alike))
+    lines.push_back({line.threads, std::move(line.text)});
+  tree.set_rows(std::move(lines));
+  answer.tables.push_back(std::move(tree));
 }
 
 // A table that is asked for by name needs no option besides.
@@ -253,7 +275,12 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     add_lines(runtime, lines ? &*lines : nullptr, &functions, stack);
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
-  answer.tables.push_back(asks_for_merged(question) ? merged_table(stacks) : frames_table(stacks));
+  if (asks_for_merged(question)) {
+    add_merged_tables(stacks, question.table == "stacks", answer);
+  } else {
+    answer.tables.push_back(frames_table(stacks));
+    answer.tables.back().whole = question.all || !question.subject.empty(); // who asks for these wants to see them
+  }
   if (asks_for_references(question)) {
     answer.tables.push_back(references_table(snapshot, stacks));
     add_name_notes(snapshot, answer);
