@@ -76,8 +76,9 @@ Told ask_of(Snapshot &snapshot, const Verb &verb, Question question) {
   Told out;
   try {
     report::Answer answer = ask(verb, snapshot, question);
-    if (answer.completeness && !answer.completeness->complete)
+    if (answer.completeness && !answer.completeness->complete) {
       EXPECT_NE(answer.headline.find("INCOMPLETE"), answer.headline.npos) << answer.headline;
+    }
     EXPECT_EQ(answer.headline.find("complete; INCOMPLETE"), answer.headline.npos) << answer.headline;
     if (answer.completeness)
       for (const std::string &note : answer.completeness->notes)
