@@ -223,7 +223,7 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};
   grouping.filter().add_notes(answer);
   for (const std::string &problem : grouping.problems()) {
-    answer.completeness->complete = false;
+    set_incomplete(answer);
     answer.completeness->notes.push_back(problem);
   }
   if (grouping.without_stack())

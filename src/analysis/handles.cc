@@ -120,7 +120,7 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   filter.add_notes(answer);
   answer.tables = {handles_table(handles, types, question), kinds_table(supported, handles, types)};
   for (const std::string &problem : problems) {
-    answer.completeness->complete = false;
+    set_incomplete(answer);
     answer.completeness->notes.push_back(problem);
   }
   add_name_notes(snapshot, answer);

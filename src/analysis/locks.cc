@@ -177,7 +177,7 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
   LockReport found(snapshot, question);
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
   for (const std::string &problem : found.locks().problems) {
-    answer.completeness->complete = false;
+    set_incomplete(answer);
     answer.completeness->notes.push_back(problem);
   }
   if (u64 circles = found.circles())

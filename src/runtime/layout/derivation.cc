@@ -129,6 +129,21 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   return false;
 }
 
+bool Derivation::table_fits(const std::string &name, i64 value, std::initializer_list<const char *> others) const {
+  auto has = [](const ShippedTable &table, std::string_view field, std::optional<i64> known) {
+    auto it = table.values.find(field);
+    return it != table.values.end() && known == it->second;
+  };
+  auto is_known = [&](const ShippedTable &table, std::string_view field) {
+    const std::size_t dot = field.find('.');
+    return has(table, field, descriptor.try_offset(field.substr(0, dot), field.substr(dot + 1)));
+  };
+  return std::any_of(tables_.begin(), tables_.end(), [&](const ShippedTable &table) {
+    return table.pointer_size == pointer_size && has(table, name, value) &&
+           std::all_of(others.begin(), others.end(), [&](const char *field) { return is_known(table, field); });
+  });
+}
+
 i64 Derivation::fixed(const std::string &type, const std::string &field, i64 offset) {
   if (std::optional<i64> known = descriptor.try_offset(type, field))
     return *known;

@@ -60,6 +60,8 @@ public:
   // is no reason to replace it.
   bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
               const Predicate &passes, const std::string &predicate, const Answers &leads_to = nullptr);
+  // A table has this value, and those other values as they are known here (TYPE.FIELD): it is of a build like this one.
+  bool table_fits(const std::string &name, i64 value, std::initializer_list<const char *> others) const;
   // An offset that is the same in every build that is known: what the target publishes, else this one, which is
   // entered. The test is that what is read by it passes.
   i64 fixed(const std::string &type, const std::string &field, i64 offset);

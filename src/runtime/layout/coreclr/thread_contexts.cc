@@ -191,6 +191,8 @@ private:
   // an object's alignment. In the Thread itself, as 8.0 has it.
   bool are_empty(i64 x) const {
     bool has_allocated = false;
+    if (!d_.table_fits("Thread.AllocContext", x, {"Thread.LinkNext", "Thread.OSId"}))
+      return false;
     for (const ListedThread &thread : threads_) {
       const Address at = thread.address + static_cast<u64>(x);
       const std::optional<u64> bytes = d_.memory.try_load<u64>(at + 2 * d_.pointer_size);

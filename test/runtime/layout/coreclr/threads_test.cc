@@ -123,24 +123,37 @@ TEST(LayoutThreadContexts, OneOutsideOfTheYoungestGenerationIsNone) {
   });
 }
 
-// As a collection leaves them. Only a table can know their place; what threads have allocated lies behind each.
+// As a collection leaves them. Only a table of a build like this one can know their place; what threads have allocated
+// lies behind each.
 TEST(LayoutThreadContexts, EmptyOnesAreWhereATableSaysAndThreadsHaveAllocated) {
   for_each_unpublished({Net::net8}, [](const HeapShape &shape) {
     Threads t(shape);
     const u64 offset = t.heap.layout.context * t.p;
-    const Address counts = t.heap.threads[0].address + offset + 2 * t.p;
+    auto set_allocated = [&](u64 bytes) {
+      for (const ThreadWriter &thread : t.heap.threads)
+        t.heap.poke(thread.address + offset + 2 * t.p, bytes, 8);
+    };
+    auto table = [&](u64 link) {
+      return ShippedTable{"8.0",
+                          static_cast<unsigned>(t.p),
+                          {{"Thread.AllocContext", static_cast<i64>(offset)},
+                           {"Thread.LinkNext", static_cast<i64>(link * t.p)},
+                           {"Thread.OSId", static_cast<i64>(t.heap.layout.os_id * t.p)}}};
+    };
     for (u64 i = 0; i < 2; ++i)
       t.heap.poke(t.heap.threads[0].address + offset + i * t.p, 0, t.p);
     t.derive_list(context_names);
     t.of->expect_refused("Thread.AllocContext", "inside gen0");
-    t.of->tables = {{"8.0", static_cast<unsigned>(t.p), {{"Thread.AllocContext", static_cast<i64>(offset)}}}};
-    t.heap.poke(counts, 0x123458, 8);
+    t.of->tables = {table(t.heap.layout.link)};
     t.derive_list(context_names);
     t.of->expect("Thread.AllocContext", offset);
-    t.heap.poke(counts, u64{1} << 63, 8);
-    t.derive_list(context_names);
-    t.of->expect_refused("Thread.AllocContext", "inside gen0");
-    t.heap.poke(counts, 0, 8);
+    for (u64 nonsense : {u64{0}, u64{1} << 63, u64{0x12345}}) {
+      set_allocated(nonsense);
+      t.derive_list(context_names);
+      t.of->expect_refused("Thread.AllocContext", "inside gen0");
+    }
+    set_allocated(0x123458);
+    t.of->tables = {table(t.heap.layout.link + 1)};
     t.derive_list(context_names);
     t.of->expect_refused("Thread.AllocContext", "inside gen0");
   });
