@@ -25,7 +25,7 @@ Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move
 class ThreadReport {
 public:
   ThreadReport(Snapshot &snapshot, const Question &question)
-      : snapshot_(snapshot), runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
+      : runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
     std::vector<std::string> list_problems;
     threads_ = runtime_.threads(list_problems);
     for (const std::string &problem : list_problems)
@@ -131,7 +131,6 @@ private:
     return type && runtime_.types().object_layout(type) ? runtime_.types().name(type) : "(no object)";
   }
 
-  Snapshot &snapshot_;
   const Runtime &runtime_;
   const bool asks_retained_;
   std::vector<ThreadData> threads_;
