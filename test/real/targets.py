@@ -139,7 +139,10 @@ class Target:
     def createdump(self, kind, path):
         option = {"heap": "withheap"}.get(kind, kind)
         command = [runtimes.runtime(self.major) / "createdump", f"--{option}", "-f", path, self.pid]
-        done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for _ in range(3):  # it gives up when a thread ends while it attaches to it
+            done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode == 0 or "No such process" not in done.stdout:
+                break
         if done.returncode != 0 or not path.exists():
             raise RuntimeError(f"createdump --{option} failed with code {done.returncode}:\n{done.stdout}")
         return path
