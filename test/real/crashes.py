@@ -121,6 +121,7 @@ def ended_by(dnheap, path, kind):
     return problems + ([] if row["os_id"] else [f"no thread has the exception that ended the process: {row}"])
 
 
+IN_RECURSE = "Frame..ctor()"  # which Program.Recurse calls
 CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 # What answers lead with: signal, cause, the innermost method, what is in the words.
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
@@ -136,6 +137,9 @@ def led_by(dnheap, path, kind, truth):
     if None in told or told[1:] != told[:-1]:
         return [f"the verbs lead with different reasons: {told}"]
     crash, (signal, cause, method, *words) = told[0], LED_BY[kind]
+    if kind == "overflow" and crash["method"] == IN_RECURSE:  # by chance the stack ends there
+        words = [word.replace(method, IN_RECURSE) for word in words]
+        method = IN_RECURSE
     print(crash["text"])
     problems = [f"{part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} ", f" on thread {crash['os_id']}"]
                 if part not in crash["text"]]
