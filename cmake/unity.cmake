@@ -1,5 +1,5 @@
-# unite(TARGET [ALONE FILE…] [OVERLOADED NAME…]): with CMAKE_UNITY_BUILD up to a dozen files of a folder are compiled as if they were one. Headers
-# are then read once for all of them: a whole build takes less than half the time, a change of one file takes more. So presets for
+# unite(TARGET [ALONE FILE…] [OVERLOADED NAME…]): with CMAKE_UNITY_BUILD up to a dozen files of a folder are compiled as if they
+# were one. Headers are then read once for all of them: a whole build takes less than half the time, a change of one file takes more. So presets for
 # programs and CI have it, and `dev` does not.
 # Such files share their anonymous namespaces. So two files that seem to declare the same name go into different batches. What this
 # look at their text misses does not compile; ALONE names files to be compiled by themselves, OVERLOADED functions that several files

@@ -16,11 +16,11 @@ std::string thread_state(const ThreadDetails &details);
 
 // The methods that stand on a stack, innermost first: no explicit Frames, none that an exception has left.
 std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
-// By the innermost methods: "a lock", "sleep"; empty: it does not wait in a way that is known.
 struct WaitText {
-  std::string text;
-  u64 frames = 0; // from the innermost on, that are about waiting
+  std::string text; // "a lock", "sleep"; empty: it does not wait in a way that is known
+  u64 frames = 0;   // from the innermost on, that are about waiting
 };
+// By the innermost methods.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);
 
 // Why a thread's stack, or the list of threads, could not be followed to its end.

@@ -42,7 +42,7 @@ public:
     }
   }
 
-  // What stands in a cell of the row as well as in a text needs its place.
+  // Once: the rows move into it.
   report::Table table() {
     if (asks_retained_)
       std::stable_sort(rows_.begin(), rows_.end(), [](const report::Row &a, const report::Row &b) {

@@ -9,7 +9,6 @@ GC how many bytes each took and what the generations hold, and says where some o
 
 Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET, its packages or a linker are not to be had.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -66,7 +65,7 @@ class AotTarget(targets.Target):
         self.start([build(major, heaps)], environment, f"aot {major} {heaps}")
 
 
-def run(dnheap, major, heaps):
+def run(dnheap, _, major, heaps):
     """All problems of one combination, in words."""
     runtimes.lay_out()  # for createdump
     problems = []
@@ -262,20 +261,5 @@ def names(stat, truth):
             if truth["names"].get(row["method_table"], row["type"]) != row["type"]]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
-    parser.add_argument("--one", metavar="COMBINATION", choices=COMBINATIONS)
-    parser.add_argument("--list", action="store_true", help="print combinations instead of running one")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(COMBINATIONS))
-        return 0
-    if not (options.dnheap and options.one):
-        parser.error("say --list, or DNHEAP and --one COMBINATION")
-    _, major, heaps = options.one.split(":")
-    return matrix.exit_code(run, options.dnheap.resolve(), int(major), heaps)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(matrix.main_of_kinds(__doc__, COMBINATIONS, COMBINATIONS, run))

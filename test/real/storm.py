@@ -11,7 +11,6 @@ space, lies what died long ago. Nothing that lives may refer to it. What only dn
 about that address, but for references of the dead, which lead anywhere.
 Exit codes are those of matrix.py.
 """
-import argparse
 import bisect
 import collections
 import itertools
@@ -39,13 +38,12 @@ ALL = ["storm:" + ":".join(map(str, parts))
 SAMPLE = []  # they take minutes, and ClrMD dies of some of these dumps
 
 
-def run(dnheap, combination):
-    _, major, heaps, gc, background = combination.split(":")
+def run(dnheap, _, major, heaps, gc, background):
     settings = {"DOTNET_gcConcurrent": "1" if background == "bg" else "0", "DOTNET_GCgen0size": "0x1000000"}
     problems = []
     for storm, dumps in itertools.groupby(DUMPS, lambda dump: dump[0]):
         with tempfile.TemporaryDirectory(prefix="dnheap-storm-") as folder:
-            with targets.Target("storm", int(major), heaps == "svr", gc, [storm], settings) as target:
+            with targets.Target("storm", major, heaps == "svr", gc, [storm], settings) as target:
                 time.sleep(1)
                 moments = {"torn": lambda: is_torn(dnheap, target), "moving": is_moving(dnheap, target), "any": lambda: True}
                 for number, (_, moment, how) in enumerate(dumps):
@@ -54,7 +52,7 @@ def run(dnheap, combination):
                         continue
                     dump = target.dump(how, pathlib.Path(folder) / f"{storm}-{moment}{number}.core")
                     target.resume()
-                    problems += [f"{dump.name}: {problem}" for problem in compare(dnheap, dump, int(major))]
+                    problems += [f"{dump.name}: {problem}" for problem in compare(dnheap, dump, major)]
                     dump.unlink()
     return problems
 
@@ -160,21 +158,5 @@ def objects(dnheap, dump):
     return out, free
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap", nargs="?", type=pathlib.Path, help="the program to test")
-    parser.add_argument("--one", metavar="COMBINATION", choices=ALL)
-    parser.add_argument("--list", action="store_true", help="print the combinations instead of running one")
-    parser.add_argument("--sample", action="store_true", help="of these the few that even a short run makes")
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(SAMPLE if options.sample else ALL))
-        return 0
-    if not (options.dnheap and options.one):
-        parser.error("say --list, or DNHEAP and --one COMBINATION")
-    return matrix.exit_code(run, options.dnheap.resolve(), options.one)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(matrix.main_of_kinds(__doc__, ALL, SAMPLE, run))
