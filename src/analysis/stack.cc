@@ -46,32 +46,38 @@ const Thread *thread_of(const Target &target, const ThreadData &thread) {
   return nullptr;
 }
 
-// Native code is not unwound: it is shown where the thread stands in it.
-void add_native_line(const Runtime &runtime, NativeFunctions *functions, Stack &to) {
+void name_native(const Target &target, NativeFunctions &functions, bool is_return, Line &line) {
+  line.kind = "native";
+  if (const Module *module = target.find_module(line.ip)) {
+    line.method.module = printable(module->file_name(), 200);
+    const std::string function = functions.find(*module, line.ip, is_return);
+    line.method.name = line.method.module + (function.empty() ? "+" + hex(line.ip - module->base) : "!" + function);
+  }
+  line.text = line.method.module;
+}
+
+// Where native code is not unwound, it is shown where the thread stands in it.
+void add_native_line(const Runtime &runtime, NativeFunctions &functions, Stack &to) {
   const Thread *thread = thread_of(runtime.target(), to.thread);
   if (!thread || (!to.walked.frames.empty() && to.walked.frames[0].ip == thread->instruction_pointer))
     return;
   Line line;
-  line.kind = "native";
   line.ip = thread->instruction_pointer;
   line.sp = thread->stack_pointer;
-  if (const Module *module = runtime.target().find_module(line.ip)) {
-    line.method.module = printable(module->file_name(), 200);
-    const std::string function = functions ? functions->find(*module, line.ip) : "";
-    line.method.name = line.method.module + (function.empty() ? "+" + hex(line.ip - module->base) : "!" + function);
-  }
-  line.text = line.method.module;
+  name_native(runtime.target(), functions, false, line);
   to.lines.push_back(std::move(line));
 }
 
-Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines) {
+Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines, NativeFunctions &functions) {
   Line line;
   line.frame = &frame;
   line.ip = frame.ip;
   line.sp = frame.sp;
   if (frame.method_desc)
     line.method = runtime.method_text(frame.method_desc);
-  if (frame.kind == StackFrame::Kind::explicit_) {
+  if (frame.kind == StackFrame::Kind::native) {
+    name_native(runtime.target(), functions, !frame.is_active, line);
+  } else if (frame.kind == StackFrame::Kind::explicit_) {
     line.kind = "explicit";
     line.method.name =
         "[" + std::string(frame.frame_name) + "]" + (frame.method_desc ? " " + line.method.name : std::string());
@@ -91,10 +97,10 @@ Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
   return out;
 }
 
-void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions *functions, Stack &to) {
+void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions &functions, Stack &to) {
   add_native_line(runtime, functions, to);
   for (const StackFrame &frame : to.walked.frames)
-    to.lines.push_back(line_of(runtime, frame, lines));
+    to.lines.push_back(line_of(runtime, frame, lines, functions));
 }
 
 report::Table frames_table(const std::vector<Stack> &stacks) {
@@ -272,7 +278,7 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     lines.emplace(snapshot, question.symbol_folders);
   NativeFunctions functions(snapshot, question.symbol_folders);
   for (Stack &stack : stacks) // they refer to frames, which stay where they are now
-    add_lines(runtime, lines ? &*lines : nullptr, &functions, stack);
+    add_lines(runtime, lines ? &*lines : nullptr, functions, stack);
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
   if (asks_for_merged(question)) {

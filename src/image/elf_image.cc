@@ -64,6 +64,14 @@ std::optional<ElfImage> ElfImage::at(const Memory &memory, Address base) {
   return image;
 }
 
+std::optional<ElfImage::Segment> ElfImage::find_header(u32 type) const {
+  for (const ElfSegment &segment : headers_)
+    if (segment.type == type)
+      return Segment{narrow(segment.address + bias_, header_.format), segment.memory_size,
+                     (segment.flags & elf::flag_write) != 0, (segment.flags & elf::flag_execute) != 0};
+  return std::nullopt;
+}
+
 std::vector<std::byte> ElfImage::copy(Address address, u64 size) const {
   std::vector<std::byte> out;
   if (size > largest_copy || !memory_->find(address))

@@ -28,6 +28,8 @@ public:
   u16 machine() const { return header_.machine; }
   Format format() const { return header_.format; }
   std::span<const Segment> segments() const { return segments_; }
+  // What the first program header of a type tells of.
+  std::optional<Segment> find_header(u32 type) const;
 
   // Empty when the image has none or it is not in the memory.
   std::vector<u8> build_id() const;

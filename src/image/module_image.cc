@@ -16,7 +16,7 @@ ModuleImage::ModuleImage(ElfImage image)
     : image_(std::move(image)), base_(std::get<ElfImage>(image_).base()), end_(std::get<ElfImage>(image_).end()),
       bias_(std::get<ElfImage>(image_).bias()) {
   for (const ElfImage::Segment &segment : std::get<ElfImage>(image_).segments())
-    sections_.push_back({segment.address, segment.size, segment.writable});
+    sections_.push_back({segment.address, segment.size, segment.writable, segment.executable});
 }
 
 ModuleImage::ModuleImage(PeImage image, Address base) : image_(std::move(image)), base_(base) {
@@ -24,7 +24,7 @@ ModuleImage::ModuleImage(PeImage image, Address base) : image_(std::move(image))
   end_ = add_clamped(base, pe.size_of_image());
   bias_ = base - pe.image_base();
   for (const PeImage::Section &section : pe.sections())
-    sections_.push_back({add_clamped(base, section.rva), section.virtual_size, section.writable});
+    sections_.push_back({add_clamped(base, section.rva), section.virtual_size, section.writable, section.executable});
 }
 
 std::optional<ModuleImage> ModuleImage::at(const Memory &memory, Address base) {
@@ -67,6 +67,13 @@ std::optional<Address> ModuleImage::find_symbol(std::string_view name) const {
     return elf->find_symbol(name);
   std::optional<u32> rva = std::get<PeImage>(image_).find_export(name);
   return rva ? std::optional(base_ + *rva) : std::nullopt;
+}
+
+std::optional<ModuleImage::Section> ModuleImage::call_frame_table() const {
+  constexpr u32 eh_frame_header = 0x6474e550;
+  const ElfImage *elf = std::get_if<ElfImage>(&image_);
+  const std::optional<ElfImage::Segment> found = elf ? elf->find_header(eh_frame_header) : std::nullopt;
+  return found ? std::optional(Section{found->address, found->size, found->writable, found->executable}) : std::nullopt;
 }
 
 bool ModuleImage::is_managed() const {

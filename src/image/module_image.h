@@ -18,7 +18,7 @@ public:
   struct Section {
     Address address = 0;
     u64 size = 0; // in memory, .bss included
-    bool writable = false;
+    bool writable = false, executable = false;
   };
 
   // The image whose header lies at `base`.
@@ -38,6 +38,9 @@ public:
   std::vector<u8> build_id() const;
   // The address of an exported symbol. Thread-local symbols, and those of other modules, have none.
   std::optional<Address> find_symbol(std::string_view name) const;
+
+  // Where it lists how its functions are left: .eh_frame_hdr of ELF (PT_GNU_EH_FRAME). Of PE see FunctionTable.
+  std::optional<Section> call_frame_table() const;
 
   // Does it hold .NET metadata? Of PE only.
   bool is_managed() const;

@@ -86,8 +86,9 @@ bool PeImage::read_headers() {
                        offset = load_at<u32>(at + 20), characteristics = load_at<u32>(at + 36);
     if (!memory().read(at, name) || !virtual_size || !rva || !size || !offset || !characteristics)
       return false;
-    bool writable = *characteristics & 0x80000000; // IMAGE_SCN_MEM_WRITE
-    sections_.push_back({std::string(text_at(name, 0)), *rva, *virtual_size, *offset, *size, writable});
+    constexpr u32 may_execute = 0x20000000, may_write = 0x80000000; // IMAGE_SCN_MEM_EXECUTE, …_WRITE
+    sections_.push_back({std::string(text_at(name, 0)), *rva, *virtual_size, *offset, *size,
+                         (*characteristics & may_write) != 0, (*characteristics & may_execute) != 0});
   }
   return true;
 }

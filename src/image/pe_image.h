@@ -21,7 +21,7 @@ public:
   struct Section {
     std::string name;
     u32 rva = 0, virtual_size = 0, file_offset = 0, file_size = 0;
-    bool writable = false;
+    bool writable = false, executable = false;
   };
   struct CodeView { // which .pdb belongs to the image
     std::array<u8, 16> guid{};

@@ -143,7 +143,7 @@ private:
         add_reference(reference, frame, number);
     for (const StackReference &reference : walked.of_runtime)
       add_reference(reference, {}, number);
-    if (walked.is_complete())
+    if (walked.is_complete() && walked.are_references_known)
       ++walked_;
     else
       add_words(thread, walked, number);
@@ -181,14 +181,16 @@ private:
   }
 
   void add_words(const ThreadData &thread, const WalkedStack &walked, u32 number) {
-    not_walked_[walked.why_not].push_back(to_.threads[number - 1].text());
+    if (walked.are_references_known)
+      not_walked_[walked.why_not].push_back(to_.threads[number - 1].text());
     std::optional<StackExtent> stack = stack_of(target_, thread);
     if (!stack) {
       ++unknown_registers_;
       return;
     }
     scan_.registers(stack->registers, number);
-    const Address start = std::min(std::max(stack->start, walked.frames.empty() ? 0 : walked.unknown_from), stack->end);
+    const Address known = walked.frames.empty() || !walked.are_references_known ? 0 : walked.unknown_from;
+    const Address start = std::min(std::max(stack->start, known), stack->end);
     if (stack->start == stack->end)
       ++unknown_stack_;
     else

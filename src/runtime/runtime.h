@@ -52,7 +52,7 @@ public:
   // Where one of those stands, and what its frames hold. Of kinds of runtime whose stacks are not read: nothing, and
   // why.
   virtual WalkedStack walk_stack(const ThreadData &thread) const;
-  // What the method of a frame is called. It caches: not from several threads at once.
+  // What the method of a frame (StackFrame::method_desc) is called. It caches: not from several threads at once.
   virtual MethodText method_text(Address method_desc) const;
   // Every static field and thread static that refers to an object; by slot. Names types, so not from several threads at
   // once. What could not be read is added to `problems`.

@@ -1,6 +1,6 @@
 // What a thread's stack holds, as plain data, whatever the kind of runtime: its frames, innermost first, and each
 // reference to an object that a frame holds, with the place that holds it. Filled by stack walkers
-// (coreclr/stack_walk.h); anybody may hold it.
+// (coreclr/stack_walk.h, nativeaot/native_aot_stacks.h); anybody may hold it.
 #pragma once
 #include "base/integers.h"
 
@@ -23,13 +23,16 @@ struct StackReference {
 
 struct StackFrame {
   enum class Kind : u8 {
-    method,   // of a managed method, or of one of its funclets
-    explicit_ // a Frame that the runtime leaves on the stack where managed code calls into it
+    method,    // of a managed method, or of one of its funclets
+    explicit_, // a Frame that the runtime leaves on the stack where managed code calls into it
+    native     // of a function of native code, where those are followed too
   };
   Kind kind = Kind::method;
-  Address ip = 0;              // of a Frame where its caller goes on; 0: it does not say
-  Address sp = 0;              // of a Frame the Frame itself
-  Address method_desc = 0;     // 0: it has none, or does not say
+  Address ip = 0; // of a Frame where its caller goes on; 0: it does not say
+  Address sp = 0; // of a Frame the Frame itself
+  // What the runtime knows its method by. NativeAOT has no MethodDescs: there it is where the method's code begins. 0:
+  // it has none, or does not say.
+  Address method_desc = 0;
   u64 code_offset = 0;         // of ip in the method
   const char *frame_name = ""; // of a Frame: "InlinedCallFrame"
   bool is_active = false;      // it stands at ip; else a call returns there
@@ -44,6 +47,8 @@ struct WalkedStack {
   std::vector<StackFrame> frames;
   // What native code of the runtime holds, in lists of the thread's own (GCFrame).
   std::vector<StackReference> of_runtime;
+  // False: the frames tell where the thread stands, and nobody knows what they hold: any word of the stack may.
+  bool are_references_known = true;
   // Why not all of it is known; empty: it is. Then everything from `unknown_from` on may hold any reference, as may
   // registers.
   std::string why_not;

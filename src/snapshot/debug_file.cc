@@ -80,12 +80,27 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   return nullptr;
 }
 
+namespace {
+
+// Of a program that was not stripped.
+std::shared_ptr<const MappedFile> own_symbols(const Target &target, const Module &module, const ModuleImage &image) {
+  std::shared_ptr<const MappedFile> file = MappedFile::try_open(program_file(target, module));
+  const std::vector<u8> id = image.build_id();
+  const bool fits = file && id.size() > 1 && elf_section_build_id(file->bytes()) == id;
+  return fits && !find_elf_section(file->bytes(), ".symtab").empty() ? file : nullptr;
+}
+
+} // namespace
+
 void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
   NativeAot *aot = dynamic_cast<NativeAot *>(&runtime);
   std::optional<ModuleImage> image = aot ? ModuleImage::at(target.memory, runtime.module().base) : std::nullopt;
   if (!image)
     return;
-  if (std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders))
+  std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders);
+  if (!file)
+    file = own_symbols(target, runtime.module(), *image);
+  if (file)
     aot->use_debug_file(file->bytes(), image->bias(), file);
 }
 

@@ -18,6 +18,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_libraries = 64; // each costs memory for what the file's relocations change
+constexpr u64 max_native_modules = 256;
 constexpr u64 max_assemblies = 65536;
 
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
@@ -50,6 +51,12 @@ bool lacks_native_constants(const Target &target, const Module &module) {
     if (!s.writable && target.memory.known_bytes(s.address, s.address + s.size) < s.size)
       return true;
   return false;
+}
+
+// Native libraries, which tell how their functions are left. One that cannot be told from others is not looked for.
+bool may_be_on_stacks(const Target &target, const Module &module) {
+  const std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
+  return image && image->build_id().size() > 1 && lacks_native_constants(target, module);
 }
 
 bool lacks_metadata(const Target &target, const Module &module) {
@@ -111,7 +118,7 @@ public:
       : target_(target), folders_(folders, target.file_root) {}
 
   void run() {
-    u64 libraries = 0, assemblies = 0;
+    u64 libraries = 0, assemblies = 0, native_modules = 0;
     const std::set<Address> native_aot = native_aot_modules(target_);
     std::set<std::string> names;
     for (const Module &module : target_.modules)
@@ -127,6 +134,8 @@ public:
       } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
           module.inferred |= find_file(module, fit_native_file);
+      } else if (!native_aot.empty() && may_be_on_stacks(target_, module) && ++native_modules <= max_native_modules) {
+        find_file(module, fit_native_file, false);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies &&
                  (lacks_metadata(target_, module) || lacks_code(target_, module))) {
         module.inferred |= find_file(module, fit_managed_file);
@@ -147,8 +156,8 @@ public:
 private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
-  // Whether what is used is inferred.
-  bool find_file(const Module &module, Fit *fit) {
+  // Whether what is used is inferred. `is_needed`: say so where there is none.
+  bool find_file(const Module &module, Fit *fit, bool is_needed = true) {
     std::vector<std::string> candidates = folders_.candidates(module.path, module.pe.has_value());
     bool examined = false;
     for (const std::string &path : candidates) {
@@ -164,7 +173,7 @@ private:
       }
       target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", found.reason});
     }
-    if (examined)
+    if (examined || !is_needed)
       return false;
     std::optional<ModuleImage> in_dump = ModuleImage::at(target_.memory, module.base);
     std::vector<u8> id = in_dump ? in_dump->build_id() : std::vector<u8>();

@@ -1,8 +1,8 @@
 // What a dump leaves out of the files that were mapped into the process, taken from these files: the constants of the
-// runtime's own libraries and of NativeAOT programs (code, read-only data, contract descriptor), and the managed
-// assemblies, whose metadata names the types. Never a variable, whose value in the process a file does not know; what
-// it held at first goes to Target::initial. A file counts only if it fits (see file_fit.h). What the dump itself holds
-// always stays in front.
+// runtime's own libraries and of NativeAOT programs (code, read-only data, contract descriptor) and of the libraries
+// that such a program calls, by which its stacks are followed; and the managed assemblies, whose metadata names the
+// types. Never a variable, whose value in the process a file does not know; what it held at first goes to
+// Target::initial. A file counts only if it fits (see file_fit.h). What the dump itself holds always stays in front.
 #pragma once
 #include "target/target.h"
 

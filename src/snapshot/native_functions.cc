@@ -17,13 +17,13 @@ NativeFunctions::NativeFunctions(const Snapshot &snapshot, const std::vector<std
     : snapshot_(snapshot), symbols_(folders), modules_(snapshot.options().module_folders, snapshot.target().file_root) {
 }
 
-std::string NativeFunctions::find(const Module &module, Address ip) {
-  auto [known, is_new] = known_.try_emplace(ip);
+std::string NativeFunctions::find(const Module &module, Address ip, bool is_return) {
+  auto [known, is_new] = known_.try_emplace({ip, is_return});
   if (!is_new)
     return known->second;
   const Files &files = files_of(module);
   for (const auto &file : files.of)
-    if (const std::optional<ElfFunction> found = find_elf_function(file->bytes(), ip - files.bias)) {
+    if (const std::optional<ElfFunction> found = find_elf_function(file->bytes(), ip - is_return - files.bias)) {
       known->second = printable(found->name, longest_function_name) + "+" + hex(ip - files.bias - found->start);
       break;
     }

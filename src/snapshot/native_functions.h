@@ -1,6 +1,7 @@
 // NativeFunctions: which function of a native module an address lies in, by the symbols of the module's file, or of a
-// debug file in folders that the user named; only if its build id is the module's. A file is mapped when its module is
-// first asked about, its symbols are looked through once for each address. ELF only. One thread.
+// debug file that was found already, beside it, or in folders that the user named; only if its build id is the
+// module's. A file is mapped when its module is first asked about, its symbols are looked through once for each
+// address. ELF only. One thread.
 #pragma once
 #include "base/host.h"
 #include "snapshot/module_folders.h"
@@ -19,8 +20,8 @@ class NativeFunctions {
 public:
   NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders);
 
-  // "poll+0x4f"; empty: it cannot be told.
-  std::string find(const Module &module, Address ip);
+  // "poll+0x4f"; empty: it cannot be told. `is_return`: a call returns there, which may be the last of its function.
+  std::string find(const Module &module, Address ip, bool is_return = false);
 
 private:
   struct Files {
@@ -32,7 +33,7 @@ private:
   const Snapshot &snapshot_;
   ModuleFolders symbols_, modules_;
   std::map<const Module *, Files> files_;
-  std::map<Address, std::string> known_;
+  std::map<std::pair<Address, bool>, std::string> known_;
 };
 
 } // namespace dnheap

@@ -8,6 +8,7 @@
 #include "support/bundle_writer.h"
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"
+#include "support/eh_frame_writer.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
@@ -131,6 +132,19 @@ void add_debug_files(Seeds &seeds) {
     }
 }
 
+void add_call_frames(Seeds &seeds) {
+  EhFrameWriter writer;
+  writer.functions = {{EhFrameWriter::code_at, 0x100, {0x44, 0x0e, 16, 0x86, 2, 0x0a, 0x44, 0x0c, 6, 16, 0x0b}},
+                      {EhFrameWriter::code_at + 0x100, 0x100, {0x0f, 3, 0x77, 8, 0x06, 0x10, 3, 2, 0x77, 16}},
+                      {EhFrameWriter::code_at + 0x200, 0x100, {0x07, 16}}};
+  for (u8 function : {0x10, 0x11, 0x12})
+    for (const std::vector<std::byte> &bytes : {writer.image(), writer.debug_frame()}) {
+      std::vector<std::byte> seed = {std::byte{1}, std::byte{function}, std::byte{5}, std::byte{16}};
+      seed.insert(seed.end(), bytes.begin(), bytes.end());
+      seeds.add("call_frame_fuzz", seed);
+    }
+}
+
 // Changes to a sound process have no format: some of each length.
 void add_patches(Seeds &seeds) {
   std::mt19937_64 random(1);
@@ -153,6 +167,7 @@ int main(int argc, char **argv) {
     add_synthetic(seeds);
     add_windows(seeds);
     add_debug_files(seeds);
+    add_call_frames(seeds);
     add_patches(seeds);
     for (int i = 2; i < argc; ++i)
       seeds.add_target(*open_dump(argv[i]));

@@ -33,7 +33,7 @@ ROOMS = {
     "layout/coreclr": "layout vm",
     "layout/nativeaot": "layout",
     "coreclr": "compiled vm",
-    "nativeaot": "",
+    "nativeaot": "compiled",
     "corert": "",
     "describe": "vm gc layout layout/coreclr layout/nativeaot coreclr nativeaot",
 }

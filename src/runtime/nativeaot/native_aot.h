@@ -2,9 +2,11 @@
 // describe/open_native_aot.h.
 #pragma once
 #include "runtime/nativeaot/native_aot_fields.h"
+#include "runtime/nativeaot/native_aot_stacks.h"
 #include "runtime/nativeaot/thread_n1.h"
 #include "runtime/runtime.h"
 
+#include <map>
 #include <memory>
 
 namespace dnheap {
@@ -21,6 +23,8 @@ public:
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
     return thread_.get_threads(problems);
   }
+  WalkedStack walk_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
+  MethodText method_text(Address code) const override;
   // One per type, and per thread, that has any: not the fields but the object that the compiler made up to hold them.
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
 
@@ -32,9 +36,11 @@ public:
 
 private:
   ThreadN1 thread_;
+  NativeAotStacks stacks_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;
   std::unique_ptr<Fields> fields_;
   NativeAotFields *named_fields_ = nullptr; // the same; null: there is no debug file
+  mutable std::map<Address, MethodText> method_texts_;
 };
 
 } // namespace dnheap

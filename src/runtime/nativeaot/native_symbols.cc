@@ -75,6 +75,11 @@ std::optional<Address> NativeSymbols::inlined_thread_statics() const {
   return inlined_;
 }
 
+std::optional<std::string_view> NativeSymbols::method_at(Address code) const {
+  const std::optional<ElfFunction> found = find_elf_function(file_, code - bias_);
+  return found ? std::optional(found->name) : std::nullopt;
+}
+
 std::optional<Address> NativeSymbols::find_type(std::string_view mangled) const {
   read();
   auto it = by_name_.find(mangled);

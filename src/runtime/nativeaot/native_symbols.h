@@ -1,6 +1,6 @@
 // NativeSymbols: what the separate debug file of a NativeAOT program tells by its symbols: which type lies where
 // (_ZTV…), whose static fields a cell leads to (__GCSTATICS…), and where a type says where its thread statics lie
-// (__TypeThreadStaticIndex…). All names are mangled (metadata/mangled_name.h). The
+// (__TypeThreadStaticIndex…), which method a piece of code is. All names are mangled (metadata/mangled_name.h). The
 // first look-up reads the file's symbols once, so not from several threads.
 #pragma once
 #include "base/bytes.h"
@@ -29,6 +29,8 @@ public:
   const std::vector<std::pair<std::string_view, Address>> &thread_statics() const;
   // Where the type is told that the compiler made up for the thread statics of many types.
   std::optional<Address> inlined_thread_statics() const;
+  // The method whose code that is part of; looks through all symbols.
+  std::optional<std::string_view> method_at(Address code) const;
   // The type of that name.
   std::optional<Address> find_type(std::string_view mangled) const;
 

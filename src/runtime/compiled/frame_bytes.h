@@ -1,0 +1,43 @@
+// FrameBytes: takes what call frame information is written in off its front: LEB128 numbers, integers, pointers. After
+// the first failure everything is zero, so that whoever reads asks ok() once. One thread.
+#pragma once
+#include "base/bytes.h"
+
+#include <string_view>
+
+namespace dnheap {
+
+class FrameBytes {
+public:
+  // `at`: where the first of them lies in the target, for pointers that are relative to their own place.
+  FrameBytes(Bytes bytes, Address at, Format format) : rest_(bytes), at_(at), format_(format) {}
+
+  bool ok() const { return ok_; }
+  bool empty() const { return rest_.empty(); }
+  Bytes rest() const { return rest_; }
+  Address at() const { return at_; }
+  Format format() const { return format_; }
+  void fail() {
+    ok_ = false;
+    rest_ = {};
+  }
+
+  template <std::unsigned_integral T> T integer() {
+    const Bytes taken = bytes(sizeof(T));
+    return taken.empty() ? T{} : load<T>(taken.data(), format_.byte_order);
+  }
+  u64 uleb128();
+  i64 sleb128();
+  Bytes bytes(u64 count); // empty: there are fewer
+  std::string_view text();
+  // A pointer as `encoding` (DW_EH_PE_*) has it. `data`: what such are relative to that say so. Indirect ones fail.
+  u64 pointer(u8 encoding, Address data);
+
+private:
+  Bytes rest_;
+  Address at_;
+  Format format_;
+  bool ok_ = true;
+};
+
+} // namespace dnheap

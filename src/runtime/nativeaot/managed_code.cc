@@ -1,0 +1,43 @@
+#include "runtime/nativeaot/managed_code.h"
+
+#include "image/module_image.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 words_looked_at = 16; // of a RuntimeInstance; 8 to 10 have nine
+
+} // namespace
+
+// An address and a length, which make up a part of what the module may execute. All else that is noted there are other
+// objects, handles and flags.
+std::optional<CodeRange> find_managed_code(const Target &target, const Module &module,
+                                           const ContractDescriptor &descriptor) {
+  const std::optional<u64> instance = descriptor.try_number("ThreadStore"); // the first member
+  const std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
+  if (!instance || !image)
+    return std::nullopt;
+  const u64 p = target.memory.format().pointer_size;
+  std::optional<CodeRange> found;
+  for (u64 i = 1; i < words_looked_at; ++i) {
+    const std::optional<u64> start = target.memory.try_pointer(*instance + i * p);
+    const std::optional<u32> size = target.memory.try_load<u32>(*instance + (i + 1) * p);
+    if (!start || !size || *size == 0)
+      continue;
+    const bool fits =
+        std::any_of(image->sections().begin(), image->sections().end(), [&](const ModuleImage::Section &s) {
+          return s.executable && *start >= s.address && *start - s.address < s.size &&
+                 *size <= s.size - (*start - s.address);
+        });
+    if (fits && found)
+      return std::nullopt;
+    if (fits)
+      found = CodeRange{*start, *start + *size};
+  }
+  return found;
+}
+
+} // namespace dnheap

@@ -1,0 +1,18 @@
+// Where the methods of a NativeAOT module lie: all in one section, whose place the runtime notes beside its thread
+// store (RuntimeInstance.m_pvManagedCodeStartRange, m_cbManagedCodeRange). Some 20 loads. Any thread.
+#pragma once
+#include "contract/descriptor.h"
+#include "target/target.h"
+
+namespace dnheap {
+
+struct CodeRange {
+  Address start = 0, end = 0;
+  bool holds(Address address) const { return address >= start && address < end; }
+};
+
+// Nullopt: it is not found, or several places look like it.
+std::optional<CodeRange> find_managed_code(const Target &target, const Module &module,
+                                           const ContractDescriptor &descriptor);
+
+} // namespace dnheap

@@ -1,0 +1,177 @@
+#include "runtime/nativeaot/native_aot_stacks.h"
+
+#include "base/text.h"
+#include "runtime/compiled/call_frame.h"
+#include "runtime/compiled/eh_frame.h"
+#include "runtime/thread_registers.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_frames = 1 << 20;
+constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk looks at
+constexpr u64 most_places = 4096;           // in code whose rules are kept
+constexpr u64 most_signals = 64;            // handled one within the other
+constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
+
+class NativeWalk {
+public:
+  NativeWalk(const Target &target, const std::optional<CodeRange> &managed, const DebugFrame &debug_frame,
+             const ThreadData &thread)
+      : target_(target), memory_(target.memory), managed_(managed), debug_frame_(debug_frame), thread_(thread),
+        convention_(calling_convention(target.architecture, target.os)) {}
+
+  WalkedStack run() {
+    out_.thread = thread_.address;
+    out_.are_references_known = false;
+    if (start())
+      while (registers_.ip && step()) {
+      }
+    return std::move(out_);
+  }
+
+private:
+  struct KnownModule {
+    std::optional<EhFrame> frames;
+    ReadOutcome outcome;
+  };
+
+  bool start() {
+    if (!convention_ || target_.os == OperatingSystem::windows)
+      return stop("native code of this system is not understood");
+    const Thread *thread = find_registers(target_, thread_);
+    const std::optional<Registers> registers = thread ? registers_of(target_, *thread) : std::nullopt;
+    if (!registers)
+      return stop("the dump says nothing of its registers");
+    registers_ = *registers;
+    return true;
+  }
+
+  // Always false.
+  bool stop(const std::string &why) {
+    out_.why_not = why;
+    return false;
+  }
+
+  bool step() {
+    if (out_.frames.size() >= max_frames)
+      return stop("it has more than " + count_text(max_frames) + " frames");
+    const CallFrame *rules = rules_at(registers_.ip, is_exact_);
+    add_frame(rules);
+    if (!rules)
+      return false;
+    const Address before = sp();
+    if (const ReadOutcome outcome = leave_call_frame(memory_, *rules, *convention_, registers_); !outcome)
+      return stop(explained(outcome, registers_.ip));
+    // Handlers of signals may be on another stack; and functions of arm64 that call nobody need none.
+    const bool stays = sp() == before && out_.frames.size() == 1 && convention_->architecture == Architecture::arm64;
+    if (rules->function.is_signal ? ++signals_ > most_signals : sp() <= before && !stays)
+      return stop("it runs in a circle at " + place(registers_.ip));
+    is_exact_ = rules->function.is_signal;
+    return true;
+  }
+
+  Address sp() const { return registers_.get(convention_->stack_pointer).value_or(0); }
+
+  void add_frame(const CallFrame *rules) {
+    StackFrame frame;
+    const bool is_method = managed_ && managed_->holds(registers_.ip - !is_exact_);
+    frame.kind = is_method ? StackFrame::Kind::method : StackFrame::Kind::native;
+    frame.ip = registers_.ip;
+    frame.sp = sp();
+    frame.is_active = is_exact_;
+    if (rules && is_method) {
+      frame.method_desc = rules->function.start;
+      frame.code_offset = registers_.ip - rules->function.start;
+    }
+    out_.frames.push_back(std::move(frame));
+  }
+
+  // Null: they cannot be told, and why is noted. A call may be the last instruction of its function, or of its rules.
+  const CallFrame *rules_at(Address ip, bool is_exact) {
+    const Address at = ip - !is_exact;
+    auto known = rules_.find(at);
+    if (known != rules_.end())
+      return &known->second;
+    const KnownModule *module = module_at(at);
+    if (!module)
+      return nullptr;
+    FunctionFrame function;
+    CallFrame frame;
+    ReadOutcome outcome = module->frames ? module->frames->find(at, function) : module->outcome;
+    if (!outcome)
+      if (std::optional<FunctionFrame> other = debug_frame_.find(at)) {
+        function = std::move(*other);
+        outcome = {};
+      }
+    if (outcome)
+      outcome = read_call_frame(function, at, memory_.format(), frame);
+    if (!outcome) {
+      stop(text_of(outcome, ip));
+      return nullptr;
+    }
+    if ((record_bytes_ += frame.function.shared.size() + frame.function.own.size()) > most_record_bytes) {
+      stop("what tells how its functions are left takes more than " + bytes_text(most_record_bytes));
+      return nullptr;
+    }
+    if (rules_.size() >= most_places)
+      rules_.clear();
+    return &rules_.emplace(at, std::move(frame)).first->second;
+  }
+
+  const KnownModule *module_at(Address address) {
+    const Module *module = target_.find_module(address);
+    auto mapped = target_.auxv.find(auxv_system_calls);
+    if (!module && mapped == target_.auxv.end()) {
+      stop("no module lies at " + hex(address));
+      return nullptr;
+    }
+    const Address base = module ? module->base : mapped->second;
+    auto [known, is_new] = modules_.try_emplace(base);
+    if (is_new)
+      known->second.outcome = EhFrame::open(memory_, base, known->second.frames);
+    return &known->second;
+  }
+
+  // Without addresses where the same is missing for many threads.
+  std::string text_of(const ReadOutcome &outcome, Address ip) const {
+    const Module *module = target_.find_module(outcome.at); // 0: nothing is missing
+    if (module)
+      return "how functions of " + std::string(module->file_name()) +
+             " are left is not in this dump: give the folder of that file with --modules";
+    return explained(outcome, ip);
+  }
+  std::string explained(const ReadOutcome &outcome, Address ip) const {
+    return outcome.text() + (outcome.kind == ReadOutcome::Kind::malformed ? ": " + place(ip) : "");
+  }
+
+  std::string place(Address address) const {
+    const Module *module = target_.find_module(address);
+    return module ? std::string(module->file_name()) + "+" + hex(address - module->base) : hex(address);
+  }
+
+  const Target &target_;
+  const Memory &memory_;
+  const std::optional<CodeRange> &managed_;
+  const DebugFrame &debug_frame_;
+  const ThreadData &thread_;
+  const CallingConvention *convention_;
+  WalkedStack out_;
+  Registers registers_;
+  bool is_exact_ = true; // the frame stands at ip; else a call returns there
+  u64 signals_ = 0, record_bytes_ = 0;
+  std::map<Address, KnownModule> modules_; // by base
+  std::unordered_map<Address, CallFrame> rules_;
+};
+
+} // namespace
+
+WalkedStack NativeAotStacks::walk(const ThreadData &thread) const {
+  return NativeWalk(*target_, managed_, debug_frame_, thread).run();
+}
+
+} // namespace dnheap

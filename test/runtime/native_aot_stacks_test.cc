@@ -1,0 +1,198 @@
+// Stacks of NativeAOT: synthetic threads in a module of which some functions are managed methods.
+#include "runtime/nativeaot/native_aot_stacks.h"
+#include "support/eh_frame_writer.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace dnheap::test {
+namespace {
+
+constexpr Address module_base = 0x40000000, stack_low = 0x700000, stack_top = 0x780000;
+constexpr u64 most_words = (stack_top - stack_low) / 8;
+
+// Functions of 0x100 bytes each; each takes one word beside its return address from its second byte on.
+class Scene {
+public:
+  enum Place : u64 { first = 0, native = 1, method = 2, last = 3, signal_return = 4, count = 5 };
+
+  Scene() : words_(most_words) {
+    for (u64 i = 0; i < count; ++i)
+      writer.functions.push_back({EhFrameWriter::code_at + 0x100 * i, 0x100, {0x41, 0x0e, 16}});
+    writer.functions[last].instructions = {0x07, 16}; // nobody called it
+    target.os = OperatingSystem::linux_os;
+    target.architecture = Architecture::x64;
+    managed = CodeRange{code(method), code(method) + 0x100};
+  }
+
+  static Address code(Place place, u64 offset = 0) {
+    return module_base + EhFrameWriter::code_at + 0x100 * place + offset;
+  }
+  // From the innermost frame's on: a return address every other word.
+  void call(std::initializer_list<Address> returns) {
+    Address at = stack_low + 0x1000;
+    for (Address one : returns) {
+      word(at + 8) = one;
+      at += 16;
+    }
+  }
+  u64 &word(Address at) { return words_[(at - stack_low) / 8]; }
+
+  WalkedStack walk(Address ip, Address sp = stack_low + 0x1000) {
+    image_ = writer.image();
+    const Bytes image = Bytes(image_).first(has_tables ? image_.size() : EhFrameWriter::frames_at);
+    target.memory = Memory(Format{}, {{module_base, image}, {stack_low, std::as_bytes(std::span(words_))}});
+    Module module;
+    module.path = "/app/shop";
+    module.base = module_base;
+    module.extents = {{module_base, module_base + image_.size(), 0}};
+    target.modules = {module};
+    Thread thread;
+    thread.id = 7;
+    thread.instruction_pointer = ip;
+    thread.stack_pointer = sp;
+    thread.registers.resize(27);
+    thread.registers[16] = ip;
+    thread.registers[19] = sp;
+    target.threads = {thread};
+    ThreadData data;
+    data.address = 0x1234;
+    data.os_id = 7;
+    NativeAotStacks walk(target, managed);
+    if (!debug_frame.empty())
+      walk.use_debug_frame(DebugFrame(debug_frame, module_base, Format{}, nullptr));
+    return walk.walk(data);
+  }
+
+  Target target;
+  EhFrameWriter writer;
+  std::optional<CodeRange> managed;
+  std::vector<std::byte> debug_frame;
+  bool has_tables = true;
+
+private:
+  std::vector<u64> words_;
+  std::vector<std::byte> image_;
+};
+
+TEST(NativeAotStacks, MethodsAndNativeFunctionsUpToTheEnd) {
+  Scene scene;
+  // A call may be the last instruction of its function.
+  scene.call({Scene::code(Scene::method, 0x100), Scene::code(Scene::native, 0x20), Scene::code(Scene::last, 0x30)});
+  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+  EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+  EXPECT_FALSE(walked.are_references_known);
+  EXPECT_EQ(walked.thread, 0x1234u);
+  ASSERT_EQ(walked.frames.size(), 4u);
+  const StackFrame &method = walked.frames[1];
+  EXPECT_EQ(method.kind, StackFrame::Kind::method);
+  EXPECT_EQ(method.method_desc, Scene::code(Scene::method));
+  EXPECT_EQ(method.code_offset, 0x100u);
+  EXPECT_EQ(method.ip, Scene::code(Scene::method, 0x100));
+  EXPECT_EQ(method.sp, stack_low + 0x1010);
+  EXPECT_TRUE(walked.frames[0].is_active);
+  for (u64 i : {0, 2, 3}) {
+    EXPECT_EQ(walked.frames[i].kind, StackFrame::Kind::native) << i;
+    EXPECT_EQ(walked.frames[i].method_desc, 0u);
+    EXPECT_EQ(walked.frames[i].is_active, i == 0);
+  }
+}
+
+TEST(NativeAotStacks, WhereManagedCodeLiesMayNotBeKnown) {
+  Scene scene;
+  scene.managed.reset();
+  scene.call({Scene::code(Scene::method, 0x10), Scene::code(Scene::last, 0x30)});
+  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+  EXPECT_TRUE(walked.is_complete());
+  EXPECT_EQ(walked.frames[1].kind, StackFrame::Kind::native);
+}
+
+TEST(NativeAotStacks, AThreadMayStandAtTheBeginningOfAMethod) {
+  Scene scene;
+  scene.word(stack_low + 0x1000) = Scene::code(Scene::last, 0x30);
+  const WalkedStack walked = scene.walk(Scene::code(Scene::method));
+  EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+  ASSERT_EQ(walked.frames.size(), 2u);
+  EXPECT_EQ(walked.frames[0].code_offset, 0u);
+}
+
+TEST(NativeAotStacks, DeepRecursion) {
+  Scene scene;
+  for (Address at = stack_low + 0x1008; at < stack_top - 16; at += 16)
+    scene.word(at) = Scene::code(Scene::method, 0x40);
+  scene.word(stack_top - 8) = Scene::code(Scene::last, 0x30);
+  const WalkedStack walked = scene.walk(Scene::code(Scene::method, 0x40));
+  EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+  EXPECT_EQ(walked.frames.size(), (stack_top - stack_low - 0x1000) / 16 + 1);
+}
+
+// The kernel's frame says where the thread was interrupted: at the first instruction of a function, whose predecessor
+// has other rules.
+TEST(NativeAotStacks, ThroughAHandlerOfASignal) {
+  Scene scene;
+  scene.writer.augmentation = "zRS";
+  scene.writer.functions = {{EhFrameWriter::code_at + 0x100 * Scene::signal_return,
+                             0x100,
+                             {0x0f, 3, 0x77, 0x00, 0x06, 0x10, 16, 2, 0x77, 0x08}}};
+  EhFrameWriter others;
+  others.functions = {{EhFrameWriter::code_at + 0x100 * Scene::method, 0x100, {0x41, 0x0e, 16}},
+                      {EhFrameWriter::code_at + 0x100 * Scene::last, 0x100, {0x07, 16}}};
+  scene.debug_frame = others.debug_frame();
+  const Address handler_sp = stack_low + 0x1000, interrupted_sp = stack_low + 0x800;
+  scene.word(handler_sp) = interrupted_sp;
+  scene.word(handler_sp + 8) = Scene::code(Scene::method);
+  scene.word(interrupted_sp) = Scene::code(Scene::last, 0x30);
+  const WalkedStack walked = scene.walk(Scene::code(Scene::signal_return), handler_sp);
+  EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+  ASSERT_EQ(walked.frames.size(), 3u);
+  EXPECT_TRUE(walked.frames[1].is_active);
+  EXPECT_EQ(walked.frames[1].sp, interrupted_sp);
+  EXPECT_EQ(walked.frames[1].code_offset, 0u);
+}
+
+TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
+  auto why = [](Scene &scene, Address ip) { return scene.walk(ip).why_not; };
+  Scene cut;
+  cut.has_tables = false;
+  EXPECT_EQ(why(cut, Scene::code(Scene::first, 0x10)),
+            "how functions of shop are left is not in this dump: give the folder of that file with --modules");
+  EXPECT_EQ(cut.walk(Scene::code(Scene::method, 0x10)).frames.size(), 1u);
+  Scene nowhere;
+  EXPECT_EQ(why(nowhere, 0x999), "no module lies at 0x999");
+  EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module holds that place: shop+0x900");
+  Scene off_stack;
+  EXPECT_EQ(off_stack.walk(Scene::code(Scene::first, 0x10), stack_top - 8).why_not,
+            "memory at 0x780000 is not in this dump");
+  Scene no_registers;
+  no_registers.target.architecture = Architecture::s390x;
+  EXPECT_EQ(why(no_registers, 0), "native code of this system is not understood");
+  Scene windows;
+  windows.target.os = OperatingSystem::windows;
+  EXPECT_EQ(why(windows, 0), "native code of this system is not understood");
+}
+
+TEST(NativeAotStacks, ACircleEnds) {
+  Scene scene;
+  // The CFA is rsp itself.
+  scene.writer.functions[Scene::first].instructions = {0x0e, 0, 0x90, 0};
+  scene.word(stack_low + 0x1000) = Scene::code(Scene::first, 0x20);
+  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x20));
+  EXPECT_FALSE(walked.is_complete());
+  EXPECT_EQ(walked.frames.size(), 1u);
+}
+
+TEST(NativeAotStacks, ADebugFileTellsOfFunctionsThatTheModuleLeavesOut) {
+  Scene scene;
+  scene.writer.functions.erase(scene.writer.functions.begin() + Scene::native);
+  scene.call({Scene::code(Scene::native, 0x20), Scene::code(Scene::last, 0x30)});
+  EXPECT_EQ(scene.walk(Scene::code(Scene::first, 0x10)).frames.size(), 2u);
+  EhFrameWriter whole;
+  whole.functions = {{EhFrameWriter::code_at + 0x100 * Scene::native, 0x100, {0x41, 0x0e, 16}}};
+  scene.debug_frame = whole.debug_frame();
+  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+  EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+  EXPECT_EQ(walked.frames.size(), 3u);
+}
+
+} // namespace
+} // namespace dnheap::test
