@@ -29,6 +29,20 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names,
      .plan = plan_stat,
      .answer = answer_stat},
+    {.name = "account",
+     .question = "where is all of the process's memory?",
+     .details =
+         "Every mapped byte of the process in exactly one class, so that they add up: the heap (objects, what is free "
+         "between them, what the GC keeps empty), the runtime's own, malloc by its arenas, stacks, files, and what "
+         "nothing explains. --live (or --dead) tells live objects from dead ones, which takes a pass over the graph. "
+         "Of a live process also how much of each is resident or swapped out; where pages hold several classes, at "
+         "least and at most. -v shows malloc's arenas and what was not identified.",
+     .takes = {Takes::life},
+     .tables = {"account", "arenas", "not_identified"},
+     .parts = contexts | segments | gc,
+     .plan = plan_account,
+     .answer = answer_account,
+     .reads_objects_only = true},
     {.name = "segments",
      .question = "where does the heap lie?",
      .details = "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, "
@@ -224,7 +238,8 @@ constexpr Verb all_verbs[] = {
      .question = "can it be made small enough to send?",
      .details = "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all "
                 "objects, types and their names, handles, statics, stacks in use, and what the runtime says of itself. "
-                "Every verb answers the same on it, without the files that --modules names, too.\n--no-values blanks "
+                "Every verb but account answers the same on it, without the files that --modules names, too.\n"
+                "--no-values blanks "
                 "contents: strings, numbers and whatever else on the heap is no reference, all words on stacks and in "
                 "registers but pointers, environment variables and the command line; outside heap and stacks all that "
                 "dnheap did not read. What remains: names of types, fields, methods and files, addresses, sizes, "

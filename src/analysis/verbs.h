@@ -9,6 +9,7 @@ namespace dnheap {
 inline constexpr AnswerParts gc_answer_parts = {AnswerPart::gc, AnswerPart::contexts, AnswerPart::thread_ids};
 
 report::Answer answer_stat(Snapshot &snapshot, const Question &question);
+report::Answer answer_account(Snapshot &snapshot, const Question &question);
 report::Answer answer_show(Snapshot &snapshot, const Question &question);
 report::Answer answer_path(Snapshot &snapshot, const Question &question);
 report::Answer answer_retained(Snapshot &snapshot, const Question &question);
@@ -26,6 +27,7 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
+Plan plan_account(const Question &question);
 Plan plan_stat(const Question &question);
 Plan plan_objects(const Question &question);
 Plan plan_show(const Question &question);

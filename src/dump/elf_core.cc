@@ -107,6 +107,17 @@ private:
   std::vector<std::pair<Address, Address>> mapped_;
 };
 
+Mapping mapping_of(const ElfSegment &segment, u64 in_file) {
+  Mapping out;
+  out.start = segment.address;
+  out.stored_end = add_clamped(segment.address, in_file);
+  out.end = std::max(out.stored_end, add_clamped(segment.address, segment.memory_size));
+  out.readable = segment.flags & elf::flag_read;
+  out.writable = segment.flags & elf::flag_write;
+  out.executable = segment.flags & elf::flag_execute;
+  return out;
+}
+
 // Lays out the memory, and records what the segments promise but the file does not hold.
 void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes file,
                  std::span<const MappedExtent> files, Target &target) {
@@ -114,6 +125,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   ranges.reserve(segments.size());
   Reserved reserved(files);
   u64 loads = 0, cut = 0, cut_bytes = 0, claimed = 0, given = 0, whole = 0, repeated = 0;
+  target.mappings.reserve(segments.size());
   for (const ElfSegment &segment : segments) {
     if (segment.type != elf::segment_load || (segment.memory_size == 0 && segment.file_size == 0))
       continue;
@@ -128,9 +140,12 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
     }
     claimed += in_file;
     Bytes content = in_file ? file.subspan(segment.offset, in_file) : Bytes{};
+    Mapping &mapping = target.mappings.emplace_back(mapping_of(segment, in_file));
     if (target.dump_kind == "gcore" && reserved.is(segment, content)) {
       target.absent.push_back({segment.address, add_clamped(segment.address, segment.memory_size),
                                "reserved, not accessible (gcore writes it as zeros)"});
+      mapping.readable = false;
+      mapping.stored_end = mapping.start;
       continue;
     }
     if (in_file)
@@ -169,6 +184,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
                     count_text(repeated), count_text(loads)));
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
+  std::stable_sort(target.mappings.begin(), target.mappings.end(),
+                   [](const Mapping &a, const Mapping &b) { return a.start < b.start; });
   target.memory = Memory(format, std::move(ranges));
   if (target.architecture == Architecture::arm64)
     target.memory.ignore_top_byte();

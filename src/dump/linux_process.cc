@@ -75,8 +75,8 @@ std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
                        at = number(offset, 16);
     if (!start || !end || !at || *start >= *end || (!out.empty() && *start < out.back().end))
       continue;
-    out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', *at, device_number(device),
-                   number(inode, 10).value_or(0), line});
+    out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', rights[2] == 'x', rights[3] == 's', *at,
+                   device_number(device), number(inode, 10).value_or(0), line});
   }
   return out;
 }
@@ -140,6 +140,8 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
                             !mapping.path.starts_with("/dev/zero");
     if (is_file && !is_memory)
       files.push_back({mapping.path, {mapping.start, mapping.end, mapping.file_offset}});
+    target_->mappings.push_back({mapping.start, mapping.end, mapping.end, mapping.readable, mapping.writable,
+                                 mapping.executable, mapping.is_shared, std::string(mapping.path)});
     if (!mapping.readable || is_special || mapping.path.starts_with("[v"))
       continue;
     LiveMemory::Stretch stretch{mapping.start, mapping.end, {}, mapping.file_offset, !is_file};
@@ -171,6 +173,35 @@ void LinuxProcess::read_threads(u64 pid) {
     read_registers(thread, registers, machine_, target_->format());
     target_->threads.push_back(std::move(thread));
   }
+}
+
+std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident() const {
+  if (released_)
+    return std::nullopt;
+  constexpr u64 most_at_once = 1 << 16;
+  const u64 size = page_size();
+  const ProcessMemory process(pid_);
+  std::vector<std::pair<Address, Address>> out;
+  std::vector<ProcessMemory::Page> pages;
+  const std::string text = process_text(pid_, "maps").value_or("");
+  for (const ProcessMapping &mapping : parse_process_maps(text)) {
+    if (!mapping.readable && !mapping.writable && !mapping.executable)
+      continue;
+    for (Address at = mapping.start; at < mapping.end; at += pages.size() * size) {
+      pages.resize(std::min(most_at_once, (mapping.end - at + size - 1) / size));
+      process.find_pages(at, pages);
+      for (u64 i = 0; i < pages.size(); ++i) {
+        if (pages[i] == ProcessMemory::Page::absent)
+          continue;
+        const Address page = at + i * size;
+        if (!out.empty() && out.back().second == page)
+          out.back().second += size;
+        else
+          out.emplace_back(page, page + size);
+      }
+    }
+  }
+  return out;
 }
 
 void LinuxProcess::copy(unsigned threads, const Watch &watch) {

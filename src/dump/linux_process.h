@@ -26,6 +26,9 @@ public:
   std::unique_ptr<Target> take_target() { return std::move(target_); }
   const std::shared_ptr<LiveMemory> &memory() const { return memory_; }
   u64 pid() const { return pid_; }
+  // Which pages of the accessible mappings have memory of their own or a file's, by address; nullopt once it goes on.
+  // Reads 8 bytes per page.
+  std::optional<std::vector<std::pair<Address, Address>>> resident() const;
   // Copies all of its memory, and lets it go on.
   void copy(unsigned threads, const Watch &watch);
   bool is_copied() const { return copied_; }
@@ -51,9 +54,9 @@ private:
 // A line of /proc/PID/maps.
 struct ProcessMapping {
   Address start = 0, end = 0;
-  bool readable = false, writable = false;
+  bool readable = false, writable = false, executable = false, is_shared = false;
   u64 file_offset = 0, device = 0, inode = 0; // device: as stat() has it
-  std::string_view path;                      // of a file: begins with a slash
+  std::string_view path;                      // of a file: begins with a slash; else "", "[heap]" and the like
 };
 // By address; what does not look like such a line, or begins before the one before it ends, is left out. The paths
 // point into `text`.

@@ -283,6 +283,8 @@ private:
     Address end = add_clamped(start, size), known = add_clamped(start, there);
     if (there)
       ranges_.push_back({start, file_.subspan(place, known - start)});
+    if (start < end)
+      target_.mappings.push_back({start, end, known});
     if (known < end) {
       ++cut_;
       cut_bytes_ = add_clamped(cut_bytes_, end - known);
@@ -315,6 +317,8 @@ private:
                                           count_text(repeated_)));
     std::sort(target_.absent.begin(), target_.absent.end(),
               [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
+    std::stable_sort(target_.mappings.begin(), target_.mappings.end(),
+                     [](const Mapping &a, const Mapping &b) { return a.start < b.start; });
     target_.memory = Memory(format_, std::move(ranges_));
     if (target_.architecture == Architecture::arm64 && target_.os != OperatingSystem::windows)
       target_.memory.ignore_top_byte();

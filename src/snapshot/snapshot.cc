@@ -115,6 +115,10 @@ void Snapshot::release_process() {
     process_->release();
 }
 
+std::optional<std::vector<std::pair<Address, Address>>> Snapshot::resident() const {
+  return process_ ? process_->resident() : std::nullopt;
+}
+
 std::optional<double> Snapshot::pause_seconds() const { return process_ ? process_->pause_seconds() : std::nullopt; }
 
 // For questions that look at objects in any order. Never more than there is room for: the process, and whatever shares

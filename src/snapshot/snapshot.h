@@ -58,6 +58,9 @@ public:
   bool is_pausing() const;
   // Lets it go on. What was not read of it until then is unknown from now on.
   void release_process();
+  // Of a live process, until it goes on: which pages have memory, swapped out or not, as [start, end) by address. Reads
+  // 8 bytes per page that is mapped. Nullopt for dumps.
+  std::optional<std::vector<std::pair<Address, Address>>> resident() const;
   // How long it stood still; nullopt for dumps, and without a pause.
   std::optional<double> pause_seconds() const;
   // Was any of the target's memory lost since it was mapped (base/mapping_faults.h)? Then nothing is worked out any

@@ -1,6 +1,7 @@
 // Target: one process seen from outside, whatever it came from: memory, format, modules, threads, and the record of
 // where each part came from. Openers (dump/) fill it; nothing above knows which container it was.
 #pragma once
+#include "target/mapping.h"
 #include "target/memory.h"
 
 #include <array>
@@ -100,6 +101,9 @@ struct Target {
   std::optional<CrashSignal> crash; // nothing: it went on, or the container does not say
   std::map<u64, u64> auxv;          // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;
+  // What was mapped, as far as the container tells; sorted by start. Files' mappings of which nothing was written may
+  // be in `modules` only. Empty: the container has ranges of bytes, and says no more.
+  std::vector<Mapping> mappings;
   std::vector<Provenance> provenance;
   bool is_doubtful = false;             // some bytes may be wrong without showing it: no answer is complete
   std::string advice;                   // what to do when the target proves unreadable, where the opener knows

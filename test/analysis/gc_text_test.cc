@@ -64,8 +64,9 @@ TEST(GcText, IsEnoughForEveryVerb) {
     EXPECT_EQ(text->live().stages[0].objects, 4u);
     for (const Verb &verb : verbs()) {
       if (!verb.answer || verb.makes_file || std::string_view(verb.name) == "contract" ||
-          std::string_view(verb.name) == "info" || std::string_view(verb.name) == "gc")
-        continue; // what these say of the descriptor itself differs
+          std::string_view(verb.name) == "info" || std::string_view(verb.name) == "gc" ||
+          std::string_view(verb.name) == "account")
+        continue; // what these say of the descriptor itself, and of what only gc shows, differs
       Question question;
       question.target = "synthetic.core";
       question.subject = verb.subject && !verb.subject.is_optional ? hex(held) : "";

@@ -203,6 +203,14 @@ TEST(ElfCore, MissingPartsAreAbsentWithTheirReason) {
     EXPECT_EQ(core->absent[1].end, 0x31000u);
     EXPECT_EQ(core->absent[1].reason, "not in the core (p_filesz 0)");
     EXPECT_TRUE(core->notes.empty());
+    // What was mapped is known all the same.
+    ASSERT_EQ(core->mappings.size(), 2u);
+    EXPECT_EQ(core->mappings[0].start, 0x10000u);
+    EXPECT_EQ(core->mappings[0].stored_end, 0x10100u);
+    EXPECT_EQ(core->mappings[0].end, 0x10300u);
+    EXPECT_TRUE(core->mappings[0].writable && !core->mappings[0].executable);
+    EXPECT_EQ(core->mappings[1].stored_end, 0x30000u);
+    EXPECT_EQ(core->mappings[1].end, 0x31000u);
   }
 }
 
@@ -393,6 +401,12 @@ TEST(ElfCore, WhatGcoreWritesForReservedMemoryIsNoMemory) {
       ASSERT_TRUE(core.target) << core.error;
       EXPECT_EQ(core->memory.try_load<u8>(0x10000).has_value(), !gcore);
       EXPECT_EQ(core->memory.try_load<u8>(0x4000000).has_value(), !gcore);
+      ASSERT_EQ(core->mappings.size(), 5u);
+      for (u64 i : {0, 4}) {
+        EXPECT_EQ(core->mappings[i].is_accessible(), !gcore);
+        EXPECT_EQ(core->mappings[i].stored_end == core->mappings[i].start, gcore);
+      }
+      EXPECT_TRUE(core->mappings[1].is_accessible());
       for (Address kept : {0x20000, 0x30000, 0x40000})
         EXPECT_EQ(core->memory.try_load<u8>(kept), 0) << kept;
       if (gcore) {

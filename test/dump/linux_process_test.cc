@@ -21,6 +21,7 @@ TEST(ProcessMaps, Lines) {
   EXPECT_EQ(found[0].end, 0x55d0c0a02000u);
   EXPECT_TRUE(found[0].readable);
   EXPECT_FALSE(found[0].writable);
+  EXPECT_FALSE(found[0].executable || found[0].is_shared);
   EXPECT_EQ(found[0].file_offset, 0x1000u);
   EXPECT_EQ(found[0].inode, 42u);
   EXPECT_EQ(found[0].device, device_of(8, 1));
@@ -28,6 +29,7 @@ TEST(ProcessMaps, Lines) {
   EXPECT_TRUE(found[1].writable);
   EXPECT_EQ(found[1].path, "");
   EXPECT_FALSE(found[2].readable);
+  EXPECT_TRUE(found[2].executable);
   EXPECT_EQ(found[2].path, "[vsyscall]");
 }
 
@@ -63,6 +65,35 @@ TEST(LinuxProcess, IsATarget) {
   std::optional<u8> behind = memory.try_load<u8>(child.pattern() + 3 * ChildProcess::page + 5);
   ASSERT_TRUE(behind);
   EXPECT_EQ(std::byte{*behind}, ChildProcess::pattern_at(3 * ChildProcess::page + 5));
+}
+
+TEST(LinuxProcess, SaysWhatIsMappedAndWhatIsResident) {
+  ChildProcess child(1);
+  LinuxProcess process(child.pid(), {});
+  std::unique_ptr<Target> target = process.take_target();
+  u64 mapped = 0;
+  Address end = 0;
+  for (const Mapping &mapping : target->mappings) {
+    EXPECT_GE(mapping.start, end);
+    end = mapping.end;
+    mapped += mapping.end - mapping.start;
+  }
+  auto holds = [](const auto &stretches, Address at) {
+    return std::any_of(stretches.begin(), stretches.end(),
+                       [&](const auto &one) { return at >= one.first && at < one.second; });
+  };
+  const auto pages = process.resident();
+  ASSERT_TRUE(pages);
+  u64 resident = 0;
+  for (auto [from, until] : *pages)
+    resident += until - from;
+  EXPECT_GT(resident, 0u);
+  EXPECT_LT(resident, mapped);
+  EXPECT_TRUE(holds(*pages, child.pattern()));
+  EXPECT_TRUE(holds(*pages, target->threads[0].stack_pointer));
+  EXPECT_FALSE(holds(*pages, child.pattern() + 2 * ChildProcess::page)) << "not accessible";
+  process.release();
+  EXPECT_FALSE(process.resident()) << "would be of another moment";
 }
 
 TEST(LinuxProcess, AfterReleaseThereIsWhatWasRead) {

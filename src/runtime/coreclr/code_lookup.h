@@ -15,6 +15,7 @@ public:
 
   // What the target does not say, without which no code is found at all; empty: nothing.
   const std::string &why_not() const { return why_not_; }
+  const RangeSectionMap &map() const { return map_; }
 
   // Nullopt: no managed method's code lies there. Throws Error that says what the dump lacks where that cannot be told.
   std::optional<CodeBlock> find(Address ip) const;

@@ -1,0 +1,41 @@
+// WordWindow: pointer-sized words and bytes of a target's memory, mostly in the order of their addresses: a look at
+// what malloc wrote between its blocks. Of a dump a step is a few loads; of a live process, whose memory it does not
+// keep, 256 KiB are copied at a time. Nothing is noted in a ReadRecord. For one thread.
+#pragma once
+#include "target/memory.h"
+
+#include <vector>
+
+namespace dnheap {
+
+class WordWindow {
+public:
+  explicit WordWindow(const Memory &memory) : memory_(&memory) {}
+
+  // Nullopt: not known.
+  std::optional<u64> word(Address address) {
+    const u64 size = memory_->format().pointer_size;
+    if (address - start_ < bytes_.size() && bytes_.size() - (address - start_) >= size)
+      return load_pointer(bytes_.data() + (address - start_), memory_->format());
+    return move_to(address) >= size ? std::optional(load_pointer(bytes_.data(), memory_->format())) : std::nullopt;
+  }
+
+private:
+  u64 move_to(Address address) {
+    constexpr u64 most = 256 << 10;
+    start_ = address;
+    bytes_ = memory_->place(address, most);
+    if (memory_->is_here(bytes_))
+      return bytes_.size();
+    copy_.resize(bytes_.size());
+    bytes_ = Bytes(copy_).first(memory_->copy(bytes_, copy_.data()));
+    return bytes_.size();
+  }
+
+  const Memory *memory_;
+  Address start_ = 0;
+  Bytes bytes_;
+  std::vector<std::byte> copy_;
+};
+
+} // namespace dnheap

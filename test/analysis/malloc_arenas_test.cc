@@ -1,0 +1,143 @@
+// malloc's arenas and their chunks, against what was written; and what is no sound arena.
+#include "analysis/malloc_arenas.h"
+#include "support/malloc_writer.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace dnheap::test {
+namespace {
+
+using Use = MallocWriter::Use;
+
+void add_chunks(MallocWriter &malloc, u64 seed, u32 count) {
+  std::mt19937_64 random(seed);
+  std::vector<bool> last_was_free(malloc.heaps.size());
+  for (u32 i = 0; i < count; ++i) {
+    const u32 heap = static_cast<u32>(random() % malloc.heaps.size());
+    Use use = static_cast<Use>(random() % 4);
+    if (use == Use::free && last_was_free[heap])
+      use = Use::used; // two free neighbours would be one
+    last_was_free[heap] = use == Use::free;
+    const u64 size = use == Use::fast ? 32 + 16 * (random() % 7) : 32 + 16 * (random() % 60);
+    malloc.chunk(heap, size, use);
+  }
+  for (u32 heap = 0; heap < malloc.heaps.size(); ++heap) // what lies in front of the top is in use
+    malloc.chunk(heap, 64, Use::used);
+}
+
+void expect_sums(const MallocArenas &found, const MallocWriter &malloc, bool has_lists = true) {
+  ASSERT_EQ(found.heaps.size(), malloc.heaps.size());
+  for (const MallocHeap &heap : found.heaps) {
+    u32 which = 0;
+    while (malloc.heaps[which].address() != heap.start)
+      ASSERT_LT(++which, malloc.heaps.size());
+    const MallocSums &sums = malloc.sums[which];
+    SCOPED_TRACE("heap " + std::to_string(which));
+    EXPECT_TRUE(heap.is_whole);
+    EXPECT_EQ(heap.end, malloc.heaps[which].end());
+    EXPECT_EQ(heap.free, sums.free);
+    EXPECT_EQ(heap.top, sums.top);
+    EXPECT_EQ(heap.in_use + heap.cached, sums.in_use + sums.cached);
+    EXPECT_EQ(heap.in_use + heap.cached + heap.free + heap.top, heap.end - heap.start);
+    if (has_lists) {
+      EXPECT_EQ(heap.in_use, sums.in_use);
+    }
+  }
+}
+
+TEST(MallocArenas, AreReadAsTheyWereWritten) {
+  for (u32 others : {0, 1, 3})
+    for (u64 seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(std::to_string(others) + " other heaps, seed " + std::to_string(seed));
+      MallocWriter malloc(others);
+      add_chunks(malloc, seed, 400);
+      const std::unique_ptr<Target> target = malloc.target();
+      const MallocArenas found = find_malloc_arenas(*target);
+      EXPECT_EQ(found.problems, std::vector<std::string>{});
+      ASSERT_EQ(found.arenas.size(), others ? 2u : 1u);
+      EXPECT_TRUE(found.arenas[0].is_main);
+      EXPECT_EQ(found.arenas[0].address, malloc.main_arena);
+      expect_sums(found, malloc);
+      u64 cached = 0;
+      for (const MallocSums &sums : malloc.sums)
+        cached += sums.cached;
+      EXPECT_GT(cached, 0u);
+    }
+}
+
+// A dump that holds only heaps: the arenas are found by their shape. Lists of small chunks are then not known of the
+// main one.
+TEST(MallocArenas, AreFoundWithoutLibcsData) {
+  MallocWriter malloc(2);
+  malloc.chunk(0, 0x290, Use::used);
+  add_chunks(malloc, 7, 600);
+  const MallocArenas found = find_malloc_arenas(*malloc.target(false));
+  ASSERT_EQ(found.arenas.size(), 2u);
+  EXPECT_EQ(found.arenas[0].address, 0u);
+  EXPECT_EQ(found.arenas[1].address, malloc.other_arena);
+  expect_sums(found, malloc, false);
+}
+
+TEST(MallocArenas, BlocksMappedByThemselves) {
+  MallocWriter malloc;
+  add_chunks(malloc, 3, 50);
+  constexpr Address first = 0x7d0000000000;
+  malloc.large_block(first, 40 * 4096);
+  malloc.large_block(first + 40 * 4096, 256 * 4096); // one mapping, perhaps
+  const std::unique_ptr<Target> target = malloc.target();
+  const MallocArenas found = find_malloc_arenas(*target);
+  EXPECT_EQ(found.large_blocks, 2u);
+  EXPECT_EQ(found.large_bytes, 296u * 4096);
+  const std::vector<MallocBlock> blocks = find_large_blocks(target->memory, first, first + 296 * 4096);
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].end, first + 40 * 4096);
+  EXPECT_EQ(blocks[1].end, first + 296 * 4096);
+  // One that would reach beyond what nobody claims is none.
+  EXPECT_EQ(find_large_blocks(target->memory, first, first + 295 * 4096).size(), 1u);
+}
+
+// Any word of what malloc keeps replaced by any other: sums never exceed what is there, and the reader comes back.
+TEST(MallocArenas, DamagedOnesAreCountedAsFarAsTheyAreSound) {
+  for (u64 seed = 1; seed <= 300; ++seed) {
+    std::mt19937_64 random(seed);
+    MallocWriter malloc(2);
+    add_chunks(malloc, seed, 60);
+    malloc.target();
+    const u64 values[] = {0,
+                          1,
+                          8,
+                          ~u64{0},
+                          0x31,
+                          MallocWriter::sbrk_base,
+                          malloc.main_arena,
+                          malloc.other_arena,
+                          MallocWriter::other_heaps,
+                          random()};
+    for (int i = 0; i < 3; ++i) {
+      Block &block = random() % 2 ? malloc.libc_data : malloc.heaps[random() % malloc.heaps.size()];
+      const u64 words = std::min<u64>(block.bytes().size(), 4096) / 8;
+      block.put(block.address() + 8 * (random() % words), values[random() % std::size(values)], 8);
+    }
+    const std::unique_ptr<Target> target = malloc.target();
+    const MallocArenas found = find_malloc_arenas(*target);
+    for (const MallocHeap &heap : found.heaps) {
+      EXPECT_LE(heap.in_use + heap.cached + heap.free + heap.top, heap.end - heap.start) << "seed " << seed;
+      EXPECT_LT(heap.arena, found.arenas.size());
+    }
+  }
+}
+
+TEST(MallocArenas, OtherAllocatorsAreNamed) {
+  Target target;
+  for (const char *path :
+       {"/usr/lib/libjemalloc.so.2", "/lib/ld-musl-x86_64.so.1", "/app/libmimalloc.so", "/lib/libm.so.6"}) {
+    Module module;
+    module.path = path;
+    target.modules.push_back(module);
+  }
+  EXPECT_EQ(other_allocators(target), (std::vector<std::string>{"jemalloc", "musl", "mimalloc"}));
+}
+
+} // namespace
+} // namespace dnheap::test
