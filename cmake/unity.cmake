@@ -47,6 +47,9 @@ function(unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage) # it minds anonymous namespaces of what is no main file
+    # g++ stops inlining in a unit above this size (10,000 instructions) once it has grown by 40 %: the hot loops of ten files that
+    # share a unit lost 5 % by that.
+    target_compile_options(${target} PRIVATE --param=large-unit-insns=200000)
   endif()
 endfunction()
 

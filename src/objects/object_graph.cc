@@ -42,7 +42,7 @@ private:
     u64 place;
     u32 source;
   };
-  void take_oldest() {
+  [[gnu::always_inline]] void take_oldest() {
     const Waiting &reference = waiting_[begin_++ % waiting_.size()];
     ObjectId target = index_.at_place(reference.place);
     if (target == no_object) {

@@ -42,8 +42,9 @@ public:
   explicit ReferenceReader(const References &references)
       : references_(references), format_(references.format()), table_(references.types().table()) {}
 
-  // False: no object of a known type lies there. `bytes`: from the object to the end of its range.
-  bool open(Address address, Bytes bytes, OpenedObject &out) {
+  // False: no object of a known type lies there. `bytes`: from the object to the end of its range. Inlined by force:
+  // where one file calls it in several loops, compilers would not.
+  [[gnu::always_inline]] bool open(Address address, Bytes bytes, OpenedObject &out) {
     if (bytes.size() < smallest_object(format_))
       return false;
     const TypeRow *row = table_.find(method_table_in(load_pointer(bytes.data(), format_), format_));
@@ -56,7 +57,9 @@ public:
     out = {address, bytes.data(), size, TypeId(row->id), &references_.types()[TypeId(row->id)]};
     return true;
   }
-  bool open(Address address, OpenedObject &out) { return open(address, references_.bytes().from(address), out); }
+  [[gnu::always_inline]] bool open(Address address, OpenedObject &out) {
+    return open(address, references_.bytes().from(address), out);
+  }
 
   // visit(target) for each reference that is not null; the hidden ones last.
   template <class Visit> void for_each(const OpenedObject &object, Visit &&visit) const {
