@@ -3,6 +3,7 @@
 #include "runtime/layout/coreclr/dac_table.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dnheap {
 
@@ -44,16 +45,22 @@ void derive_thread_id(Derivation &d, std::span<const ThreadData> all, Address gc
     return;
   const std::vector<Address> threads = living(all);
   const std::vector<Address> maps = threads.empty() ? threads : maps_of(d, gc_variable);
-  auto leads_back = [&](Address map, Address thread, i64 x) {
-    u32 id = d.memory.try_load<u32>(thread + u64(x)).value_or(0);
-    return id > 0 && id < most_ids && d.word(map + id * d.pointer_size) == thread;
+  // Two threads have two numbers. Asked first: there are a thousand maps to try, and hardly an offset that passes this.
+  auto numbered = [&](i64 x) {
+    std::map<u32, Address> out;
+    for (Address thread : threads)
+      if (u32 id = d.memory.try_load<u32>(thread + u64(x)).value_or(0); id > 0 && id < most_ids)
+        out.try_emplace(id, thread);
+    return out;
   };
+  auto most = [&](u64 count) { return 2 * count > threads.size(); };
   auto passes = [&](i64 x) -> Verdict {
-    return std::any_of(maps.begin(), maps.end(), [&](Address map) {
-      auto there =
-          std::count_if(threads.begin(), threads.end(), [&](Address thread) { return leads_back(map, thread, x); });
-      return 2 * static_cast<u64>(there) > threads.size();
-    });
+    const std::map<u32, Address> by_id = numbered(x);
+    return most(by_id.size()) && std::any_of(maps.begin(), maps.end(), [&](Address map) {
+             return most(static_cast<u64>(std::count_if(by_id.begin(), by_id.end(), [&](const auto &numbered) {
+               return d.word(map + numbered.first * d.pointer_size) == numbered.second;
+             })));
+           });
   };
   if (!maps.empty())
     d.choose(
