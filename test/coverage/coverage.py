@@ -8,6 +8,7 @@ import collections
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -16,12 +17,13 @@ SOURCES = PROJECT / "src"
 
 
 def gcov_name(build):
-    """gcov of the compiler that the build was made with: g++-12 → gcov-12."""
+    """gcov of the compiler that the build was made with."""
     compiler = re.search(r"^CMAKE_CXX_COMPILER:[A-Z]*=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
-    version = re.search(r"g\+\+(-[0-9]+)?$", compiler)
-    if not version:
+    name = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    if "Free Software Foundation" not in name:
         sys.exit(f"coverage.py: needs a build by g++, not by {compiler}")
-    return "gcov" + (version[1] or "")
+    version = subprocess.run([compiler, "-dumpversion"], check=True, capture_output=True, text=True).stdout.strip()
+    return next((gcov for gcov in (f"gcov-{version}", "gcov") if shutil.which(gcov)), "gcov")
 
 
 def merge(documents):
