@@ -9,10 +9,11 @@ dnheap must agree with ClrMD, slot by slot, and with what the program says of it
     optimised    all code is
     compiled     the program is compiled ahead of time, too
     composite    much of the framework is compiled into one image
-    debug        the program is compiled as for a debugger
+    debug        the program is compiled as for a debugger; its symbols are inside its .dll
     spin         threads stopped amid loops that never wait
     collect      threads that allocate while another one collects without end
     many         3,000 threads
+    symbols      the program's symbols are not where the compiler put them, but in a folder that --symbols names
 
 DUMP is heap, full or gcore (of which the witness knows no stacks: it looks at a full dump of the same process). Exit codes are
 those of matrix.py. Where ClrMD is known to be wrong, `ClrmdIsWrong` says why, and what proves it.
@@ -20,6 +21,7 @@ those of matrix.py. Where ClrMD is known to be wrong, `ClrmdIsWrong` says why, a
 import collections
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,13 +34,13 @@ import witness
 
 ARGUMENTS = {"tiered": ["idle", "unhandled"], "optimised": ["idle", "unhandled"], "debug": ["idle", "unhandled"],
              "compiled": ["idle", "unhandled"], "composite": ["idle", "unhandled"], "spin": ["spin"],
-             "collect": ["collect"], "many": ["many", "3000"]}
+             "collect": ["collect"], "many": ["many", "3000"], "symbols": ["idle"]}
 SETTINGS = {"optimised": {"DOTNET_TieredCompilation": "0"}}
 AT_REST = ("tiered", "optimised", "compiled", "composite", "debug", "many")  # nothing changes between two dumps
 ALL, HEAPS = ("heap", "full", "gcore"), ("wks", "svr")
 DUMPS = {"tiered": (HEAPS, ALL), "optimised": (HEAPS, ALL), "debug": (("wks",), ALL), "compiled": (("wks",), ALL),
          "composite": (("wks",), ("heap", "gcore")), "spin": (HEAPS, ("heap", "full")), "collect": (HEAPS, ("heap", "full")),
-         "many": (("wks",), ("heap",))}
+         "many": (("wks",), ("heap",)), "symbols": (("wks",), ("heap", "gcore"))}
 KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items() for major in (8, 9, 10) for gc in heaps for dump in dumps]
 SAMPLE = ["tiered:10:wks:heap", "optimised:8:svr:gcore", "spin:8:wks:full"]  # even a short run makes these
 
@@ -101,9 +103,9 @@ def short(names):
 class Found:
     """What dnheap says of one dump, by thread."""
 
-    def __init__(self, dnheap, dump):
+    def __init__(self, dnheap, dump, *options):
         self.threads = {row["os_id"]: row for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
-        stacks = matrix.answer(dnheap, "stack", dump, "--all", "--roots")
+        stacks = matrix.answer(dnheap, "stack", dump, "--all", "--roots", *options)
         self.frames, self.references = collections.defaultdict(list), collections.defaultdict(list)
         for row in stacks["tables"]["frames"]:
             self.frames[row["os_id"]].append(row)
@@ -187,8 +189,7 @@ def wanted_names(one):
 
 def lines(found, held, mode):
     """Each call that the program printed with file and line has them: those further out than the one that printed it, which
-    goes on meanwhile. Of optimised code one in a hundred may not: where code stands for no IL, .NET prints the line at which
-    the method begins."""
+    goes on meanwhile."""
     problems, told = [], 0
     for one in held:
         known = {(row["source"], row["line"]) for row in found.frames[one["os_id"]]}
@@ -199,8 +200,6 @@ def lines(found, held, mode):
             told += 1
             if (match[1], int(match[2])) not in known:
                 problems.append(f"{one['scenario']}: no frame of thread {one['os_id']} stands at {call}")
-    if mode != "debug" and len(problems) <= told / 100:
-        problems = []
     return problems if told > 100 or mode not in AT_REST or mode == "many" else problems + [f"only {told} lines were told"]
 
 
@@ -335,8 +334,41 @@ class ClrmdIsWrong:
         return self.of_frames(os_id) or self.lost_objects.get(os_id)
 
 
+def strangers_symbols(dnheap, major, gc, kind):
+    """Lines come from the symbols in a folder that --symbols names, whatever lies beside them there; not from those of another
+    build; and an answer without them says so."""
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="dnheap-stacks-") as folder:
+        folder = pathlib.Path(folder)
+        ours, strangers, wrong = folder / "program", folder / "symbols" / "of" / "stacks", folder / "wrong"
+        shutil.copytree(targets.build("stacks").parent, ours)
+        # Where the compiler put its symbols there must be none.
+        assembly = ours / "stacks.dll"
+        content = assembly.read_bytes()
+        assembly.write_bytes(content.replace(b"/release/stacks.pdb", b"/nowhere/stacks.pdb"))
+        if content == assembly.read_bytes():
+            return ["the path of the symbols is not in stacks.dll"]
+        with targets.Target("stacks", major, gc == "svr", "regions", ARGUMENTS["symbols"], assembly=assembly) as target:
+            time.sleep(1)
+            dump = dumped(target, kind, folder / "stacks.core")
+            held = target.truth["held"]
+        strangers.mkdir(parents=True)
+        wrong.mkdir()
+        (ours / "stacks.pdb").rename(strangers / "stacks.pdb")
+        shutil.copy(targets.build("zoo").parent / "zoo.pdb", wrong / "stacks.pdb")
+        for options in ((), ("--symbols", wrong)):
+            answer = matrix.answer(dnheap, "stack", dump, "--all", *options)
+            told = [row["source"] for row in answer["tables"]["frames"] if row["source"]]
+            problems += [f"with {options}: lines of {told[0]} though it has no symbols"] if told else []
+            problems += [] if any("stacks.dll" in note for note in answer["completeness"]["notes"]) else [f"with {options}: no note about stacks.dll"]
+        found = Found(dnheap, dump, "--symbols", folder / "symbols")
+        return problems + lines(found, held, "debug")
+
+
 def run(dnheap, mode, major, gc, kind):
     """All problems of one kind, in words."""
+    if mode == "symbols":
+        return strangers_symbols(dnheap, major, gc, kind)
     with tempfile.TemporaryDirectory(prefix="dnheap-stacks-") as folder:
         folder = pathlib.Path(folder)
         program = "stacks-debug" if mode == "debug" else "stacks"

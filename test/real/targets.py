@@ -99,7 +99,8 @@ def limits():
 class Target:
     """A running target program that has said its truth and waits."""
 
-    def __init__(self, program, major, server=False, gc="regions", arguments=(), settings=None, ahead=False, root=None):
+    def __init__(self, program, major, server=False, gc="regions", arguments=(), settings=None, ahead=False, root=None,
+                 assembly=None):
         self.major = major
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("DOTNET_", "COMPlus_"))}
@@ -110,7 +111,7 @@ class Target:
             environment["DOTNET_GCName"] = GC_LIBRARIES[gc]
         environment.update(settings or {})
         command = [root / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major], "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json",
-                   compiled(program, major) if ahead else build(program), *arguments]
+                   assembly or (compiled(program, major) if ahead else build(program)), *arguments]
         self.start(command, environment, f"{program} on .NET {major}")
 
     def start(self, command, environment, label):

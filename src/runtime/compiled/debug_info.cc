@@ -153,9 +153,9 @@ std::optional<u32> il_offset_at(std::span<const IlBoundary> boundaries, u64 nati
     if (!one.is_call && one.native_offset <= native_offset)
       found = &one;
   }
-  if (!found || found->il_offset == IlBoundary::none)
+  if (!found)
     return std::nullopt;
-  if (found->il_offset == IlBoundary::prolog)
+  if (found->il_offset == IlBoundary::prolog || found->il_offset == IlBoundary::none)
     return 0;
   return found->il_offset == IlBoundary::epilog ? last : found->il_offset;
 }

@@ -35,7 +35,9 @@ struct IlBoundary {
 // In the order of the code; empty: the method has none.
 ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place, std::vector<IlBoundary> &out);
 
-// The IL instruction that the code at an offset stands for, as debuggers tell it. Nullopt: of none.
+// The IL instruction that the code at an offset stands for, as the runtime's own stack traces tell it: code that stands
+// for none belongs to the method's first one (DebuggerJitInfo::MapNativeOffsetToIL). Nullopt: nothing is known of that
+// offset.
 std::optional<u32> il_offset_at(std::span<const IlBoundary> boundaries, u64 native_offset);
 
 } // namespace dnheap
