@@ -65,12 +65,12 @@ def main():
 
 def make(dump):
     """Runs the program and dumps it. Returns its truth."""
-    lay_out()
     try:
+        lay_out()
         command = ["setarch", "-R", FOLDER / "dotnet" / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[MAJOR],
                    "--runtimeconfig", FOLDER / "runtimeconfig.json", FOLDER / "demo.dll"]
         with subprocess.Popen([str(part) for part in command], env=SETTINGS, cwd=FOLDER, text=True, stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, preexec_fn=targets.small_stacks) as process:
+                              stdout=subprocess.PIPE, preexec_fn=targets.limits) as process:
             truth = json.loads(process.stdout.readline().removeprefix("TRUTH "))
             process.stdout.readline()
             createdump = runtimes.runtime(MAJOR) / "createdump"

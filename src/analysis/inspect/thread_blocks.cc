@@ -27,7 +27,7 @@ bool ThreadBlocks::is_task(Address method_table) const {
 }
 
 // Locks and tasks among what the waiting methods hold, innermost first.
-std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &stack, u64 waiting) const {
+std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &stack, u64 waiting) {
   std::vector<Candidate> out;
   for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
     for (const StackReference &reference : frame.references) {
@@ -35,9 +35,11 @@ std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &st
       if (!type || !runtime_.types().object_layout(type) ||
           std::any_of(out.begin(), out.end(), [&](const Candidate &c) { return c.object == reference.value; }))
         continue;
-      if (const std::optional<LockKind> kind = locks_.kind_of(type))
-        out.push_back({reference.value, kind});
-      else if (is_task(type))
+      if (const std::optional<LockKind> kind = locks_.kind_of(type)) {
+        // Who waits for something else may hold a lock, too: the timers' thread has let go of one.
+        if (locks_.read(reference.value, *kind).waiters)
+          out.push_back({reference.value, kind});
+      } else if (is_task(type))
         out.push_back({reference.value, {}});
     }
   return out;

@@ -30,7 +30,7 @@ private:
     std::optional<LockKind> kind; // nothing: a task
   };
 
-  std::vector<Candidate> held_by(const WalkedStack &stack, u64 waiting) const;
+  std::vector<Candidate> held_by(const WalkedStack &stack, u64 waiting);
   bool is_task(Address method_table) const;
   ThreadBlock block_on(const Candidate &candidate);
 
