@@ -278,7 +278,8 @@ private:
       const Place &place = places_[stretch.place];
       if (stretch.colour != Coloring::none || !place.mapping.writable || place.mapping.executable || place.is_file)
         continue;
-      for (const MallocBlock &block : find_large_blocks(target_.memory, stretch.start, stretch.end)) {
+      const Address end = std::min(stretch.end, place.mapping.stored_end);
+      for (const MallocBlock &block : find_large_blocks(target_.memory, stretch.start, end)) {
         claim(malloc_large, block.start, block.end);
         bytes += block.end - block.start;
         ++blocks;

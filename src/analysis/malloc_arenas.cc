@@ -45,7 +45,8 @@ bool are_bins(const Memory &memory, Address bins) {
 class GlibcReader {
 public:
   GlibcReader(const Target &target, MallocArenas &out)
-      : target_(target), memory_(target.memory), words_(target.memory), out_(out) {}
+      : target_(target), memory_(target.memory), words_(target.memory), out_(out),
+        steps_left_(memory_.size() / 4 + (1 << 20)) {} // four times as many chunks as there is room for
 
   void read() {
     for (const Module &module : target_.modules)
@@ -63,6 +64,13 @@ public:
   }
 
 private:
+  // Whether some more may be looked at: what a hostile dump claims many times over is not looked at as often.
+  bool may_go_on(u64 steps = 1) {
+    if (steps_left_ < steps)
+      return false;
+    steps_left_ -= steps;
+    return true;
+  }
   std::optional<u64> word(Address address) const { return memory_.try_load<u64>(address); }
 
   // In libc's writable memory, and a little behind it, where the system put what is zero at first.
@@ -78,7 +86,7 @@ private:
             return true;
         return false;
       };
-      for (Address at = align_up(from, 8); at + bin_pairs * 16 <= until; at += 8)
+      for (Address at = align_up(from, 8); at + bin_pairs * 16 <= until && may_go_on(); at += 8)
         if (may_begin_at(at) && are_bins(memory_, at)) {
           bins_ = at;
           data_start_ = from;
@@ -188,7 +196,7 @@ private:
     Address at = first;
     heap.first_chunk = first;
     std::optional<u64> head = words_.word(at + 8);
-    while (head && at < heap.end) {
+    while (head && at < heap.end && may_go_on()) {
       const u64 size = *head & ~flags;
       if (at == top) {
         if (size == heap.end - at) {
@@ -242,7 +250,7 @@ private:
           return chunk >= one->first_chunk && chunk < one->end - one->top && chunk % 16 == 0;
         });
       };
-      while (at && left) {
+      while (at && left && may_go_on(heaps.size())) {
         const auto heap = heap_of(at);
         const std::optional<u64> head = word(at + 8), link = word(at + 16);
         const u64 size = head ? *head & ~u64{7} : 0;
@@ -265,12 +273,12 @@ private:
   // Chunks that a thread keeps for its next malloc (tcache, from 2.34 on): marked by a word that is the same in all of
   // them, and linked as those above. The word is the one that most have whose link ends a list.
   void subtract_cached() {
-    constexpr u64 smallest = 32, most_size = 0x420, least_votes = 3;
+    constexpr u64 smallest = 32, most_size = 0x420, least_votes = 3, most_votes = 1 << 20;
     std::unordered_map<u64, u64> votes;
     auto each_small_chunk = [&](auto visit) {
       for (MallocHeap &heap : out_.heaps) {
         const Address end = heap.end - heap.top;
-        for (Address at = heap.first_chunk; at && at < end && end - at >= smallest;) {
+        for (Address at = heap.first_chunk; at && at < end && end - at >= smallest && may_go_on();) {
           const std::optional<u64> head = words_.word(at + 8);
           const u64 size = head ? *head & ~u64{7} : 0;
           if (size < 16 || size % 16 || size > end - at)
@@ -283,7 +291,7 @@ private:
     };
     each_small_chunk([&](MallocHeap &, Address at, u64) {
       if (words_.word(at + 16) == (at + 16) >> 12)
-        if (const std::optional<u64> key = words_.word(at + 24); key && *key > 0x10000)
+        if (const std::optional<u64> key = words_.word(at + 24); key && *key > 0x10000 && votes.size() < most_votes)
           ++votes[*key];
     });
     const auto best =
@@ -326,7 +334,7 @@ private:
         continue;
       Address top = mapping.start;
       u64 chunks = 0;
-      for (; chunks < mapping.end - mapping.start; ++chunks) {
+      for (; may_go_on(); ++chunks) {
         const std::optional<u64> size = word(top + 8);
         const u64 n = size ? *size & ~u64{7} : 0;
         if (n < 16 || n % 16 || n >= mapping.end - top)
@@ -348,6 +356,7 @@ private:
   const Memory &memory_;
   WordWindow words_;
   MallocArenas &out_;
+  u64 steps_left_;
   Address bins_ = 0, data_start_ = 0, data_end_ = 0; // of the main arena; libc's data around it
 };
 

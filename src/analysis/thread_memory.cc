@@ -39,9 +39,8 @@ std::optional<StackBlock> mapping_of_stack(const Target &target, Address stack_p
     if (const Mapping &mapping = *std::prev(after); stack_pointer < mapping.end && mapping.writable)
       return StackBlock{mapping.start, mapping.end};
   if (target.mappings.empty())
-    for (const Range &range : target.memory.ranges())
-      if (stack_pointer >= range.address && stack_pointer < range.end())
-        return StackBlock{range.address, range.end()};
+    if (const Range *range = target.memory.find(stack_pointer))
+      return StackBlock{range->address, range->end()};
   return std::nullopt;
 }
 

@@ -208,6 +208,8 @@ TEST(Account, MallocBesideAHeap) {
   target->mappings.insert(target->mappings.end(), other->mappings.begin(), other->mappings.end());
   std::sort(target->mappings.begin(), target->mappings.end(),
             [](const Mapping &a, const Mapping &b) { return a.start < b.start; });
+  constexpr Address vast = u64{1} << 60; // as a damaged core may claim: nothing of it is here
+  target->mappings.push_back({vast, vast + (u64{1} << 59), vast});
   target->memory.lay_under({other->memory.ranges().begin(), other->memory.ranges().end()});
   target->modules.push_back(other->modules.front());
   target->os = OperatingSystem::linux_os;

@@ -25,6 +25,7 @@ import time
 
 import compare
 import live
+import mapped
 import matrix
 import runtimes
 import targets
@@ -161,6 +162,7 @@ def at_rest(dnheap, subject, account, truth):
         answers += [found] if found else []
     if len(answers) == 2:
         problems += compare.at_rest(*answers, account, truth, regions=True)
+        problems += mapped.sums(matrix.answer(dnheap, "account", subject), subject)
         live = matrix.answer(dnheap, "stat", subject, "--live")
         problems += compare.references(matrix.answer(dnheap, "verify", subject), live, account)
     return [f"{subject.name}: {problem}" for problem in problems]

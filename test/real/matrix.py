@@ -25,6 +25,7 @@ import corrupted
 import descriptor11
 import extracted
 import live
+import mapped
 import runtimes
 import targets
 import thin
@@ -381,6 +382,7 @@ def check(dnheap, combination, dump, truth, judge, names=None):
         if names is not None:
             problems += compare.take_names(account, answers[0], names)
         problems += judge(*answers, account, truth, regions=combination.gc != "clrgc")
+        problems += mapped.sums(answer(dnheap, "account", dump), dump)
         if judge is compare.at_rest:
             handles, gc = answer(dnheap, "handles", dump), answer(dnheap, "gc", dump)
             problems += compare.handles(handles, account, combination.major) + compare.finalization(gc, account)

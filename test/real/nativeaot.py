@@ -20,6 +20,7 @@ import tempfile
 
 import compare
 import live
+import mapped
 import matrix
 import runtimes
 import targets
@@ -91,6 +92,7 @@ def check(dnheap, major, heaps, kind, dump, truth):
             answers.append(answer)
     if len(answers) == 2:
         stat, segments = answers
+        problems += mapped.sums(matrix.answer(dnheap, "account", dump), dump)
         problems += target(stat, major, heaps, truth)
         for answer in answers:
             if kind == "heap":
