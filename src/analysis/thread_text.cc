@@ -47,12 +47,15 @@ constexpr Wait waits[] = {
 
 // Several of these nest: of Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program asked for.
 bool is_inner(std::string_view text) {
-  return text == "a pulse (Monitor.Wait)" || text == "a wait handle" || text == "a lock" || text == "an event";
+  return text == "a pulse (Monitor.Wait)" || text == "a wait handle" || text == "a lock" || text == "an event" ||
+         text == "a lock (System.Threading.Lock)"; // by which NativeAOT does Monitor
 }
 
-// Native calls that the others end in.
+// Native calls that the others end in, and by what NativeAOT waits on Unix.
 bool is_stub(std::string_view method) {
-  return method.starts_with("Interop+") || method.starts_with("ILStubClass.") || method.starts_with("Microsoft.Win32.");
+  return method.starts_with("Interop+") || method.starts_with("ILStubClass.") ||
+         method.starts_with("Microsoft.Win32.") || method.starts_with("System.Threading.WaitSubsystem+") ||
+         method.starts_with("System.Threading.LowLevelMonitor.");
 }
 
 std::optional<u64> number(std::string_view text) {

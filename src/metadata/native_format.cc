@@ -85,6 +85,41 @@ private:
 
 u32 combine(u32 hash, u32 with) { return (hash + rotate_left(hash, 13)) ^ with; }
 
+// One byte: width of an offset in the low two bits, above them the logarithm of the number of buckets. Then the offsets
+// of the buckets, one more than there are; they count from behind the first byte. A bucket is a list of a byte (of the
+// hash) and the distance of the entry from here. What an entry fails to read ends the table.
+template <class Visit> void for_each_table_entry(Bytes table, Visit visit) {
+  Reader header(table, 0);
+  unsigned first = header.byte(), width = 1u << (first & 3), shift = first >> 2;
+  if (header.failed() || width > 4 || shift > 31)
+    return;
+  auto offset = [&](u64 bucket) -> std::optional<u64> {
+    u64 value = 0, at = 1 + bucket * width;
+    if (at + width > table.size())
+      return std::nullopt;
+    for (unsigned i = 0; i < width; ++i)
+      value |= u64{static_cast<u8>(table[at + i])} << (8 * i);
+    return value + 1;
+  };
+  u64 entries_left = std::min<u64>(table.size(), most_entries);
+  for (u64 bucket = 0; bucket < u64{1} << shift; ++bucket) {
+    std::optional<u64> start = offset(bucket), end = offset(bucket + 1);
+    if (!start || !end)
+      return;
+    for (Reader list(table, *start); list.at() < *end && entries_left > 0; --entries_left) {
+      list.byte();
+      u64 from = list.at();
+      i64 at = static_cast<i64>(from) + list.signed_number();
+      if (list.failed() || at < 0)
+        return;
+      Reader entry(table, static_cast<u64>(at));
+      visit(entry);
+      if (entry.failed())
+        return;
+    }
+  }
+}
+
 } // namespace
 
 NativeMetadata::NativeMetadata(Bytes blob, unsigned handle_bits) : handle_bits_(handle_bits) {
@@ -150,6 +185,61 @@ std::optional<NativeTypeName> NativeMetadata::type_name(u64 offset) const {
   return std::nullopt;
 }
 
+// Its parent, a namespace or the enclosing type, and its name.
+std::optional<NativeTypeName> NativeMetadata::reference_name(u64 offset) const {
+  NativeTypeName out;
+  while (out.levels.size() < most_levels) {
+    Reader reader(blob_, offset);
+    const u32 parent = reader.number(), name = reader.number();
+    const std::optional<std::string_view> text = string(name);
+    if (offset == 0 || reader.failed() || !text || text->empty())
+      return std::nullopt;
+    out.levels.push_back(*text);
+    offset = parent >> handle_bits_;
+    if (kind_of(parent) == NativeHandleKind::type_reference)
+      continue;
+    std::optional<std::string> found = parent ? name_space(offset) : std::string();
+    if (!found)
+      return std::nullopt;
+    out.name_space = std::move(*found);
+    std::reverse(out.levels.begin(), out.levels.end());
+    return out;
+  }
+  return std::nullopt;
+}
+
+// Flags, flags of its code, name.
+std::optional<std::string_view> NativeMetadata::method_name(u64 offset) const {
+  Reader reader(blob_, offset);
+  reader.number();
+  reader.number();
+  const u32 name = reader.number();
+  return offset == 0 || reader.failed() ? std::nullopt : string(name);
+}
+
+std::optional<NativeTypeName> NativeMetadata::kind_name(NativeHandleKind kind, u64 offset) const {
+  if (kind == NativeHandleKind::type_definition)
+    return type_name(offset);
+  return kind == NativeHandleKind::type_reference ? reference_name(offset) : std::nullopt;
+}
+
+// A specification leads to an instantiation, and that to the generic type.
+std::optional<NativeTypeName> NativeMetadata::token_name(u32 token) const {
+  NativeHandleKind kind = static_cast<NativeHandleKind>(token >> (32 - handle_bits_));
+  u32 offset = token & ((u32{1} << (32 - handle_bits_)) - 1);
+  for (const NativeHandleKind inner : {NativeHandleKind::type_specification, NativeHandleKind::type_instantiation}) {
+    if (kind != inner)
+      continue;
+    Reader reader(blob_, offset);
+    const u32 next = reader.number();
+    if (offset == 0 || reader.failed())
+      return std::nullopt;
+    kind = kind_of(next);
+    offset = next >> handle_bits_;
+  }
+  return kind_name(kind, offset);
+}
+
 std::string NativeTypeName::format(std::span<const std::string> arguments) const {
   std::vector<TypeNamePart> parts;
   for (std::string_view level : levels)
@@ -185,40 +275,63 @@ u32 native_instance_hash(u32 definition, std::span<const u32> arguments) {
   return hash + rotate_left(hash, 15);
 }
 
-// One byte: width of an offset in the low two bits, above them the logarithm of the number of buckets. Then the offsets
-// of the buckets, one more than there are; they count from behind the first byte. A bucket is a list of a byte (of the
-// hash) and the distance of the entry from here.
 std::vector<NativeMapEntry> native_map_entries(Bytes table) {
   std::vector<NativeMapEntry> out;
-  Reader header(table, 0);
-  unsigned first = header.byte(), width = 1u << (first & 3), shift = first >> 2;
-  if (header.failed() || width > 4 || shift > 31)
-    return out;
-  auto offset = [&](u64 bucket) -> std::optional<u64> {
-    u64 value = 0, at = 1 + bucket * width;
-    if (at + width > table.size())
-      return std::nullopt;
-    for (unsigned i = 0; i < width; ++i)
-      value |= u64{static_cast<u8>(table[at + i])} << (8 * i);
-    return value + 1;
-  };
-  for (u64 bucket = 0; bucket < u64{1} << shift; ++bucket) {
-    std::optional<u64> start = offset(bucket), end = offset(bucket + 1);
-    if (!start || !end)
-      return out;
-    for (Reader list(table, *start); list.at() < *end && out.size() < std::min<u64>(table.size(), most_entries);) {
-      list.byte();
-      u64 from = list.at();
-      i64 at = static_cast<i64>(from) + list.signed_number();
-      if (list.failed() || at < 0)
-        return out;
-      Reader entry(table, static_cast<u64>(at));
-      u32 index = entry.number(), handle = entry.number();
-      if (entry.failed())
-        return out;
+  for_each_table_entry(table, [&](Reader &entry) {
+    const u32 index = entry.number(), handle = entry.number();
+    if (!entry.failed())
       out.push_back({index, handle});
+  });
+  return out;
+}
+
+// Flags, the method's record or its name, its type, its code.
+std::vector<NativeInvokeEntry> native_invoke_entries(Bytes table) {
+  constexpr u32 has_metadata = 4, has_entry_point = 32;
+  std::vector<NativeInvokeEntry> out;
+  for_each_table_entry(table, [&](Reader &entry) {
+    const u32 flags = entry.number(), method = entry.number(), owner = entry.number();
+    const u32 entry_point = flags & has_entry_point ? entry.number() : 0;
+    if (!entry.failed() && (flags & has_metadata) && (flags & has_entry_point))
+      out.push_back({method, owner, entry_point});
+  });
+  return out;
+}
+
+// How many there are, then a command each: what of the method before is another one's, and where the code begins.
+std::vector<NativeMethod> native_methods(Bytes table) {
+  enum : u8 { other_owner = 1, other_name = 2, other_signature = 4, other_generic_signature = 8, hidden = 16 };
+  constexpr u8 all = 31;
+  const std::optional<u32> count = load_at<u32>(table, 0, ByteOrder::little);
+  Reader reader(table, 4);
+  auto word = [&] {
+    u32 out = 0;
+    for (unsigned i = 0; i < 4; ++i)
+      out |= u32{reader.byte()} << (8 * i);
+    return out;
+  };
+  std::vector<NativeMethod> out;
+  NativeMethod method;
+  while (count && reader.at() < table.size() && out.size() < most_entries) {
+    const u8 command = reader.byte();
+    if (command & other_owner)
+      method.owner = word();
+    if (command & other_name)
+      method.name = reader.number();
+    if (command & other_signature)
+      reader.number();
+    if (command & other_generic_signature) {
+      reader.number();
+      reader.number();
     }
+    const u64 from = reader.at();
+    method.code = static_cast<i64>(from) + static_cast<i32>(word());
+    if (reader.failed() || (command & ~all))
+      return {};
+    out.push_back(method);
   }
+  if (out.size() != count)
+    return {};
   return out;
 }
 

@@ -163,6 +163,31 @@ def live_objects(core, nodes):
     return problems
 
 
+# The program's threads wait by Thread.Sleep, but for the finalizer's.
+SLEEP = ["System.Threading.WaitSubsystem+ThreadWaitInfo.Wait", "System.Threading.WaitSubsystem+ThreadWaitInfo.Sleep",
+         "System.Threading.Thread.Sleep"]
+
+
+def stacks(core):
+    """Every thread that sleeps does so by name, up to the first function of its thread; without debug files, as these are not
+    there. Where this host's C library is another one than the process had, nothing can be followed, and it is said."""
+    answer = core.ask("stack", "--all")["tables"]
+    if any("libc.so" in row["problem"] for row in answer["problems"]):
+        return []
+    threads = {}
+    for row in answer["frames"]:
+        threads.setdefault(row["os_id"], []).append(row)
+    problems = [f"{len(threads)} threads"] if len(threads) != 5 else []
+    asleep = 0
+    for rows in threads.values():
+        methods = [row["method"] for row in rows if row["kind"] == "managed"]
+        asleep += methods[:3] == SLEEP and rows[-1]["kind"] == "native"
+        problems += [f"a method without a name: {method}" for method in methods[:3] if "+0x" in method]
+    ends = {os_id for row in answer["problems"] for os_id in row["os_ids"]}
+    problems += [f"{asleep} threads sleep"] if asleep != 4 else []
+    return problems + [f"stacks that end early: {ends}"] * (len(ends) > 1)  # 9.0 tells nothing of what its finalizer calls
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("dnheap")
@@ -187,6 +212,8 @@ def main():
             version = name[3] + ".0"
             results[name] = program(core, truth(name), version, name != "net9-disrefl")
             results[name] += graph(core, name)
+            if name in ("net8-wks", "net9-wks"):
+                results[name] += stacks(core)
             results[name] += extracted.problems(args.dnheap, folder / f"{name}.core.zst", [modules])
             if name == "net9-disrefl":
                 results[name] += no_names(core)

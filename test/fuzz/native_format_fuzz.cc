@@ -18,5 +18,17 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
       if (name->format({}).empty())
         __builtin_trap();
     }
+  u64 looked_at = 0;
+  for (const NativeInvokeEntry &entry : native_invoke_entries(table))
+    if (++looked_at < 1000)
+      (void)metadata.method_name(entry.method);
+  const std::vector<NativeMethod> methods = native_methods(table);
+  if (methods.size() > table.size())
+    __builtin_trap();
+  for (u64 i = 0; i < methods.size() && i < 1000; ++i) {
+    (void)metadata.string(methods[i].name);
+    if (std::optional<NativeTypeName> name = metadata.token_name(methods[i].owner); name && name->format({}).empty())
+      __builtin_trap();
+  }
   return 0;
 }

@@ -94,6 +94,94 @@ TEST(NativeFormat, TypesThatLie) {
   EXPECT_FALSE(NativeMetadata(bytes_of(small), 8).type_name(~u64{0}));
 }
 
+// Methods as stack traces name them: what is not said again is as in the one before.
+TEST(NativeFormat, MethodsOfStackTraces) {
+  std::vector<u8> table = {4, 0, 0, 0};
+  auto add = [&](std::initializer_list<u8> bytes) { table.insert(table.end(), bytes); };
+  add({0x17, 12, 0, 0, 0x3a, 5 << 1, 9 << 1, 0x10, 0, 0, 0}); // hidden; all but a generic signature; 16 bytes on
+  add({0x02, 6 << 1, 0xfe, 0xff, 0xff, 0xff});                // another name; before the table
+  add({0x08, 1 << 1, 2 << 1, 0, 1, 0, 0});                    // two numbers of a signature
+  add({0x00, 4, 0, 0, 0});
+  const std::vector<NativeMethod> methods = native_methods(bytes_of(table));
+  ASSERT_EQ(methods.size(), 4u);
+  EXPECT_EQ(methods[0].code, 11 + 16);
+  EXPECT_EQ(methods[0].owner, 0x3a00000cu);
+  EXPECT_EQ(methods[0].name, 5u);
+  EXPECT_EQ(methods[1].code, 17 - 2);
+  EXPECT_EQ(methods[1].owner, 0x3a00000cu);
+  EXPECT_EQ(methods[1].name, 6u);
+  EXPECT_EQ(methods[2].code, 24 + 256);
+  EXPECT_EQ(methods[3].code, 29 + 4);
+  EXPECT_EQ(methods[3].name, 6u);
+  for (u64 size = 0; size < table.size(); ++size)
+    EXPECT_TRUE(native_methods(bytes_of(table).first(size)).empty()) << size;
+  std::vector<u8> other = table;
+  other[0] = 5; // not as many as it says
+  EXPECT_TRUE(native_methods(bytes_of(other)).empty());
+  other = table;
+  other[4] |= 0x20; // a command that is not known
+  EXPECT_TRUE(native_methods(bytes_of(other)).empty());
+}
+
+TEST(NativeFormat, MethodsOfReflection) {
+  // One bucket of three entries, each told by a hash and a distance.
+  const std::vector<u8> table = {0,       2,      8,       0x11,   5 << 1, 0x22,   7 << 1,
+                                 0x33,    8 << 1, 36 << 1, 7 << 1, 3 << 1, 2 << 1, // 9: all is told
+                                 4 << 1,  7 << 1, 3 << 1,                          // 13: no code
+                                 32 << 1, 7 << 1, 3 << 1,  2 << 1};                // 16: a name in place of a record
+  const std::vector<NativeInvokeEntry> entries = native_invoke_entries(bytes_of(table));
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].method, 7u);
+  EXPECT_EQ(entries[0].owner, 3u);
+  EXPECT_EQ(entries[0].entry_point, 2u);
+  for (u64 size = 0; size < 13; ++size)
+    EXPECT_TRUE(native_invoke_entries(bytes_of(table).first(size)).empty()) << size;
+}
+
+// Behind `small`: 19 a reference to "Node" in the root namespace, 21 one inside that, 23 an instance of it, 25 a
+// specification of that, 27 a method. Kinds in the lowest eight bits are numbers of two bytes and more.
+TEST(NativeFormat, OwnersOfMethods) {
+  std::vector<u8> bytes = small;
+  auto handle = [&](u32 kind, u32 offset) { // of two bytes, where its kind takes seven bits
+    const u32 value = offset << 7 | kind;
+    bytes.push_back(static_cast<u8>(value << 2 | 1));
+    bytes.push_back(static_cast<u8>(value >> 6));
+  };
+  bytes[9] = 0;    // the root namespace: no parent
+  bytes[10] = 0;   // no name
+  handle(0x30, 9); // 19
+  bytes.push_back(4 << 1);
+  handle(0x3d, 19); // 22
+  bytes.push_back(4 << 1);
+  handle(0x3d, 22);              // 25: an instance
+  handle(0x3c, 25);              // 27: a specification
+  for (u8 byte : {2, 2, 4 << 1}) // 29: a method
+    bytes.push_back(byte);
+  const NativeMetadata metadata(bytes_of(bytes), 7);
+  auto name = [&](u32 kind, u32 offset) {
+    const std::optional<NativeTypeName> found = metadata.token_name(kind << 25 | offset);
+    return found ? found->format({}) : "";
+  };
+  EXPECT_EQ(name(0x3a, 12), "Node");
+  EXPECT_EQ(name(0x3d, 19), "Node");
+  EXPECT_EQ(name(0x3d, 22), "Node+Node");
+  EXPECT_EQ(name(0x3c, 25), "Node+Node");
+  EXPECT_EQ(name(0x3e, 27), "Node+Node");
+  EXPECT_EQ(name(0x3e, 19), ""); // leads to a namespace
+  EXPECT_EQ(name(0x28, 12), "");
+  EXPECT_EQ(name(0x3d, 0), "");
+  EXPECT_EQ(name(0x3e, 200), "");
+  EXPECT_EQ(metadata.method_name(29), "Node");
+  EXPECT_FALSE(metadata.method_name(0));
+  EXPECT_FALSE(metadata.method_name(200));
+  std::vector<u8> circle = bytes;
+  circle.resize(19);
+  circle.push_back(static_cast<u8>((19 << 7 | 0x3d) << 2 | 1));
+  circle.push_back(static_cast<u8>((19 << 7 | 0x3d) >> 6));
+  circle.push_back(4 << 1);
+  EXPECT_FALSE(NativeMetadata(bytes_of(circle), 7).token_name(0x3du << 25 | 19));
+}
+
 TEST(NativeFormat, DamageIsSurvived) {
   std::mt19937 random(1);
   u64 names = 0;

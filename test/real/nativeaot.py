@@ -5,7 +5,8 @@
     nativeaot.py DNHEAP --one aot:9:svr    builds that program, dumps it with gcore and createdump, compares, deletes the dumps
 
 There is no witness for these: no other tool reads them. The program (../programs/aot) counts its objects by type, asks the
-GC how many bytes each took and what the generations hold, and says where some objects lie.
+GC how many bytes each took and what the generations hold, says where some objects lie, and what stands on the stacks of threads
+that then wait. Where frames stand gdb says, too.
 
 Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET, its packages or a linker are not to be had.
 """
@@ -104,6 +105,8 @@ def check(dnheap, major, heaps, kind, dump, truth):
         problems += handles(matrix.ask(dnheap, "handles", dump), truth)
         if kind == "gcore":
             problems += static_paths(dnheap, dump, truth) + fields(dnheap, dump, major)
+            problems += frames_of_gdb(dnheap, dump, build(major, heaps))
+        problems += stacks(dnheap, dump, truth)
         problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
     return [f"{dump.name}: {problem}" for problem in problems]
 
@@ -214,6 +217,85 @@ def static_paths(dnheap, dump, truth):
         # A static class has no type of its own, by which its name could be found: it is called as it is mangled.
         if not found or any(root != kind or not (called or "").endswith(f"Aot_{field}") for root, called in found):
             problems.append(f"the paths to {name} begin at {found}, not at the {kind} field {field}")
+    return problems
+
+
+def frames(dnheap, dump):
+    """The rows of each thread's frames, and what is wrong with the answer."""
+    answer = matrix.answer(dnheap, "stack", dump, "--all")
+    found = {}
+    for row in answer["tables"]["frames"]:
+        found.setdefault(row["os_id"], []).append(row)
+    return found, [f"stack: of {row['os_ids']}: {row['problem']}" for row in answer["tables"]["problems"]]
+
+
+TRACE_LINE = re.compile(r"   at (?P<name>.+)\(.*\) \+ 0x(?P<offset>[0-9a-f]+)$")
+SAYS = ("System.Environment.get_StackTrace", "Aot.Waits.Say")  # above what was standing when it was said
+
+
+def as_in_traces(name):
+    """How the runtime's own stack traces spell it."""
+    return re.sub(r"<T1(, T\d+)*>", lambda found: f"`{found[0].count('T')}", name).replace("+", ".")
+
+
+def stacks(dnheap, dump, truth):
+    """Each thread that said what stood on its stack, stands there still: the same methods, at the same places of their code.
+    Only the innermost one has called something else since."""
+    found, problems = frames(dnheap, dump)
+    methods = {thread: [(as_in_traces(row["method"]), row["code_offset"]) for row in rows if row["kind"] == "managed"]
+               for thread, rows in found.items()}
+    said = 0
+    for text in truth["stacks"]:
+        lines = [TRACE_LINE.match(line) for line in text.split("\n")]
+        trace = [(line["name"], int(line["offset"], 16)) for line in lines if line]
+        if len(trace) != len(lines) or tuple(name for name, _ in trace[:2]) != SAYS:
+            problems.append(f"stacks: the program's trace is not understood: {text}")
+            continue
+        trace = trace[2:]
+        said += len(trace)
+        fitting = [thread for thread, rows in methods.items()
+                   if rows[-len(trace):][1:] == trace[1:] and len(rows) >= len(trace) and rows[-len(trace)][0] == trace[0][0]]
+        if len(fitting) != 1:
+            problems.append(f"stacks: {len(fitting)} threads stand in what the program said: {trace[:3]} …")
+    if said < 100:
+        problems.append(f"stacks: the program said only {said} frames")
+    waits = {row["waits_for"] for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
+    if not waits >= {"sleep", "a lock", "a wait handle", "the console"}:
+        problems.append(f"threads: they wait for {waits}")
+    return problems
+
+
+GDB_FRAMES = """
+import json
+found = {}
+for thread in gdb.selected_inferior().threads():
+    thread.switch()
+    frame, places = gdb.newest_frame(), []
+    while frame:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):  # these are on no stack
+            places.append(hex(frame.pc()))
+        frame = frame.older()
+    found[thread.ptid[1]] = places
+print("FRAMES " + json.dumps(found))
+"""
+
+
+def frames_of_gdb(dnheap, dump, executable):
+    """Every frame stands where gdb says."""
+    script = dump.with_suffix(".py")
+    script.write_text(GDB_FRAMES)
+    done = subprocess.run(["gdb", "-batch", "-nx", "-ex", "set backtrace past-main on", "-ex", "set backtrace past-entry on",
+                           "-ex", "set backtrace limit unlimited", "-x", script, executable, dump],
+                          capture_output=True, text=True, check=False)
+    line = next((line for line in done.stdout.splitlines() if line.startswith("FRAMES ")), None)
+    if line is None:
+        return [f"gdb said nothing of its frames: {done.stderr.strip()}"]
+    expected = {int(thread): places for thread, places in json.loads(line[len("FRAMES "):]).items()}
+    found, problems = frames(dnheap, dump)
+    for thread, rows in found.items():
+        places = [row["ip"] for row in rows]
+        if places != expected.get(thread):
+            problems.append(f"thread {thread} stands at {places[:12]}, gdb says {expected.get(thread, [])[:12]}")
     return problems
 
 

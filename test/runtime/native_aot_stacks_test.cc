@@ -159,6 +159,11 @@ TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
   EXPECT_EQ(cut.walk(Scene::code(Scene::method, 0x10)).frames.size(), 1u);
   Scene nowhere;
   EXPECT_EQ(why(nowhere, 0x999), "no module lies at 0x999");
+  EXPECT_EQ(
+      why(nowhere, module_base + 0x900),
+      "no function of the module holds that place: shop+0x900; the program's debug file may tell: give its folder "
+      "with --modules");
+  nowhere.managed.reset();
   EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module holds that place: shop+0x900");
   Scene off_stack;
   EXPECT_EQ(off_stack.walk(Scene::code(Scene::first, 0x10), stack_top - 8).why_not,

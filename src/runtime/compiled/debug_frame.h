@@ -16,6 +16,7 @@ public:
   DebugFrame(Bytes section, u64 bias, Format format, std::shared_ptr<const void> storage)
       : section_(section), bias_(bias), format_(format), storage_(std::move(storage)) {}
 
+  bool empty() const { return section_.empty(); }
   // The function that holds an address; its rules are for addresses in the process.
   std::optional<FunctionFrame> find(Address address) const;
 

@@ -16,16 +16,30 @@ NativeAot::NativeAot(const Target &target, const Module &module, std::string ver
   fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
 }
 
+// What stack traces say, else the symbol. A funclet is a piece of its method's code, where no other begins.
+std::string NativeAot::method_name(Address code) const {
+  std::optional<std::string> name = types_->method_name(code);
+  if (name)
+    return *name;
+  std::optional<NativeSymbols::Method> symbol = types_->symbols().method_at(code);
+  const std::optional<CodeRange> &managed = stacks_.managed_code();
+  if (symbol && managed && !managed->holds(symbol->start)) // the nearest one, which is no method
+    symbol.reset();
+  if (symbol && symbol->start != code)
+    name = types_->method_name(symbol->start);
+  if (name || symbol)
+    return name ? *name : std::string(symbol->name);
+  return std::string(module().file_name()) + "+" + hex(code - module().base);
+}
+
 // Thousands of threads wait in the same few methods.
 MethodText NativeAot::method_text(Address code) const {
+  constexpr u64 longest_name = 1024;
   auto [it, is_new] = method_texts_.try_emplace(code);
   MethodText &text = it->second;
   if (is_new) {
-    constexpr u64 longest_name = 1024;
     text.module = printable(module().file_name(), longest_name);
-    const std::optional<std::string_view> symbol = types_->symbols().method_at(code);
-    text.name = symbol ? printable(*symbol, longest_name) : text.module + "+" + hex(code - module().base);
-    text.qualified = text.name;
+    text.name = text.qualified = printable(method_name(code), longest_name);
   }
   return text;
 }

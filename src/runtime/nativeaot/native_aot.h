@@ -35,6 +35,8 @@ public:
   const ThreadN1 &thread() const { return thread_; }
 
 private:
+  std::string method_name(Address code) const;
+
   ThreadN1 thread_;
   NativeAotStacks stacks_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;

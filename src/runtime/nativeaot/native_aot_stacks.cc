@@ -111,7 +111,11 @@ private:
     if (outcome)
       outcome = read_call_frame(function, at, memory_.format(), frame);
     if (!outcome) {
-      stop(text_of(outcome, ip));
+      const Module *own = managed_ ? target_.find_module(managed_->start) : nullptr;
+      const bool may_be_told = debug_frame_.empty() && own && own == target_.find_module(at);
+      stop(text_of(outcome, ip) + (may_be_told && outcome.kind == ReadOutcome::Kind::malformed
+                                       ? "; the program's debug file may tell: give its folder with --modules"
+                                       : ""));
       return nullptr;
     }
     if ((record_bytes_ += frame.function.shared.size() + frame.function.own.size()) > most_record_bytes) {

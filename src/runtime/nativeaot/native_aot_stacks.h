@@ -15,6 +15,7 @@ class NativeAotStacks {
 public:
   NativeAotStacks(const Target &target, std::optional<CodeRange> managed) : target_(&target), managed_(managed) {}
 
+  const std::optional<CodeRange> &managed_code() const { return managed_; }
   // Of the module with the runtime: how those of its functions are left of which it does not say so itself.
   void use_debug_frame(DebugFrame frames) { debug_frame_ = std::move(frames); }
 

@@ -75,9 +75,9 @@ std::optional<Address> NativeSymbols::inlined_thread_statics() const {
   return inlined_;
 }
 
-std::optional<std::string_view> NativeSymbols::method_at(Address code) const {
+std::optional<NativeSymbols::Method> NativeSymbols::method_at(Address code) const {
   const std::optional<ElfFunction> found = find_elf_function(file_, code - bias_);
-  return found ? std::optional(found->name) : std::nullopt;
+  return found ? std::optional(Method{found->name, found->start + bias_}) : std::nullopt;
 }
 
 std::optional<Address> NativeSymbols::find_type(std::string_view mangled) const {

@@ -30,7 +30,11 @@ public:
   // Where the type is told that the compiler made up for the thread statics of many types.
   std::optional<Address> inlined_thread_statics() const;
   // The method whose code that is part of; looks through all symbols.
-  std::optional<std::string_view> method_at(Address code) const;
+  struct Method {
+    std::string_view name; // mangled
+    Address start = 0;
+  };
+  std::optional<Method> method_at(Address code) const;
   // The type of that name.
   std::optional<Address> find_type(std::string_view mangled) const;
 

@@ -15,8 +15,10 @@ struct ReadyToRun {
     gc_static_region = 201,
     type_manager_indirection = 204,
     type_map = 301,
+    invoke_map = 306,
     common_fixups = 308,
     embedded_metadata = 313,
+    stack_trace_methods = 327,
   };
   struct Section {
     Address start = 0, end = 0; // end 0: not told

@@ -170,7 +170,6 @@ Bytes RuntimeTypeSystemN1::section(u32 id) {
 void RuntimeTypeSystemN1::read_map() {
   map_read_ = true;
   Bytes metadata = section(ReadyToRun::embedded_metadata);
-  ReadyToRun::Section fixups = ready_to_run_.section(ReadyToRun::common_fixups);
   std::vector<NativeMapEntry> entries = native_map_entries(section(ReadyToRun::type_map));
   // Which bits of a handle are its kind: with the wrong number hardly any entry is of a kind that it may be.
   auto kind = [](u32 handle, unsigned bits) { return static_cast<NativeHandleKind>(handle >> (32 - bits)); };
@@ -184,11 +183,47 @@ void RuntimeTypeSystemN1::read_map() {
   for (const NativeMapEntry &entry : entries) {
     if (kind(entry.handle, bits) != NativeHandleKind::type_definition)
       continue;
-    Address at = fixups.start + u64{entry.index} * 4;
-    if (std::optional<u32> distance = at + 4 <= fixups.end ? memory_->try_load<u32>(at) : std::nullopt)
-      definitions_.emplace(at + static_cast<u64>(i64{static_cast<i32>(*distance)}),
-                           entry.handle & ((u32{1} << (32 - bits)) - 1));
+    if (const Address mt = fixup(entry.index))
+      definitions_.emplace(mt, entry.handle & ((u32{1} << (32 - bits)) - 1));
   }
+}
+
+void RuntimeTypeSystemN1::read_methods() {
+  methods_read_ = true;
+  if (!map_read_)
+    read_map();
+  const Address table = ready_to_run_.start_of(ReadyToRun::stack_trace_methods);
+  for (const NativeMethod &method : native_methods(section(ReadyToRun::stack_trace_methods)))
+    methods_.emplace(table + static_cast<u64>(method.code), method);
+  for (const NativeInvokeEntry &entry : native_invoke_entries(section(ReadyToRun::invoke_map)))
+    reflected_methods_.emplace(fixup(entry.entry_point), std::pair(fixup(entry.owner), entry.method));
+}
+
+// Distances of four bytes.
+Address RuntimeTypeSystemN1::fixup(u32 index) const {
+  const ReadyToRun::Section fixups = ready_to_run_.section(ReadyToRun::common_fixups);
+  const Address at = fixups.start + u64{index} * 4;
+  const std::optional<u32> distance = at + 4 <= fixups.end ? memory_->try_load<u32>(at) : std::nullopt;
+  return distance ? at + static_cast<u64>(i64{static_cast<i32>(*distance)}) : 0;
+}
+
+std::optional<std::string> RuntimeTypeSystemN1::method_name(Address code) {
+  if (!methods_read_)
+    read_methods();
+  const auto method = methods_.find(code);
+  if (method == methods_.end()) {
+    const auto reflected = reflected_methods_.find(code);
+    if (reflected == reflected_methods_.end() || !object_layout(reflected->second.first))
+      return std::nullopt;
+    const std::optional<std::string_view> name = metadata_.method_name(reflected->second.second);
+    return name && !name->empty() ? std::optional(this->name(reflected->second.first) + "." + std::string(*name))
+                                  : std::nullopt;
+  }
+  const std::optional<NativeTypeName> owner = metadata_.token_name(method->second.owner);
+  const std::optional<std::string_view> name = metadata_.string(method->second.name);
+  if (!owner || !name || name->empty())
+    return std::nullopt;
+  return owner->format({}) + "." + std::string(*name);
 }
 
 std::string RuntimeTypeSystemN1::place(Address address) const {

@@ -44,6 +44,8 @@ public:
   std::optional<std::string> statics_owner(Address cell);
   // A type by its mangled name: "Shop.Cache"; as it is where no MethodTable has that name.
   std::string unmangled(std::string_view mangled);
+  // The method whose code begins there, as stack traces or reflection name it: "Shop.Cart.Add"; nullopt: nobody says.
+  std::optional<std::string> method_name(Address code);
   const ReadyToRun &ready_to_run() const { return ready_to_run_; }
   // "shop!0x1a2b0"; an address outside of the module as it is.
   std::string place(Address address) const;
@@ -65,6 +67,8 @@ private:
   bool in_module(Address address) const { return address >= start_ && address < end_; }
 
   void read_map();
+  void read_methods();
+  Address fixup(u32 index) const; // 0: there is none
   Bytes section(u32 id);
   // Empty: it cannot be told, and why was counted.
   std::string find_name(Address mt, unsigned depth);
@@ -85,10 +89,13 @@ private:
   u32 has_pointers_ = 0, has_optional_fields_ = 0, arity_mask_ = 0;
   Address free_ = 0, cell_ = 0;
   ReadyToRun ready_to_run_;
-  bool map_read_ = false;
+  bool map_read_ = false, methods_read_ = false;
   std::vector<std::vector<std::byte>> copies_; // of sections that lie in several pieces
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
+  // By where their code begins.
+  std::unordered_map<Address, NativeMethod> methods_;
+  std::unordered_map<Address, std::pair<Address, u32>> reflected_methods_; // their type, and where their record lies
   NativeSymbols symbols_;
   std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
   u64 steps_left_ = 1 << 25;                                                // to find them

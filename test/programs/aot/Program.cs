@@ -12,19 +12,21 @@ namespace Aot
         {
             Specimens.Make();
             Roots.Make();
+            Waits.Start();
             Holes.Fill();
             GC.Collect();
             GC.Collect();
             Holes.Dig();
 
             string[] toGen1 = Truth.Label("gen1", Fresh("born before the last collection"));
-            string truth = Truth.Types() + ", " + Measure.Text() + ", " + Roots.Text();
+            string truth = Truth.Types() + ", " + Measure.Text() + ", " + Roots.Text() + ", " + Waits.Text();
             Truth.AfterLastCollection();
             GC.Collect(0, GCCollectionMode.Forced, blocking: true);
             young[0] = toGen1;
             young[1] = Truth.Label("gen0", Fresh("born after the last collection"));
             Truth.Print(truth);
             Truth.Wait();
+            Waits.Release();
             Roots.Release();
         }
 
