@@ -71,14 +71,12 @@ Table account_table(const AccountMap &map, bool is_process) {
     return accessible ? Cell(static_cast<double>(bytes) / static_cast<double>(accessible)) : Cell();
   };
   std::vector<Row> rows;
-  u64 shown = 0;
   for (u32 i = 0; i < memory_class_count; ++i) {
     const auto memory = static_cast<MemoryClass>(i);
     const ClassSum &sum = map.of(memory);
     const bool is_reserved = memory == MemoryClass::reserved;
     if (sum.bytes == 0)
       continue;
-    ++shown;
     rows.push_back({name_of(memory), group_of(memory), sum.bytes, stored(sum.stored), resident(sum.resident_low),
                     resident(sum.resident_high), is_reserved ? Cell() : share(sum.bytes), sum.pieces,
                     text_of(memory) + pieces_text(memory, map)});
