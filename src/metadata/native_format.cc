@@ -157,6 +157,16 @@ std::optional<std::string> NativeMetadata::name_space(u64 offset) const {
   return std::nullopt;
 }
 
+// `name`: its levels from the innermost out, which are turned round. `space`: 0 where it is in none.
+std::optional<NativeTypeName> NativeMetadata::in_namespace(NativeTypeName name, u64 space) const {
+  std::optional<std::string> found = space ? name_space(space) : std::string();
+  if (!found)
+    return std::nullopt;
+  name.name_space = std::move(*found);
+  std::reverse(name.levels.begin(), name.levels.end());
+  return name;
+}
+
 // Flags, base type, namespace, name, size, packing, enclosing type.
 std::optional<NativeTypeName> NativeMetadata::type_name(u64 offset) const {
   NativeTypeName out;
@@ -172,14 +182,8 @@ std::optional<NativeTypeName> NativeMetadata::type_name(u64 offset) const {
     if (offset == 0 || reader.failed() || !text || text->empty())
       return std::nullopt;
     out.levels.push_back(*text);
-    if (enclosing == 0) {
-      std::optional<std::string> found = space ? name_space(space) : std::string();
-      if (!found)
-        return std::nullopt;
-      out.name_space = std::move(*found);
-      std::reverse(out.levels.begin(), out.levels.end());
-      return out;
-    }
+    if (enclosing == 0)
+      return in_namespace(std::move(out), space);
     offset = enclosing;
   }
   return std::nullopt;
@@ -198,12 +202,7 @@ std::optional<NativeTypeName> NativeMetadata::reference_name(u64 offset) const {
     offset = parent >> handle_bits_;
     if (kind_of(parent) == NativeHandleKind::type_reference)
       continue;
-    std::optional<std::string> found = parent ? name_space(offset) : std::string();
-    if (!found)
-      return std::nullopt;
-    out.name_space = std::move(*found);
-    std::reverse(out.levels.begin(), out.levels.end());
-    return out;
+    return in_namespace(std::move(out), offset);
   }
   return std::nullopt;
 }

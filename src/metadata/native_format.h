@@ -44,6 +44,7 @@ public:
 
 private:
   std::optional<std::string> name_space(u64 offset) const;
+  std::optional<NativeTypeName> in_namespace(NativeTypeName name, u64 space) const;
   std::optional<NativeTypeName> reference_name(u64 offset) const;
   std::optional<NativeTypeName> kind_name(NativeHandleKind kind, u64 offset) const;
   // A handle inside a record.

@@ -20,7 +20,10 @@ struct Slices {
 //
 // A bit of `unmarked` is set where an object begins that was not found yet. So one look tells both that there is an
 // object and that it is new.
-class Marker {
+//
+// Aligned, so that what one thread's marker ends with and the next one's begins with, both written at each step, never
+// share a cache line.
+class alignas(128) Marker {
 public:
   Marker(const ObjectIndex &index, const References &references, LargeArray<u64> &unmarked, bool shared)
       : places_(index.places()), starts_(index.starts().words()), references_(references), unmarked_(unmarked),

@@ -3,6 +3,7 @@
 #include "contract/parse.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace dnheap {
 
@@ -29,6 +30,10 @@ Agreement compare_known(const Memory &memory, std::span<const Range> parts, u64 
       const std::byte *mine = at->bytes.data() + (start - at->address),
                       *theirs = part.bytes.data() + (start - part.address);
       out.compared += size;
+      if (size && std::memcmp(mine, theirs, size) == 0) {
+        out.equal += size;
+        continue;
+      }
       for (u64 i = 0; i < size; ++i)
         out.equal += mine[i] == theirs[i];
     }

@@ -78,9 +78,9 @@ SPECIAL = """
 PATCHED = ("wks:regions:heap", "svr:regions:full", "wks:clrgc:gcore", "wks:regions:heap:handles", "wks:regions:full:holders")
 
 # The special ones that even a short run makes.
-SAMPLE = ["8:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "10:wks:regions:full:live", "8:svr:regions:full:live-busy", "9:svr:regions:full:fields", "8:wks:regions:heap:handles", "8:wks:regions:full:holders", "9:svr:regions:full:holders", "10:wks:regions:full:holders", "8:wks:regions:heap:values", "10:wks:regions:heap:values", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
-          "10:wks:regions:gcore:stopped", "8:svr:clrgc:heap:heaps2", "9:svr:clrgcexp:full:datas", "10:wks:regions:normal",
-          "9:svr:clrgcexp:kernel", "10:wks:clrgc:kernel"]
+SAMPLE = ["8:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "10:wks:regions:full:live", "8:svr:regions:full:live-busy", "9:svr:regions:full:fields", "8:wks:regions:heap:handles", "10:wks:regions:full:holders",
+          "10:wks:regions:heap:values", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
+          "10:wks:regions:gcore:stopped", "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
 
 
 def patched():

@@ -180,6 +180,16 @@ void Derivation::scan_data(const std::function<void(Address, u64)> &visit) const
       visit(range.address + at, load_pointer(range.bytes.data() + at, format));
 }
 
+std::optional<Address> Derivation::find_in_data(u64 value) const {
+  const Format format = memory.format();
+  for (const Range &range : data_)
+    for (u64 at = align_up(range.address, pointer_size) - range.address; at + pointer_size <= range.bytes.size();
+         at += pointer_size)
+      if (load_pointer(range.bytes.data() + at, format) == value)
+        return range.address + at;
+  return std::nullopt;
+}
+
 std::vector<i64> Derivation::offsets(i64 first, i64 end, i64 step) {
   std::vector<i64> out;
   for (i64 at = first; at < end; at += step)

@@ -4,10 +4,7 @@ namespace dnheap {
 
 DacTable::DacTable(const Derivation &derivation, Address known) : d_(derivation) {
   if (known)
-    d_.scan_data([&](Address at, u64 word) {
-      if (word == known && entry_ == 0)
-        entry_ = at;
-    });
+    entry_ = d_.find_in_data(known).value_or(0);
 }
 
 std::optional<Address> DacTable::variable(i64 index) const {
