@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 
+#include <algorithm>
 #include <array>
 
 namespace dnheap {
@@ -40,10 +41,9 @@ void CrossEdges::Writer::add(u32 target, u32 source) {
   chunk->target[chunk->used++] = static_cast<u16>(target);
 }
 
-void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, DepthFirst &search, Writer &writer) {
+void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, DepthFirst &search,
+                          Writer &writer) {
   std::array<u32, block> numbers;
-  // Conservative owners never compete: what they lead to in the precise part does not count.
-  u32 least = source >= search.first_conservative ? search.first_conservative : 1;
   u64 leaves = 0;
   for (u64 at = 0; at < targets.size(); at += block) {
     u64 count = std::min(block, targets.size() - at);
@@ -53,11 +53,14 @@ void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, DepthFi
       numbers[i] = search.number[static_cast<u32>(targets[at + i])];
       leaves += numbers[i] == 0; // what a vertex refers to has a number or was left out
     }
+    // A rank does not compete with those before it; what leads to a later one leads to a hub.
     for (u64 i = 0; i < count; ++i) {
-      if (numbers[i] > source)
-        lower(search.vertex[numbers[i]].semi, source);
-      else if (numbers[i] < source && numbers[i] >= least)
+      if (numbers[i] > source) {
+        if (numbers[i] < rank.end)
+          lower(search.vertex[numbers[i]].semi, source);
+      } else if (numbers[i] < source && numbers[i] >= rank.begin) {
         writer.add(numbers[i], source);
+      }
     }
   }
   few_leaves[source] = static_cast<u8>(std::min<u64>(leaves, 255));
@@ -75,16 +78,21 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
   parallel_for(parts, threads, [&](u64 part, unsigned worker) {
     watch.check();
     u64 end = std::min<u64>(vertices_, (part + 1) * vertices_at_once);
+    const std::vector<u32> &ends = search.rank_ends;
+    auto rank_end = std::upper_bound(ends.begin(), ends.end(), part * vertices_at_once);
     for (u64 v = part * vertices_at_once; v < end; ++v) {
+      while (v >= *rank_end)
+        ++rank_end;
+      const Rank rank{rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end};
       if (v + 2 * ahead < end && search.object[v + 2 * ahead] < objects)
         __builtin_prefetch(&edges.first[search.object[v + 2 * ahead]]);
       if (v + ahead < end && search.object[v + ahead] < objects)
         __builtin_prefetch(edges.targets.data() + edges.first[search.object[v + ahead]]);
       u32 object = search.object[v];
       if (object < objects)
-        sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), search, writers_[worker]);
+        sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), rank, search, writers_[worker]);
       else if (object < objects + owners.count)
-        sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), search, writers_[worker]);
+        sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), rank, search, writers_[worker]);
     }
   });
 }

@@ -47,7 +47,10 @@ private:
     void add(u32 target, u32 source);
     Chunk *take();
   };
-  void sort_out(std::span<const ObjectId> targets, u32 source, DepthFirst &search, Writer &writer);
+  struct Rank {
+    u32 begin, end; // vertices
+  };
+  void sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, DepthFirst &search, Writer &writer);
 
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;

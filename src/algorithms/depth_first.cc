@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
+#include <unordered_map>
+
 namespace dnheap {
 namespace {
 
@@ -60,6 +62,16 @@ public:
     LargeArray<u64> &words = met_.words();
     words = LargeArray<u64>(out.left_out.words().size());
     std::copy(out.left_out.words().begin(), out.left_out.words().end(), words.begin());
+  }
+
+  // Not entered until it is let through.
+  void hold_back(ObjectId object) {
+    held_[static_cast<u32>(object)] = met_.test(object);
+    met_.set(object);
+  }
+  void let_through(ObjectId object) {
+    if (auto held = held_.find(static_cast<u32>(object)); held != held_.end() && !held->second)
+      met_.reset(object);
   }
 
   u32 add(u32 object, u32 parent) {
@@ -129,6 +141,7 @@ private:
   DepthFirst &out_;
   const Watch &watch_;
   ObjectBits met_;
+  std::unordered_map<u32, bool> held_;            // was it left out anyway?
   const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
   ObjectId found_ = no_object;
   u64 steps_ = 0;
@@ -140,16 +153,18 @@ RootsByOwner::RootsByOwner(const Owners &owners, u64 object_count) : first(u64{o
   auto sound = [&](const OwnedRoot &root) {
     return static_cast<u32>(root.owner) < owners.count && static_cast<u32>(root.object) < object_count;
   };
-  for (const OwnedRoot &root : owners.roots)
-    if (sound(root))
-      ++first[static_cast<u32>(root.owner) + 1];
+  for (std::span<const OwnedRoot> some : {owners.roots, owners.hubs})
+    for (const OwnedRoot &root : some)
+      if (sound(root))
+        ++first[static_cast<u32>(root.owner) + 1];
   for (u64 i = 1; i < first.size(); ++i)
     first[i] += first[i - 1];
   objects.resize(first.back());
   std::vector<u64> next(first.begin(), first.end() - 1);
-  for (const OwnedRoot &root : owners.roots)
-    if (sound(root))
-      objects[next[static_cast<u32>(root.owner)]++] = root.object;
+  for (std::span<const OwnedRoot> some : {owners.roots, owners.hubs})
+    for (const OwnedRoot &root : some)
+      if (sound(root))
+        objects[next[static_cast<u32>(root.owner)]++] = root.object;
 }
 
 DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
@@ -170,15 +185,22 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   vertex = LargeArray<Vertex>(most - leaves);
   Search search(edges, *this, watch);
   search.add(static_cast<u32>(most - 1), 0);
+  for (const OwnedRoot &hub : owners.hubs)
+    if (static_cast<u32>(hub.owner) < owners.count && static_cast<u32>(hub.object) < objects)
+      search.hold_back(hub.object);
+  const std::span<const u32> ranks = owners.ranks.empty() ? std::span(&owners.precise, 1) : owners.ranks;
+  auto rank = ranks.begin();
   for (u32 owner = 0; owner < owners.count; ++owner) {
-    if (owner == owners.precise)
-      first_conservative = vertices;
+    for (; rank != ranks.end() && *rank <= owner; ++rank)
+      rank_ends.push_back(vertices);
     u32 v = search.add(static_cast<u32>(objects + owner), 0);
+    for (const OwnedRoot &hub : owners.hubs)
+      if (static_cast<u32>(hub.owner) == owner && static_cast<u32>(hub.object) < objects)
+        search.let_through(hub.object);
     for (ObjectId root : roots.of(owner))
       search.run(root, v);
   }
-  if (owners.precise >= owners.count)
-    first_conservative = vertices;
+  rank_ends.push_back(vertices);
 }
 
 } // namespace dnheap

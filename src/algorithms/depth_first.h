@@ -1,6 +1,6 @@
 // DepthFirst: objects numbered in the order in which a search from the owners first meets them, fields and elements in
 // their order: what dominators are worked out on. Vertex 0 stands above all owners, then each owner is a vertex
-// followed by what is first met from it; precise owners come first. Strings and other objects without references of
+// followed by what is first met from it, rank by rank. Strings and other objects without references of
 // their own that are referred to once at most (a majority) are left out: whoever refers to them dominates them. Costs
 // 16 bytes per vertex, 4 per object; one thread searches, all count references.
 #pragma once
@@ -16,7 +16,7 @@ namespace dnheap {
 
 enum class DepthFirstNumber : u32 {};
 
-// Roots in order of their owners, checked.
+// Roots, hubs among them, in order of their owners, checked.
 struct RootsByOwner {
   std::vector<u64> first; // by owner, one more than owners
   std::vector<ObjectId> objects;
@@ -40,7 +40,7 @@ struct DepthFirst {
   DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads, const Watch &watch);
 
   u32 vertices = 0;           // numbers are below
-  u32 first_conservative = 0; // vertices from here on are reached by conservative owners only
+  std::vector<u32> rank_ends; // vertices from one to the next are reached by owners of one rank, and by none before
   LargeArray<u32> number;     // DepthFirstNumber by ObjectId; 0: not reached, or left out
   LargeArray<u32> object;    // by DepthFirstNumber: ObjectId, or number of objects + owner; vertex 0: that + all owners
   LargeArray<Vertex> vertex; // by DepthFirstNumber: ancestor and semi are the parent, the rest 0

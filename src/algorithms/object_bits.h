@@ -17,6 +17,7 @@ public:
   bool test(ObjectId object) const { return test(static_cast<u32>(object)); }
   void set(u64 i) { words_[i / 64] |= u64{1} << (i % 64); }
   void set(ObjectId object) { set(static_cast<u32>(object)); }
+  void reset(ObjectId object) { words_[static_cast<u32>(object) / 64] &= ~(u64{1} << (static_cast<u32>(object) % 64)); }
   // Sets the bit; true for the one caller who did.
   bool claim(u64 i) {
     u64 bit = u64{1} << (i % 64);

@@ -1,7 +1,7 @@
 // Owners: the roots as the graph algorithms see them: which object each one names, and which owner (a static field, a
 // thread's stack, a handle, ...) it belongs to. Owners are numbered from 0: first the precise ones, then the
-// conservative ones, which never compete: they own only what no precise one reaches. A view; any number of threads may
-// read.
+// conservative ones, which never compete: they own only what no precise one reaches. Ranks do the same in more than two
+// steps. A view; any number of threads may read.
 #pragma once
 #include "algorithms/object_id.h"
 
@@ -21,6 +21,12 @@ struct Owners {
   u32 precise = 0; // the first ones
   // In any order, an object may be named several times. Entries with an owner or an object out of range do not count.
   std::span<const OwnedRoot> roots;
+  // For the dominator tree. The first owner of each rank but the first one, ascending: a rank owns only what those
+  // before it do not reach. Empty: the precise ones, then the conservative ones.
+  std::span<const u32> ranks = {};
+  // For the dominator tree. Objects that are owners themselves, each with an owner, in a rank of its own, whose root it
+  // is: references to it from other ranks pass no ownership on.
+  std::span<const OwnedRoot> hubs = {};
 };
 
 } // namespace dnheap

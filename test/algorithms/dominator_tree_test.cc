@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace dnheap::test {
 namespace {
@@ -131,6 +132,104 @@ void expect_as_defined(const DominatorTree &tree, const Graph &graph) {
 
 TEST(DominatorTree, AsDefinedOnRandomGraphs) {
   for_all(6000, graphs(25, 90), [](const GraphCase &c) { expect_as_defined(tree_of(c.graph), c.graph); });
+}
+
+// Ranks and hubs, from the definition: rank by rank, on what those before did not reach.
+void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector<OwnedRoot> &hubs) {
+  Owners owners = graph.owners();
+  owners.ranks = ranks;
+  owners.hubs = hubs;
+  const DominatorTree tree(graph.edges(), graph.sizes(), owners, 1, {});
+  expect_sound(tree, graph);
+  ranks.push_back(graph.owner_count);
+  const u32 objects = graph.objects();
+  std::vector<bool> taken(objects);
+  u32 first = 0;
+  for (u32 last : ranks) {
+    std::vector<bool> closed = taken; // what this rank does not enter
+    for (const OwnedRoot &hub : hubs)
+      if (static_cast<u32>(hub.owner) < first || static_cast<u32>(hub.owner) >= last)
+        closed[static_cast<u32>(hub.object)] = true;
+    auto reach = [&](u32 without) { // vertices: objects, then owners
+      std::vector<bool> met(objects + graph.owner_count);
+      std::vector<u32> work;
+      auto meet = [&](u32 v) {
+        if (v != without && !met[v] && (v >= objects || !closed[v])) {
+          met[v] = true;
+          work.push_back(v);
+        }
+      };
+      for (u32 owner = first; owner < last; ++owner)
+        meet(objects + owner);
+      while (!work.empty()) {
+        const u32 v = work.back();
+        work.pop_back();
+        if (v < objects)
+          for (ObjectId target : graph.edges().of(ObjectId{v}))
+            meet(static_cast<u32>(target));
+        for (const std::span<const OwnedRoot> &roots : {std::span<const OwnedRoot>(graph.roots), std::span(hubs)})
+          for (const auto &root : roots)
+            if (static_cast<u32>(root.owner) + objects == v)
+              meet(static_cast<u32>(root.object));
+      }
+      return met;
+    };
+    const std::vector<bool> met = reach(~u32{0});
+    for (u32 v = 0; v < met.size(); ++v) {
+      if (!met[v])
+        continue;
+      const std::vector<bool> left = reach(v);
+      for (u32 w = 0; w < objects; ++w)
+        if (met[w]) {
+          bool is_above = false;
+          for (TreePlace up = *tree.place(ObjectId{w}); up != TreePlace{0}; up = tree.parent(up))
+            is_above = is_above || vertex_at(tree, graph, up) == v;
+          ASSERT_EQ(is_above, w == v || !left[w]) << v << " over " << w;
+        }
+    }
+    for (u32 w = 0; w < objects; ++w)
+      taken[w] = taken[w] || met[w];
+    first = last;
+  }
+  for (u32 w = 0; w < objects; ++w)
+    ASSERT_EQ(tree.place(ObjectId{w}).has_value(), taken[w]) << w;
+}
+
+TEST(DominatorTree, RanksAndHubsAsDefinedOnRandomGraphs) {
+  for_all(3000, graphs(20, 60), [](const GraphCase &c) {
+    std::mt19937_64 random(c.seed);
+    Graph graph = c.graph;
+    std::vector<u32> ranks;
+    for (u32 owner = 1; owner < graph.owner_count; ++owner)
+      if (random() % 3 == 0)
+        ranks.push_back(owner);
+    std::vector<OwnedRoot> hubs;
+    for (u64 count = graph.objects() ? random() % 4 : 0; count--;) {
+      const ObjectId object = ObjectId(static_cast<u32>(random() % graph.objects()));
+      if (std::none_of(hubs.begin(), hubs.end(), [&](const OwnedRoot &hub) { return hub.object == object; })) {
+        ranks.push_back(graph.owner_count);
+        hubs.push_back({object, OwnerId{graph.owner_count++}});
+      }
+    }
+    if (random() % 2) { // a rank behind the hubs
+      ranks.push_back(graph.owner_count++);
+      if (graph.objects())
+        graph.roots.push_back({ObjectId(static_cast<u32>(random() % graph.objects())), OwnerId{graph.owner_count - 1}});
+    }
+    if (ranks.empty())
+      ranks.push_back(graph.precise_owners);
+    expect_ranked(graph, ranks, hubs);
+  });
+}
+
+TEST(DominatorTree, HubsThatDoNotExistAreNone) {
+  Graph graph = heap_like_graph(100);
+  const OwnedRoot wrong[] = {{ObjectId{5}, OwnerId{graph.owner_count}}, {ObjectId(graph.objects()), OwnerId{0}}};
+  Owners owners = graph.owners();
+  owners.hubs = wrong;
+  const DominatorTree tree(graph.edges(), graph.sizes(), owners, 1, {});
+  expect_sound(tree, graph);
+  EXPECT_EQ(tree.reached(), tree_of(graph).reached());
 }
 
 TEST(DominatorTree, TheSameWithAnyNumberOfThreads) {
