@@ -30,9 +30,10 @@ struct Locked {
     const Address at = sync_blocks[number];
     heap.poke(at, 1 | waiters << 6, 4);
     heap.poke(at + 4, recursion, 4);
-    heap.poke(at + 8,
-              heap.shape.net == Net::net8 || heap.shape.net == Net::net9 ? heap.threads[thread].address : thread + 1,
-              heap.p);
+    const bool by_thread = heap.shape.net == Net::net8 || heap.shape.net == Net::net9;
+    if (heap.p == 8 && !by_thread)
+      heap.poke(at + 8, 0x7f1100000000, 8); // what lay there before: a number has 4 bytes
+    heap.poke(at + 8, by_thread ? heap.threads[thread].address : thread + 1, by_thread ? heap.p : 4);
     heap.poke(at + 8 + heap.p, heap.threads[thread].os_id, heap.p);
   }
 

@@ -7,6 +7,7 @@
     thrown        exceptions: types, stacks, counts, who deals with one; faulted tasks nobody looked at
     locks         locks of every kind, their owners and waiters; threads that wait for each other
     lock-async    a lock whose holder waits for a task that needs the lock
+    semaphores    semaphores without permits: deadlocks inferred, and what only looks like one
     async         10,000 calls pending at three awaits, and some at others
     many-async    the same with 340,000 calls of three methods each: how long it takes
     pool          a starved thread pool
@@ -22,10 +23,10 @@ import matrix
 import targets
 
 COUNTS = {"async": "10000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "async", "pool") for major in (8, 9, 10)]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool") for major in (8, 9, 10)]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in (8, 9, 10)]
-KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap"]
-SAMPLE = ["thrown:9:heap", "locks:8:heap", "locks:10:heap", "async:10:heap"]  # even a short run makes these
+KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
+SAMPLE = ["thrown:9:heap", "locks:8:heap", "locks:10:heap", "semaphores:10:heap", "async:10:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
 
@@ -147,6 +148,38 @@ def lock_async(dnheap, path, said):
                        if waits.get(thread) != what]
 
 
+NO_DEADLOCK = {"BusyA", "BusyB", "LimitA", "LimitB", "LimitCallA", "LimitCallB", "Leaked"}
+
+
+def semaphores(dnheap, path, said):
+    answer = tables(dnheap, "locks", path)
+    ids = {name: one["os_id"] for name, one in said["threads"].items()}
+
+    def short(kind):
+        return "Task" if "AsyncStateMachineBox" in (kind or "") else str(kind)
+
+    for row in answer["deadlocks"]:
+        print(f"{row['grounds']}: {row['text']}")
+    found = [(row["grounds"], sorted(short(one["waits_for_type"]) for one in row["cycle"]), sorted(one["os_id"] for one in row["cycle"] if one["os_id"]))
+             for row in answer["deadlocks"]]
+    expected = [(one["grounds"], sorted(one["waits_for"]), sorted(ids[name] for name in one["threads"])) for one in said["deadlocks"]]
+    problems = differences("deadlocks", found, expected)
+    words = {"reference": "probably a deadlock: ", "reference_by_object": "perhaps a deadlock: "}
+    problems += [f"the words are: {row['text']}" for row in answer["deadlocks"]
+                 if not row["text"].startswith(words[row["grounds"]]) or "does not say who took it" not in row["text"]]
+    rows = {row["type"]: row for row in answer["locks"]}
+    problems += [f"{kind} is not listed" for kind in NO_DEADLOCK - set(rows)]
+    if problems:
+        return problems
+    may_have = {one["os_id"] for one in rows["BusyA"]["may_have_taken"]}
+    problems += [] if ids["Worker"] in may_have else [f"BusyA may have been taken by {may_have}, not by {ids['Worker']}"]
+    calls_of = {kind: rows[kind]["waiting_calls"] for kind in ("CallA", "LimitCallA", "Leaked")}
+    wanted = {kind: [{"method": method, "count": 1}] for kind, method in
+              (("CallA", "Semaphores.CrossCalls"), ("LimitCallA", "Semaphores.CrossCalls"), ("Leaked", "Leaking.Inner"))}
+    problems += differences("waiting calls", calls_of.items(), wanted.items())
+    return problems + ([] if rows["CrossA"]["waiting"] == [ids["Second"]] else [f"CrossA is waited for by {rows['CrossA']['waiting']}"])
+
+
 def calls(dnheap, path, said):
     start = time.monotonic()
     rows = tables(dnheap, "async", path)["calls"]
@@ -175,7 +208,7 @@ def pool(dnheap, path, said):
     return problems
 
 
-CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "async": calls, "pool": pool}
+CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool}
 
 
 if __name__ == "__main__":

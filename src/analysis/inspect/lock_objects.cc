@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace dnheap {
 
@@ -129,11 +130,13 @@ private:
 
 } // namespace
 
-LockObject *LockSet::find(Address object) {
+const LockObject *LockSet::find(Address object) const {
   auto found = std::lower_bound(locks.begin(), locks.end(), object,
                                 [](const LockObject &lock, Address address) { return lock.object < address; });
   return found != locks.end() && found->object == object ? &*found : nullptr;
 }
+
+LockObject *LockSet::find(Address object) { return const_cast<LockObject *>(std::as_const(*this).find(object)); }
 
 LockSet find_locks(Snapshot &snapshot) { return LockFinder(snapshot).find(); }
 

@@ -16,7 +16,8 @@ struct LockSet : ThreadNumbers {
   std::map<Address, Address> by_node;  // task of an asynchronous waiter → its semaphore
   std::vector<std::string> problems;
 
-  LockObject *find(Address object); // null: none
+  const LockObject *find(Address object) const; // null: none
+  LockObject *find(Address object);
 };
 
 LockSet find_locks(Snapshot &snapshot);

@@ -1,9 +1,7 @@
-#include "analysis/inspect/thread_waits.h"
-
+#include "analysis/inspect/wait_graph.h"
 #include "objects/roots.h"
 
 #include <algorithm>
-#include <set>
 
 namespace dnheap {
 
@@ -30,7 +28,9 @@ public:
     for (const ThreadWait &wait : out_.waits)
       if (LockObject *lock = locks_.find(wait.object))
         lock->waiting.push_back(wait.thread);
-    find_circles();
+    WaitGraph graph(snapshot_, locks_, tasks_, out_.waits, running_);
+    out_.circles = graph.circles();
+    out_.may_have_taken = graph.may_have_taken();
     return std::move(out_);
   }
 
@@ -44,12 +44,15 @@ private:
             task_of_event_.emplace(next.object, task);
   }
 
-  void add(u32 thread, WaitKind kind, Address object, bool by_stack = false) {
+  void add(u32 thread, WaitKind kind, Address object, bool by_stack = false, bool has_limit = false) {
     if (waits_.try_emplace(thread, out_.waits.size()).second)
-      out_.waits.push_back({thread, kind, object, by_stack});
+      out_.waits.push_back({thread, kind, object, by_stack, has_limit});
   }
 
   void add_monitor_wait(const MonitorWait &wait) {
+    auto add = [&](u32 thread, WaitKind kind, Address object) {
+      this->add(thread, kind, object, false, wait.has_limit);
+    };
     if (!wait.is_for_pulse)
       return add(wait.thread, WaitKind::lock, wait.object);
     auto inner = locks_.by_inner.find(wait.object);
@@ -117,116 +120,16 @@ private:
         continue;
       if (root.kind == RootKind::thread_static) {
         if (TaskNumber task = tasks_.find(root.object); task != no_task && roots.name(root) == current_task)
-          runs_on_[task] = *thread;
+          running_.by_thread_static[task] = *thread;
         continue;
       }
       if (root.kind != RootKind::stack_conservative && root.kind != RootKind::stack)
         continue;
       if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task))
-        on_stack_[task].insert(*thread);
+        running_.by_stack[task].insert(*thread);
       const LockObject *lock = locks_.find(root.object);
       if (lock && lock->kind == LockKind::reader_writer && lock->waiters && lock->owner != thread)
         add(*thread, WaitKind::lock, lock->object, true);
-    }
-  }
-
-  // Nodes of who waits for whom: threads, then tasks.
-  using Node = u64;
-  Node node_of_task(TaskNumber task) const { return locks_.threads.size() + task; }
-  bool is_thread(Node node) const { return node < locks_.threads.size(); }
-  TaskNumber task_of(Node node) const { return static_cast<TaskNumber>(node - locks_.threads.size()); }
-
-  struct Edge {
-    Node to = 0;
-    Address by = 0; // what the one waits for and the other holds, or is
-    bool is_by_stack = false;
-  };
-
-  std::vector<Edge> edges_of(Node node) const {
-    std::vector<Edge> out;
-    if (is_thread(node)) {
-      auto wait = waits_.find(static_cast<u32>(node));
-      if (wait == waits_.end())
-        return out;
-      const ThreadWait &w = out_.waits[wait->second];
-      if (w.kind == WaitKind::task)
-        if (TaskNumber task = tasks_.find(w.object); task != no_task)
-          out.push_back({node_of_task(task), w.object, w.is_by_stack});
-      if (const LockObject *lock = w.kind == WaitKind::lock ? locks_.find(w.object) : nullptr; lock && lock->owner)
-        out.push_back({*lock->owner, w.object, w.is_by_stack});
-      return out;
-    }
-    const TaskNumber task = task_of(node);
-    if (TaskNumber inner = tasks_.type(task).is_box ? tasks_.behind(tasks_.awaited(task)) : no_task;
-        inner != no_task && tasks_.is_pending(inner))
-      out.push_back({node_of_task(inner), tasks_.address(inner)});
-    auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-    for (; source != sources_.end() && source->first == task; ++source)
-      out.push_back({node_of_task(source->second), tasks_.address(source->second)});
-    if (!out.empty())
-      return out;
-    if (auto runs = runs_on_.find(task); runs != runs_on_.end())
-      out.push_back({runs->second, 0});
-    else if (auto on = on_stack_.find(task); on != on_stack_.end() && is_running(task))
-      for (u32 thread : on->second)
-        if (!waits_for_task(thread, task))
-          out.push_back({thread, 0, true});
-    return out;
-  }
-
-  bool is_running(TaskNumber task) const {
-    return tasks_.type(task).is_box ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
-  }
-  bool waits_for_task(u32 thread, TaskNumber task) const {
-    auto wait = waits_.find(thread);
-    return wait != waits_.end() && out_.waits[wait->second].object == tasks_.address(task);
-  }
-
-  // Depth first from each thread that waits; what leads back to one on the way closes a circle.
-  void find_circles() {
-    waits_.clear();
-    for (u64 i = 0; i < out_.waits.size(); ++i)
-      waits_.try_emplace(out_.waits[i].thread, i);
-    if (out_.waits.empty())
-      return;
-    sources_ = tasks_.sources(snapshot_.watch());
-    struct Step {
-      Node node;
-      std::vector<Edge> edges;
-      u64 next = 0;
-    };
-    std::map<Node, bool> met; // is it on the way?
-    for (const ThreadWait &wait : out_.waits) {
-      if (met.contains(wait.thread))
-        continue;
-      std::vector<Step> way = {{wait.thread, edges_of(wait.thread)}};
-      met[wait.thread] = true;
-      while (!way.empty()) {
-        Step &step = way.back();
-        if (step.next == step.edges.size()) {
-          met[step.node] = false;
-          way.pop_back();
-          continue;
-        }
-        const Edge edge = step.edges[step.next++];
-        auto [known, is_new] = met.try_emplace(edge.to, true);
-        if (is_new) {
-          way.push_back({edge.to, edges_of(edge.to)});
-        } else if (known->second) {
-          auto first = std::find_if(way.begin(), way.end(), [&](const Step &s) { return s.node == edge.to; });
-          std::vector<WaitingOne> circle;
-          for (; first != way.end(); ++first) {
-            const Edge &taken = first->edges[first->next - 1];
-            WaitingOne one{{}, 0, taken.by, taken.is_by_stack};
-            if (is_thread(first->node))
-              one.thread = static_cast<u32>(first->node);
-            else
-              one.task = tasks_.address(task_of(first->node));
-            circle.push_back(one);
-          }
-          out_.circles.push_back(std::move(circle));
-        }
-      }
     }
   }
 
@@ -237,9 +140,7 @@ private:
   ThreadWaits out_;
   std::map<u32, u64> waits_; // thread → index in out_.waits
   std::map<Address, TaskNumber> task_of_event_;
-  std::map<TaskNumber, u32> runs_on_;
-  std::map<TaskNumber, std::set<u32>> on_stack_;
-  std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
+  RunningTasks running_;
 };
 
 } // namespace

@@ -2,8 +2,7 @@
 // on its stack tell: a lock, a task, an event. And who waits for whom in a circle: nobody of those ever goes on. Needs
 // the tasks, and where a lock tells of waiters that no note tells of, all roots. One thread.
 #pragma once
-#include "analysis/inspect/lock_objects.h"
-#include "analysis/inspect/tasks.h"
+#include "analysis/inspect/semaphore_holders.h"
 
 namespace dnheap {
 
@@ -15,19 +14,24 @@ struct ThreadWait {
   WaitKind kind = WaitKind::lock;
   Address object = 0;       // the lock, the event, the task
   bool is_by_stack = false; // only told by a word on the thread's stack, which may be left over
+  bool has_limit = false;   // it ends by itself after some time, as far as the runtime notes that
 };
 
 // One of those that wait in a circle: a thread, or a task that some thread or task waits for.
 struct WaitingOne {
   std::optional<u32> thread; // index in LockSet::threads
   Address task = 0;
-  Address waits_for = 0; // a lock, a task; 0: the task runs on the next one's thread
-  bool is_by_stack = false;
+  Address waits_for = 0; // a lock, a semaphore, a task; 0: it runs on the next one's thread, or waits for its end
+  Grounds grounds = Grounds::runtime; // by which the next one is told to hold that, or to be it
+  Address through = 0;                // an object by which the next one refers to what is waited for
+  std::string method;                 // of the next one, that refers to it; empty: cannot be told
 };
 
 struct ThreadWaits {
   std::vector<ThreadWait> waits; // by thread
   std::vector<std::vector<WaitingOne>> circles;
+  // Of semaphores without permits that somebody waits for: who may have taken one; at most 64 of each.
+  std::map<Address, std::vector<SemaphoreHolder>> may_have_taken;
 };
 
 // Enters into `locks` who waits for each.

@@ -7,6 +7,7 @@ namespace {
 constexpr u64 largest_thread = 0x1000; // bytes of a Thread that are looked at
 // AwareLock's state.
 constexpr u32 is_locked = 1, waiter_shift = 6;
+constexpr u32 no_limit = ~u32{0}; // of a wait, in ms
 
 } // namespace
 
@@ -15,7 +16,8 @@ Monitors::Monitors(const Memory &memory, const ContractDescriptor &descriptor, s
   read_monitors();
 }
 
-// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}.
+// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}. A number
+// has 4 bytes, and anything may lie behind it.
 void Monitors::read_monitors() {
   std::map<u64, u32> by_id;
   for (u32 i = 0; i < threads_.size(); ++i)
@@ -29,14 +31,15 @@ void Monitors::read_monitors() {
       continue;
     const Address at = entry->sync_block;
     std::optional<u32> state = memory_->try_load<u32>(at), recursion = memory_->try_load<u32>(at + 4);
+    std::optional<u32> owner_number = memory_->try_load<u32>(at + 8);
     std::optional<u64> owner = memory_->try_pointer(at + 8), id = memory_->try_pointer(at + 8 + p_);
-    if (!state || !recursion || !owner || !id)
+    if (!state || !recursion || !owner_number || !owner || !id)
       continue;
     Monitor monitor{entry->object, at, (*state & is_locked) != 0, {}, 0, *state >> waiter_shift};
     if (monitor.is_held) {
       monitor.recursion = *recursion;
       if (auto thread = by_id.find(*id); thread != by_id.end())
-        if (const ThreadData &one = threads_[thread->second]; *owner == one.address || *owner == one.managed_id)
+        if (const ThreadData &one = threads_[thread->second]; *owner == one.address || *owner_number == one.managed_id)
           monitor.owner = thread->second;
     }
     by_sync_block_.emplace(at, monitors_.size());
@@ -55,10 +58,10 @@ std::optional<Monitors::Note> Monitors::note_at(u32 thread, Address note) const 
     return std::nullopt;
   auto monitor = by_sync_block_.find(memory_->try_pointer(note).value_or(0));
   std::optional<u64> domain = memory_->try_pointer(note + p_), next = memory_->try_pointer(note + 2 * p_ + 8);
-  std::optional<u32> kind = memory_->try_load<u32>(note + 2 * p_);
-  if (monitor == by_sync_block_.end() || domain.value_or(0) == 0 || !kind || *kind > 1 || !next)
+  std::optional<u32> kind = memory_->try_load<u32>(note + 2 * p_), limit = memory_->try_load<u32>(note + 2 * p_ + 4);
+  if (monitor == by_sync_block_.end() || domain.value_or(0) == 0 || !kind || *kind > 1 || !limit || !next)
     return std::nullopt;
-  return Note{{thread, monitors_[monitor->second].object, *kind == 1}, *domain};
+  return Note{{thread, monitors_[monitor->second].object, *kind == 1, *limit != no_limit}, *domain};
 }
 
 // The place in all Threads that is null or leads to such a note, all of the same AppDomain (there is but one); nullopt:

@@ -27,6 +27,7 @@ struct MonitorWait {
   u32 thread = 0; // index in the list of threads
   Address object = 0;
   bool is_for_pulse = false; // Monitor.Wait; else Monitor.Enter
+  bool has_limit = false;    // it ends by itself after some time
 };
 
 class Monitors {

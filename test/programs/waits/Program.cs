@@ -3,6 +3,7 @@
 //   locks        locks of every kind, held and waited for; two threads that wait for each other's locks
 //   lock-async   a lock whose holder waits for a task that needs the lock
 //   async        COUNT asynchronous calls that wait at three places, and some at others
+//   semaphores   semaphores without permits: deadlocks, and what only looks like one
 //   pool         a thread pool whose workers wait for work that no worker is left to do
 // Its truth is one object, "said"; what is in it, each way's file tells.
 using System;
@@ -13,9 +14,6 @@ using System.Threading;
 
 static class Program
 {
-    [DllImport("libc")]
-    static extern int gettid();
-
     // Starts a thread that never ends; returns when it says so.
     public static Pair Start(string name, Action<Action> run)
     {
@@ -23,8 +21,7 @@ static class Program
         using var ready = new ManualResetEvent(false);
         new Thread(() =>
         {
-            pair.Managed = Environment.CurrentManagedThreadId;
-            pair.Os = gettid();
+            pair.Set();
             run(() => ready.Set());
         })
         { IsBackground = true, Name = name }.Start();
@@ -55,6 +52,7 @@ static class Program
             "locks" => Locks.Run(),
             "lock-async" => LockAsync.Run(),
             "async" => Calls.Run(count),
+            "semaphores" => Semaphores.Run(),
             "pool" => Pool.Run(),
             _ => throw new ArgumentException(arguments[0]),
         };
@@ -70,6 +68,17 @@ static class Program
 
 class Pair
 {
+    [DllImport("libc")]
+    static extern int gettid();
+
     public int Managed, Os;
+
+    // Of the thread that calls.
+    public void Set()
+    {
+        Managed = Environment.CurrentManagedThreadId;
+        Os = gettid();
+    }
+
     public string Json => $"{{\"managed_id\": {Managed}, \"os_id\": {Os}}}";
 }

@@ -1,0 +1,114 @@
+#include "analysis/inspect/semaphore_holders.h"
+
+#include "objects/roots.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_references = 1024; // of one object that are looked at
+constexpr u64 most_objects = 1 << 22; // whose references are remembered
+constexpr u32 no_thread = ~u32{0};
+
+} // namespace
+
+const char *name_of(Grounds grounds) {
+  constexpr const char *names[] = {"runtime", "stack", "reference", "reference_by_object"};
+  return names[static_cast<u8>(grounds)];
+}
+
+SemaphoreHolders::SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks)
+    : tasks_(tasks), fields_(snapshot.runtime()) {
+  for (const LockObject &lock : locks.locks)
+    if (lock.kind == LockKind::semaphore && lock.is_held && lock.waiters)
+      semaphores_[lock.object];
+  if (semaphores_.empty())
+    return;
+  reader_.emplace(snapshot.references());
+  look_at_threads(snapshot, locks);
+  look_at_methods(snapshot.watch());
+}
+
+void SemaphoreHolders::look_at_threads(Snapshot &snapshot, const LockSet &locks) {
+  const RootSet &roots = snapshot.roots();
+  for (const Root &root : roots.roots) {
+    const RootThread *of = roots.thread(root);
+    if (!of || !of->os_id || (root.kind != RootKind::stack && !root.is_conservative()))
+      continue;
+    const std::optional<u32> thread = locks.thread_with_os_id(*of->os_id);
+    if (!thread)
+      continue;
+    if (semaphores_.contains(root.object))
+      add(root.object,
+          {thread, no_task, root.is_conservative() ? Grounds::stack : Grounds::reference, 0, roots.name(root)});
+    else if (!root.is_conservative())
+      for (Address semaphore : semaphores_in(root.object))
+        add(semaphore, {thread, no_task, Grounds::reference_by_object, root.object, roots.name(root)});
+  }
+}
+
+void SemaphoreHolders::look_at_methods(const Watch &watch) {
+  for (TaskNumber task = 0; task < tasks_.count(); ++task) {
+    if (task % 0x10000 == 0)
+      watch.check();
+    if (!is_waiting_method(task))
+      continue;
+    std::vector<Address> own = references_of(tasks_.address(task));
+    if (tasks_.type(task).is_machine_reference) {
+      const Address machine = fields_.reference_or_null(tasks_.address(task), "StateMachine");
+      std::erase(own, machine);
+      const std::vector<Address> more = references_of(machine);
+      own.insert(own.end(), more.begin(), more.end());
+    }
+    for (Address object : own)
+      if (semaphores_.contains(object))
+        add(object, {{}, task, Grounds::reference, 0, ""});
+      else
+        for (Address semaphore : semaphores_in(object))
+          add(semaphore, {{}, task, Grounds::reference_by_object, object, ""});
+  }
+}
+
+// Of several ways the surest.
+void SemaphoreHolders::add(Address semaphore, SemaphoreHolder holder) {
+  auto sureness = [](Grounds grounds) { return grounds == Grounds::stack ? 3 : static_cast<int>(grounds); };
+  Holders &holders = semaphores_.find(semaphore)->second;
+  auto [known, is_new] =
+      known_.try_emplace({semaphore, holder.thread.value_or(no_thread), holder.task}, holders.size());
+  if (is_new)
+    holders.push_back(std::move(holder));
+  else if (sureness(holder.grounds) < sureness(holders[known->second].grounds))
+    holders[known->second] = std::move(holder);
+}
+
+std::vector<Address> SemaphoreHolders::references_of(Address object) {
+  std::vector<Address> out;
+  OpenedObject opened;
+  if (object && reader_->open(object, opened) && !opened.type->references.empty() &&
+      opened.size <= most_references * fields_.pointer_size())
+    opened.type->references.for_each_slot(opened.bytes, opened.size, fields_.memory().format(),
+                                          [&](const std::byte *slot) {
+                                            if (Address target = load_pointer(slot, fields_.memory().format()))
+                                              out.push_back(target);
+                                          });
+  return out;
+}
+
+// What a method that waits refers to is that method's, whoever refers to the method.
+const std::vector<Address> &SemaphoreHolders::semaphores_in(Address object) {
+  if (by_object_.size() >= most_objects)
+    by_object_.clear();
+  auto [known, is_new] = by_object_.try_emplace(object);
+  if (!is_new)
+    return known->second;
+  if (const TaskNumber task = tasks_.behind(object); task != no_task && is_waiting_method(task))
+    return known->second;
+  for (Address one : references_of(object))
+    if (semaphores_.contains(one))
+      known->second.push_back(one);
+  return known->second;
+}
+
+} // namespace dnheap

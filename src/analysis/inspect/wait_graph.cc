@@ -1,0 +1,319 @@
+#include "analysis/inspect/wait_graph.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 frames_looked_at = 8; // for a call of Thread.Join
+constexpr u64 most_told = 64;       // who may have taken one semaphore
+
+} // namespace
+
+WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const std::vector<ThreadWait> &waits,
+                     const RunningTasks &running)
+    : snapshot_(snapshot), locks_(locks), tasks_(tasks), waits_(waits), running_(running), fields_(snapshot.runtime()),
+      holders_(snapshot, locks, tasks) {
+  for (const auto &[address, holders] : holders_.semaphores())
+    semaphores_.emplace_back(address, &holders);
+  for (const ThreadWait &wait : waits_)
+    wait_of_.try_emplace(wait.thread, &wait);
+  if (waits_.empty() && semaphores_.empty())
+    return;
+  sources_ = tasks_.sources(snapshot.watch());
+  if (!semaphores_.empty())
+    find_stuck();
+}
+
+std::optional<WaitGraph::Node> WaitGraph::node_of_semaphore(Address semaphore) const {
+  auto found = std::lower_bound(semaphores_.begin(), semaphores_.end(), semaphore,
+                                [](const auto &one, Address address) { return one.first < address; });
+  if (found == semaphores_.end() || found->first != semaphore)
+    return std::nullopt;
+  return first_semaphore() + static_cast<u64>(found - semaphores_.begin());
+}
+
+Address WaitGraph::semaphore_of(TaskNumber task) const {
+  auto found = locks_.by_node.find(tasks_.address(task));
+  return found != locks_.by_node.end() ? found->second : 0;
+}
+
+bool WaitGraph::is_promise(TaskNumber task) const {
+  return tasks_.type(task).name.starts_with("System.Threading.Tasks.Task+CancellationPromise");
+}
+
+// Of waits that can be cancelled: those of the semaphore's own methods, and what these await.
+bool WaitGraph::is_of_wait(TaskNumber task) const {
+  const MachineShape *machine = tasks_.machine(task);
+  return machine ? machine->method.starts_with("System.Threading.SemaphoreSlim.") : is_promise(task);
+}
+
+// What tells only what a member of a circle waits for.
+bool WaitGraph::is_passed_over(Node node) const {
+  if (is_thread(node) || is_semaphore(node))
+    return is_semaphore(node);
+  const TaskNumber task = task_of(node);
+  return semaphore_of(task) || (is_of_wait(task) && waits_for_semaphore(task));
+}
+
+Address WaitGraph::waits_for_semaphore(TaskNumber task) const {
+  constexpr u64 most_steps = 6;
+  for (u64 i = 0; i < most_steps && task != no_task; ++i) {
+    if (const Address semaphore = semaphore_of(task))
+      return semaphore;
+    if (i && !is_of_wait(task))
+      return 0;
+    auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
+    task = tasks_.type(task).is_box                            ? tasks_.behind(tasks_.awaited(task))
+           : source != sources_.end() && source->first == task ? source->second
+                                                               : no_task;
+  }
+  return 0;
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
+  if (is_thread(node))
+    return edges_of_thread(static_cast<u32>(node));
+  return is_semaphore(node) ? edges_of_semaphore(node) : edges_of_task(task_of(node));
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
+  auto wait = wait_of_.find(thread);
+  if (wait == wait_of_.end()) {
+    const std::optional<u32> joined = semaphores_.empty() ? std::nullopt : joined_by(thread);
+    return joined ? std::vector<Edge>{{*joined, 0, Grounds::stack, nullptr}} : std::vector<Edge>{};
+  }
+  const ThreadWait &w = *wait->second;
+  const Grounds grounds = w.is_by_stack ? Grounds::stack : Grounds::runtime;
+  if (w.kind == WaitKind::task)
+    if (TaskNumber task = tasks_.find(w.object); task != no_task)
+      return {{node_of_task(task), w.object, grounds, nullptr}};
+  if (w.kind == WaitKind::semaphore)
+    if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
+      return {{*semaphore, w.object, grounds, nullptr}};
+  if (w.kind == WaitKind::lock)
+    if (const LockObject *lock = locks_.find(w.object); lock && lock->owner)
+      return {{*lock->owner, w.object, grounds, nullptr}};
+  return {};
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
+  if (const Address semaphore = semaphore_of(task)) {
+    const std::optional<Node> node = node_of_semaphore(semaphore);
+    return node && tasks_.is_pending(task) ? std::vector<Edge>{{*node, semaphore, Grounds::runtime, nullptr}}
+                                           : std::vector<Edge>{};
+  }
+  std::vector<Edge> out;
+  if (TaskNumber inner = tasks_.type(task).is_box ? tasks_.behind(tasks_.awaited(task)) : no_task;
+      inner != no_task && tasks_.is_pending(inner))
+    out.push_back({node_of_task(inner), tasks_.address(inner), Grounds::runtime, nullptr});
+  auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
+  for (; source != sources_.end() && source->first == task; ++source)
+    out.push_back({node_of_task(source->second), tasks_.address(source->second), Grounds::runtime, nullptr});
+  if (!out.empty())
+    return out;
+  auto waits_for_it = [&](u32 thread) {
+    auto wait = wait_of_.find(thread);
+    return wait != wait_of_.end() && wait->second->object == tasks_.address(task);
+  };
+  if (auto runs = running_.by_thread_static.find(task); runs != running_.by_thread_static.end())
+    out.push_back({runs->second, 0, Grounds::runtime, nullptr});
+  else if (auto on = running_.by_stack.find(task); on != running_.by_stack.end() && is_running(task))
+    for (u32 thread : on->second)
+      if (!waits_for_it(thread))
+        out.push_back({thread, 0, Grounds::stack, nullptr});
+  return out;
+}
+
+bool WaitGraph::is_running(TaskNumber task) const {
+  return tasks_.type(task).is_box ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
+}
+
+// To those who may have taken it. Who waits for it has a reference to it for that.
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
+  const auto &[semaphore, holders] = semaphores_[node - first_semaphore()];
+  std::vector<Edge> out;
+  for (const SemaphoreHolder &holder : *holders) {
+    if (holder.thread) {
+      auto wait = wait_of_.find(*holder.thread);
+      if (wait == wait_of_.end() || wait->second->object != semaphore)
+        out.push_back({*holder.thread, semaphore, holder.grounds, &holder});
+    } else if (waits_for_semaphore(holder.task) != semaphore) {
+      out.push_back({node_of_task(holder.task), semaphore, holder.grounds, &holder});
+    }
+  }
+  return out;
+}
+
+// The thread whose end it waits for, without a limit of time: the one whose Thread is referred to by Thread.Join.
+std::optional<u32> WaitGraph::joined_by(u32 thread) const {
+  const Runtime &runtime = snapshot_.runtime();
+  if (locks_.threads[thread].os_id.value_or(0) == 0)
+    return std::nullopt;
+  const WalkedStack stack = runtime.walk_stack(locks_.threads[thread]);
+  const u64 looked_at = std::min<u64>(frames_looked_at, stack.frames.size());
+  std::optional<u32> found;
+  for (const StackFrame &frame : std::span(stack.frames).first(looked_at)) {
+    for (const StackReference &reference : frame.references)
+      if (auto other = thread_objects_.find(reference.value); other != thread_objects_.end()) {
+        if (other->second == thread || (found && *found != other->second))
+          return std::nullopt;
+        found = other->second;
+      }
+    if (frame.method_desc && runtime.method_text(frame.method_desc).name == "System.Threading.Thread.Join()")
+      return found;
+  }
+  return std::nullopt;
+}
+
+// Of a wait that ends by itself.
+bool WaitGraph::has_limit(Node node) {
+  if (is_semaphore(node))
+    return false;
+  if (is_thread(node)) {
+    auto wait = wait_of_.find(static_cast<u32>(node));
+    return wait != wait_of_.end() && wait->second->has_limit;
+  }
+  const TaskNumber task = task_of(node);
+  return is_promise(task) && fields_.reference_or_null(tasks_.address(task), "_timer") != 0;
+}
+
+// All that is waited for is taken to be stuck; then, again and again, whoever waits for nobody, or for anybody who is
+// not stuck, is not.
+void WaitGraph::find_stuck() {
+  for (u32 i = 0; i < locks_.threads.size(); ++i)
+    if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
+      thread_objects_.emplace(object, i);
+  std::map<Node, std::vector<Node>> waiters; // by whom they wait for
+  std::vector<Node> nodes, free;
+  std::set<Node> seen;
+  auto reach = [&](Node node) {
+    if (seen.insert(node).second)
+      nodes.push_back(node);
+  };
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    reach(first_semaphore() + i);
+  for (u64 i = 0; i < nodes.size(); ++i) {
+    if (i % 0x1000 == 0)
+      snapshot_.watch().check();
+    const Node node = nodes[i];
+    const std::vector<Edge> edges = edges_of(node);
+    if (edges.empty() || has_limit(node))
+      free.push_back(node);
+    for (const Edge &edge : edges) {
+      waiters[edge.to].push_back(node);
+      reach(edge.to);
+    }
+  }
+  std::set<Node> is_free(free.begin(), free.end());
+  for (u64 i = 0; i < free.size(); ++i)
+    for (Node waiter : waiters[free[i]])
+      if (is_free.insert(waiter).second)
+        free.push_back(waiter);
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    is_stuck_.push_back(!is_free.contains(first_semaphore() + i));
+}
+
+std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() const {
+  std::map<Address, std::vector<SemaphoreHolder>> out;
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    for (const Edge &edge : edges_of_semaphore(first_semaphore() + i))
+      if (std::vector<SemaphoreHolder> &to = out[semaphores_[i].first]; to.size() < most_told)
+        to.push_back(*edge.holder);
+  return out;
+}
+
+std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
+  for (const ThreadWait &wait : waits_)
+    follow(wait.thread);
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    follow(first_semaphore() + i);
+  // Who waits for the end of others has, as a rule, taken nothing.
+  auto joins = [](const Circle &circle) {
+    return std::any_of(circle.members.begin(), circle.members.end(),
+                       [](const WaitingOne &one) { return one.thread && !one.waits_for; });
+  };
+  std::vector<std::vector<WaitingOne>> out;
+  for (const Circle &circle : circles_) {
+    auto tells_more = [&](const Circle &other) {
+      return !joins(other) && !circle.semaphores.empty() &&
+             std::includes(other.semaphores.begin(), other.semaphores.end(), circle.semaphores.begin(),
+                           circle.semaphores.end());
+    };
+    if (!joins(circle) || std::none_of(circles_.begin(), circles_.end(), tells_more))
+      out.push_back(circle.members);
+  }
+  return out;
+}
+
+// Depth first; what leads back to one on the way closes a circle.
+void WaitGraph::follow(Node from) {
+  auto step_at = [&](Node node) {
+    Step step{node, {}};
+    if (!is_semaphore(node) || is_stuck_[node - first_semaphore()])
+      step.edges = edges_of(node);
+    // Words on stacks do for doubts.
+    std::erase_if(step.edges, [](const Edge &edge) { return edge.holder && edge.grounds == Grounds::stack; });
+    return step;
+  };
+  if (!met_.try_emplace(from, true).second)
+    return;
+  std::vector<Step> way = {step_at(from)};
+  while (!way.empty()) {
+    Step &step = way.back();
+    if (step.next == step.edges.size()) {
+      met_[step.node] = false;
+      way.pop_back();
+      continue;
+    }
+    const Node to = step.edges[step.next++].to;
+    auto [known, is_new] = met_.try_emplace(to, true);
+    if (is_new) {
+      way.push_back(step_at(to));
+    } else if (known->second) {
+      auto first = std::find_if(way.begin(), way.end(), [&](const Step &s) { return s.node == to; });
+      add_circle({first, way.end()});
+    }
+  }
+}
+
+// Semaphores, and the tasks of those that wait for them, are no members: they tell what members wait for.
+void WaitGraph::add_circle(std::span<const Step> steps) {
+  std::vector<WaitingOne> circle;
+  std::set<Address> semaphores; // that it is inferred by
+  bool is_by_object = false;
+  for (u64 i = 0; i < steps.size(); ++i) {
+    if (is_passed_over(steps[i].node))
+      continue;
+    WaitingOne one;
+    if (is_thread(steps[i].node))
+      one.thread = static_cast<u32>(steps[i].node);
+    else
+      one.task = tasks_.address(task_of(steps[i].node));
+    const Edge *taken = &steps[i].edges[steps[i].next - 1];
+    one.waits_for = taken->by;
+    one.grounds = taken->grounds;
+    for (u64 k = i + 1; is_passed_over(taken->to) && k <= i + steps.size(); ++k) {
+      const Step &passed = steps[k % steps.size()];
+      taken = &passed.edges[passed.next - 1];
+      one.waits_for = taken->by;
+      one.grounds = taken->grounds;
+      if (taken->holder) {
+        semaphores.insert(taken->by);
+        is_by_object |= taken->grounds != Grounds::reference;
+        one.through = taken->holder->through;
+        one.method = taken->holder->method;
+      }
+    }
+    circle.push_back(std::move(one));
+  }
+  // Calls that hand on what has the semaphore need not have taken it.
+  if (circle.empty() || (semaphores.size() == 1 && is_by_object))
+    return;
+  if (!semaphores.empty() && !known_semaphores_.insert({semaphores.begin(), semaphores.end()}).second)
+    return;
+  circles_.push_back({std::move(circle), {semaphores.begin(), semaphores.end()}});
+}
+
+} // namespace dnheap

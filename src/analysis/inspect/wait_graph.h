@@ -1,0 +1,90 @@
+// WaitGraph: who waits for whom, as a graph of threads, tasks and semaphores, and the circles in it: nobody of those
+// goes on. Circles through semaphores, which name no owner, are inferred: only where everybody who may have taken a
+// permit waits, without a limit of time, for somebody who waits as well. Looks at the tasks and semaphores that are
+// waited for, each once. One thread.
+#pragma once
+#include "analysis/inspect/semaphore_holders.h"
+#include "analysis/inspect/thread_waits.h"
+
+#include <set>
+
+namespace dnheap {
+
+// What runs where, besides what waits.
+struct RunningTasks {
+  std::map<TaskNumber, u32> by_thread_static;   // the task that a thread says it runs
+  std::map<TaskNumber, std::set<u32>> by_stack; // threads whose stacks hold a pending task
+};
+
+class WaitGraph {
+public:
+  // All must outlive it.
+  WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const std::vector<ThreadWait> &waits,
+            const RunningTasks &running);
+
+  std::vector<std::vector<WaitingOne>> circles();
+  // By semaphore: without those that wait for it.
+  std::map<Address, std::vector<SemaphoreHolder>> may_have_taken() const;
+
+private:
+  // Threads, then tasks, then semaphores.
+  using Node = u64;
+  struct Edge {
+    Node to = 0;
+    Address by = 0; // what the one waits for and the other holds, or is
+    Grounds grounds = Grounds::runtime;
+    const SemaphoreHolder *holder = nullptr; // of semaphores
+  };
+  struct Circle {
+    std::vector<WaitingOne> members;
+    std::vector<Address> semaphores; // ascending
+  };
+  struct Step {
+    Node node;
+    std::vector<Edge> edges;
+    u64 next = 0;
+  };
+
+  Node node_of_task(TaskNumber task) const { return locks_.threads.size() + task; }
+  bool is_thread(Node node) const { return node < locks_.threads.size(); }
+  TaskNumber task_of(Node node) const { return static_cast<TaskNumber>(node - locks_.threads.size()); }
+  Node first_semaphore() const { return locks_.threads.size() + tasks_.count(); }
+  bool is_semaphore(Node node) const { return node >= first_semaphore(); }
+  std::optional<Node> node_of_semaphore(Address semaphore) const;
+  // The semaphore that the task of an asynchronous waiter is about; 0: it is none.
+  Address semaphore_of(TaskNumber task) const;
+  bool is_promise(TaskNumber task) const;
+  bool is_of_wait(TaskNumber task) const;
+  // Of a method that awaits its turn; 0: it awaits something else.
+  Address waits_for_semaphore(TaskNumber task) const;
+  bool is_passed_over(Node node) const;
+
+  std::vector<Edge> edges_of(Node node) const;
+  std::vector<Edge> edges_of_thread(u32 thread) const;
+  std::vector<Edge> edges_of_task(TaskNumber task) const;
+  std::vector<Edge> edges_of_semaphore(Node node) const;
+  std::optional<u32> joined_by(u32 thread) const;
+  bool is_running(TaskNumber task) const;
+  bool has_limit(Node node);
+  void find_stuck();
+  void follow(Node from);
+  void add_circle(std::span<const Step> steps);
+
+  Snapshot &snapshot_;
+  const LockSet &locks_;
+  Tasks &tasks_;
+  const std::vector<ThreadWait> &waits_;
+  const RunningTasks &running_;
+  FieldReader fields_;
+  SemaphoreHolders holders_;
+  std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
+  std::map<u32, const ThreadWait *> wait_of_;
+  std::map<Address, u32> thread_objects_; // managed Thread → thread
+  std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
+  std::vector<bool> is_stuck_; // by number of the semaphore
+  std::map<Node, bool> met_;   // is it on the way?
+  std::set<std::vector<Address>> known_semaphores_;
+  std::vector<Circle> circles_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,162 @@
+// `locks` of semaphores, which do not say who took them: what is inferred from references, and what is not; in every
+// layout. Threads, with stacks that refer to semaphores, are in test/real/waits.py.
+#include "base/text.h"
+#include "support/async_calls.h"
+#include "support/known_stacks.h"
+#include "support/opened.h"
+#include "support/rows.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+struct Semaphores : Calls {
+  explicit Semaphores(const HeapShape &shape) : Calls(shape) {
+    give_stacks(heap);
+    const u32 of_semaphore = rid("System.Threading", "SemaphoreSlim");
+    type = heap.method_table({.base_size = size(6), .rid = of_semaphore});
+    heap.fields(type, {field("m_currentCount", ElementType::I4, 0), field("m_maxCount", ElementType::I4, 4),
+                       field("m_waitCount", ElementType::I4, 8), field("m_asyncHead", ElementType::Object, 16)});
+    node = derived(of_semaphore, "TaskNode");
+    heap.fields(node, {field("Next", ElementType::Object, 2 * p)});
+    buy = heap.method_table({.base_size = size(4),
+                             .rid = heap.app().metadata.nested(cart, "<Buy>d__3"),
+                             .series = {{p, p}, {3 * p, 2 * p}}});
+    heap.fields(buy, {field("<>u__1", ElementType::Object, 0), field("<>1__state", ElementType::I4, p),
+                      field("first", ElementType::Object, 2 * p), field("second", ElementType::Object, 3 * p)});
+    shop = heap.method_table({.base_size = size(2), .rid = rid("Shop", "Shop"), .series = {{p, 2 * p}}});
+  }
+
+  Address semaphore(u32 free = 0) {
+    const Address at = old.object(type);
+    old.store(at + p, free, 4);
+    old.store(at + p + 4, 1, 4);
+    return at;
+  }
+  Address shop_of(Address one, Address other) {
+    const Address at = old.object(shop);
+    old.store(at + p, one, p);
+    old.store(at + 2 * p, other, p);
+    return at;
+  }
+  // A place in its queue.
+  Address wait(Address semaphore) {
+    const Address at = of_type(node, waiting);
+    old.store(at + 3 * p, heads[semaphore], p);
+    heads[semaphore] = at;
+    old.store(semaphore + p + 16, at, p);
+    return at;
+  }
+  // A method with two variables.
+  Address calls(Address awaited, Address first, Address second = 0) {
+    const Address at = method(buy, 0, awaited);
+    old.store(machines.at(at) + 3 * p, first, p);
+    old.store(machines.at(at) + 4 * p, second, p);
+    old.store(awaited + p, at, p);
+    return at;
+  }
+
+  Address type = 0, node = 0, buy = 0, shop = 0;
+  std::map<Address, Address> heads;
+};
+
+std::vector<TextRow> rows_of(Semaphores &semaphores, const char *table) {
+  report::Answer answer = answer_of(semaphores.heap, "locks");
+  return text_rows_of(answer, table);
+}
+
+TEST(Semaphores, TwoThatReferToWhatTheOtherWaitsFor) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Semaphores s(shape);
+    const Address a = s.semaphore(), b = s.semaphore();
+    const Address first = s.calls(s.wait(b), a, b), second = s.calls(s.wait(a), b, a);
+    report::Answer answer = answer_of(s.heap, "locks");
+    std::vector<TextRow> rows = text_rows_of(answer, "deadlocks");
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["grounds"], "reference");
+    EXPECT_TRUE(rows[0]["text"].starts_with("probably a deadlock: ")) << rows[0]["text"];
+    for (const std::string &words :
+         {"task " + hex(first) + " (Shop.Cart.Buy) waits for System.Threading.SemaphoreSlim " + hex(b) +
+              ", to which task " + hex(second) + " (Shop.Cart.Buy) has a reference",
+          std::string("does not say who took it")})
+      EXPECT_NE(rows[0]["text"].find(words), std::string::npos) << rows[0]["text"];
+    EXPECT_NE(answer.headline.find("; 1 PROBABLE DEADLOCK"), std::string::npos) << answer.headline;
+    std::vector<TextRow> locks = text_rows_of(answer, "locks");
+    ASSERT_EQ(locks.size(), 2u);
+    EXPECT_EQ(locks[0]["waiting_text"], "Shop.Cart.Buy");
+    EXPECT_EQ(locks[0]["taken_text"], "task " + hex(first) + " (Shop.Cart.Buy)");
+  }
+}
+
+// Who goes on may have taken it.
+TEST(Semaphores, NoDeadlockWhereSomebodyGoesOn) {
+  Semaphores s({});
+  const Address a = s.semaphore(), b = s.semaphore();
+  s.calls(s.wait(b), a);
+  s.calls(s.wait(a), b);
+  const Address third = s.calls(s.of_type(s.delay, waiting), a);
+  report::Answer answer = answer_of(s.heap, "locks");
+  EXPECT_TRUE(text_rows_of(answer, "deadlocks").empty());
+  EXPECT_EQ(answer.headline.find("DEADLOCK"), std::string::npos) << answer.headline;
+  std::vector<TextRow> locks = text_rows_of(answer, "locks");
+  ASSERT_EQ(locks.size(), 2u);
+  EXPECT_NE(locks[0]["taken_text"].find(hex(third)), std::string::npos) << locks[0]["taken_text"];
+}
+
+TEST(Semaphores, NoDeadlockWhereAPermitIsFree) {
+  Semaphores s({});
+  const Address a = s.semaphore(1), b = s.semaphore();
+  s.calls(s.wait(b), a);
+  s.calls(s.wait(a), b);
+  EXPECT_TRUE(rows_of(s, "deadlocks").empty());
+}
+
+// Of an object with both it cannot be told which of them a method took.
+TEST(Semaphores, ByAnObjectItIsOnlyPossible) {
+  Semaphores s({});
+  const Address a = s.semaphore(), b = s.semaphore(), shop = s.shop_of(a, b);
+  s.calls(s.wait(b), shop);
+  s.calls(s.wait(a), shop);
+  report::Answer answer = answer_of(s.heap, "locks");
+  std::vector<TextRow> rows = text_rows_of(answer, "deadlocks");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["grounds"], "reference_by_object");
+  EXPECT_TRUE(rows[0]["text"].starts_with("perhaps a deadlock: ")) << rows[0]["text"];
+  EXPECT_NE(rows[0]["text"].find("has a reference by Shop.Shop " + hex(shop)), std::string::npos) << rows[0]["text"];
+  EXPECT_NE(answer.headline.find("; 1 POSSIBLE DEADLOCK"), std::string::npos) << answer.headline;
+}
+
+// A permit that was never given back: many wait, and who calls them has the object, too.
+TEST(Semaphores, ALostPermitIsNoDeadlock) {
+  Semaphores s({});
+  const Address a = s.semaphore(), shop = s.shop_of(a, 0);
+  for (int i = 0; i < 3; ++i)
+    s.calls(s.calls(s.wait(a), shop), shop);
+  EXPECT_TRUE(rows_of(s, "deadlocks").empty());
+}
+
+// A method that calls one that enters what it has entered.
+TEST(Semaphores, TheSameOneTwice) {
+  Semaphores s({});
+  const Address a = s.semaphore();
+  s.calls(s.calls(s.wait(a), a), a);
+  std::vector<TextRow> rows = rows_of(s, "deadlocks");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["grounds"], "reference");
+}
+
+// A queue that leads back to itself ends.
+TEST(Semaphores, AQueueInACircle) {
+  Semaphores s({});
+  const Address a = s.semaphore(), first = s.wait(a);
+  s.wait(a);
+  s.old.store(first + 3 * s.p, s.heads[a], s.p);
+  std::vector<TextRow> rows = rows_of(s, "locks");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["waiters"], "2");
+}
+
+} // namespace
+} // namespace dnheap::test
