@@ -68,6 +68,8 @@ struct Verb {
   // It reads nothing but objects and what `extract` asks for of every type, which so does not ask this verb. Verbs with
   // a subject are not asked in any case.
   bool reads_objects_only = false;
+  // Its answer rests on contents of objects: of a core that was extracted without them it says that it cannot tell.
+  bool reads_contents = false;
 };
 
 // Throws UsageError unless the question's words are among those of the row's lists.

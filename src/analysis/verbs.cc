@@ -213,6 +213,21 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names | fields | delegates,
      .plan = plan_async,
      .answer = answer_async},
+    {.name = "strings",
+     .question = "which strings are there twice?",
+     .details =
+         "One row for strings of equal content: how many, how long, what all but one of them waste, and the "
+         "field that holds most of them; then the fields, by what is wasted in them. Literals of the program are "
+         "never wasted. Contents are told by --values only, else by a hash. --live and --dead look only at what "
+         "something keeps alive, or nothing.",
+     .takes = {Takes::life, Takes::values},
+     .sort_columns = {"wasted", "count", "bytes", "length"},
+     .tables = {"strings", "fields", "stages"},
+     .parts = contexts | names | fields | AnswerPart::strings,
+     .plan = plan_strings,
+     .answer = answer_strings,
+     .reads_objects_only = true,
+     .reads_contents = true},
     {.name = "verify",
      .question = "is the heap sound?",
      .details = "Looks at every object, the word in front of it (its sync block, who holds its lock) and every "

@@ -24,6 +24,7 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question);
 report::Answer answer_async(Snapshot &snapshot, const Question &question);
 report::Answer answer_threads(Snapshot &snapshot, const Question &question);
 report::Answer answer_stack(Snapshot &snapshot, const Question &question);
+report::Answer answer_strings(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
@@ -37,6 +38,7 @@ Plan plan_path(const Question &question);
 Plan plan_retained(const Question &question);
 Plan plan_verify(const Question &question);
 Plan plan_async(const Question &question);
+Plan plan_strings(const Question &question);
 Plan plan_extract(const Question &question);
 
 report::Answer answer_ps(const Question &question, const Watch &watch);

@@ -1,6 +1,7 @@
 #include "objects/object_graph.h"
 
 #include "base/parallel.h"
+#include "objects/alignments.h"
 
 #include <array>
 
@@ -58,24 +59,6 @@ private:
   ReferenceReader reader_;
   std::array<Waiting, 64> waiting_;
   u64 begin_ = 0, end_ = 0;
-};
-
-// The alignment of object sizes: the same all over a range.
-class Alignments {
-public:
-  Alignments(const Heap &heap, Address from) : ranges_(heap.ranges()) {
-    at_ = std::upper_bound(ranges_.begin(), ranges_.end(), from,
-                           [](Address a, const ObjectRange &range) { return a < range.end(); });
-  }
-  u64 of(Address address) { // ascending
-    while (at_ + 1 < ranges_.end() && at_->end() <= address)
-      ++at_;
-    return at_->alignment;
-  }
-
-private:
-  std::span<const ObjectRange> ranges_;
-  std::span<const ObjectRange>::iterator at_;
 };
 
 } // namespace

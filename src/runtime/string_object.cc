@@ -16,9 +16,13 @@ u64 offset_of(const Runtime &runtime, const char *field, u64 otherwise) {
 
 } // namespace
 
-std::optional<u32> string_length(const Runtime &runtime, Address object) {
+StringLayout string_layout(const Runtime &runtime) {
   const u64 p = runtime.memory().format().pointer_size;
-  std::optional<u32> length = runtime.memory().try_load<u32>(object + offset_of(runtime, "m_StringLength", p));
+  return {offset_of(runtime, "m_StringLength", p), offset_of(runtime, "m_FirstChar", p + 4)};
+}
+
+std::optional<u32> string_length(const Runtime &runtime, Address object) {
+  std::optional<u32> length = runtime.memory().try_load<u32>(object + string_layout(runtime).length);
   return length && *length <= max_length ? length : std::nullopt;
 }
 
@@ -28,7 +32,7 @@ std::optional<StringText> string_text(const Runtime &runtime, Address object, u6
     return std::nullopt;
   const Memory &memory = runtime.memory();
   u64 shown = std::min<u64>(*length, limit);
-  Address at = object + offset_of(runtime, "m_FirstChar", memory.format().pointer_size + 4);
+  Address at = object + string_layout(runtime).characters;
   if (memory.known_bytes(at, at + 2 * shown) < 2 * shown)
     return std::nullopt;
   std::string units(2 * shown, '\0');

@@ -13,6 +13,12 @@ struct StringText {
   bool is_cut = false; // longer than the limit
 };
 
+// Where a String has its length and its first character, from its first byte on.
+struct StringLayout {
+  u64 length = 0, characters = 0;
+};
+StringLayout string_layout(const Runtime &runtime);
+
 // `object` must be a String: neither checks its type. Nullopt: not in the dump.
 std::optional<u32> string_length(const Runtime &runtime, Address object); // UTF-16 code units
 // At most `limit` code units.

@@ -1,6 +1,7 @@
 #include "support/rows.h"
 
 #include "base/text.h"
+#include "report/stored_rows.h"
 #include "snapshot/snapshot.h"
 
 #include <stdexcept>
@@ -35,8 +36,11 @@ report::Answer answer_of(HeapBuilder &heap, const char *name, const Question &qu
   options.threads = 2;
   Snapshot snapshot(heap.target(), options);
   for (const Verb &verb : verbs())
-    if (verb.name == std::string_view(name))
-      return ask(verb, snapshot, question);
+    if (verb.name == std::string_view(name)) {
+      report::Answer answer = ask(verb, snapshot, question);
+      report::store_rows(answer, 0, {}, {}); // some stream from the snapshot
+      return answer;
+    }
   throw std::logic_error(std::string("no verb ") + name);
 }
 

@@ -1,0 +1,213 @@
+#include "analysis/inspect/holding_fields.h"
+
+#include "base/parallel.h"
+#include "objects/object_index.h"
+#include "objects/roots.h"
+
+#include <algorithm>
+#include <array>
+
+namespace dnheap {
+
+namespace {
+
+// What else holds an object, beside the field that was met first.
+struct FurtherField {
+  u32 object = 0, field = 0;
+  auto operator<=>(const FurtherField &) const = default;
+};
+
+// One thread's part. References go through a short queue: when one enters, the word that tells whether its target is
+// asked about is prefetched; when it leaves, it is read.
+class HolderReader {
+public:
+  HolderReader(const ObjectIndex &asked, const References &references, const FieldNumbers &numbers,
+               LargeArray<u32> &fields)
+      : asked_(asked), words_(asked.starts().words()), numbers_(numbers), fields_(fields), reader_(references),
+        format_(references.format()) {}
+
+  void read(Address address) {
+    OpenedObject object;
+    if (!reader_.open(address, object))
+      return;
+    object.type->references.for_each_slot(object.bytes, object.size, format_, [&](const std::byte *slot) {
+      if (u64 target = load_pointer(slot, format_))
+        enter(target, [&] { return numbers_.of(object.id, static_cast<u64>(slot - object.bytes)); });
+    });
+    if (object.type->has_hidden)
+      reader_.for_each_hidden(object,
+                              [&](Address target) { enter(target, [&] { return numbers_.hidden(object.id); }); });
+  }
+  void drain() {
+    while (begin_ != end_)
+      take_oldest();
+  }
+  std::vector<FurtherField> take_further() {
+    compact();
+    return std::move(further_);
+  }
+
+private:
+  struct Waiting {
+    u64 place;
+    u32 field;
+  };
+
+  template <class Number> [[gnu::always_inline]] void enter(Address target, Number number) {
+    const u64 place = asked_.places().find(target);
+    if (place == HeapPlaces::nowhere)
+      return;
+    __builtin_prefetch(&words_[place / 64]);
+    if (end_ - begin_ == waiting_.size())
+      take_oldest();
+    waiting_[end_++ % waiting_.size()] = {place, number() + 1};
+  }
+  [[gnu::always_inline]] void take_oldest() {
+    const Waiting &reference = waiting_[begin_++ % waiting_.size()];
+    if (words_[reference.place / 64] >> (reference.place % 64) & 1)
+      add(static_cast<u32>(asked_.at_place(reference.place)), reference.field);
+  }
+  void add(u32 object, u32 field) {
+    std::atomic_ref<u32> first(fields_[object]);
+    u32 known = first.load(std::memory_order_relaxed);
+    if (known == HoldingFields::nobody && first.compare_exchange_strong(known, field, std::memory_order_relaxed))
+      return;
+    if (known == field || (!further_.empty() && further_.back() == FurtherField{object, field}))
+      return;
+    further_.push_back({object, field});
+    if (further_.size() >= limit_)
+      compact();
+  }
+  // So that it does not grow with the number of references.
+  void compact() {
+    std::sort(further_.begin(), further_.end());
+    further_.erase(std::unique(further_.begin(), further_.end()), further_.end());
+    limit_ = std::max<u64>(limit_, 2 * further_.size());
+  }
+
+  const ObjectIndex &asked_;
+  const LargeArray<u64> &words_;
+  const FieldNumbers &numbers_;
+  LargeArray<u32> &fields_;
+  ReferenceReader reader_;
+  const Format format_;
+  std::vector<FurtherField> further_;
+  u64 limit_ = 1 << 20;
+  std::array<Waiting, 64> waiting_;
+  u64 begin_ = 0, end_ = 0;
+};
+
+// Of the fields that hold an object the one that holds most.
+void choose_fields(LargeArray<u32> &fields, const std::vector<FurtherField> &further,
+                   const std::function<u64(u32)> &bytes) {
+  if (further.empty())
+    return;
+  std::unordered_map<u32, u64> sums;
+  for (u64 i = 0; i < fields.size(); ++i)
+    if (fields[i] != HoldingFields::nobody)
+      sums[fields[i]] += bytes(static_cast<u32>(i));
+  for (const FurtherField &one : further)
+    sums[one.field] += bytes(one.object);
+  for (const FurtherField &one : further) {
+    u32 &chosen = fields[one.object];
+    const u64 old = sums[chosen], other = sums[one.field];
+    if (other > old || (other == old && one.field < chosen))
+      chosen = one.field;
+  }
+}
+
+// The lower, the better a name.
+u32 rank_of(const Root &root) {
+  switch (root.kind) {
+  case RootKind::static_field: return 0;
+  case RootKind::thread_static: return 1;
+  case RootKind::handle: return 2;
+  case RootKind::finalizer: return 3;
+  case RootKind::com: return 4;
+  case RootKind::stack: return 5;
+  case RootKind::stack_conservative: return 6;
+  }
+  return 6;
+}
+
+std::string root_text(const RootSet &roots, const Root &root) {
+  const std::string &name = roots.name(root);
+  if (root.kind == RootKind::static_field || root.kind == RootKind::thread_static)
+    return (root.kind == RootKind::static_field ? "static " : "thread static ") + name;
+  return "(" + kind_text(root) + ")";
+}
+
+} // namespace
+
+HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
+                             const HeapBits *among)
+    : numbers_(snapshot.runtime(), snapshot.references().types()), fields_(asked.count()) {
+  const ObjectIndex &index = snapshot.index();
+  const References &references = snapshot.references();
+  const std::vector<Address> &left_out = snapshot.roots().holders; // what they hold are roots
+  const unsigned threads = std::max(snapshot.threads(), 1u);
+  Timer timer(snapshot.watch(), "holders", snapshot.heap().segment_bytes());
+  std::vector<std::unique_ptr<HolderReader>> readers;
+  for (unsigned i = 0; i < threads; ++i)
+    readers.push_back(std::make_unique<HolderReader>(asked, references, numbers_, fields_));
+  parallel_for(asked.count() ? index.places().blocks() : 0, threads, [&](u64 block, unsigned worker) {
+    snapshot.watch().check();
+    HolderReader &reader = *readers[worker];
+    index.for_each(block, [&](ObjectId, Address address) {
+      if ((!among || among->test(address)) &&
+          (left_out.empty() || !std::binary_search(left_out.begin(), left_out.end(), address)))
+        reader.read(address);
+    });
+    reader.drain();
+    if (auto *progress = snapshot.watch().progress)
+      progress->done += index.places().block_size() << index.places().unit_shift();
+  });
+  std::vector<FurtherField> further;
+  for (const auto &reader : readers) {
+    std::vector<FurtherField> part = reader->take_further();
+    further.insert(further.end(), part.begin(), part.end());
+  }
+  std::sort(further.begin(), further.end());
+  further.erase(std::unique(further.begin(), further.end()), further.end());
+  choose_fields(fields_, further, bytes);
+  add_roots(snapshot, asked);
+}
+
+void HoldingFields::add_roots(Snapshot &snapshot, const ObjectIndex &asked) {
+  const RootSet &roots = snapshot.roots();
+  std::unordered_map<std::string, u32> numbers;
+  std::unordered_map<u32, std::pair<u32, u32>> best; // by object: rank, index of the root
+  for (u32 i = 0; i < roots.roots.size(); ++i) {
+    const Root &root = roots.roots[i];
+    const ObjectId object = asked.find(root.object);
+    if (object == no_object || fields_[static_cast<u32>(object)] != nobody)
+      continue;
+    if (root.kind == RootKind::handle && !is_strong(root.handle))
+      continue;
+    const std::pair<u32, u32> offer(rank_of(root), i);
+    auto [at, is_new] = best.emplace(static_cast<u32>(object), offer);
+    if (!is_new)
+      at->second = std::min(at->second, offer);
+  }
+  std::vector<std::pair<u32, u32>> found; // object, root
+  for (const auto &[object, offer] : best)
+    found.emplace_back(object, offer.second);
+  std::sort(found.begin(), found.end());
+  for (auto [object, root] : found) {
+    auto [at, is_new] = numbers.emplace(root_text(roots, roots.roots[root]), static_cast<u32>(root_texts_.size()));
+    if (is_new)
+      root_texts_.push_back(at->first);
+    fields_[object] = 1 + numbers_.count() + at->second;
+  }
+}
+
+const std::string &HoldingFields::text(u32 field) {
+  auto [at, is_new] = texts_.try_emplace(field);
+  if (is_new)
+    at->second = field == nobody             ? "(nobody)"
+                 : field <= numbers_.count() ? numbers_.text(field - 1)
+                                             : root_texts_[field - 1 - numbers_.count()];
+  return at->second;
+}
+
+} // namespace dnheap

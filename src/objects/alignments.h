@@ -1,0 +1,27 @@
+// Alignments: what the sizes of objects are rounded up to, for those who visit objects by ascending address: the same
+// all over a range. A step per range. One thread.
+#pragma once
+#include "heap/heap.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+class Alignments {
+public:
+  Alignments(const Heap &heap, Address from) : ranges_(heap.ranges()) {
+    at_ = std::upper_bound(ranges_.begin(), ranges_.end(), from,
+                           [](Address a, const ObjectRange &range) { return a < range.end(); });
+  }
+  u64 of(Address address) { // of an object, ascending
+    while (at_ + 1 < ranges_.end() && at_->end() <= address)
+      ++at_;
+    return at_->alignment;
+  }
+
+private:
+  std::span<const ObjectRange> ranges_;
+  std::span<const ObjectRange>::iterator at_;
+};
+
+} // namespace dnheap
