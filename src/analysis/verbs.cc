@@ -228,6 +228,20 @@ constexpr Verb all_verbs[] = {
      .answer = answer_strings,
      .reads_objects_only = true,
      .reads_contents = true},
+    {.name = "frag",
+     .question = "what sits beside the holes?",
+     .details =
+         "The heap's holes (Free objects) by generation and size, what part of the segments they are, and who sits "
+         "beside them: something pinned, and by which kind of handle, or something that merely survived. Then the "
+         "largest holes, with the objects in front of them and behind; --by retained adds what these hold alone, "
+         "and who owns them. Of a large object heap, which is compacted on request only, holes are usual; of the "
+         "pinned object heap, where nothing is ever moved, all neighbours count as pinned.",
+     .by = {"bytes", "retained"},
+     .tables = {"holes", "generations", "beside", "largest"},
+     .parts = contexts | names | handles | stacks,
+     .plan = plan_frag,
+     .answer = answer_frag,
+     .reads_objects_only = true},
     {.name = "verify",
      .question = "is the heap sound?",
      .details = "Looks at every object, the word in front of it (its sync block, who holds its lock) and every "

@@ -25,6 +25,7 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question);
 report::Answer answer_threads(Snapshot &snapshot, const Question &question);
 report::Answer answer_stack(Snapshot &snapshot, const Question &question);
 report::Answer answer_strings(Snapshot &snapshot, const Question &question);
+report::Answer answer_frag(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
@@ -39,6 +40,7 @@ Plan plan_retained(const Question &question);
 Plan plan_verify(const Question &question);
 Plan plan_async(const Question &question);
 Plan plan_strings(const Question &question);
+Plan plan_frag(const Question &question);
 Plan plan_extract(const Question &question);
 
 report::Answer answer_ps(const Question &question, const Watch &watch);

@@ -61,6 +61,7 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
+            "frag": [[], ["--by", "retained"]],
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
             "stack": [["--roots"], ["--all", "--merge"]],
