@@ -34,8 +34,19 @@ private:
 
 struct Column {
   // How a column's cells are meant. Text writes a count as 46,077,786, bytes as 861.0 MiB, a number as plain digits; a
-  // percent is held as a fraction.
-  enum class Kind : std::uint8_t { count, bytes, address, text, percent, number, boolean, nested };
+  // percent is held as a fraction. What changed has its sign in text: +869.0 MiB.
+  enum class Kind : std::uint8_t {
+    count,
+    bytes,
+    address,
+    text,
+    percent,
+    number,
+    boolean,
+    nested,
+    bytes_change,
+    count_change
+  };
   std::string key = {};   // "aligned_bytes", as in JSON
   std::string title = {}; // "Aligned", as in text
   Kind kind = Kind::text;
@@ -82,9 +93,10 @@ struct WriteOptions {
 };
 
 struct Format {
-  const char *name;          // "text", "json", "csv"
+  const char *name;          // "text", "json", "csv", "markdown"
   std::uint64_t default_top; // rows that suit it; 0 = all
   bool tells_completeness;   // false: whoever writes has to say Answer::unsaid() elsewhere
+  const char *table;         // what an answer must have to be written so: "checks"; null: nothing
 };
 std::vector<Format> formats();
 
@@ -102,6 +114,7 @@ public:
   const std::string &next_command() const; // of the program; empty for none
   std::vector<std::pair<std::string, Value>> facts() const; // of the target
   std::optional<Completeness> completeness() const;         // nothing: it rests on no heap
+  std::uint64_t exceeded() const;                           // limits, of `check`
   // What it says of its completeness, in one line; empty: it is complete, and there are no notes.
   std::string unsaid() const;
   std::vector<Table> tables() const;        // the main one first

@@ -2,11 +2,13 @@
 // they cost and need is in their `details`. From the Snapshot's thread.
 #pragma once
 #include "dnheap/answer.h"
+#include "dnheap/record.h"
 #include "dnheap/snapshot.h"
 
 namespace dnheap::DNHEAP_ABI {
 
-// What a verb looks at, by the members of Question; type includes type_exact, and tree depth.
+// What a verb looks at, by the members of Question; type includes type_exact, tree depth, and
+// limits budget, baseline, record and no_instances_of.
 enum class Takes : std::uint8_t {
   type,
   generation,
@@ -20,7 +22,9 @@ enum class Takes : std::uint8_t {
   roots,
   values,
   no_values,
-  symbols
+  symbols,
+  interval,
+  limits
 };
 
 // Only objects that are, or are not, reachable.
@@ -36,16 +40,20 @@ struct Question {
   std::optional<std::pair<Address, Address>> range = {}; // [first, second)
   Life life = Life::any;
 
-  bool all = false;                             // not just the shortest path
-  bool closure = false;                         // also what is reachable from the object
-  bool tree = false;                            // the dominator tree instead of sums
-  std::optional<std::uint64_t> depth = {};      // levels of a tree; 4 where nothing is said
-  bool merge = false;                           // stacks that are alike as one
-  bool references = false;                      // also what each frame of a stack holds
-  bool values = false;                          // contents of strings and fields
-  bool no_values = false;                       // blank the contents in the file that is made
-  std::vector<std::string> symbol_folders = {}; // where .pdb files lie, besides beside the modules
-  std::string output = {};                      // the file to make, of verbs that make one
+  bool all = false;                              // not just the shortest path
+  bool closure = false;                          // also what is reachable from the object
+  bool tree = false;                             // the dominator tree instead of sums
+  std::optional<std::uint64_t> depth = {};       // levels of a tree; 4 where nothing is said
+  bool merge = false;                            // stacks that are alike as one
+  bool references = false;                       // also what each frame of a stack holds
+  bool values = false;                           // contents of strings and fields
+  bool no_values = false;                        // blank the contents in the file that is made
+  std::vector<std::string> symbol_folders = {};  // where .pdb files lie, besides beside the modules
+  std::string output = {};                       // the file to make, of verbs that make one
+  std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = as they tell
+  std::string budget = {}, baseline = {};        // files: of limits; a record, or a dump
+  std::string record = {};                       // the file that whoever asks writes the record to
+  std::vector<std::string> no_instances_of = {}; // types that must have no live objects
 
   std::string by = {};       // one of the verb's words for it; empty = the verb's own
   std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order
@@ -68,6 +76,8 @@ struct Verb {
   std::vector<std::string_view> by = {};           // words for Question::by
   std::vector<std::string_view> tables = {};       // keys for Question::table; the first is the main one
   bool needs_target = true;                        // false: see ask_alone()
+  bool takes_records = false;                      // see ask_records()
+  bool takes_several = false;                      // targets
   bool makes_file = false;                         // needs Question::output, and OpenOptions::record_reads
 };
 
@@ -83,6 +93,8 @@ const Verb &verb_called(std::string_view name);
 Answer ask(Snapshot &snapshot, std::string_view verb, const Question &question = {});
 // Of a verb that takes no target: `ps`.
 Answer ask_alone(std::string_view verb, const Question &question = {}, Progress *progress = nullptr);
+// Of a verb that looks at records of its targets: `diff`, of two or more, the oldest first.
+Answer ask_records(std::string_view verb, std::span<const Record> records, const Question &question = {});
 // Why Question::type_regex cannot be that: "missing ]: [a-"; nothing: it can.
 std::optional<std::string> pattern_problem(std::string_view pattern);
 // The passes that a question will take, as Progress names them, from opening the target to writing the answer: some may

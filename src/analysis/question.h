@@ -12,7 +12,8 @@
 
 namespace dnheap {
 
-// What a verb looks at, by the members of Question; type includes type_exact, and tree depth.
+// What a verb looks at, by the members of Question; type includes type_exact, tree depth,
+// and limits budget, baseline, record and no_instances_of.
 enum class Takes : u8 {
   type,
   generation,
@@ -26,7 +27,9 @@ enum class Takes : u8 {
   roots,
   values,
   no_values,
-  symbols
+  symbols,
+  interval,
+  limits
 };
 
 // Only objects that are, or are not, reachable.
@@ -42,16 +45,20 @@ struct Question {
   std::optional<std::pair<Address, Address>> range; // [first, second)
   Life life = Life::any;
 
-  bool all = false;                        // not just the shortest path
-  bool closure = false;                    // also what is reachable from the object
-  bool tree = false;                       // the dominator tree instead of sums
-  std::optional<u64> depth;                // levels of a tree; 4 where nothing is said
-  bool merge = false;                      // stacks that are alike as one
-  bool references = false;                 // also what each frame holds
-  bool values = false;                     // contents of strings and fields
-  bool no_values = false;                  // blank the contents in the file that is made
-  std::vector<std::string> symbol_folders; // where .pdb files lie, besides beside the modules
-  std::string output;                      // the file to make, of verbs that make one
+  bool all = false;                         // not just the shortest path
+  bool closure = false;                     // also what is reachable from the object
+  bool tree = false;                        // the dominator tree instead of sums
+  std::optional<u64> depth;                 // levels of a tree; 4 where nothing is said
+  bool merge = false;                       // stacks that are alike as one
+  bool references = false;                  // also what each frame holds
+  bool values = false;                      // contents of strings and fields
+  bool no_values = false;                   // blank the contents in the file that is made
+  std::vector<std::string> symbol_folders;  // where .pdb files lie, besides beside the modules
+  std::string output;                       // the file to make, of verbs that make one
+  u64 interval = 0;                         // seconds between one dump and the next; 0 = as they tell
+  std::string budget, baseline;             // files: of limits (doc/budget.md); a record, or a dump
+  std::string record;                       // the file that the record is written to, by whoever asks
+  std::vector<std::string> no_instances_of; // types that must have no live objects
 
   std::string by;            // one of the verb's words for it; empty = the verb's own
   std::string sort;          // one of the verb's sort_columns; empty = the verb's own order

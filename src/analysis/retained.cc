@@ -87,6 +87,7 @@ report::Table owners_table(Holding &holding) {
                    {"kind", "Kind", Kind::text, Shown::in_data},
                    {"conservative", "Conservative", Kind::boolean, Shown::in_data},
                    {"signature", "Signature", Kind::text, Shown::in_data},
+                   {"source", "Source", Kind::text, Shown::in_data},
                    {"owner", "Owner", Kind::text}};
   const u64 whole = holding.all().bytes;
   struct Line {
@@ -114,9 +115,9 @@ report::Table owners_table(Holding &holding) {
   std::vector<report::Row> rows;
   for (const Line &line : lines)
     rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
-                    line.conservative, signature(line.source, {}), line.name});
+                    line.conservative, signature(line.source, {}), line.source, line.name});
   table.set_rows(std::move(rows));
-  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, "total"};
+  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, "total"};
   if (holding.tree().shared().objects)
     table.notes.push_back("(shared): held by several owners, so no single one would free it");
   if (frozen.objects)
@@ -392,7 +393,7 @@ Plan plan_retained(const Question &question) {
     throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
                      std::to_string(*question.depth));
   Plan plan(Pass::dominators);
-  if (!is_tree)
+  if (!is_tree && question.table != "owners" && question.table != "objects")
     plan.then("retained by group");
   return plan.perhaps(Pass::live);
 }
@@ -407,16 +408,22 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
   } else {
     const auto shared = std::make_shared<Holding>(snapshot, question);
     Holding &holding = *shared;
-    answer.tables.push_back(owners_table(holding));
-    auto name = [&](TypeId type) { return holding.name(type); };
-    answer.tables.push_back(
-        groups_table(holding, "types", "By type: freed with the instances that hold them", "type", name));
-    answer.tables.back().notes.push_back(together_note);
-    answer.tables.push_back(groups_table(holding, "namespaces", "By namespace", "namespace",
-                                         [&](TypeId type) { return namespace_of(holding.name(type)); }));
-    answer.tables.push_back(groups_table(holding, "assemblies", "By assembly", "assembly",
-                                         [&](TypeId type) { return holding.assembly(type); }));
-    answer.tables.push_back(objects_table(shared, question));
+    auto is_wanted = [&](std::string_view table) { return question.table.empty() || question.table == table; };
+    auto add_groups = [&](const char *key, const char *title, const char *heading, auto name_of_group) {
+      if (is_wanted(key))
+        answer.tables.push_back(groups_table(holding, key, title, heading, name_of_group));
+    };
+    if (is_wanted("owners"))
+      answer.tables.push_back(owners_table(holding));
+    add_groups("types", "By type: freed with the instances that hold them", "type",
+               [&](TypeId type) { return holding.name(type); });
+    if (is_wanted("types"))
+      answer.tables.back().notes.push_back(together_note);
+    add_groups("namespaces", "By namespace", "namespace",
+               [&](TypeId type) { return namespace_of(holding.name(type)); });
+    add_groups("assemblies", "By assembly", "assembly", [&](TypeId type) { return holding.assembly(type); });
+    if (is_wanted("objects"))
+      answer.tables.push_back(objects_table(shared, question));
     holding.filter().add_notes(answer);
   }
   add_root_notes(snapshot, answer);

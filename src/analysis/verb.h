@@ -15,6 +15,7 @@
 namespace dnheap {
 
 class Snapshot;
+struct Record;
 
 using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
 // What the question takes. May throw UsageError, where options exclude each other.
@@ -62,6 +63,10 @@ struct Verb {
   AnswerFunction answer = nullptr;
   // Of a verb that takes no target, instead of `answer`. May throw as that does.
   report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
+  // Of a verb that looks at records of its targets (record.h), instead of `answer`: then ask() is not for it. Its plan
+  // is that of one record. May throw as that does.
+  report::Answer (*answer_records)(std::span<const Record> records, const Question &question) = nullptr;
+  bool takes_several = false; // targets
   // -o, which must be given, names the file that the verb makes; its answer goes to standard output. Such a verb is
   // asked of a Snapshot that records what is read.
   bool makes_file = false;

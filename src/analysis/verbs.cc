@@ -1,6 +1,7 @@
 #include "analysis/verbs.h"
 
 #include "analysis/missing_parts.h"
+#include "analysis/record.h"
 #include "base/nearest.h"
 #include "report/stored_rows.h"
 #include "snapshot/snapshot.h"
@@ -279,6 +280,21 @@ constexpr Verb all_verbs[] = {
      .plan = plan_extract,
      .answer = answer_extract,
      .makes_file = true},
+    {.name = "diff",
+     .question = "what grew, from one dump to the next?",
+     .details =
+         "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. By owner (the "
+         "same "
+         "signature in each), by type and by class of memory: what is new, gone, grown, shrunk or steady, with its "
+         "rate "
+         "per hour where it is known when they were taken; of three or more the trend: what grew each time, or never "
+         "shrank. Each dump is opened, asked and closed before the next one, so that this takes the memory of one.",
+     .takes = {Takes::interval},
+     .sort_columns = {"change", "after", "before"},
+     .tables = {"owners", "types", "account", "dumps"},
+     .plan = [](const Question &) { return plan_record(); },
+     .answer_records = answer_diff,
+     .takes_several = true},
     {.name = "ps",
      .question = "which .NET processes run here?",
      .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which "

@@ -29,6 +29,7 @@ report::Answer answer_frag(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
+report::Answer answer_diff(std::span<const Record> records, const Question &question);
 Plan plan_account(const Question &question);
 Plan plan_stat(const Question &question);
 Plan plan_objects(const Question &question);

@@ -125,7 +125,7 @@ bool Table::in_data() const { return is_in(AnswerParts::table(*this).shown, repo
 const std::vector<std::string> &Table::notes() const { return AnswerParts::table(*this).notes; }
 
 std::vector<Column> Table::columns() const {
-  static_assert(static_cast<u8>(Column::Kind::nested) == static_cast<u8>(report::Kind::nested));
+  static_assert(static_cast<u8>(Column::Kind::count_change) == static_cast<u8>(report::Kind::count_change));
   std::vector<Column> out;
   for (const report::Column &column : AnswerParts::table(*this).columns)
     out.push_back({column.key, column.title, static_cast<Column::Kind>(column.kind),
@@ -145,7 +145,7 @@ void Table::for_each_row(const std::function<bool(const Row &)> &visit) const {
 std::vector<Format> formats() {
   std::vector<Format> out;
   for (const report::Writer &writer : report::writers())
-    out.push_back({writer.name, writer.default_top, writer.tells_completeness});
+    out.push_back({writer.name, writer.default_top, writer.tells_completeness, writer.table});
   return out;
 }
 
@@ -171,6 +171,7 @@ std::optional<Completeness> Answer::completeness() const {
   return of ? std::optional(outer(*of)) : std::nullopt;
 }
 
+std::uint64_t Answer::exceeded() const { return inside_->answer.exceeded; }
 std::string Answer::unsaid() const { return report::unsaid(inside_->answer); }
 
 std::vector<Table> Answer::tables() const {

@@ -3,6 +3,7 @@
 #include "analysis/csharp_name.h"
 #include "analysis/verb.h"
 #include "api/answer_parts.h"
+#include "api/record_parts.h"
 #include "api/state.h"
 #include "base/host.h"
 #include "base/nearest.h"
@@ -15,13 +16,13 @@ namespace dnheap::v0 {
 
 namespace {
 
-constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range, Takes::life,
-                                 Takes::all,    Takes::closure,    Takes::tree,      Takes::merge, Takes::roots,
-                                 Takes::values, Takes::no_values,  Takes::symbols};
+constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range,    Takes::life,
+                                 Takes::all,    Takes::closure,    Takes::tree,      Takes::merge,    Takes::roots,
+                                 Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits};
 constexpr const char *option_names[] = {
-    "a type", "a generation", "a least size", "a range",   "live or dead",      "all", "closure", "a tree",
-    "merge",  "roots",        "values",       "no_values", "folders of symbols"};
-static_assert(static_cast<u8>(Takes::symbols) == static_cast<u8>(dnheap::Takes::symbols));
+    "a type", "a generation", "a least size", "a range",   "live or dead",       "all",         "closure", "a tree",
+    "merge",  "roots",        "values",       "no_values", "folders of symbols", "an interval", "limits"};
+static_assert(static_cast<u8>(Takes::limits) == static_cast<u8>(dnheap::Takes::limits));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -44,6 +45,8 @@ Verb outer(const dnheap::Verb &of) {
   out.by = outer(of.by);
   out.tables = outer(of.tables);
   out.needs_target = !of.answer_alone;
+  out.takes_records = of.answer_records != nullptr;
+  out.takes_several = of.takes_several;
   out.makes_file = of.makes_file;
   return out;
 }
@@ -70,6 +73,11 @@ dnheap::Question inner(const Question &of) {
   out.no_values = of.no_values;
   out.symbol_folders = of.symbol_folders;
   out.output = of.output;
+  out.interval = of.interval;
+  out.budget = of.budget;
+  out.baseline = of.baseline;
+  out.record = of.record;
+  out.no_instances_of = of.no_instances_of;
   out.by = of.by;
   out.sort = of.sort;
   out.table = of.table;
@@ -94,6 +102,10 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::values: return question.values;
   case Takes::no_values: return question.no_values;
   case Takes::symbols: return !question.symbol_folders.empty();
+  case Takes::interval: return question.interval > 0;
+  case Takes::limits:
+    return !question.budget.empty() || !question.baseline.empty() || !question.record.empty() ||
+           !question.no_instances_of.empty();
   }
   return false;
 }
@@ -144,6 +156,8 @@ Answer ask(Snapshot &snapshot, std::string_view name, const Question &question) 
   check(verb, question);
   if (!verb.needs_target)
     throw UsageError("'" + std::string(name) + "' takes no target: ask_alone()");
+  if (verb.takes_records)
+    throw UsageError("'" + std::string(name) + "' looks at records: ask_records()");
   if (verb.makes_file && !State::of(snapshot).inside().reads())
     throw UsageError("'" + std::string(name) + "' needs OpenOptions::record_reads");
   dnheap::Question asked = inner(question);
@@ -158,6 +172,19 @@ Answer ask_alone(std::string_view name, const Question &question, Progress *prog
   if (verb.needs_target)
     throw UsageError("'" + std::string(name) + "' is asked of a Snapshot: ask()");
   return AnswerParts::answer(inner(verb).answer_alone(inner(question), State::watch(progress)));
+}
+
+Answer ask_records(std::string_view name, std::span<const Record> records, const Question &question) {
+  const Verb &verb = verb_called(name);
+  check(verb, question);
+  if (!verb.takes_records)
+    throw UsageError("'" + std::string(name) + "' looks at no records: ask()");
+  const dnheap::Question asked = inner(question);
+  check_words(inner(verb), asked);
+  std::vector<dnheap::Record> inside;
+  for (const Record &record : records)
+    inside.push_back(RecordParts::inside(record));
+  return AnswerParts::answer(inner(verb).answer_records(inside, asked));
 }
 
 std::optional<std::string> pattern_problem(std::string_view pattern) {

@@ -44,21 +44,56 @@ OpenOptions open_options(const Options &options) {
   return out;
 }
 
+// The passes of each target, one after the other.
+std::vector<std::string_view> passes_of_all(const Options &options) {
+  std::vector<std::string_view> out;
+  auto add = [&](const std::string &target, bool of_process) {
+    Question question = options.question;
+    question.target = target;
+    for (std::string_view pass : passes_of(*options.verb, question, of_process))
+      out.push_back(pass);
+  };
+  for (const std::string &target : options.targets)
+    add(target, false);
+  if (options.process || options.targets.empty())
+    add(options.target, options.process.has_value());
+  return out;
+}
+
+// One after the other, so that never more than one dump is open.
+std::vector<Record> records_of(const Options &options) {
+  std::vector<Record> out;
+  for (const std::string &target : options.targets)
+    out.push_back(Record::open(target, open_options(options)));
+  if (options.process) {
+    Snapshot process = Snapshot::attach(*options.process, open_options(options));
+    out.push_back(Record::of(process));
+  }
+  return out;
+}
+
+// `snapshot`: where the answer's rows may still come from.
+Answer answer_to(const Options &options, std::optional<Snapshot> &snapshot) {
+  const std::string_view verb = options.verb->name;
+  if (options.verb->takes_records)
+    return ask_records(verb, records_of(options), options.question);
+  if (!options.verb->needs_target)
+    return ask_alone(verb, options.question, &progress);
+  snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options))
+                                   : Snapshot::open(options.target, open_options(options)));
+  return ask(*snapshot, verb, options.question);
+}
+
 int answer_question(const Options &options) {
   if (options.max_memory && !limit_memory(options.max_memory))
     throw Error("--max-memory is not supported on this system");
-  Output output(options.output, options.target);
+  Output output(options.output, options.targets);
   cancel_on_interrupt(progress);
-  ProgressLine line(progress, passes_of(*options.verb, options.question, options.process.has_value()),
-                    options.progress && is_terminal(2));
+  ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
 
   std::optional<Snapshot> snapshot;
-  if (options.verb->needs_target)
-    snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options))
-                                     : Snapshot::open(options.target, open_options(options)));
   const Question &question = options.question;
-  const Answer answer =
-      snapshot ? ask(*snapshot, options.verb->name, question) : ask_alone(options.verb->name, question, &progress);
+  const Answer answer = answer_to(options, snapshot);
 
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen

@@ -60,6 +60,12 @@ void set_type(Options &options, std::string_view value) {
   options.question.type_regex = value;
 }
 
+// "90m", "1.5h", "2d", "3600": seconds.
+void set_interval(Options &options, std::string_view value) {
+  options.question.interval =
+      value_or_usage(parse_duration(value), "--interval", value, "a time such as 90s, 30m, 1.5h or 2d");
+}
+
 void set_threads(Options &options, std::string_view value) {
   options.threads = static_cast<unsigned>(number("--threads", value));
   if (options.threads == 0 || number("--threads", value) > 1024)
@@ -131,15 +137,18 @@ const Option table[] = {
     {"symbols", 0, "DIR", Takes::symbols,
      "look here for .pdb files, which tell source lines; may be given several times",
      [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }},
+    {"interval", 0, "TIME", Takes::interval,
+     "what lies between one dump and the next: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
+     set_interval},
     {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
      [](Options &o, std::string_view v) { o.question.sort = v; }},
     {"table", 0, "NAME", Needs::tables, "write only this table; csv writes one only: the first, or this",
      [](Options &o, std::string_view v) { o.question.table = v; }},
-    {"top", 0, "N", Needs::nothing, "rows of each table at most, 0 = all (default: text 20, others all)",
+    {"top", 0, "N", Needs::nothing, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
-    {"format", 0, "FORMAT", Needs::nothing, "text, json or csv (default text)", set_format},
+    {"format", 0, "FORMAT", Needs::nothing, "text, json, csv or markdown (default text)", set_format},
     {"exact", 0, nullptr, Needs::nothing, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
     {"output", 'o', "FILE", Needs::nothing, "write the answer to this file; extract: the core",
@@ -332,12 +341,13 @@ private:
     const bool subject = !options_.verb->subject.empty();
     const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
-    if (!options_.process) {
-      if (words_.empty())
-        throw UsageError("which dump? " + usage);
-      options_.target = words_[0];
-      words_.erase(words_.begin());
-    }
+    const std::size_t files = options_.verb->takes_several ? words_.size() : options_.process ? 0 : 1;
+    if (words_.size() < files || files + (options_.process ? 1 : 0) < (options_.verb->takes_several ? 2 : 1))
+      throw UsageError((options_.verb->takes_several ? "which dumps? " : "which dump? ") + usage);
+    options_.targets.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
+    words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
+    if (files)
+      options_.target = options_.targets.back();
     if (words_.size() > wanted)
       throw UsageError(options_.process && !subject ? "either --pid or a file, not both: " + quoted(words_[0])
                                                     : "unexpected " + quoted(words_[wanted]) + "; " + usage);
@@ -398,6 +408,7 @@ std::span<const Option> option_table() { return table; }
 std::string usage_of(const Verb &verb) {
   const std::string subject(verb.subject);
   return "usage: dnheap " + std::string(verb.name) + (verb.needs_target ? " TARGET" : "") +
+         (verb.takes_several ? " TARGET…" : "") +
          (subject.empty()            ? ""
           : verb.subject_is_optional ? " [" + subject + "]"
                                      : " " + subject) +

@@ -13,8 +13,9 @@ namespace dnheap::cli {
 
 struct Options {
   bool help = false, version = false;
-  const Verb *verb = nullptr; // null only with help and version
-  std::string target;
+  const Verb *verb = nullptr;       // null only with help and version
+  std::string target;               // the last one
+  std::vector<std::string> targets; // files, in the order given
   Question question;
   bool live = false, dead = false; // Question::life
 

@@ -3,14 +3,15 @@
 #pragma once
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace dnheap::cli {
 
 class Output {
 public:
-  // `path` empty: standard output. Throws Error when the file could not be written, UsageError when it is the target
+  // `path` empty: standard output. Throws Error when the file could not be written, UsageError when it is a target
   // itself; before hours of work rather than after.
-  Output(std::string path, const std::string &target);
+  Output(std::string path, const std::vector<std::string> &targets);
   ~Output();
   Output(const Output &) = delete;
   Output &operator=(const Output &) = delete;

@@ -18,13 +18,14 @@ constexpr Architecture architectures[] = {Architecture::unknown, Architecture::x
                                           Architecture::s390x,   Architecture::ppc64, Architecture::loongarch64};
 constexpr OperatingSystem systems[] = {OperatingSystem::unknown, OperatingSystem::linux_os, OperatingSystem::windows,
                                        OperatingSystem::macos};
+constexpr TakenAt::Clock clocks[] = {TakenAt::Clock::dump, TakenAt::Clock::file, TakenAt::Clock::now};
 constexpr const char *outcomes[] = {"used", "rejected", "missing"};
 
-template <class T, std::size_t n> T named(const T (&all)[n], const std::string &name) {
+template <class T, std::size_t n> T named(const T (&all)[n], const std::string &name, T otherwise = T{}) {
   for (T value : all)
     if (name == name_of(value))
       return value;
-  return T::unknown;
+  return otherwise;
 }
 
 template <std::unsigned_integral T = u64> T number(const Json &json) {
@@ -154,6 +155,9 @@ void fill(const Json &json, Target &target) {
     target.modules.push_back(module_of(module));
   for (const Json &thread : json.at("threads").list())
     target.threads.push_back(thread_of(thread));
+  if (const Json *taken = json.find("taken"))
+    target.taken =
+        TakenAt{number(taken->at("seconds")), named(clocks, taken->at("clock").text(), TakenAt::Clock::file)};
   if (const Json *crash = json.find("crash"))
     target.crash = crash_of(*crash);
   for (const Json &entry : json.at("auxv").list())
@@ -195,6 +199,8 @@ std::string description(const Target &target) {
         return fmt::format(R"({{"id":{},"instruction_pointer":{},"stack_pointer":{},"registers":{}}})", thread.id,
                            thread.instruction_pointer, thread.stack_pointer, json_numbers(thread.registers));
       }));
+  if (target.taken)
+    add("taken", fmt::format(R"({{"seconds":{},"clock":"{}"}})", target.taken->seconds, name_of(target.taken->clock)));
   if (target.crash)
     add("crash", crash_json(*target.crash));
   add("auxv",

@@ -1,5 +1,6 @@
 #include "dump/linux_process.h"
 
+#include "base/file_time.h"
 #include "base/text.h"
 #include "dump/machine.h"
 #include "dump/modules.h"
@@ -89,6 +90,7 @@ LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
   target_->container = "process";
   target_->path = "process " + std::to_string(pid);
   target_->pid = pid;
+  target_->taken = TakenAt{seconds_now(), TakenAt::Clock::now};
   target_->file_root = "/proc/" + std::to_string(pid) + "/root";
   target_->os = OperatingSystem::linux_os;
   read_identity(pid);

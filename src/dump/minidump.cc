@@ -132,6 +132,8 @@ private:
     Bytes info = stream(misc_info);
     if (info.size() >= 12 && at<u32>(info, 4) & has_process_id)
       target_.pid = at<u32>(info, 8);
+    if (const u32 seconds = at<u32>(file_, 20)) // TimeDateStamp
+      target_.taken = TakenAt{seconds, TakenAt::Clock::dump};
     // MINIDUMP_TYPE, as the header keeps it.
     constexpr u64 full_memory = 0x2, private_read_write_memory = 0x200;
     u64 flags = at<u64>(file_, 24);

@@ -1,5 +1,6 @@
 #include "dump/open.h"
 
+#include "base/file_time.h"
 #include "base/host.h"
 #include "base/mapping_faults.h"
 #include "dump/compressed.h"
@@ -78,6 +79,9 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
       target->path = path;
+      if (!target->taken && !target->extraction) // whose file is younger than the dump
+        if (const std::optional<u64> seconds = modified_at(path))
+          target->taken = TakenAt{*seconds, TakenAt::Clock::file};
       target->is_doubtful = damaged;
       if (!note.empty())
         target->notes.insert(target->notes.begin(), note);

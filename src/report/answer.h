@@ -27,6 +27,7 @@ struct Answer {
   std::vector<Fact> target;                 // JSON's "target", in this order
   std::optional<Completeness> completeness; // absent for verbs that read no heap
   std::vector<Table> tables;                // the main one first
+  u64 exceeded = 0;                         // limits, of verbs that check some
   std::string next_command;                 // "dnheap path core --type …"; empty for none
 };
 

@@ -80,7 +80,9 @@ std::string number_text(double value, Kind kind) {
 std::string integer_text(u64 value, Kind kind, bool exact) {
   switch (kind) {
   case Kind::bytes: return exact ? count_text(value) : bytes_text(value);
+  case Kind::bytes_change: return (value ? "+" : "") + (exact ? count_text(value) : bytes_text(value));
   case Kind::count: return count_text(value);
+  case Kind::count_change: return (value ? "+" : "") + count_text(value);
   case Kind::address: return hex(value);
   case Kind::percent: return number_text(static_cast<double>(value), kind);
   default: return std::to_string(value);
@@ -91,7 +93,9 @@ std::string signed_text(i64 value, Kind kind, bool exact) {
   if (value >= 0)
     return integer_text(static_cast<u64>(value), kind, exact);
   switch (kind) {
+  case Kind::bytes_change:
   case Kind::bytes: return signed_bytes(value, exact);
+  case Kind::count_change:
   case Kind::count: return "-" + count_text(u64{0} - static_cast<u64>(value));
   case Kind::percent: return number_text(static_cast<double>(value), kind);
   default: return std::to_string(value);

@@ -7,9 +7,10 @@ namespace dnheap::report {
 
 std::span<const Writer> writers() {
   static constexpr Writer rows[] = {
-      {"text", 20, true, write_text}, // what fits a screen
-      {"json", 0, true, write_json},
-      {"csv", 0, false, write_csv},
+      {"text", 20, true, nullptr, write_text}, // what fits a screen
+      {"json", 0, true, nullptr, write_json},
+      {"csv", 0, false, nullptr, write_csv},
+      {"markdown", 20, true, nullptr, write_markdown},
   };
   return rows;
 }

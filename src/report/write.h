@@ -21,6 +21,7 @@ struct Writer {
   const char *name;        // what --format asks for
   u64 default_top;         // rows of a table when the user does not say; 0 = all
   bool tells_completeness; // false: whoever writes has to say unsaid() elsewhere
+  const char *table;       // what an answer must have to be written so; null: nothing
   void (*write)(const Answer &answer, const WriteOptions &options, Sink &sink);
 };
 
@@ -35,6 +36,7 @@ const Writer *find_writer(std::string_view name);
 void write_text(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_json(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink);
+void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sink);
 
 // For writers: the tables to write for a reader of that kind, and a table's rows, at most options.top of them.
 std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader);

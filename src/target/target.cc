@@ -19,6 +19,11 @@ const char *name_of(Architecture architecture) {
   return "unknown";
 }
 
+const char *name_of(TakenAt::Clock clock) {
+  constexpr const char *names[] = {"dump", "file", "now"};
+  return names[static_cast<u8>(clock)];
+}
+
 const char *name_of(OperatingSystem os) {
   switch (os) {
   case OperatingSystem::linux_os: return "linux";

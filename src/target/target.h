@@ -82,6 +82,14 @@ struct Extraction {
   bool values_blanked = false; // strings, numbers and the like are zeros
 };
 
+// When the process was as it is here.
+struct TakenAt {
+  enum class Clock : u8 { dump, file, now }; // the dump says so; when its file was written last, which copying changes
+  u64 seconds = 0;                           // since 1970, UTC
+  Clock clock = Clock::dump;
+};
+const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
+
 struct Target {
   std::string path;      // what the user named
   std::string container; // "elf-core", "minidump", "macho-core", "process"
@@ -98,6 +106,7 @@ struct Target {
   Memory initial;
   std::vector<Module> modules; // sorted by base
   std::vector<Thread> threads;
+  std::optional<TakenAt> taken;     // nothing: nobody knows
   std::optional<CrashSignal> crash; // nothing: it went on, or the container does not say
   std::map<u64, u64> auxv;          // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;

@@ -37,7 +37,7 @@ TEST(ApiVerb, AnswersAreThoseOfTheLibrary) {
   u64 verbs = 0;
   for (const v0::Verb &verb : v0::verbs()) {
     SCOPED_TRACE(std::string(verb.name));
-    if (!verb.needs_target || verb.makes_file)
+    if (!verb.needs_target || verb.makes_file || verb.takes_records)
       continue;
     ++verbs;
     v0::Question question;
@@ -100,6 +100,40 @@ TEST(ApiVerb, RowsAreValues) {
   for (const auto &[key, value] : answer.facts())
     has_path |= key == "path" && value.text() == "synthetic.core";
   EXPECT_TRUE(has_path);
+}
+
+// Records are asked as dumps are, whether taken or read.
+TEST(ApiVerb, RecordsAreCompared) {
+  Asked asked;
+  v0::Snapshot snapshot = asked.open();
+  const v0::Record taken = v0::Record::of(snapshot);
+  EXPECT_EQ(taken.name(), "synthetic.core");
+  const std::string json = taken.answer().text("json");
+  const v0::Record records[] = {taken, v0::Record::parse(json, "saved.json")};
+  EXPECT_EQ(records[1].answer().text("json"), v0::Record::parse(json, "saved.json").answer().text("json"));
+  const v0::Answer answer = v0::ask_records("diff", records);
+  u64 rows = 0;
+  answer.table("types").for_each_row([&](const v0::Row &row) {
+    EXPECT_EQ(row["state"].text(), "steady");
+    return ++rows;
+  });
+  EXPECT_GT(rows, 3u);
+  EXPECT_THROW(v0::ask(snapshot, "diff"), UsageError);
+  EXPECT_THROW(v0::ask_records("diff", std::span(records).first(1)), UsageError);
+  EXPECT_THROW(v0::ask_records("stat", records), UsageError);
+  EXPECT_THROW(v0::ask_records("diff", records, {.sort = "no such"}), UsageError);
+  TemporaryFolder folder;
+  EXPECT_EQ(v0::Record::open(folder.write("saved.json", json)).name(), folder.path("saved.json"));
+  auto error_of = [&](const std::string &text) -> std::string {
+    try {
+      v0::Record::open(folder.write("bad.json", text));
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of("{}"), folder.path("bad.json") + ": this is no sound record: it has no \"command\"");
+  EXPECT_TRUE(error_of("no dump").starts_with(folder.path("bad.json") + ": not a dump"));
 }
 
 TEST(ApiVerb, NestedValuesHaveParts) {

@@ -16,7 +16,7 @@ COMPRESSED = PROJECT / "sample" / "demo.core.zst"
 WITHOUT_TARGET = {"ps"}
 # What to give them, and which of them cannot be seen in an answer about this dump. Memory: more than AddressSanitizer maps.
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3ad000000-0x7ff3ae000000",
-          "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp"}
+          "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h"}
 UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
           "output", "format"}
 
@@ -24,7 +24,7 @@ UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", 
 class Asked:
     def __init__(self, dnheap):
         self.dnheap = dnheap
-        self.dump = None
+        self.dump = self.other = None
         self.failed = []
 
     def run(self, *words, ok=True):
@@ -73,7 +73,7 @@ def check_tables(asked, verb, words, base, tables, folder):
 def check_verb(asked, verb, folder):
     text = asked.run(verb, "--help").stdout.decode()
     listed = options_of(text)
-    base = [] if verb in WITHOUT_TARGET else [asked.dump]
+    base = [] if verb in WITHOUT_TARGET else [asked.other, asked.dump] if verb == "diff" else [asked.dump]
     words = subjects(asked, verb)
     usage = re.search(r"^usage: (.*)$", text, re.MULTILINE).group(1)
     if ("TARGET" in usage) != bool(base) or ("-o FILE" in usage) != (verb == "extract"):
@@ -98,7 +98,7 @@ def check_verb(asked, verb, folder):
             for value in values:
                 word = [f"--{name}"] if value is None else [f"--{name}", value]
                 changed |= asked.run(verb, *base, *subject, *word, *needed).stdout != plain
-            if not changed and name not in ("all", "no-values") and len(words) == 1 and verb not in WITHOUT_TARGET:
+            if not changed and name not in ("all", "no-values") and (verb, name) != ("diff", "sort") and len(words) == 1 and verb not in WITHOUT_TARGET:
                 asked.failed.append(f"{verb} --{name} {values}: changes nothing")
     for name in ("type", "gen", "min", "live", "closure", "tree", "by", "sort", "table", "no-values", "pid", "modules"):
         if name not in listed:
@@ -114,6 +114,8 @@ def main(dnheap):
     with tempfile.TemporaryDirectory(prefix="dnheap-options-") as folder:
         asked.dump = pathlib.Path(folder, "demo.core")
         subprocess.run(["zstd", "-qdo", asked.dump, COMPRESSED], check=True)
+        asked.other = pathlib.Path(folder, "other.core")  # whose account is another one
+        asked.run("extract", asked.dump, "-o", asked.other)
         for verb in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
             check_verb(asked, verb, folder)
     print("\n".join(asked.failed) or "every option: ok")

@@ -23,6 +23,11 @@ const Verb fake_verbs[] = {
      .sort_columns = {"address"},
      .tables = {"objects"}},
     {.name = "contract", .question = "what is published?"},
+    {.name = "diff",
+     .question = "what grew?",
+     .takes = {Takes::interval},
+     .takes_records = true,
+     .takes_several = true},
 };
 
 Options parse(std::string_view line) {
@@ -48,6 +53,19 @@ TEST(Options, VerbAndTarget) {
   EXPECT_EQ(options.question.top, 20u);
   EXPECT_TRUE(options.progress);
   EXPECT_EQ(options.threads, 0u);
+}
+
+TEST(Options, SeveralTargets) {
+  Options o = parse("diff a b c --interval 90m");
+  EXPECT_EQ(o.targets, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(o.question.target, "c");
+  EXPECT_EQ(o.question.interval, 5400u);
+  o = parse("diff a -p 12");
+  EXPECT_EQ(o.targets, (std::vector<std::string>{"a"}));
+  EXPECT_EQ(o.process, 12u);
+  EXPECT_EQ(o.question.target, "--pid=12");
+  EXPECT_EQ(parse("stat a").targets, (std::vector<std::string>{"a"}));
+  EXPECT_TRUE(parse("stat -p 12").targets.empty());
 }
 
 TEST(Options, AFileAloneIsTheFirstVerb) {
@@ -113,7 +131,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat", "which dump? usage: dnheap stat TARGET [options]"},
       {"stta core", "unknown verb 'stta', did you mean 'stat'?"},
       {"seg core", "unknown verb 'seg', did you mean 'segments'?"},
-      {"frobnicate core", "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract"},
+      {"frobnicate core", "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract, diff"},
       {"objcts", "'objcts' is neither a verb nor a file, did you mean 'objects'?"},
       {"core stat", "'core' is no verb; the verb comes first: dnheap stat core"},
       {"help stta", "'stta' is neither a verb nor a file, did you mean 'stat'?"},
@@ -133,7 +151,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat core --range 5", "--range: '5' is not a range such as 0x7f00-0x8000"},
       {"stat core --gen 3", "--gen: '3' is none of gen0, gen1, gen2, loh, poh, frozen"},
       {"stat core --gen gen3", "--gen: 'gen3' is none of gen0, gen1, gen2, loh, poh, frozen, did you mean 'gen0'?"},
-      {"stat core --format xml", "--format: 'xml' is none of text, json, csv"},
+      {"stat core --format xml", "--format: 'xml' is none of text, json, csv, markdown"},
       {"stat core --sort byts", "--sort: 'byts' is none of bytes, count, did you mean 'bytes'?"},
       {"segments core --table types", "--table: 'types' is none of segments, generations"},
       {"contract core --gen gen0", "'contract' does not take --gen; these verbs do: stat, objects"},
@@ -141,6 +159,11 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"contract core --table x", "'contract' does not take --table; these verbs do: stat, segments, objects"},
       {"stat core --type A --type B", "--type is given twice"},
       {"stat core --modules /no/such", "--modules: '/no/such' is not a folder"},
+      {"diff", "which dumps? usage: dnheap diff TARGET TARGET… [options]"},
+      {"diff a", "which dumps? usage: dnheap diff TARGET TARGET… [options]"},
+      {"diff -p 1", "which dumps? usage: dnheap diff TARGET TARGET… [options]"},
+      {"diff a b --interval 1x", "--interval: '1x' is not a time such as 90s, 30m, 1.5h or 2d"},
+      {"stat a --interval 1h", "'stat' does not take --interval; these verbs do: diff"},
       {"stat core --type (",
        "--type: '(' is not a regular expression: missing ): (; --type-exact takes a name as it is"},
   };

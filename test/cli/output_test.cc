@@ -12,7 +12,7 @@ TEST(Output, ReplacesTheFileOnlyWhenThereIsSomethingToWrite) {
   test::TemporaryFolder folder;
   std::string path = folder.write("answer", "old");
   {
-    Output output(path, "dump");
+    Output output(path, {"dump"});
     EXPECT_EQ(test::read_file(path), "old");
     std::fputs("new", output.begin());
     output.finish();
@@ -23,10 +23,10 @@ TEST(Output, ReplacesTheFileOnlyWhenThereIsSomethingToWrite) {
 TEST(Output, LeavesNoFileBehindWithoutAnAnswer) {
   test::TemporaryFolder folder;
   std::string path = folder.path("answer");
-  { Output output(path, "dump"); }
+  { Output output(path, {"dump"}); }
   EXPECT_FALSE(std::filesystem::exists(path));
   {
-    Output output(path, "dump");
+    Output output(path, {"dump"});
     std::fputs("half", output.begin());
   }
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -35,10 +35,10 @@ TEST(Output, LeavesNoFileBehindWithoutAnAnswer) {
 TEST(Output, RefusesTheDumpItselfAndWhatCannotBeWritten) {
   test::TemporaryFolder folder;
   std::string dump = folder.write("core", "precious");
-  EXPECT_THROW(Output(folder.path() + "/./core", dump), UsageError);
+  EXPECT_THROW(Output(folder.path() + "/./core", {"other", dump}), UsageError);
   EXPECT_EQ(test::read_file(dump), "precious");
-  EXPECT_THROW(Output(folder.path("no/such/folder"), dump), Error);
-  EXPECT_THROW(Output(folder.path(), dump).begin(), Error);
+  EXPECT_THROW(Output(folder.path("no/such/folder"), {dump}), Error);
+  EXPECT_THROW(Output(folder.path(), {dump}).begin(), Error);
 }
 
 } // namespace

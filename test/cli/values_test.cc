@@ -5,6 +5,13 @@
 namespace dnheap::cli {
 namespace {
 
+TEST(Values, Durations) {
+  for (auto [text, seconds] : {std::pair{"90", 90u}, {"90s", 90u}, {"30m", 1800u}, {"1.5h", 5400u}, {"2d", 172800u}})
+    EXPECT_EQ(parse_duration(text), seconds) << text;
+  for (const char *text : {"", "h", "-1", "0", "0.5s", "1.2.3h", "1e3", "5ms", "1 h", "99999999d", "nan", "0x10"})
+    EXPECT_EQ(parse_duration(text), std::nullopt) << text;
+}
+
 TEST(Values, Sizes) {
   EXPECT_EQ(parse_size("0"), 0u);
   EXPECT_EQ(parse_size("4096"), 4096u);

@@ -90,6 +90,18 @@ TEST(Minidump, SaysOfWhichKindItIs) {
   }
 }
 
+TEST(Minidump, SaysWhenItWasTaken) {
+  std::vector<std::byte> file = small_dump().write();
+  const auto taken_with = [&](u8 first) {
+    file[20] = std::byte{first}; // TimeDateStamp
+    return Opened(file)->taken;
+  };
+  EXPECT_FALSE(taken_with(0));
+  ASSERT_TRUE(taken_with(77));
+  EXPECT_EQ(taken_with(77)->seconds, 77u);
+  EXPECT_EQ(taken_with(77)->clock, TakenAt::Clock::dump);
+}
+
 TEST(Minidump, ReadsTheRegistersOfEachMachine) {
   struct Row {
     u16 processor;

@@ -45,9 +45,16 @@ Row row_of(const Json &json) {
 }
 
 Column column_of(const Json &json) {
-  static const std::map<std::string, Kind> kinds = {
-      {"count", Kind::count},     {"bytes", Kind::bytes},   {"address", Kind::address}, {"text", Kind::text},
-      {"percent", Kind::percent}, {"number", Kind::number}, {"boolean", Kind::boolean}, {"nested", Kind::nested}};
+  static const std::map<std::string, Kind> kinds = {{"count", Kind::count},
+                                                    {"bytes", Kind::bytes},
+                                                    {"address", Kind::address},
+                                                    {"text", Kind::text},
+                                                    {"percent", Kind::percent},
+                                                    {"number", Kind::number},
+                                                    {"boolean", Kind::boolean},
+                                                    {"nested", Kind::nested},
+                                                    {"bytes_change", Kind::bytes_change},
+                                                    {"count_change", Kind::count_change}};
   static const std::map<std::string, Shown> shown = {
       {"everywhere", Shown::everywhere}, {"in_text", Shown::in_text}, {"in_data", Shown::in_data}};
   return {json.at("key"), json.at("title"), kinds.at(json.at("kind")), shown.at(json.value("shown", "everywhere"))};

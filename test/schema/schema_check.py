@@ -19,6 +19,7 @@ import validator
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = PROJECT / "doc" / "schema"
 WITHOUT_TARGET = {"ps"}
+OF_NO_VERB = {"envelope.json", "record.json"}
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 
 
@@ -65,7 +66,7 @@ def command_lines(dnheap, verb, dump, folder):
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
             "stack": [["--roots"], ["--all", "--merge"]],
-            "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
+            "diff": [[], ["--interval", "90m"]], "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
 
 
 def first(dnheap, dump, kind, column="address"):
@@ -78,7 +79,7 @@ def check_verb(dnheap, schemas, verb, dump, complete, folder):
     file = f"{verb}.json"
     tables = list(schemas.files[file]["properties"]["tables"]["properties"])
     seen = set()
-    target = [] if verb in WITHOUT_TARGET else [dump]
+    target = [] if verb in WITHOUT_TARGET else [SAMPLE, dump] if verb == "diff" else [dump]
     for options in command_lines(dnheap, verb, dump, folder):
         answer = json.loads(output(dnheap, verb, *target, *options, "--format", "json"))
         yield from schemas.problems(answer, file)
@@ -129,7 +130,7 @@ def main(dnheap, every_root):
         print(f"{SAMPLE.relative_to(PROJECT)} is missing")
         return 1
     schemas = validator.Validator(SCHEMAS)
-    known = sorted(set(schemas.files) - {"envelope.json"})
+    known = sorted(set(schemas.files) - OF_NO_VERB)
     failed = []
     if known != sorted(f"{verb}.json" for verb in verbs(dnheap)):
         failed.append(f"verbs {verbs(dnheap)}, but schemas {known}")
@@ -143,7 +144,8 @@ def main(dnheap, every_root):
         subprocess.run([every_root, synthetic], check=True)
         for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show"}):
             options = ["-o", f"{folder}/other.core"] if verb == "extract" else []
-            answer = json.loads(output(dnheap, verb, synthetic, *options, "--format", "json"))
+            targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
+            answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))
             failed += [f"{verb} {synthetic.name}: {problem}" for problem in schemas.problems(answer, f"{verb}.json")]
         for dump, kinds in (synthetic, ALL_KINDS), (SAMPLE, {"static", "stack"}):
             failed += [f"{dump.name}: {problem}" for problem in check_roots(dnheap, schemas, dump, kinds)]

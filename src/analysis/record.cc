@@ -1,0 +1,197 @@
+#include "analysis/record.h"
+
+#include "algorithms/retained_by_group.h"
+#include "analysis/account_map.h"
+#include "analysis/answer_head.h"
+#include "analysis/verbs.h"
+#include "base/text.h"
+#include "objects/object_graph.h"
+#include "objects/references.h"
+#include "objects/roots.h"
+#include "report/write.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+
+// Live objects by type, and the bytes of those that are not frozen by segment.
+struct LiveCounts {
+  std::vector<u64> by_type;
+  HeapTally by_segment;
+};
+
+LiveCounts count_live(Snapshot &snapshot) {
+  const ObjectIndex &index = snapshot.index();
+  const ObjectGraph &graph = snapshot.graph();
+  const DominatorTree &tree = snapshot.dominators();
+  const Heap &heap = snapshot.heap();
+  const u32 types = snapshot.references().types().size();
+  Timer timer(snapshot.watch(), "live objects");
+  const unsigned threads = std::max(snapshot.threads(), 1u);
+  std::vector<LiveCounts> parts(threads);
+  for (LiveCounts &part : parts) {
+    part.by_type.resize(types);
+    part.by_segment.segments.resize(heap.segments().size());
+  }
+  const std::span<const ObjectRange> ranges = heap.ranges();
+  parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
+    snapshot.watch().check();
+    LiveCounts &to = parts[worker];
+    u64 range = 0; // that the object before lay in
+    index.for_each(block, [&](ObjectId object, Address address) {
+      if (!tree.place(object))
+        return;
+      if (const u32 type = static_cast<u32>(graph.type(object)); type < types)
+        ++to.by_type[type];
+      if (range == ranges.size() || address < ranges[range].address || address >= ranges[range].end()) {
+        auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](Address at, const ObjectRange &of) { return at < of.address; });
+        if (after == ranges.begin())
+          return;
+        range = static_cast<u64>(after - ranges.begin()) - 1;
+      }
+      if (ranges[range].generation != GCSegmentGeneration::frozen)
+        to.by_segment.segments[ranges[range].segment].objects.aligned_bytes += graph.sizes().of(object);
+    });
+  });
+  for (unsigned i = 1; i < threads; ++i) {
+    for (u32 type = 0; type < types; ++type)
+      parts[0].by_type[type] += parts[i].by_type[type];
+    for (u64 s = 0; s < heap.segments().size(); ++s)
+      parts[0].by_segment.segments[s].objects.add(parts[i].by_segment.segments[s].objects);
+  }
+  return std::move(parts[0]);
+}
+
+// One per name, largest first.
+std::vector<Record::Type> types_of(Snapshot &snapshot, const LiveCounts &live) {
+  TypeSystem &system = snapshot.runtime().types();
+  std::map<std::string, u32> numbers;
+  std::vector<Record::Type> out;
+  for (const TypeTally &tally : snapshot.tally().types)
+    if (const Tally total = tally.total(); total.count && tally.method_table != system.free_object_method_table()) {
+      auto [at, is_new] = numbers.emplace(system.name(tally.method_table), static_cast<u32>(out.size()));
+      if (is_new)
+        out.push_back({at->first, 0, 0, 0, 0});
+      out[at->second].count += total.count;
+      out[at->second].bytes += total.bytes;
+    }
+  const HeapTypes &all = snapshot.references().types();
+  const ObjectGraph &graph = snapshot.graph();
+  std::vector<u32> group_of(all.size(), ~u32{0});
+  for (u32 i = 0; i < all.size(); ++i)
+    if (auto at = numbers.find(system.name(all[TypeId{i}].method_table)); at != numbers.end()) {
+      group_of[i] = at->second;
+      out[at->second].live += live.by_type[i];
+    }
+  const std::vector<GroupRetained> sums = retained_by_group(snapshot.dominators(), static_cast<u32>(out.size()),
+                                                            snapshot.threads(), snapshot.watch(), [&](ObjectId object) {
+                                                              const u32 type = static_cast<u32>(graph.type(object));
+                                                              return type < group_of.size() ? group_of[type] : ~u32{0};
+                                                            });
+  for (u32 i = 0; i < out.size(); ++i)
+    out[i].retained = sums[i].retained.bytes;
+  std::sort(out.begin(), out.end(), [](const Record::Type &a, const Record::Type &b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+  });
+  return out;
+}
+
+std::vector<Record::Class> classes_of(const AccountMap &map) {
+  std::vector<Record::Class> out;
+  for (u32 i = 0; i < memory_class_count; ++i)
+    if (const auto memory = static_cast<MemoryClass>(i); map.of(memory).bytes && memory != MemoryClass::reserved)
+      out.push_back({name_of(memory), group_of(memory), text_of(memory), map.of(memory).bytes});
+  return out;
+}
+
+// Of the table that `retained` has: those of one signature as one, largest first.
+std::vector<Record::Owner> owners_of(const report::Table &of) {
+  const u64 signature = of.find_column("signature").value(), kind = of.find_column("kind").value(),
+            source = of.find_column("source").value(), retained = of.find_column("retained").value(),
+            objects = of.find_column("objects").value();
+  std::vector<Record::Owner> out;
+  std::map<std::string, u64> numbers;
+  for (report::Row row(of.columns.size()); of.rows(row); row.assign(of.columns.size(), Cell())) {
+    auto [at, is_new] = numbers.emplace(*row[signature].text(), out.size());
+    if (is_new)
+      out.push_back({at->first, std::string(*row[kind].text()), std::string(*row[source].text()), 0, 0});
+    out[at->second].retained += *row[retained].get_if<u64>();
+    out[at->second].objects += *row[objects].get_if<u64>();
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Record::Owner &a, const Record::Owner &b) { return a.retained > b.retained; });
+  return out;
+}
+
+std::vector<report::Fact> facts_of(Snapshot &snapshot) {
+  const Target &target = snapshot.target();
+  const u64 name = printable(target.path.substr(target.path.find_last_of('/') + 1), 200).size() + 2; // "core.1: "
+  const Retained reached = snapshot.dominators().reached();
+  return {{"name", target.path},
+          {"description", target_headline(target, &snapshot.runtime()).substr(name)},
+          {"container", target.container},
+          {"version", snapshot.runtime().version()},
+          {"pid", target.pid ? Cell(target.pid) : Cell()},
+          {"taken", target.taken ? Cell(target.taken->seconds) : Cell()},
+          {"clock", target.taken ? Cell(name_of(target.taken->clock)) : Cell()},
+          {"live_objects", reached.objects},
+          {"live_bytes", reached.bytes}};
+}
+
+report::Answer answer_record(Snapshot &snapshot, const Question &) {
+  const LiveCounts live = count_live(snapshot);
+  Record record;
+  record.types = types_of(snapshot, live);
+  const AccountMap map = make_account_map(snapshot, std::nullopt, live.by_segment);
+  record.classes = classes_of(map);
+  Question owners;
+  owners.table = "owners";
+  report::Answer answer = answer_retained(snapshot, owners);
+  record.owners = owners_of(answer.tables.at(0));
+  answer.command = "record";
+  answer.target = facts_of(snapshot);
+  answer.tables = tables_of(record);
+  std::vector<std::string> &notes = answer.completeness->notes;
+  notes.insert(notes.end(), map.notes.begin(), map.notes.end());
+  return answer;
+}
+
+constexpr Verb record_verb = {
+    .name = "record",
+    .parts = AnswerPart::contexts | AnswerPart::names | life_parts | AnswerPart::thread_ids | AnswerPart::segments |
+             AnswerPart::gc,
+    .plan = [](const Question &) { return plan_record(); },
+    .answer = answer_record,
+};
+
+} // namespace
+
+Plan plan_record() { return Plan(Pass::dominators).then("live objects").then("retained by group").perhaps(Pass::live); }
+
+// By way of JSON, as a saved one: so both are read by the same lines.
+Record take_record(Snapshot &snapshot) {
+  report::Answer answer = ask(record_verb, snapshot, {});
+  report::Completeness &completeness = *answer.completeness;
+  if (!completeness.gaps.empty()) { // their addresses are of no use elsewhere
+    u64 bytes = completeness.more_gap_bytes;
+    for (const report::Completeness::Gap &gap : completeness.gaps)
+      bytes += gap.end - gap.start;
+    completeness.notes.insert(completeness.notes.begin(), bytes_text(bytes) + " of the heap could not be walked: " +
+                                                              completeness.gaps.front().reason);
+    completeness.gaps.clear();
+  }
+  std::string json;
+  report::Sink sink(json);
+  report::write_json(answer, {}, sink);
+  Record out = parse_record(json, snapshot.target().path);
+  out.is_saved = false;
+  return out;
+}
+
+} // namespace dnheap

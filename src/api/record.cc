@@ -1,0 +1,49 @@
+#include "dnheap/record.h"
+
+#include "api/answer_parts.h"
+#include "api/record_parts.h"
+#include "api/state.h"
+#include "base/host.h"
+
+namespace dnheap::v0 {
+
+namespace {
+
+dnheap::Record record_of_file(const std::string &path, const OpenOptions &options) {
+  if (const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path)) {
+    const std::string_view text = dnheap::as_text(file->bytes());
+    if (looks_like_record(text.substr(0, 4096)))
+      return parse_record(text, path);
+  }
+  const std::unique_ptr<dnheap::Snapshot> snapshot = dnheap::Snapshot::open(path, State::inner(options));
+  return take_record(*snapshot);
+}
+
+} // namespace
+
+Record::Record(std::shared_ptr<const Inside> inside) : inside_(std::move(inside)) {}
+
+Record Record::of(Snapshot &snapshot) { return RecordParts::record(take_record(State::of(snapshot).inside())); }
+
+Record Record::open(const std::string &path, const OpenOptions &options) {
+  try {
+    return RecordParts::record(record_of_file(path, options));
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const UsageError &) {
+    throw;
+  } catch (const Error &error) {
+    const std::string what = error.what();
+    throw Error(what.find(path) == what.npos ? path + ": " + what : what);
+  }
+}
+
+Record Record::parse(std::string_view json, const std::string &name) {
+  return RecordParts::record(parse_record(json, name));
+}
+
+const std::string &Record::name() const { return inside_->record.name; }
+
+Answer Record::answer() const { return AnswerParts::answer(answer_of(inside_->record)); }
+
+} // namespace dnheap::v0

@@ -1,0 +1,19 @@
+// What public records are made of, from the inside. For the files of this folder.
+#pragma once
+#include "analysis/record.h"
+#include "dnheap/record.h"
+
+namespace dnheap::v0 {
+
+struct Record::Inside {
+  dnheap::Record record;
+};
+
+struct RecordParts {
+  static Record record(dnheap::Record record) {
+    return Record(std::make_shared<const Record::Inside>(Record::Inside{std::move(record)}));
+  }
+  static const dnheap::Record &inside(const Record &record) { return record.inside_->record; }
+};
+
+} // namespace dnheap::v0

@@ -1,0 +1,174 @@
+// What became of what, from one record to the next: against a twin that looks at one key after the other.
+#include "analysis/compare.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <set>
+
+namespace dnheap::test {
+namespace {
+
+Record record_with(std::vector<Record::Type> types) {
+  Record out;
+  out.name = "core";
+  out.types = std::move(types);
+  return out;
+}
+
+const Series &series_called(const std::vector<Series> &all, const std::string &name) {
+  for (const Series &series : all)
+    if (series.name == name)
+      return series;
+  throw std::logic_error("no series " + name);
+}
+
+TEST(Compare, CoursesAndTrends) {
+  // Bytes of each type in four records; 0: it has none.
+  const std::map<std::string, std::vector<u64>> cases = {
+      {"new", {0, 0, 10, 20}},
+      {"gone", {5, 5, 1, 0}},
+      {"grown", {1, 2, 3, 4}},
+      {"grown with pauses", {1, 1, 3, 3}},
+      {"up and down", {1, 9, 2, 4}},
+      {"shrunk", {9, 8, 7, 1}},
+      {"shrunk with pauses", {9, 9, 7, 7}},
+      {"steady", {6, 6, 6, 6}},
+      {"came and went", {0, 7, 7, 0}},
+      {"there and back", {5, 7, 3, 5}},
+  };
+  std::vector<Record> records;
+  for (u64 i = 0; i < 4; ++i) {
+    records.push_back(record_with({}));
+    for (const auto &[name, bytes] : cases)
+      if (bytes[i])
+        records[i].types.push_back({name, 1, bytes[i], 1, bytes[i]});
+  }
+  const Comparison c = compare(records, 0);
+  ASSERT_EQ(c.types.size(), cases.size());
+  const std::map<std::string, std::pair<Course, Trend>> expected = {
+      {"new", {Course::added, Trend::never_shrank}},
+      {"gone", {Course::gone, Trend::never_grew}},
+      {"grown", {Course::grown, Trend::grew_each_time}},
+      {"grown with pauses", {Course::grown, Trend::never_shrank}},
+      {"up and down", {Course::grown, Trend::up_and_down}},
+      {"shrunk", {Course::shrunk, Trend::shrank_each_time}},
+      {"shrunk with pauses", {Course::shrunk, Trend::never_grew}},
+      {"steady", {Course::steady, Trend::steady}},
+      {"came and went", {Course::gone, Trend::up_and_down}},
+      {"there and back", {Course::steady, Trend::up_and_down}},
+  };
+  for (const auto &[name, told] : expected) {
+    const Series &series = series_called(c.types, name);
+    EXPECT_EQ(series.bytes, cases.at(name)) << name;
+    EXPECT_STREQ(name_of(series.course), name_of(told.first)) << name;
+    EXPECT_STREQ(name_of(series.trend), name_of(told.second)) << name;
+  }
+  EXPECT_EQ(c.types[0].name, "new"); // by 20 bytes
+  EXPECT_EQ(c.types[4].name, "shrunk");
+  EXPECT_EQ(c.types.back().name, "came and went");
+}
+
+// Of few names, so that rows meet; some rows of one record have the same key.
+std::vector<Record> random_records(std::mt19937_64 &random) {
+  std::vector<Record> out(2 + random() % 3);
+  for (Record &record : out) {
+    auto few = [&](u64 most) { return random() % most; };
+    for (u64 i = few(30); i; --i)
+      record.types.push_back({"T" + std::to_string(few(20)), few(5), few(1000), few(5), few(1000)});
+    for (u64 i = few(30); i; --i)
+      record.owners.push_back({"s" + std::to_string(few(20)), "static", "owner", few(1000), few(9)});
+    for (u64 i = few(10); i; --i)
+      record.classes.push_back({"c" + std::to_string(few(8)), "gc", "text", few(1000)});
+  }
+  return out;
+}
+
+template <class Rows, class Key, class Bytes>
+void expect_twin(const std::vector<Record> &records, const std::vector<Series> &found, Rows rows_of, Key key_of,
+                 Bytes bytes_of) {
+  std::set<std::string> keys;
+  for (const Record &record : records)
+    for (const auto &row : rows_of(record))
+      keys.insert(key_of(row));
+  ASSERT_EQ(found.size(), keys.size());
+  for (const Series &series : found) {
+    EXPECT_EQ(keys.erase(series.key), 1u);
+    for (u64 i = 0; i < records.size(); ++i) {
+      u64 sum = 0;
+      for (const auto &row : rows_of(records[i]))
+        if (key_of(row) == series.key)
+          sum += bytes_of(row);
+      EXPECT_EQ(series.bytes[i], sum) << series.key;
+    }
+  }
+  auto rank = [](const Series &s) { return change_of(s.bytes) > 0 ? 0 : change_of(s.bytes) < 0 ? 1 : 2; };
+  for (u64 i = 1; i < found.size(); ++i) {
+    EXPECT_LE(rank(found[i - 1]), rank(found[i]));
+    if (rank(found[i - 1]) == rank(found[i]) && rank(found[i]) != 2) {
+      EXPECT_GE(std::abs(change_of(found[i - 1].bytes)), std::abs(change_of(found[i].bytes)));
+    }
+  }
+}
+
+TEST(Compare, AsKeyByKey) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 200; ++i) {
+    const std::vector<Record> records = random_records(random);
+    const Comparison c = compare(records, 0);
+    expect_twin(
+        records, c.types, [](const Record &r) { return r.types; }, [](const Record::Type &t) { return t.name; },
+        [](const Record::Type &t) { return t.bytes; });
+    expect_twin(
+        records, c.owners, [](const Record &r) { return r.owners; }, [](const Record::Owner &o) { return o.signature; },
+        [](const Record::Owner &o) { return o.retained; });
+    expect_twin(
+        records, c.classes, [](const Record &r) { return r.classes; }, [](const Record::Class &o) { return o.name; },
+        [](const Record::Class &o) { return o.bytes; });
+  }
+}
+
+TEST(Compare, WhatRecordsClaimDoesNotOverflow) {
+  constexpr u64 most = u64{1} << 62;
+  std::vector<Record> records = {record_with({}), record_with({})};
+  for (int i = 0; i < 8; ++i)
+    records[1].types.push_back({"T", most, most, most, most});
+  const Comparison c = compare(records, 0);
+  EXPECT_EQ(c.types[0].bytes[1], ~u64{0});
+  EXPECT_EQ(change_of(c.types[0].bytes), std::numeric_limits<i64>::max());
+  std::swap(records[0], records[1]);
+  EXPECT_EQ(change_of(compare(records, 0).types[0].bytes), -std::numeric_limits<i64>::max());
+}
+
+TEST(Compare, HoursAndWhyThereAreNone) {
+  std::vector<Record> records(3);
+  for (Record &record : records)
+    record.name = "/dumps/core", record.clock = "dump", record.pid = 7;
+  auto with = [&](std::vector<std::optional<u64>> times, u64 interval = 0) {
+    for (u64 i = 0; i < 3; ++i)
+      records[i].taken = times[i];
+    return compare(records, interval);
+  };
+  EXPECT_EQ(with({3600, 7200, 18000}).hours, (std::vector<std::optional<double>>{0, 1, 4}));
+  EXPECT_TRUE(with({3600, 7200, 18000}).notes.empty());
+  EXPECT_EQ(with({{}, 7200, {}}, 1800).hours, (std::vector<std::optional<double>>{0, 0.5, 1}));
+  EXPECT_EQ(with({3600, {}, 18000}).hours, (std::vector<std::optional<double>>{0, {}, 4}));
+  const std::vector<std::optional<double>> none(3);
+  Comparison c = with({3600, 18000, 7200});
+  EXPECT_EQ(c.hours, none);
+  EXPECT_EQ(c.notes.size(), 1u);
+  c = with({{}, 1, 2});
+  EXPECT_EQ(c.hours, none);
+  EXPECT_EQ(c.notes.size(), 1u);
+  records[1].clock = "file";
+  c = with({1, 2, 3});
+  EXPECT_TRUE(c.hours[2]);
+  EXPECT_EQ(c.notes.size(), 1u);
+  records[2].pid = 8; // another process
+  EXPECT_EQ(with({1, 2, 3}).hours, none);
+  EXPECT_TRUE(with({1, 2, 3}, 60).hours[2]);
+  EXPECT_THROW(compare(std::span(records).first(1), 0), UsageError);
+}
+
+} // namespace
+} // namespace dnheap::test

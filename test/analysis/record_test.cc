@@ -1,0 +1,233 @@
+// Records of synthetic processes in all formats: what they have is what `retained`, `stat` and `account` say; what
+// `diff` makes of a pair; and hostile JSON in place of a record.
+#include "analysis/compare.h"
+#include "analysis/record.h"
+#include "analysis/verbs.h"
+#include "support/known_stacks.h"
+#include "support/opened.h"
+#include "support/random_heap.h"
+#include "support/rows.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+SnapshotOptions of_two_threads() {
+  SnapshotOptions out;
+  out.threads = 2;
+  return out;
+}
+
+// Orders in an array that a handle holds; settings that another one holds; and dead ones.
+struct OrderBook {
+  OrderBook(const HeapShape &shape, u64 orders, u64 dead) : heap(shape) {
+    give_stacks(heap);
+    const u64 p = heap.p;
+    order = heap.type("Shop.Order", 3);
+    settings = heap.type("Shop.Settings", 2);
+    SegmentWriter &old = heap.segment(G::gen2);
+    const Address list = old.object(heap.object_array_type, orders);
+    for (u64 i = 0; i < orders; ++i)
+      old.store(list + 2 * p + i * p, old.object(order), p);
+    for (u64 i = 0; i < dead; ++i)
+      old.object(order);
+    heap.gc.handles = {{.type = HandleType::strong, .object = list},
+                       {.type = HandleType::pinned, .object = old.object(settings)}};
+  }
+  Record record() {
+    Snapshot snapshot(heap.target(), of_two_threads());
+    return take_record(snapshot);
+  }
+  u64 order_size() const { return heap.size_of(order, 0); }
+
+  HeapBuilder heap;
+  Address order = 0, settings = 0;
+};
+
+bool is_describable(const HeapShape &shape) {
+  return shape.format.pointer_size != 4 || shape.published; // else no table is shipped
+}
+
+TEST(Record, OfAPairInAllFormats) {
+  for (const HeapShape &shape : type_layouts()) {
+    if (!is_describable(shape))
+      continue;
+    SCOPED_TRACE(name_of(shape));
+    OrderBook before(shape, 100, 7), after(shape, 250, 7);
+    const std::vector<Record> records = {before.record(), after.record()};
+    report::Answer answer = answer_diff(records, {});
+    const bool is_complete = answer_of(before.heap, "retained").completeness->complete;
+    EXPECT_EQ(answer.completeness->complete, is_complete);
+    EXPECT_EQ(answer.headline.ends_with("; complete"), is_complete);
+    u64 orders = 0, settings = 0;
+    for (TextRow &row : text_rows_of(answer, "types")) {
+      if (row["type"] == "Shop.Order") {
+        ++orders;
+        EXPECT_EQ(row["count_change"], "150");
+        EXPECT_EQ(row["live_before"], "100");
+        EXPECT_EQ(row["live_after"], "250");
+        EXPECT_EQ(row["state"], "grown");
+      }
+      if (row["type"] == "Shop.Settings") {
+        ++settings;
+        EXPECT_EQ(row["change"], "0");
+        EXPECT_EQ(row["state"], "steady");
+      }
+    }
+    EXPECT_EQ(orders, 2u); // for people and for data
+    EXPECT_EQ(settings, 1u);
+    const u64 each = before.order_size() + before.heap.p; // and its element
+    const Comparison comparison = compare(records, 0);
+    const Series &most = comparison.owners.at(0);
+    EXPECT_EQ(most.name, "handle:strong System.Object[]");
+    EXPECT_EQ(change_of(most.bytes), static_cast<i64>((150 * each + 7) / 8 * 8));
+    EXPECT_EQ(change_of(most.counts), 150);
+    for (const Series &owner : comparison.owners)
+      if (owner.name != most.name) {
+        EXPECT_EQ(owner.course, Course::steady) << owner.name;
+      }
+    EXPECT_EQ(change_of(comparison.live.counts), 150);
+  }
+}
+
+// All figures of a record are those of other verbs.
+TEST(Record, SaysWhatOtherVerbsSay) {
+  std::mt19937_64 random(9);
+  HeapBuilder heap({});
+  add_random_heap(heap, 1 << 17, random);
+  for (u64 i = 0; i < heap.objects.size(); i += 50)
+    if (heap.objects[i].method_table != heap.free_type)
+      heap.gc.handles.push_back({.type = HandleType::strong, .object = heap.objects[i].address});
+  Snapshot snapshot(heap.target(), of_two_threads());
+  const Record record = take_record(snapshot);
+  std::map<std::string, std::pair<u64, u64>> types, live, owners, found;
+  report::Answer stat = answer_of(heap, "stat");
+  for (TextRow &row : text_rows_of(stat, "types"))
+    if (row["type"] != "Free") {
+      types[row["type"]].first += std::stoull(row["count"]);
+      types[row["type"]].second += std::stoull(row["bytes"]);
+    }
+  Question only_live;
+  only_live.life = Life::live;
+  report::Answer alive = answer_of(heap, "stat", only_live);
+  for (TextRow &row : text_rows_of(alive, "types"))
+    live[row["type"]].first += std::stoull(row["count"]);
+  for (const Record::Type &type : record.types) {
+    found[type.name] = {type.count, type.bytes};
+    EXPECT_EQ(type.live, live[type.name].first) << type.name;
+  }
+  EXPECT_EQ(found, types);
+  report::Answer retained = answer_of(heap, "retained");
+  for (TextRow &row : text_rows_of(retained, "owners")) {
+    owners[row["signature"]].first += std::stoull(row["retained"]);
+    owners[row["signature"]].second += std::stoull(row["objects"]);
+  }
+  found.clear();
+  for (const Record::Owner &owner : record.owners)
+    found[owner.signature] = {owner.retained, owner.objects};
+  EXPECT_EQ(found, owners);
+  std::map<std::string, u64> by_type, of_record;
+  for (TextRow &row : text_rows_of(retained, "types"))
+    by_type[row["type"]] = std::stoull(row["retained"]);
+  for (const Record::Type &type : record.types)
+    if (type.retained)
+      of_record[type.name] = type.retained;
+  EXPECT_EQ(of_record, by_type);
+  std::map<std::string, u64> classes, of_account;
+  report::Answer account = answer_of(heap, "account", only_live);
+  for (TextRow &row : text_rows_of(account, "account"))
+    if (row["class"] != "reserved")
+      of_account[row["class"]] = std::stoull(row["bytes"]);
+  for (const Record::Class &one : record.classes)
+    classes[one.name] = one.bytes;
+  EXPECT_EQ(classes, of_account);
+}
+
+std::string json_of(const Record &record) {
+  std::string out;
+  report::Sink sink(out);
+  report::write_json(answer_of(record), {}, sink);
+  return out;
+}
+
+TEST(Record, ComesBackFromJson) {
+  OrderBook book({}, 10, 3);
+  Record record = book.record();
+  record.taken = 1790000000;
+  record.clock = "dump";
+  record.notes = {"some \"note\"\n"};
+  record.name = "/some/folder/core.1";
+  const std::string json = json_of(record);
+  EXPECT_EQ(json.find("/some/folder"), json.npos);
+  EXPECT_EQ(json.find("\"0x"), json.npos); // no addresses
+  EXPECT_TRUE(looks_like_record(json));
+  const Record again = parse_record(json, "core.1");
+  EXPECT_EQ(json_of(again), json);
+  EXPECT_TRUE(again.is_saved);
+  EXPECT_EQ(again.taken, record.taken);
+  EXPECT_EQ(again.notes, record.notes);
+  const Comparison same = compare(std::vector<Record>{record, again}, 0);
+  for (const auto *all : {&same.owners, &same.types, &same.classes})
+    for (const Series &series : *all)
+      EXPECT_EQ(series.course, Course::steady);
+}
+
+std::string problem_of(const std::string &json) {
+  try {
+    parse_record(json, "saved.json");
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Record, HostileJsonIsAnErrorThatNamesThePlace) {
+  OrderBook book({}, 2, 1);
+  const std::string json = json_of(book.record());
+  ASSERT_EQ(problem_of(json), "");
+  auto changed = [&](const std::string &from, const std::string &to) {
+    std::string out = json;
+    const std::size_t at = out.find(from);
+    EXPECT_NE(at, out.npos) << from;
+    return out.replace(at, from.size(), to);
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {changed("\"command\":\"record\"", "\"command\":\"stat\""), "is not what dnheap check --record writes"},
+      {changed("\"schema\":\"dnheap/1\"", "\"schema\":7"), "schema is no text, but 7"},
+      {changed("\"owners\":[", "\"owner\":["), "tables has no \"owners\""},
+      {changed("\"retained\":", "\"retained\":-"), "is not a number from 0 on, but -"},
+      {changed("\"retained\":", "\"retained\":9999999999999999999"), "tables.owners[0].retained"},
+      {changed("\"retained\":", "\"retained\":1e"), "is not a number from 0 on, but a fraction"},
+      {changed("\"complete\":", "\"complete\":1,\"x\":"), "completeness.complete is neither true nor false"},
+      {changed("\"notes\":[", "\"notes\":[[],"), "completeness.notes[0] is no text, but a list"},
+      {std::string(100000, '['), "nested deeper than 64"},
+      {"{\"a\":1,\"a\":2}", "gives a twice"},
+      {"", "malformed"},
+      {"{}", "has no \"command\""},
+      {json + "x", "malformed"},
+  };
+  for (const auto &[text, expected] : cases)
+    EXPECT_NE(problem_of(text).find(expected), std::string::npos) << problem_of(text);
+  for (std::size_t size = 0; size + 2 < json.size(); size += 1 + json.size() / 500)
+    EXPECT_NE(problem_of(json.substr(0, size)), "") << size;
+}
+
+TEST(Record, PassesAreForeseen) {
+  OrderBook book({}, 20, 5);
+  std::vector<PassTime> times;
+  SnapshotOptions options = of_two_threads();
+  options.watch.times = &times;
+  Snapshot snapshot(book.heap.target(), options);
+  take_record(snapshot);
+  EXPECT_TRUE(snapshot.unforeseen().empty());
+  const std::vector<std::string_view> names = plan_record().names();
+  for (const PassTime &time : times)
+    EXPECT_TRUE(time.name == "module files" || std::find(names.begin(), names.end(), time.name) != names.end())
+        << time.name;
+}
+
+} // namespace
+} // namespace dnheap::test
