@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
 #include "runtime/coreclr/core_clr.h"
+#include "runtime/nativeaot/native_aot.h"
 #include "runtime/thread_registers.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr const char *signal_names[] = {
     "SIGSTKFLT", "SIGCHLD", "SIGCONT",   "SIGSTOP", "SIGTSTP",  "SIGTTIN", "SIGTTOU", "SIGURG",
     "SIGXCPU",   "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",  "SIGSYS"};
 constexpr u32 sig_abort = 6, sig_fpe = 8, sig_segv = 11;
+constexpr i32 code_of_kernel = 0x80; // SI_KERNEL
 
 struct CodeName {
   u32 code;
@@ -53,10 +55,10 @@ const char *access_name(i32 code) { return code == 0 ? "reading" : code == 1 ? "
 
 // Why Linux sent it, as far as siginfo_t tells.
 std::string reason_of_signal(const CrashSignal &crash) {
-  constexpr i32 no_access = 2, division_by_zero = 1, of_kernel = 0x80;
+  constexpr i32 no_access = 2, division_by_zero = 1;
   if (crash.number == sig_segv && crash.address)
     return (crash.code == no_access ? "no access to address " : "invalid address ") + hex(*crash.address);
-  if (crash.number == sig_segv && crash.code == of_kernel)
+  if (crash.number == sig_segv && crash.code == code_of_kernel)
     return "an invalid address, which the system does not tell";
   if (crash.number == sig_fpe && crash.code == division_by_zero)
     return "division by zero" + (crash.address ? " at " + hex(*crash.address) : "");
@@ -65,9 +67,15 @@ std::string reason_of_signal(const CrashSignal &crash) {
   return "";
 }
 
-// Calls that throw, between the one that does so and the runtime.
-bool is_throwing(const std::string &method) { return method.starts_with("System.Runtime.EH."); }
+// Calls that throw or end the process, between the one that does so and the runtime.
+bool is_throwing(const std::string &method) {
+  return method.starts_with("System.Runtime.EH.") || method.starts_with("System.RuntimeExceptionHelpers.");
+}
 
+constexpr u64 near_the_end = 64 << 10; // of a stack: pages that guard it, and what was meant to lie there
+constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
+
+constexpr const char *who_deals_with = "what ended the process: ";
 constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told: ";
 
 enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
@@ -85,6 +93,8 @@ public:
       read_stack();
     find_exception();
     find_cause();
+    read_crash_info();
+    find_overflow();
     if (cause_ == Cause::stack_overflow && method_.empty() && interrupted_)
       find_recursion();
   }
@@ -151,7 +161,7 @@ private:
   void read_stack() {
     stack_ = runtime_.walk_stack(*thread_);
     for (const StackFrame &frame : stack_.frames) {
-      if (frame.is_unwound)
+      if (frame.is_unwound || frame.kind == StackFrame::Kind::native)
         continue;
       if (frame.kind == StackFrame::Kind::explicit_) {
         const std::string_view kind = frame.frame_name;
@@ -189,6 +199,8 @@ private:
   // 0: no managed code lies there, or that cannot be told.
   Address method_at(Address ip) const {
     const auto *clr = dynamic_cast<const CoreClr *>(&runtime_);
+    if (const auto *aot = dynamic_cast<const NativeAot *>(&runtime_))
+      return aot->method_at(ip);
     try {
       const auto block = clr ? clr->code().find(ip) : std::nullopt;
       return block ? block->method_desc : 0;
@@ -237,7 +249,7 @@ private:
         first_nested_ = read;
     }
     for (const std::string &problem : problems)
-      problems_.push_back("what ended the process: " + problem);
+      problems_.push_back(who_deals_with + problem);
     if (exception_ && !exception_->methods.empty())
       thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
   }
@@ -274,6 +286,49 @@ private:
       inner_of_fatal_error_ = "Environment.FailFast or a fatal error of the runtime";
   }
 
+  // What a NativeAOT program noted before it ended itself.
+  void read_crash_info() {
+    const auto *aot = dynamic_cast<const NativeAot *>(&runtime_);
+    const std::optional<CrashInfo> info =
+        aot && is_signal_ && crash_.number == sig_abort ? aot->crash_info() : std::nullopt;
+    if (!info || info->thread != crash_.thread)
+      return;
+    if (is_exception(info->exception)) {
+      exception_ = objects_.read({info->exception, method_table_of(runtime_.memory(), info->exception)});
+      std::erase_if(problems_, [](const std::string &problem) { return problem.starts_with(who_deals_with); });
+    }
+    if (info->thrown_in && exception_)
+      thrown_in_ = runtime_.method_text(info->thrown_in).name;
+    if (info->message.starts_with(no_access)) {
+      cause_ = Cause::fatal_error;
+      inner_of_fatal_error_ = "invalid access to memory";
+    } else if (info->reason == CrashInfo::Reason::unhandled_exception && exception_) {
+      cause_ = Cause::unhandled_exception;
+    } else if (info->reason == CrashInfo::Reason::fail_fast) {
+      cause_ = Cause::fail_fast;
+      given_ = exception_ ? exception_->address : 0;
+    } else if (info->reason == CrashInfo::Reason::internal_failure) {
+      cause_ = Cause::fatal_error;
+    }
+  }
+
+  // NativeAOT leaves it to the system: a signal for what lies at the end of the stack, which the thread has come to.
+  void find_overflow() {
+    if (cause_ != Cause::signal || crash_.number != sig_segv || !thread_ || !thread_->stack_limit ||
+        !thread_->stack_base)
+      return;
+    const Address limit = *thread_->stack_limit;
+    auto is_near = [&](Address at) { return std::max(at, limit) - std::min(at, limit) < near_the_end; };
+    const Thread *registers = find_registers(runtime_.target(), *thread_);
+    // Where there is no room for a signal's handler either, the system tells no address.
+    if (!registers || (crash_.address ? !is_near(*crash_.address) : crash_.code != code_of_kernel))
+      return;
+    if (!is_near(registers->stack_pointer) && !interrupted_)
+      interrupted_ = find_interrupted(runtime_.target(), *registers, limit, *thread_->stack_base);
+    if (is_near(interrupted_ ? interrupted_->stack_pointer : registers->stack_pointer))
+      cause_ = Cause::stack_overflow;
+  }
+
   // Its first pass finds no handler before anything is unwound: the thread still stands in the call that threw.
   bool is_unhandled() const {
     return (throws_ || faulted_) &&
@@ -285,9 +340,9 @@ private:
   std::string exception_text() const { return type_name(exception_->method_table) + " " + hex(exception_->address); }
   std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
   std::string given_exception() const {
-    if (!exception_ || !is_exception(exception_->inner))
+    const Address inner = given_ ? given_ : exception_ ? exception_->inner : 0;
+    if (!is_exception(inner))
       return "";
-    const Address inner = exception_->inner;
     return ", with " + type_name(method_table_of(runtime_.memory(), inner)) + " " + hex(inner);
   }
 
@@ -301,6 +356,7 @@ private:
   std::optional<InterruptedThread> interrupted_;
   bool throws_ = false, faulted_ = false, fails_fast_ = false, stands_in_method_ = false;
   Address method_desc_ = 0;
+  Address given_ = 0; // to FailFast, where that is known otherwise
   std::string method_, thrown_in_, inner_of_fatal_error_;
   std::optional<ExceptionObject> exception_, first_nested_;
   std::vector<std::string> problems_;

@@ -79,6 +79,16 @@ public:
       out += "; " + count_text(incomplete_) + (incomplete_ == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
     return out;
   }
+  // What NativeAOT says of its threads by their Thread alone.
+  void note_missing(std::vector<std::string> &to) const {
+    if (runtime_.kind() != std::string_view("nativeaot") || !living_)
+      return;
+    if (!with_object_)
+      to.push_back("which Thread of the program's belongs to which thread cannot be told: names and states are missing");
+    else if (!with_state_)
+      to.push_back("names and states of threads are missing: the program's debug file tells where they lie; give its "
+                   "folder with --modules");
+  }
   const std::vector<StackProblem> &problems() const { return problems_; }
   const std::vector<std::string> &notes() const { return notes_; }
 
@@ -88,6 +98,8 @@ private:
     const ThreadDetails details = runtime_.thread_details(thread);
     const bool lives = thread.os_id != u64{0};
     living_ += lives;
+    with_object_ += lives && details.object;
+    with_state_ += lives && details.state;
     WalkedStack stack;
     if (lives)
       stack = runtime_.walk_stack(thread);
@@ -136,7 +148,7 @@ private:
   std::vector<ThreadData> threads_;
   std::map<u64, Address> exceptions_; // by the thread's number
   std::map<Address, u64> retained_;
-  u64 living_ = 0, incomplete_ = 0;
+  u64 living_ = 0, incomplete_ = 0, with_object_ = 0, with_state_ = 0;
   std::vector<report::Row> rows_;
   std::vector<StackProblem> problems_;
   std::vector<std::string> notes_;
@@ -163,6 +175,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
   }
   for (const std::string &note : found.notes())
     answer.completeness->notes.push_back(note);
+  found.note_missing(answer.completeness->notes);
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stack " + shell_word(question.target) + " --all --merge";

@@ -6,7 +6,7 @@
 
 There is no witness for these: no other tool reads them. The program (../programs/aot) counts its objects by type, asks the
 GC how many bytes each took and what the generations hold, says where some objects lie, and what stands on the stacks of threads
-that then wait. Where frames stand gdb says, too.
+that then wait. Where frames stand gdb says, too. Then it crashes in several ways.
 
 Exit code 0: agreement; 1: differences, each on a line; 77: skipped, because .NET, its packages or a linker are not to be had.
 """
@@ -79,6 +79,59 @@ def run(dnheap, _, major, heaps):
                 problems += without_metadata(dnheap, dump, build(major, heaps), target.truth, pathlib.Path(folder))
             dump.unlink()
         problems += live.at_rest(dnheap, target)
+    return problems + (crashes(dnheap, major, heaps) if heaps == "wks" else [])
+
+
+CRASH, FAULT = "Aot.Crashes.Crash", "0x123456780"
+# What answers lead with: signal, cause, the innermost method, what is in the words.
+LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Aot.Failure 0x", f", thrown in {CRASH}"),
+          "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Aot.Failure 0x"),
+          "access": ("SIGABRT", "fatal_error", CRASH, f": invalid access to memory in {CRASH}"),
+          "segv": ("SIGSEGV", "signal", "Aot.Crashes.strlen", f"(invalid address {FAULT})", ": in native code that Aot.Crashes.strlen called"),
+          "overflow": ("SIGSEGV", "stack_overflow", "Aot.Crashes.Recurse", ": stack overflow in Aot.Crashes.Recurse")}
+BY_KERNEL = ("overflow",)  # the program has no stack left on which to call createdump
+
+
+class Crashing(AotTarget):
+    """The program where it has a createdump beside it, so that it can dump itself when it crashes."""
+
+    def __init__(self, major, heaps, way, folder):
+        self.major = CREATEDUMP
+        executable = build(major, heaps)
+        for file in (executable, executable.with_suffix(".dbg"), runtimes.runtime(CREATEDUMP) / "createdump"):
+            shutil.copy(file, folder)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("DOTNET_", "COMPlus_"))}
+        self.dump_path = folder / f"{way}.core"
+        environment.update(DOTNET_DbgEnableMiniDump="1", DOTNET_DbgMiniDumpType="4", DOTNET_DbgMiniDumpName=str(self.dump_path))
+        self.start([folder / executable.name, way], environment, f"aot {major} {way}")
+
+    def crash(self):
+        pathlib.Path(f"/proc/{self.pid}/coredump_filter").write_text("0x3f")
+        self.process.communicate("\n", timeout=300)
+        if self.dump_path.stem in BY_KERNEL:
+            return next(file for file in self.folder.iterdir() if file.name.startswith("core"))
+        if not self.dump_path.exists():
+            raise RuntimeError(f"no dump after {self.dump_path.stem}: {(self.folder / 'errors').read_text()[-1000:]}")
+        return self.dump_path
+
+
+def crashes(dnheap, major, heaps):
+    """Dumps that the program writes when it crashes lead with the reason, in whichever way it does."""
+    problems = []
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    for way, (signal, cause, method, *words) in LED_BY.items():
+        if way in BY_KERNEL and ("/" in pattern or pattern.startswith("|")):
+            print(f"{way}: not tested, as the kernel leaves no cores in the working folder")
+            continue
+        with tempfile.TemporaryDirectory(prefix="dnheap-aot-") as folder, Crashing(major, heaps, way, pathlib.Path(folder)) as target:
+            crash = matrix.answer(dnheap, "threads", target.crash())["target"].get("crash")
+        if crash is None:
+            problems.append(f"{way}: nothing is said of a crash")
+            continue
+        print(crash["text"])
+        found = tuple(crash[key] for key in ("signal", "cause", "method", "managed_id"))
+        problems += [] if found == (signal, cause, method, 1) else [f"{way}: the reason is {found}"]
+        problems += [f"{way}: {part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} "] if part not in crash["text"]]
     return problems
 
 
@@ -106,7 +159,7 @@ def check(dnheap, major, heaps, kind, dump, truth):
         if kind == "gcore":
             problems += static_paths(dnheap, dump, truth) + fields(dnheap, dump, major)
             problems += frames_of_gdb(dnheap, dump, build(major, heaps))
-        problems += stacks(dnheap, dump, truth)
+        problems += stacks(dnheap, dump, truth) + threads(dnheap, dump, truth)
         problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
     return [f"{dump.name}: {problem}" for problem in problems]
 
@@ -263,6 +316,15 @@ def stacks(dnheap, dump, truth):
     if not waits >= {"sleep", "a lock", "a wait handle", "the console"}:
         problems.append(f"threads: they wait for {waits}")
     return problems
+
+
+def threads(dnheap, dump, truth):
+    """Number, name and state of each thread that said them."""
+    rows = {row["os_id"]: row for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
+    if len(truth["threads"]) < 6:
+        return [f"threads: the program said only {truth['threads']}"]
+    found = [{key: rows.get(one["os_id"], {}).get(key) for key in one} for one in truth["threads"]]
+    return [f"threads: {ours}, the program said {theirs}" for ours, theirs in zip(found, truth["threads"]) if ours != theirs]
 
 
 GDB_FRAMES = """

@@ -150,6 +150,29 @@ TEST(NativeAotStacks, ThroughAHandlerOfASignal) {
   EXPECT_EQ(walked.frames[1].code_offset, 0u);
 }
 
+// What throws for an instruction that failed was not called by it, but has noted where that was.
+TEST(NativeAotStacks, BackToAnInstructionThatFailed) {
+  for (const bool is_proved : {true, false}) {
+    Scene scene;
+    scene.call({Scene::code(Scene::native, 0x20), 1});
+    const Address context = stack_low + 0x1100, fault_sp = context + 80;
+    scene.word(context) = Scene::code(Scene::method, 0x40);
+    scene.word(context + 8) = is_proved ? fault_sp : fault_sp + 0x100;
+    scene.word(fault_sp + 8) = Scene::code(Scene::last, 0x30);
+    const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+    if (!is_proved) {
+      EXPECT_FALSE(walked.is_complete());
+      continue;
+    }
+    EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+    ASSERT_EQ(walked.frames.size(), 4u);
+    EXPECT_EQ(walked.frames[2].ip, Scene::code(Scene::method, 0x40));
+    EXPECT_EQ(walked.frames[2].sp, fault_sp);
+    EXPECT_TRUE(walked.frames[2].is_active);
+    EXPECT_EQ(walked.frames[3].ip, Scene::code(Scene::last, 0x30));
+  }
+}
+
 TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
   auto why = [](Scene &scene, Address ip) { return scene.walk(ip).why_not; };
   Scene cut;

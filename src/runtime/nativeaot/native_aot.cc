@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "image/elf_sections.h"
 #include "runtime/nativeaot/native_aot_statics.h"
+#include "runtime/object_1.h"
 #include "runtime/unnamed_fields.h"
 
 namespace dnheap {
@@ -14,6 +15,51 @@ NativeAot::NativeAot(const Target &target, const Module &module, std::string ver
   require_heap();
   types_ = std::make_unique<RuntimeTypeSystemN1>(target, module, descriptor());
   fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
+  managed_threads_ = std::make_unique<ManagedThreads>(memory(), descriptor(), *types_);
+}
+
+std::vector<ThreadData> NativeAot::threads(std::vector<std::string> &problems) const {
+  std::vector<ThreadData> out = thread_.get_threads(problems);
+  std::map<u32, u64> first; // number → thread
+  for (u64 i = 0; i < out.size(); ++i) {
+    const std::optional<u32> number = managed_threads_->find(out[i]).number;
+    if (!number)
+      continue;
+    auto [other, is_new] = first.try_emplace(*number, i);
+    if (is_new)
+      out[i].managed_id = *number;
+    else
+      out[other->second].managed_id.reset(); // two of one number: it is neither's
+  }
+  return out;
+}
+
+ThreadDetails NativeAot::thread_details(const ThreadData &thread) const {
+  ThreadDetails out;
+  out.object = managed_threads_->find(thread).object;
+  if (out.object)
+    out.state = thread_state(out.object);
+  return out;
+}
+
+// System.Threading.ThreadState, and one bit more: nativeaot/System.Private.CoreLib …/Thread.NativeAot.cs.
+std::optional<u32> NativeAot::thread_state(Address object) const {
+  struct Bit {
+    u32 theirs, ours;
+  };
+  constexpr Bit bits[] = {{0x4, ThreadDetails::background},
+                          {0x8, ThreadDetails::unstarted},
+                          {0x10, ThreadDetails::dead},
+                          {0x1000, ThreadDetails::pool_worker}};
+  for (const InstanceField &field : fields_->instance_fields(method_table_of(memory(), object)))
+    if (field.name == "_threadState" && field.size == 4u)
+      if (const std::optional<u32> state = memory().try_load<u32>(object + field.offset)) {
+        u32 out = 0;
+        for (const Bit &bit : bits)
+          out |= *state & bit.theirs ? bit.ours : 0;
+        return out;
+      }
+  return std::nullopt;
 }
 
 // What stack traces say, else the symbol. A funclet is a piece of its method's code, where no other begins.
@@ -30,6 +76,13 @@ std::string NativeAot::method_name(Address code) const {
   if (name || symbol)
     return name ? *name : std::string(symbol->name);
   return std::string(module().file_name()) + "+" + hex(code - module().base);
+}
+
+Address NativeAot::method_at(Address code) const {
+  const std::optional<CodeRange> &managed = stacks_.managed_code();
+  const std::optional<NativeSymbols::Method> symbol =
+      managed && managed->holds(code) ? types_->symbols().method_at(code) : std::nullopt;
+  return symbol && managed->holds(symbol->start) ? symbol->start : 0;
 }
 
 // Thousands of threads wait in the same few methods.

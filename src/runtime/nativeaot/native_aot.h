@@ -1,6 +1,8 @@
 // NativeAot: the runtime that is compiled into a program or library. See runtime.h; made by
 // describe/open_native_aot.h.
 #pragma once
+#include "runtime/nativeaot/crash_info.h"
+#include "runtime/nativeaot/managed_threads.h"
 #include "runtime/nativeaot/native_aot_fields.h"
 #include "runtime/nativeaot/native_aot_stacks.h"
 #include "runtime/nativeaot/thread_n1.h"
@@ -20,9 +22,10 @@ public:
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
   Fields &fields() const override { return *fields_; }
-  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
-    return thread_.get_threads(problems);
-  }
+  // With the number that each Thread of the program's has, where that can be told.
+  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override;
+  // What the debug file names the fields of.
+  ThreadDetails thread_details(const ThreadData &thread) const override;
   WalkedStack walk_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
   MethodText method_text(Address code) const override;
   // One per type, and per thread, that has any: not the fields but the object that the compiler made up to hold them.
@@ -32,16 +35,22 @@ public:
   // to its addresses to get those in the process.
   void use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage);
 
+  // What the program noted of its end.
+  std::optional<CrashInfo> crash_info() const { return find_crash_info(target(), module()); }
+  // Where the code of the method begins that lies there, by symbols; 0: no method does, or it cannot be told.
+  Address method_at(Address code) const;
   const ThreadN1 &thread() const { return thread_; }
 
 private:
   std::string method_name(Address code) const;
+  std::optional<u32> thread_state(Address object) const;
 
   ThreadN1 thread_;
   NativeAotStacks stacks_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;
   std::unique_ptr<Fields> fields_;
   NativeAotFields *named_fields_ = nullptr; // the same; null: there is no debug file
+  std::unique_ptr<ManagedThreads> managed_threads_;
   mutable std::map<Address, MethodText> method_texts_;
 };
 

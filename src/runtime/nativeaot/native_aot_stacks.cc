@@ -15,6 +15,7 @@ namespace {
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk looks at
 constexpr u64 most_places = 4096;           // in code whose rules are kept
+constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of what throws for a failed instruction
 constexpr u64 most_signals = 64;            // handled one within the other
 constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
 
@@ -61,6 +62,8 @@ private:
     if (out_.frames.size() >= max_frames)
       return stop("it has more than " + count_text(max_frames) + " frames");
     const CallFrame *rules = rules_at(registers_.ip, is_exact_);
+    if (!rules && return_to_fault())
+      rules = rules_at(registers_.ip, is_exact_);
     add_frame(rules);
     if (!rules)
       return false;
@@ -72,6 +75,39 @@ private:
     if (rules->function.is_signal ? ++signals_ > most_signals : sp() <= before && !stays)
       return stop("it runs in a circle at " + place(registers_.ip));
     is_exact_ = rules->function.is_signal;
+    return true;
+  }
+
+  // The function that throws for an instruction that failed was not called: what is said of how it is left leads
+  // nowhere. In its frame lies what the registers were then: {ip, rsp, rbp, rax, rbx, rdx, r12 to r15}, just below
+  // where rsp was, which is its proof (PAL_LIMITED_CONTEXT).
+  bool return_to_fault() {
+    constexpr u64 words = 10, alignment = 16;
+    constexpr std::pair<unsigned, u64> preserved[] = {{4, 1}, {5, 2}, {3, 4}, {12, 6}, {13, 7}, {14, 8}, {15, 9}};
+    if (convention_->architecture != Architecture::x64 || !managed_ || is_exact_ || out_.frames.empty() ||
+        out_.frames.back().kind != StackFrame::Kind::native)
+      return false;
+    const Format format = memory_.format();
+    const u64 p = format.pointer_size;
+    const Address from = out_.frames.back().sp;
+    const Bytes stack = memory_.peek_up_to(from, most_of_throwing);
+    std::optional<u64> found;
+    for (u64 at = 0; at + words * p <= stack.size(); at += p) {
+      const Address end = from + at + words * p, rsp = load_pointer(stack.data() + at + p, format);
+      if (rsp < end || rsp - end >= alignment || !managed_->holds(load_pointer(stack.data() + at, format)))
+        continue;
+      if (found)
+        return false;
+      found = at;
+    }
+    if (!found)
+      return false;
+    memory_.note_read(from + *found, words * p);
+    registers_.ip = load_pointer(stack.data() + *found, format);
+    for (auto [reg, word] : preserved)
+      registers_.set(reg, load_pointer(stack.data() + *found + word * p, format), from + *found + word * p);
+    is_exact_ = true;
+    out_.why_not.clear();
     return true;
   }
 

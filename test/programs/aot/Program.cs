@@ -8,7 +8,7 @@ namespace Aot
     {
         static readonly object[] young = new object[2];
 
-        static void Main()
+        static void Main(string[] arguments)
         {
             Specimens.Make();
             Roots.Make();
@@ -25,7 +25,8 @@ namespace Aot
             young[0] = toGen1;
             young[1] = Truth.Label("gen0", Fresh("born after the last collection"));
             Truth.Print(truth);
-            Truth.Wait();
+            if (Truth.Wait() && arguments.Length > 0)
+                Crashes.Crash(arguments[0]);
             Waits.Release();
             Roots.Release();
         }

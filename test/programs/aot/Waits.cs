@@ -9,7 +9,7 @@ namespace Aot
 {
     static class Waits
     {
-        static readonly List<string> stacks = new();
+        static readonly List<string> stacks = new(), threads = new();
         static readonly ManualResetEvent forever = new(false);
         static readonly object gate = new();
         static readonly CountdownEvent said = new(5);
@@ -18,11 +18,12 @@ namespace Aot
         public static void Start()
         {
             Monitor.Enter(gate);
-            Run(static () => Sleep());
-            Run(static () => Recurse(Depth));
-            Run(static () => Enter());
-            Run(static () => new Place<string>().Hold("held"));
-            Run(static () => new Derived_Place().Hold(1));
+            SayThread();
+            Run("sleeper", static () => Sleep());
+            Run("deep one", static () => Recurse(Depth));
+            Run(null, static () => Enter());
+            Run("holder", static () => new Place<string>().Hold("held"));
+            Run(null, static () => new Derived_Place().Hold(1));
             said.Wait();
         }
 
@@ -32,7 +33,7 @@ namespace Aot
             var text = new StringBuilder("\"stacks\": [");
             foreach (string stack in stacks)
                 text.Append(text[^1] == '[' ? "" : ", ").Append('"').Append(stack.Replace("\r", "").Replace("\n", "\\n")).Append('"');
-            return text.Append(']').ToString();
+            return text.Append("], \"threads\": [").Append(string.Join(", ", threads)).Append(']').ToString();
         }
 
         public static void Release()
@@ -47,13 +48,25 @@ namespace Aot
             forever.WaitOne();
         }
 
-        static void Run(ThreadStart start) => new Thread(start) { IsBackground = true }.Start();
+        static void Run(string name, ThreadStart start) => new Thread(start) { IsBackground = true, Name = name }.Start();
+
+        [System.Runtime.InteropServices.DllImport("libc", EntryPoint = "gettid")]
+        static extern int Os();
+
+        static void SayThread()
+        {
+            Thread self = Thread.CurrentThread;
+            string name = self.Name == null ? "null" : "\"" + self.Name + "\"", state = self.IsBackground ? "background" : "foreground";
+            lock (stacks)
+                threads.Add($"{{\"os_id\": {Os()}, \"managed_id\": {self.ManagedThreadId}, \"name\": {name}, \"state\": \"{state}\"}}");
+        }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void Say()
         {
             lock (stacks)
                 stacks.Add(Environment.StackTrace);
+            SayThread();
             said.Signal();
         }
 
