@@ -3,6 +3,7 @@
 #include "analysis/crash.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "snapshot/source_lines.h"
 
 namespace dnheap {
 
@@ -52,6 +53,12 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   return table;
 }
 
+const char *name_of(Provenance::Outcome outcome) {
+  return outcome == Provenance::Outcome::used       ? "used"
+         : outcome == Provenance::Outcome::rejected ? "rejected"
+                                                    : "missing";
+}
+
 report::Table modules_table(const Target &target) {
   report::Table table;
   table.name = "modules";
@@ -64,10 +71,7 @@ report::Table modules_table(const Target &target) {
   std::vector<report::Row> rows;
   bool missing = false;
   for (const Provenance &p : target.provenance) {
-    const char *outcome = p.outcome == Provenance::Outcome::used       ? "used"
-                          : p.outcome == Provenance::Outcome::rejected ? "rejected"
-                                                                       : "missing";
-    rows.push_back({p.module, outcome, p.identity.empty() ? Cell() : Cell(p.identity), p.reason,
+    rows.push_back({p.module, name_of(p.outcome), p.identity.empty() ? Cell() : Cell(p.identity), p.reason,
                     p.file.empty() ? p.module : p.file});
     missing |= p.outcome != Provenance::Outcome::used;
   }
@@ -76,6 +80,27 @@ report::Table modules_table(const Target &target) {
   if (missing)
     table.notes.push_back(
         "what such a file would have told was derived from memory: it is needed only where notes say so");
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// What source lines are told by.
+report::Table symbols_table(Snapshot &snapshot, const Question &question, std::vector<std::string> &notes) {
+  report::Table table;
+  table.name = "symbols";
+  table.title = "Symbols of source lines, looked for";
+  table.columns = {{"module", "Module", Kind::text},
+                   {"outcome", "Outcome", Kind::text},
+                   {"reason", "Why", Kind::text},
+                   {"file", "File", Kind::text}};
+  std::vector<std::string> problems;
+  std::vector<report::Row> rows;
+  for (const Provenance &p : SourceLines(snapshot, question.symbol_folders).files(problems))
+    rows.push_back({p.module, name_of(p.outcome), p.reason, p.file.empty() ? Cell() : Cell(p.file)});
+  for (const std::string &problem : problems)
+    notes.push_back("which assemblies have symbols: " + problem);
+  if (rows.empty())
+    table.shown = report::Shown::in_data;
   table.set_rows(std::move(rows));
   return table;
 }
@@ -122,6 +147,7 @@ report::Table gaps_table(const report::Completeness &completeness) {
 report::Answer answer_info(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "info");
   answer.tables = {facts_table(snapshot, answer), modules_table(snapshot.target()),
+                   symbols_table(snapshot, question, answer.completeness->notes),
                    contracts_table(snapshot.runtime().descriptor()), gaps_table(*answer.completeness)};
   add_crash(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);

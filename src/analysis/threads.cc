@@ -84,7 +84,8 @@ public:
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)
-      to.push_back("which Thread of the program's belongs to which thread cannot be told: names and states are missing");
+      to.push_back(
+          "which Thread of the program's belongs to which thread cannot be told: names and states are missing");
     else if (!with_state_)
       to.push_back("names and states of threads are missing: the program's debug file tells where they lie; give its "
                    "folder with --modules");

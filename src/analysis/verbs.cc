@@ -162,9 +162,10 @@ constexpr Verb all_verbs[] = {
      .answer = answer_gc},
     {.name = "info",
      .question = "what is this dump, how was it understood, how complete is it?",
-     .details = "What kind of dump, which runtime, which module files were used or rejected and why, where the "
-                "runtime's layout was learned from, and every stretch of the heap that could not be walked.",
-     .tables = {"facts", "modules", "contracts", "gaps"},
+     .details = "What kind of dump, which runtime, which module files and symbols were used or rejected and why, where "
+                "the runtime's layout was learned from, and every stretch of the heap that could not be walked.",
+     .takes = {Takes::symbols},
+     .tables = {"facts", "modules", "symbols", "contracts", "gaps"},
      .parts = all_parts,
      .tells_missing_parts = true,
      .plan = [](const Question &) { return Plan(Pass::tally); },

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "image/embedded_pdb.h"
 #include "image/pe_image.h"
+#include "runtime/coreclr/loaded_types.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr u64 most_embedded = 64 << 20; // bytes of a .pdb inside a module, compressed
 constexpr u64 most_named = 3;           // modules that a note names
+constexpr u64 most_of_name = 200;       // characters
 
 std::string name_in(const std::string &path) { return path.substr(path.find_last_of("/\\") + 1); }
 std::string folder_in(const std::string &path) { return path.substr(0, path.find_last_of("/\\") + 1); }
@@ -115,8 +117,10 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
   to.is_wanted = !bases.empty() && !(mapped && is_framework_name(to.module) && folder_in(mapped->path) == framework_);
   const std::optional<PeImage> image = image_of(memory, bases);
   const std::optional<PeImage::CodeView> named = image ? image->portable_code_view() : std::nullopt;
-  if (!named)
+  if (!named) {
+    to.why = image ? "it names no portable .pdb" : "the dump lacks what says which .pdb belongs to it";
     return;
+  }
   std::vector<std::byte> id(named->guid.size() + 4);
   std::memcpy(id.data(), named->guid.data(), named->guid.size());
   for (unsigned i = 0; i < 4; ++i)
@@ -124,13 +128,46 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
   if (const std::optional<PeBlock> inside = image->embedded_pdb(); inside && inside->size <= most_embedded) {
     std::vector<std::byte> packed(inside->size);
     if (memory.read(inside->address, packed))
-      if (auto pdb = std::make_shared<std::vector<std::byte>>(unpack_embedded_pdb(packed)); take(*pdb, pdb, id, to))
+      if (auto pdb = std::make_shared<std::vector<std::byte>>(unpack_embedded_pdb(packed)); take(*pdb, pdb, id, to)) {
+        to.why = "inside the assembly";
         return;
+      }
   }
+  to.why = "there is no " + printable(name_in(named->path), most_of_name) +
+           " where it may be: give its folder with --symbols";
   for (const std::string &path : candidates(mapped, named->path))
-    if (const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
-        file && take(file->bytes(), file, id, to))
-      return;
+    if (const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path)) {
+      if (take(file->bytes(), file, id, to)) {
+        to.file = path;
+        to.why = "its id is the one that the assembly names";
+        return;
+      }
+      if (to.rejected.empty()) {
+        to.rejected = path;
+        to.why = "its id is not the one that the assembly names";
+      }
+    }
+}
+
+std::vector<Provenance> SourceLines::files(std::vector<std::string> &problems) {
+  std::vector<Provenance> out;
+  if (!clr_)
+    return out;
+  try {
+    for (Address module : LoadedTypes(clr_->memory(), clr_->descriptor(), clr_->types()).modules(problems)) {
+      const Symbols &symbols = symbols_of(module);
+      if (!symbols.pdb && !symbols.is_wanted)
+        continue;
+      const auto outcome = symbols.pdb                ? Provenance::Outcome::used
+                           : symbols.rejected.empty() ? Provenance::Outcome::missing
+                                                      : Provenance::Outcome::rejected;
+      out.push_back({printable(symbols.module, most_of_name), symbols.pdb ? symbols.file : symbols.rejected, outcome,
+                     symbols.pdb ? "id" : "", symbols.why});
+    }
+  } catch (const Error &e) {
+    problems.push_back(e.what());
+  }
+  return out;
 }
 
 // Below the user's folders, then beside the module, then where the compiler put it.

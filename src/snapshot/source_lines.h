@@ -39,6 +39,10 @@ public:
   // Of an asynchronous method's type (its state machine): where the await of that number stands.
   SourceLine find_await(Address machine_type, u32 number);
 
+  // Which symbols each loaded assembly has, or why none; of the framework's, which come without, those that have. Looks
+  // for all of them. What ends the list of assemblies early is added to `problems`.
+  std::vector<Provenance> files(std::vector<std::string> &problems);
+
   // Why lines are not known, for an answer's notes.
   std::vector<std::string> notes() const;
 
@@ -48,9 +52,13 @@ private:
     std::optional<PortablePdb> pdb;
     std::string module; // its file's name
     bool is_wanted = true;
+    std::string file;     // it is of; empty: it has none, or is inside the module
+    std::string rejected; // a file of that name, which is another build's
+    std::string why;      // it has it, or has it not
   };
   const Symbols &symbols_of(Address module);
   void find_symbols(Address module, Symbols &to);
+  // False: it is of another build, or none at all.
   bool take(Bytes file, std::shared_ptr<const void> storage, Bytes id, Symbols &to) const;
   std::vector<std::string> candidates(const Module *module, const std::string &pdb_path);
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;

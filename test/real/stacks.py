@@ -361,6 +361,9 @@ def strangers_symbols(dnheap, major, gc, kind):
             told = [row["source"] for row in answer["tables"]["frames"] if row["source"]]
             problems += [f"with {options}: lines of {told[0]} though it has no symbols"] if told else []
             problems += [] if any("stacks.dll" in note for note in answer["completeness"]["notes"]) else [f"with {options}: no note about stacks.dll"]
+        for options, outcome in (((), "missing"), (("--symbols", wrong), "rejected"), (("--symbols", folder / "symbols"), "used")):
+            rows = [row["outcome"] for row in matrix.answer(dnheap, "info", dump, *options)["tables"]["symbols"] if row["module"] == "stacks.dll"]
+            problems += [] if rows == [outcome] else [f"`info` with {options} says of the symbols of stacks.dll {rows}, not {outcome}"]
         found = Found(dnheap, dump, "--symbols", folder / "symbols")
         return problems + lines(found, held, "debug")
 
