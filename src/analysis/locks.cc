@@ -134,6 +134,7 @@ private:
         text += (text.empty() ? "" : ", ") + method + (count > 1 ? " × " + count_text(count) : "");
       }
     const ThreadData *owner = lock.owner ? &locks_.threads[*lock.owner] : nullptr;
+    const std::string state = state_of(lock);
     return {lock.object,
             name_of(lock.kind),
             owner ? Cell(owner->os_id) : Cell(),
@@ -145,8 +146,19 @@ private:
             Cell(std::move(methods)),
             Cell(text),
             Cell(takers_of(lock)),
-            lock.state.empty() ? Cell() : Cell(lock.state),
+            state.empty() ? Cell() : Cell(state),
             type_name(lock.object)};
+  }
+
+  // Readers that are known are named.
+  std::string state_of(const LockObject &lock) const {
+    constexpr u64 shown = 8;
+    if (lock.readers.empty() || lock.readers.size() < lock.reader_count)
+      return lock.state;
+    std::string out = count_text(lock.readers.size()) + (lock.readers.size() == 1 ? " reader: " : " readers: ");
+    for (u64 i = 0; i < std::min<u64>(shown, lock.readers.size()); ++i)
+      out += (i ? ", " : "") + thread_number(lock.readers[i]);
+    return out + (lock.readers.size() > shown ? ", …" : "");
   }
 
   // What a thread waits for inside a semaphore, an event or a task: told there.

@@ -96,11 +96,16 @@ def locks(dnheap, path, said):
         "Contended": ("monitor", ids["Holder"], 2, 3, sorted(takers)),
         "Recursive": ("thin_lock", ids["Recursive"], 3, 0, []),
         "Pulsed": ("monitor", None, None, 0, [ids["Waiter"]]),
+        "ReadA": ("reader_writer", None, None, 1, [ids["ReadingToo"]]),
+        "ReadB": ("reader_writer", None, None, 1, [ids["Reading"]]),
         "System.Threading.ReaderWriterLockSlim": ("reader_writer", ids["Writer"], 1, 1, [ids["Reader"]]),
         "System.Threading.SemaphoreSlim": ("semaphore", None, None, 4, sorted([ids["Entering"], ids["Late"]])),
         "System.Threading.ManualResetEventSlim": ("event", None, None, 1, [ids["Unset"]]),
     }
     problems = differences("locks", held.items(), expected.items())
+    states = {row["type"]: row["state"] for row in answer["locks"]}
+    problems += [f"{kind} is read by thread {ids[name]}; its state is {states.get(kind)}" for kind, name in (("ReadA", "Reading"), ("ReadB", "ReadingToo"))
+                 if states.get(kind) != f"1 reader: {ids[name]}"]
     if said["new_locks"]:
         found = sorted((row["owner_os_id"], row["waiters"], *row["waiting"]) for row in answer["locks"] if row["type"] == "System.Threading.Lock")
         pairs = sorted([(ids["NewFirst"], 1, ids["NewSecond"]), (ids["NewSecond"], 1, ids["NewFirst"])])
@@ -116,7 +121,7 @@ def locks(dnheap, path, said):
 
 def waiting(dnheap, path, answer, ids, new_locks):
     """`threads` says of each thread what `locks` found with all locks and tasks at hand."""
-    names = {"First", "Second", "Taker0", "Taker1", "Taker2", "Waiter", "Entering", "Late", "Unset", "Reader"}
+    names = {"First", "Second", "Taker0", "Taker1", "Taker2", "Waiter", "Entering", "Late", "Unset", "Reader", "Reading", "ReadingToo"}
     names |= {"NewFirst", "NewSecond"} if new_locks else set()
     rows = {row["os_id"]: row for row in tables(dnheap, "threads", path)["threads"]}
     waits = {row["os_id"]: row for row in answer["waits"]}

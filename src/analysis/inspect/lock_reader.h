@@ -24,8 +24,11 @@ struct LockObject {
   std::optional<u32> owner; // index in the list of threads; absent: nobody, or it is not told
   u64 recursion = 0;        // how often its owner has taken it
   u64 waiters = 0;          // as it says itself
-  std::string state;        // "0 of 4 free", "3 readers"; empty: nothing to add
+  std::string state;        // "0 of 4 free", "3 readers, …"; empty: nothing to add
   std::vector<u32> waiting; // threads that are known to
+  // Of ReaderWriterLockSlim: how many read, and threads that are known to.
+  u64 reader_count = 0;
+  std::vector<u32> readers;
 };
 
 // Threads by the numbers that locks name them by.

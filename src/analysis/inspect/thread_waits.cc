@@ -9,6 +9,8 @@ namespace {
 
 constexpr u64 largest_stack = 64 << 20; // of a stack that is looked through
 constexpr u32 kind_of_lock = 2;         // System.Threading.ThreadBlockingInfo+ObjectKind.Lock
+constexpr const char *counts_of_readers = "System.Threading.ReaderWriterLockSlim.t_rwc";
+constexpr const char *methods_of_reader_writer = "System.Threading.ReaderWriterLockSlim.";
 constexpr const char *current_task = "System.Threading.Tasks.Task.t_currentTask";
 
 class WaitFinder {
@@ -104,11 +106,28 @@ private:
     return 0;
   }
 
-  // Is there a lock that more threads wait for than are known? And which tasks run on which threads?
+  // Is there a lock of which more threads wait, or read, than are known? And which tasks run on which threads?
   bool needs_stacks() const {
     return !out_.waits.empty() || std::any_of(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &lock) {
-      return lock.kind == LockKind::reader_writer && lock.waiters;
+      return lock.kind == LockKind::reader_writer && (lock.waiters || lock.reader_count);
     });
+  }
+
+  // Each thread keeps a list of what it reads: {lockID, readercount, …, next}.
+  void add_reader(u32 thread, Address count) {
+    constexpr u64 most = 4096; // locks of one thread
+    FieldReader fields(snapshot_.runtime());
+    if (by_number_.empty())
+      for (u64 i = 0; i < locks_.locks.size(); ++i)
+        if (const LockObject &lock = locks_.locks[i]; lock.kind == LockKind::reader_writer && lock.reader_count)
+          if (const std::optional<u64> number = fields.number<u64>(lock.object, "_lockID"))
+            by_number_.emplace(*number, i);
+    for (u64 i = 0; i < most && count; ++i, count = fields.reference_or_null(count, "next")) {
+      const std::optional<u32> times = fields.number<u32>(count, "readercount");
+      auto lock = by_number_.find(fields.number<u64>(count, "lockID").value_or(0));
+      if (times.value_or(0) && lock != by_number_.end())
+        locks_.locks[lock->second].readers.push_back(thread);
+    }
   }
 
   void add_stack_waits() {
@@ -121,6 +140,8 @@ private:
       if (root.kind == RootKind::thread_static) {
         if (TaskNumber task = tasks_.find(root.object); task != no_task && roots.name(root) == current_task)
           running_.by_thread_static[task] = *thread;
+        else if (roots.name(root) == counts_of_readers)
+          add_reader(*thread, root.object);
         continue;
       }
       if (root.kind != RootKind::stack_conservative && root.kind != RootKind::stack)
@@ -128,7 +149,8 @@ private:
       if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task))
         running_.by_stack[task].insert(*thread);
       const LockObject *lock = locks_.find(root.object);
-      if (lock && lock->kind == LockKind::reader_writer && lock->waiters && lock->owner != thread)
+      const bool is_in_wait = root.is_conservative() || roots.name(root).starts_with(methods_of_reader_writer);
+      if (lock && lock->kind == LockKind::reader_writer && lock->waiters && lock->owner != thread && is_in_wait)
         add(*thread, WaitKind::lock, lock->object, true);
     }
   }
@@ -141,6 +163,7 @@ private:
   std::map<u32, u64> waits_; // thread → index in out_.waits
   std::map<Address, TaskNumber> task_of_event_;
   RunningTasks running_;
+  std::map<u64, u64> by_number_; // of ReaderWriterLockSlim → index in LockSet::locks
 };
 
 } // namespace

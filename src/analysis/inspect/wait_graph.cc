@@ -92,10 +92,14 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
   if (w.kind == WaitKind::semaphore)
     if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
       return {{*semaphore, w.object, grounds, nullptr}};
-  if (w.kind == WaitKind::lock)
-    if (const LockObject *lock = locks_.find(w.object); lock && lock->owner)
-      return {{*lock->owner, w.object, grounds, nullptr}};
-  return {};
+  std::vector<Edge> out;
+  if (const LockObject *lock = w.kind == WaitKind::lock ? locks_.find(w.object) : nullptr; lock && lock->owner)
+    out.push_back({*lock->owner, w.object, grounds, nullptr});
+  else if (lock)
+    for (u32 reader : lock->readers)
+      if (reader != thread)
+        out.push_back({reader, w.object, grounds, nullptr});
+  return out;
 }
 
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {

@@ -12,6 +12,8 @@ class LockB { }
 class Contended { }
 class Recursive { }
 class Pulsed { }
+class ReadA : ReaderWriterLockSlim { }
+class ReadB : ReaderWriterLockSlim { }
 class LockHolder { public object First, Second; }
 
 static class Locks
@@ -107,6 +109,10 @@ static class Locks
         var readers = Truth.Keep(new ReaderWriterLockSlim());
         Named("Writer", ready => { readers.EnterWriteLock(); ready(); Thread.Sleep(Timeout.Infinite); });
         Named("Reader", ready => { ready(); readers.EnterReadLock(); });
+        // Who reads one, and wants to write the other.
+        ReaderWriterLockSlim readA = Truth.Keep(new ReadA()), readB = Truth.Keep(new ReadB());
+        Named("Reading", ready => { readA.EnterReadLock(); ready(); go.WaitOne(); readB.EnterWriteLock(); });
+        Named("ReadingToo", ready => { readB.EnterReadLock(); ready(); go.WaitOne(); readA.EnterWriteLock(); });
         var semaphore = Truth.Keep(new SemaphoreSlim(1, 4));
         semaphore.Wait();
         // A thread that comes behind asynchronous waiters waits for a task.
@@ -118,7 +124,7 @@ static class Locks
         Named("Unset", ready => { ready(); set.Wait(); });
         go.Set();
         Program.Settle(threads.Values.ToArray());
-        var deadlocks = new List<string> { "[\"First\", \"Second\"]" };
+        var deadlocks = new List<string> { "[\"First\", \"Second\"]", "[\"Reading\", \"ReadingToo\"]" };
         if (c != null)
             deadlocks.Add("[\"NewFirst\", \"NewSecond\"]");
         return "\"threads\": {" + string.Join(", ", threads.Select(one => $"\"{one.Key}\": {one.Value.Json}")) + "}, \"deadlocks\": [" +
