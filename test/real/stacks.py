@@ -394,11 +394,21 @@ def rows_of(answer, only=None):
     return {name: [row for row in answer["tables"][name] if only is None or row["os_id"] in only] for name in ("frames", "references")}
 
 
+LACKS_OFFSETS = "source lines: the dump lacks what tells where "
+
+
 def as_live(alive, stacks, held):
-    """The process itself has the stacks that a dump of it has. Threads of the runtime's own may have gone on."""
+    """The process itself has the stacks that a dump of it has. Threads of the runtime's own may have gone on; and of images without
+    a header in the dump it may lack the constants that lie in writable sections, which is said."""
+    if not alive:
+        return []
     threads = {one["os_id"] for one in held}
-    return [f"of the process itself the table {name} differs" for name, rows in rows_of(stacks, threads).items()
-            if alive and rows_of(alive, threads)[name] != rows]
+    ours, theirs = rows_of(stacks, threads), rows_of(alive, threads)
+    if any(note.startswith(LACKS_OFFSETS) for note in stacks["completeness"]["notes"]):
+        for row, other in zip(ours["frames"], theirs["frames"]):
+            if row["il_offset"] is None:
+                other["il_offset"] = None
+    return [f"of the process itself the table {name} differs" for name, rows in ours.items() if theirs[name] != rows]
 
 
 def extracted(dnheap, dump, stacks, small):

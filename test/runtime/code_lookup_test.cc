@@ -496,6 +496,22 @@ TEST(CodeLookup, IlOffsetsOfImages) {
   }
 }
 
+// Of an image whose constants are not in the dump.
+TEST(CodeLookup, IlOffsetsThatAreNotThere) {
+  CodeBuilder builder;
+  ImageBuilder image(builder, 12, {4}, false, 9);
+  image.image.word(image.header + 12, 1);
+  image.image.word(image.header + 16, 105);
+  image.image.word(image.header + 20, 0x1000000);
+  image.image.word(image.header + 24, 0x100);
+  const Target target = builder.target({image.image.range()});
+  const ContractDescriptor descriptor = builder.descriptor();
+  const CodeLookup lookup(target, descriptor);
+  IlOffsets offsets(target.memory, lookup);
+  EXPECT_EQ(offsets.find(code_base + image.begin(3), false), std::nullopt);
+  EXPECT_EQ(offsets.unread_methods(), 1u);
+}
+
 // Whatever the map holds, a look-up ends, and reads nothing that is not there.
 TEST(CodeLookup, AnyWords) {
   std::mt19937_64 random(7);

@@ -192,6 +192,8 @@ DebugInfoPlace ReadyToRunCode::debug_info(const CodeBlock &block) const {
   const std::optional<u32> entry = entries.find(block.method_index);
   const std::optional<NativeArray::Number> back =
       entry ? NativeArray::number(*memory_, block.image_base, *entry) : std::nullopt;
+  if (!back && memory_->known_bytes(section.address, add_clamped(section.address, section.size)) < section.size)
+    throw Error("the dump lacks the debug info of an image");
   if (back && back->value <= *entry)
     out.address = block.image_base + (back->value ? *entry - back->value : back->end);
   return out;
