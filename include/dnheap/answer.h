@@ -93,7 +93,7 @@ struct WriteOptions {
 };
 
 struct Format {
-  const char *name;          // "text", "json", "csv", "markdown"
+  const char *name;          // "text", "json", "csv", "markdown", "junit", "github"
   std::uint64_t default_top; // rows that suit it; 0 = all
   bool tells_completeness;   // false: whoever writes has to say Answer::unsaid() elsewhere
   const char *table;         // what an answer must have to be written so: "checks"; null: nothing

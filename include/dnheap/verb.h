@@ -93,7 +93,8 @@ const Verb &verb_called(std::string_view name);
 Answer ask(Snapshot &snapshot, std::string_view verb, const Question &question = {});
 // Of a verb that takes no target: `ps`.
 Answer ask_alone(std::string_view verb, const Question &question = {}, Progress *progress = nullptr);
-// Of a verb that looks at records of its targets: `diff`, of two or more, the oldest first.
+// Of a verb that looks at records of its targets: `diff`, of two or more, the oldest first; `check`, of one, and of its
+// baseline as the second.
 Answer ask_records(std::string_view verb, std::span<const Record> records, const Question &question = {});
 // Why Question::type_regex cannot be that: "missing ]: [a-"; nothing: it can.
 std::optional<std::string> pattern_problem(std::string_view pattern);

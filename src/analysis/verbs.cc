@@ -296,6 +296,19 @@ constexpr Verb all_verbs[] = {
      .plan = [](const Question &) { return plan_record(); },
      .answer_records = answer_diff,
      .takes_several = true},
+    {.name = "check",
+     .question = "does it stay within its limits?",
+     .details =
+         "Holds a dump, or a saved record of one, against a budget: limits per type, owner and class of memory, of "
+         "sums, "
+         "and of growth since a baseline. Exit code 1 when one is exceeded; formats junit and github are for CI. "
+         "--record keeps what is there now, by names and signatures, as a baseline for later. doc/budget.md tells how "
+         "a "
+         "budget is written.",
+     .takes = {Takes::limits},
+     .tables = {"checks"},
+     .plan = plan_check,
+     .answer_records = answer_check},
     {.name = "ps",
      .question = "which .NET processes run here?",
      .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which "

@@ -1,6 +1,7 @@
 #include "dnheap/text.h"
 
 #include "base/nearest.h"
+#include "base/sizes.h"
 #include "base/text.h"
 #include "report/encoding.h"
 
@@ -14,6 +15,8 @@ std::string printable_text(std::string_view text) {
   report::append_printable(out, text);
   return out;
 }
+
+std::optional<std::uint64_t> parse_size(std::string_view text) { return dnheap::parse_size(text); }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
   return dnheap::did_you_mean(word, candidates);

@@ -69,7 +69,8 @@ std::string general_help(std::span<const Verb> verbs) {
          option_lines([](const Option &option) { return !is_common(option); }) + "\noptions of every verb:\n" +
          option_lines(is_common);
   out += "\nSIZE is in bytes, or with k, M, G or T (powers of 1024): 4096, 10k, 1.5GiB.\n\n"
-         "exit codes: 0 answered; 2 wrong usage; 3 cannot open, understand or write;\n"
+         "exit codes: 0 answered; 1 a limit of check is exceeded; 2 wrong usage;\n"
+         "            3 cannot open, understand or write;\n"
          "            4 answered, but part of the heap could not be read (with --strict);\n"
          "            5 what was asked for (an address, a type) is not in the dump; 130 interrupted\n\n"
          "examples:\n"

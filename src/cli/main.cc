@@ -20,6 +20,7 @@ namespace {
 // What scripts can rely on; see --help.
 enum ExitCode {
   answered = 0,
+  limit_exceeded = 1,
   wrong_usage = 2,
   cannot_answer = 3,
   incomplete = 4,
@@ -60,23 +61,47 @@ std::vector<std::string_view> passes_of_all(const Options &options) {
   return out;
 }
 
-// One after the other, so that never more than one dump is open.
+// One after the other, so that never more than one dump is open. What they are compared with comes last, and is opened
+// first, as it may be wrong.
 std::vector<Record> records_of(const Options &options) {
   std::vector<Record> out;
+  std::optional<Record> baseline;
+  if (!options.question.baseline.empty())
+    baseline = Record::open(options.question.baseline, open_options(options));
   for (const std::string &target : options.targets)
     out.push_back(Record::open(target, open_options(options)));
   if (options.process) {
     Snapshot process = Snapshot::attach(*options.process, open_options(options));
     out.push_back(Record::of(process));
   }
+  if (baseline)
+    out.push_back(std::move(*baseline));
   return out;
+}
+
+void keep_record(const Record &record, Output &to) {
+  const std::string text = record.answer().text("json");
+  std::FILE *file = to.begin();
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size())
+    throw Error("cannot write to " + to.name() + ": " + std::strerror(errno));
+  to.finish();
+}
+
+Answer answer_from_records(const Options &options) {
+  std::optional<Output> to;
+  if (!options.question.record.empty())
+    to.emplace(options.question.record, options.targets, "--record");
+  const std::vector<Record> records = records_of(options);
+  if (to)
+    keep_record(records.front(), *to);
+  return ask_records(options.verb->name, records, options.question);
 }
 
 // `snapshot`: where the answer's rows may still come from.
 Answer answer_to(const Options &options, std::optional<Snapshot> &snapshot) {
   const std::string_view verb = options.verb->name;
   if (options.verb->takes_records)
-    return ask_records(verb, records_of(options), options.question);
+    return answer_from_records(options);
   if (!options.verb->needs_target)
     return ask_alone(verb, options.question, &progress);
   snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options))
@@ -107,6 +132,8 @@ int answer_question(const Options &options) {
     say(rest);
   if (options.perf)
     answer_times(progress).write("text", {}, stderr, "standard error");
+  if (answer.exceeded())
+    return limit_exceeded;
   if (!options.strict || !completeness || completeness->complete)
     return answered;
   say("part of the heap could not be read (--strict)");

@@ -140,6 +140,15 @@ const Option table[] = {
     {"interval", 0, "TIME", Takes::interval,
      "what lies between one dump and the next: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
      set_interval},
+    {"budget", 0, "FILE", Takes::limits, "the limits, as JSON: doc/budget.md",
+     [](Options &o, std::string_view v) { o.question.budget = v; }, true},
+    {"baseline", 0, "FILE", Takes::limits, "what growth is measured against: a saved record, or a dump",
+     [](Options &o, std::string_view v) { o.question.baseline = v; }, true},
+    {"record", 0, "FILE", Takes::limits, "write down what is there now, as a baseline for later",
+     [](Options &o, std::string_view v) { o.question.record = v; }, true},
+    {"no-instances-of", 0, "TYPE", Takes::limits,
+     "there may be no live object of this type; may be given several times",
+     [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }},
     {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
@@ -148,7 +157,8 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.question.table = v; }},
     {"top", 0, "N", Needs::nothing, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
-    {"format", 0, "FORMAT", Needs::nothing, "text, json, csv or markdown (default text)", set_format},
+    {"format", 0, "FORMAT", Needs::nothing,
+     "text, json, csv or markdown; of check junit and github, too (default text)", set_format},
     {"exact", 0, nullptr, Needs::nothing, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
     {"output", 'o', "FILE", Needs::nothing, "write the answer to this file; extract: the core",
@@ -374,6 +384,10 @@ private:
     for (const Option *option : used_)
       if (!takes(verb, *option))
         refuse(verb, *option);
+    if (const char *table = options_.format ? options_.format->table : nullptr;
+        table && std::find(verb.tables.begin(), verb.tables.end(), table) == verb.tables.end())
+      throw UsageError("--format " + std::string(options_.format->name) + " is of verbs with a table '" + table + "'" +
+                       those_with(table));
     if (options_.live && options_.dead)
       throw UsageError("--live and --dead exclude each other");
     const Question &question = options_.question;
@@ -382,6 +396,15 @@ private:
           std::tuple("--table", &question.table, &verb.tables)})
       if (!word->empty())
         check_word(option, *word, *words);
+  }
+
+  // ": check"
+  std::string those_with(std::string_view table) const {
+    std::vector<std::string_view> names;
+    for (const Verb &verb : verbs_)
+      if (std::find(verb.tables.begin(), verb.tables.end(), table) != verb.tables.end())
+        names.push_back(verb.name);
+    return names.empty() ? "" : ": " + joined(names);
   }
 
   [[noreturn]] void refuse(const Verb &verb, const Option &option) const {

@@ -19,13 +19,13 @@ namespace {
 
 } // namespace
 
-Output::Output(std::string path, const std::vector<std::string> &targets) : path_(std::move(path)) {
+Output::Output(std::string path, const std::vector<std::string> &targets, const char *option) : path_(std::move(path)) {
   if (path_.empty())
     return;
   std::error_code ignored;
   for (const std::string &target : targets)
     if (std::filesystem::equivalent(path_, target, ignored))
-      throw UsageError("--output: '" + path_ + "' is the dump itself");
+      throw UsageError(std::string(option) + ": '" + path_ + "' is the dump itself");
   bool exists = std::filesystem::exists(path_, ignored);
   is_regular_ = !exists || std::filesystem::is_regular_file(path_, ignored);
   if (!is_regular_)

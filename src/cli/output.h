@@ -11,7 +11,7 @@ class Output {
 public:
   // `path` empty: standard output. Throws Error when the file could not be written, UsageError when it is a target
   // itself; before hours of work rather than after.
-  Output(std::string path, const std::vector<std::string> &targets);
+  Output(std::string path, const std::vector<std::string> &targets, const char *option = "--output");
   ~Output();
   Output(const Output &) = delete;
   Output &operator=(const Output &) = delete;

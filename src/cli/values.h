@@ -11,8 +11,6 @@
 namespace dnheap::cli {
 
 std::optional<u64> parse_number(std::string_view text);
-// Digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output.
-std::optional<u64> parse_size(std::string_view text);
 // Seconds: digits, perhaps a fraction, perhaps s, m, h or d; at least 1.
 std::optional<u64> parse_duration(std::string_view text);
 // A-B with A < B, hexadecimal as Address::parse() reads it: the addresses from A up to, not including, B.

@@ -37,6 +37,9 @@ void write_text(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_json(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sink);
+// Of answers with a table `checks`; UsageError where there is none.
+void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink);
+void write_github(const Answer &answer, const WriteOptions &options, Sink &sink);
 
 // For writers: the tables to write for a reader of that kind, and a table's rows, at most options.top of them.
 std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader);

@@ -28,6 +28,11 @@ const Verb fake_verbs[] = {
      .takes = {Takes::interval},
      .takes_records = true,
      .takes_several = true},
+    {.name = "check",
+     .question = "within limits?",
+     .takes = {Takes::limits},
+     .tables = {"checks"},
+     .takes_records = true},
 };
 
 Options parse(std::string_view line) {
@@ -117,6 +122,16 @@ TEST(Options, FormsOfWriting) {
   EXPECT_EQ(parse("stat core --top 0").question.top, 0u);
 }
 
+TEST(Options, Checks) {
+  Options o =
+      parse("check a --budget b --baseline c --record d --no-instances-of E --no-instances-of F --format junit");
+  EXPECT_EQ(o.question.budget, "b");
+  EXPECT_EQ(o.question.baseline, "c");
+  EXPECT_EQ(o.question.record, "d");
+  EXPECT_EQ(o.question.no_instances_of, (std::vector<std::string>{"E", "F"}));
+  EXPECT_STREQ(o.format->name, "junit");
+}
+
 TEST(Options, HelpAndVersionNeedNoTarget) {
   EXPECT_EQ(parse("--help").verb, nullptr);
   EXPECT_TRUE(parse("stat --help").help);
@@ -131,7 +146,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat", "which dump? usage: dnheap stat TARGET [options]"},
       {"stta core", "unknown verb 'stta', did you mean 'stat'?"},
       {"seg core", "unknown verb 'seg', did you mean 'segments'?"},
-      {"frobnicate core", "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract, diff"},
+      {"frobnicate core", "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract, diff, check"},
       {"objcts", "'objcts' is neither a verb nor a file, did you mean 'objects'?"},
       {"core stat", "'core' is no verb; the verb comes first: dnheap stat core"},
       {"help stta", "'stta' is neither a verb nor a file, did you mean 'stat'?"},
@@ -151,12 +166,12 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat core --range 5", "--range: '5' is not a range such as 0x7f00-0x8000"},
       {"stat core --gen 3", "--gen: '3' is none of gen0, gen1, gen2, loh, poh, frozen"},
       {"stat core --gen gen3", "--gen: 'gen3' is none of gen0, gen1, gen2, loh, poh, frozen, did you mean 'gen0'?"},
-      {"stat core --format xml", "--format: 'xml' is none of text, json, csv, markdown"},
+      {"stat core --format xml", "--format: 'xml' is none of text, json, csv, markdown, junit, github"},
       {"stat core --sort byts", "--sort: 'byts' is none of bytes, count, did you mean 'bytes'?"},
       {"segments core --table types", "--table: 'types' is none of segments, generations"},
       {"contract core --gen gen0", "'contract' does not take --gen; these verbs do: stat, objects"},
       {"objects core --min 1", "'objects' does not take --min; these verbs do: stat"},
-      {"contract core --table x", "'contract' does not take --table; these verbs do: stat, segments, objects"},
+      {"contract core --table x", "'contract' does not take --table; these verbs do: stat, segments, objects, check"},
       {"stat core --type A --type B", "--type is given twice"},
       {"stat core --modules /no/such", "--modules: '/no/such' is not a folder"},
       {"diff", "which dumps? usage: dnheap diff TARGET TARGET… [options]"},
@@ -164,6 +179,10 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"diff -p 1", "which dumps? usage: dnheap diff TARGET TARGET… [options]"},
       {"diff a b --interval 1x", "--interval: '1x' is not a time such as 90s, 30m, 1.5h or 2d"},
       {"stat a --interval 1h", "'stat' does not take --interval; these verbs do: diff"},
+      {"stat a --format junit", "--format junit is of verbs with a table 'checks': check"},
+      {"stat a --budget b", "'stat' does not take --budget; these verbs do: check"},
+      {"check a b", "unexpected 'b'; usage: dnheap check TARGET [options]"},
+      {"check a --budget b --budget c", "--budget is given twice"},
       {"stat core --type (",
        "--type: '(' is not a regular expression: missing ): (; --type-exact takes a name as it is"},
   };

@@ -31,7 +31,7 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
   expect_error("", 2, "which dump? usage: dnheap VERB TARGET [options]; dnheap --help lists the verbs");
   expect_error("stta core", 2, "unknown verb 'stta', did you mean 'stat'?");
   expect_error("stat core --sotr x", 2, "unknown option '--sotr', did you mean '--sort'?");
-  expect_error("stat core --format xml", 2, "--format: 'xml' is none of text, json, csv, markdown");
+  expect_error("stat core --format xml", 2, "--format: 'xml' is none of text, json, csv, markdown, junit, github");
   expect_error("stat core --no-pause", 2, "--no-pause is for live processes: --pid PID");
   expect_error("ps core", 2, "usage: dnheap ps [options]: it takes no target");
   // A word cannot send control characters to the terminal.
@@ -66,6 +66,32 @@ TEST(Program, ExtractWritesItsFileAndSaysSo) {
   test::RunResult info = dnheap_("info '" + small + "'");
   EXPECT_NE(info.out.find("by dnheap from a.core, values blanked"), info.out.npos) << info.out;
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3); // nothing else is left
+}
+
+TEST(Program, AnExceededLimitIsExitCodeOne) {
+  test::HeapBuilder heap({});
+  heap.gc.handles = {{.type = HandleType::strong, .object = heap.segment(GCSegmentGeneration::gen0).string("text")}};
+  test::TemporaryFolder folder;
+  const std::string core = folder.write("a.core", test::core_file(heap)), saved = folder.path("old.json");
+  const std::string check = "check '" + core + "' ";
+  EXPECT_EQ(dnheap_(check + "--record '" + saved + "'").exit_code, 0);
+  EXPECT_EQ(dnheap_(check + "--no-instances-of string").exit_code, 1);
+  EXPECT_EQ(dnheap_("check '" + saved + "' --no-instances-of System.String").exit_code, 1);
+  EXPECT_EQ(dnheap_(check + "--no-instances-of Shop.Never").exit_code, 0);
+  const std::string budget = folder.write("b.json", R"({"types": [{"type": "string", "growth": {"live": 0}}]})");
+  EXPECT_EQ(dnheap_(check + "--budget '" + budget + "' --baseline '" + saved + "'").exit_code, 0);
+  expect_error(check + "--budget '" + budget + "'", 2,
+               budget + ": types[0].growth.live is about growth: since when? --baseline FILE");
+  // Before the dump is opened.
+  const std::string odd = folder.write("odd.json", R"({"typos": []})");
+  expect_error(
+      "check /no/such/core --budget '" + odd + "'", 2,
+      odd + ": typos is unknown, did you mean 'types'?; known are $schema, comment, totals, types, owners, account");
+  expect_error(check + "--record '" + core + "'", 2, "--record: '" + core + "' is the dump itself");
+  // An error names the dump that it is of.
+  expect_error("diff '" + core + "' /no/such/core", 3, "/no/such/core: No such file or directory");
+  expect_error("diff '" + core + "' '" + odd + "'", 3, odd + ": this is no sound record: it has no \"command\"");
+  EXPECT_EQ(dnheap_("diff '" + saved + "' '" + core + "'").exit_code, 0);
 }
 
 TEST(Program, TheOutputFileIsNeverTheDump) {

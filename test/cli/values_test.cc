@@ -1,4 +1,5 @@
 #include "cli/values.h"
+#include "dnheap/text.h"
 
 #include <gtest/gtest.h>
 

@@ -203,7 +203,7 @@ TEST(Write, StopsBetweenRowsWhenInterrupted) {
   for (const Writer &writer : writers()) {
     Progress progress;
     Answer answer;
-    answer.tables.push_back({"t",
+    answer.tables.push_back({writer.table ? writer.table : "t",
                              "",
                              {{"a", "A", Kind::count}},
                              [&](Row &row) {

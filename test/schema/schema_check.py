@@ -19,8 +19,15 @@ import validator
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = PROJECT / "doc" / "schema"
 WITHOUT_TARGET = {"ps"}
-OF_NO_VERB = {"envelope.json", "record.json"}
+OF_NO_VERB = {"envelope.json", "record.json", "budget.json"}
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
+
+
+# One limit of each kind; all are kept.
+BUDGET = {"$schema": "budget.json", "comment": "for this test", "totals": {"live_bytes": "1.5GiB", "growth": {"objects": "5%"}},
+          "types": [{"type": "Shop.Order", "count": 100000, "comment": "all"}, {"match": "^Shop", "each": True, "growth": {"bytes": "1MiB"}}],
+          "owners": [{"owner": "static Shop.Never", "retained": 0}, {"signature": "7c1e09", "growth": {"objects": 3}}],
+          "account": [{"class": "malloc_in_use", "bytes": "1T"}, {"group": "stacks", "growth": {"bytes": "1%"}}]}
 
 
 def output(*command):
@@ -54,6 +61,11 @@ def incomplete_sample(dnheap, folder):
 
 def command_lines(dnheap, verb, dump, folder):
     """What follows the verb and the dump: each way to ask that gives other tables or rows."""
+    if verb == "check":
+        record, budget = pathlib.Path(folder, "record.json"), pathlib.Path(folder, "budget.json")
+        budget.write_text(json.dumps(BUDGET))
+        output(dnheap, "check", dump, "--record", record)
+        return [["--budget", budget, "--baseline", record], ["--no-instances-of", "Shop.Never"]]
     if verb == "extract":
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
@@ -143,10 +155,15 @@ def main(dnheap, every_root):
         synthetic = pathlib.Path(folder, "every-root.core")
         subprocess.run([every_root, synthetic], check=True)
         for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show"}):
-            options = ["-o", f"{folder}/other.core"] if verb == "extract" else []
+            options = {"extract": ["-o", f"{folder}/other.core"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
             targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
             answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))
             failed += [f"{verb} {synthetic.name}: {problem}" for problem in schemas.problems(answer, f"{verb}.json")]
+        failed += [f"the budget of this test: {problem}" for problem in schemas.problems(BUDGET, "budget.json")]
+        for dump in SAMPLE, synthetic:
+            output(dnheap, "check", dump, "--record", f"{folder}/record.json")
+            record = json.loads(pathlib.Path(folder, "record.json").read_text())
+            failed += [f"record of {dump.name}: {problem}" for problem in schemas.problems(record, "record.json")]
         for dump, kinds in (synthetic, ALL_KINDS), (SAMPLE, {"static", "stack"}):
             failed += [f"{dump.name}: {problem}" for problem in check_roots(dnheap, schemas, dump, kinds)]
     print("\n".join(failed[:50]) or "every answer keeps to its schema")

@@ -1,0 +1,14 @@
+// Sizes as people write them. Any thread; costs nothing.
+#pragma once
+#include "base/integers.h"
+
+#include <optional>
+#include <string_view>
+
+namespace dnheap {
+
+// Digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output.
+// Nullopt when the text is anything else, or 2^63 and more.
+std::optional<u64> parse_size(std::string_view text);
+
+} // namespace dnheap

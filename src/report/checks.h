@@ -1,0 +1,18 @@
+// The rows of an answer's table `checks`, for the formats that are of checks alone.
+#pragma once
+#include "report/write.h"
+
+#include <functional>
+#include <string>
+
+namespace dnheap::report {
+
+struct Check {
+  bool exceeded = false;
+  std::string kind, name, metric, place, text; // as they came: nothing is escaped
+};
+
+// Calls visit(check) for each. Throws UsageError where the answer has no such table.
+void for_each_check(const Answer &answer, const WriteOptions &options, const std::function<void(const Check &)> &visit);
+
+} // namespace dnheap::report

@@ -1,0 +1,40 @@
+// Workflow commands of GitHub Actions: an exceeded limit is an error beside the job, a heap that was not read in full a
+// warning.
+#include "report/checks.h"
+#include "report/encoding.h"
+
+namespace dnheap::report {
+
+namespace {
+
+// What would end a command, or begin a property of it.
+std::string escaped_command(std::string_view text) {
+  std::string printable, out;
+  append_printable(printable, text);
+  for (char c : printable)
+    if (c == '%')
+      out += "%25";
+    else
+      out += c;
+  return out;
+}
+
+} // namespace
+
+void write_github(const Answer &answer, const WriteOptions &options, Sink &sink) {
+  std::string out;
+  for_each_check(answer, options, [&](const Check &check) {
+    if (check.exceeded)
+      out += "::error title=dnheap " + answer.command + "::" + escaped_command(check.text + " (" + check.place + ")") +
+             "\n";
+  });
+  if (answer.completeness && !answer.completeness->complete)
+    for (const std::string &note : answer.completeness->notes)
+      out += "::warning title=dnheap " + answer.command + "::" + escaped_command(note) + "\n";
+  out += "::notice title=dnheap " + answer.command +
+         "::" + escaped_command(answer.headline + (answer.lead.empty() ? "" : ". " + answer.lead)) + "\n";
+  sink.write(out);
+  sink.flush();
+}
+
+} // namespace dnheap::report
