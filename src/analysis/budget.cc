@@ -1,6 +1,7 @@
 #include "analysis/budget.h"
 
 #include "analysis/memory_class.h"
+#include "base/error.h"
 #include "base/host.h"
 #include "base/json.h"
 #include "base/nearest.h"

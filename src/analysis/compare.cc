@@ -136,7 +136,7 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
     if (!record.taken)
       unknown += (unknown.empty() ? "" : ", ") + file_name_of(record.name);
     else if (before)
-      in_order &= *record.taken > *before;
+      in_order &= *record.taken >= *before;
     if (record.taken)
       before = record.taken;
   }

@@ -154,6 +154,7 @@ TEST(Compare, HoursAndWhyThereAreNone) {
   EXPECT_EQ(with({{}, 7200, {}}, 1800).hours, (std::vector<std::optional<double>>{0, 0.5, 1}));
   EXPECT_EQ(with({3600, {}, 18000}).hours, (std::vector<std::optional<double>>{0, {}, 4}));
   const std::vector<std::optional<double>> none(3);
+  EXPECT_TRUE(with({7200, 7200, 7200}).notes.empty()); // within a second
   Comparison c = with({3600, 18000, 7200});
   EXPECT_EQ(c.hours, none);
   EXPECT_EQ(c.notes.size(), 1u);
