@@ -139,7 +139,7 @@ HoleSum Fragmentation::total() const {
   return out;
 }
 
-Pins::Pins(Snapshot &snapshot) : heap_(snapshot.heap()), texts_({"", "poh"}) {
+Pins::Pins(Snapshot &snapshot) : heap_(snapshot.heap()), texts_({"", pinned_by_place}) {
   std::map<std::string, u32> numbers;
   for (const Root &root : snapshot.roots().roots) {
     if (!root.pinned || !heap_.holds(root.object))

@@ -50,6 +50,9 @@ struct Fragmentation {
   HoleSum total() const;
 };
 
+// What pins all objects of the pinned object heap.
+inline constexpr const char *pinned_by_place = "poh";
+
 // Which objects cannot be moved, and what says so. Immutable; any thread.
 class Pins {
 public:

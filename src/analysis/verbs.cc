@@ -215,6 +215,24 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names | fields | delegates,
      .plan = plan_async,
      .answer = answer_async},
+    {.name = "waste",
+     .question = "what is stored for nothing?",
+     .details =
+         "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, "
+         "hold one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, "
+         "ConcurrentDictionary, StringBuilder, and what derives from them), with the arrays that belong to them; "
+         "boxes; all but one of equal strings, of equal arrays without references, and of equal small objects "
+         "without references; the zeros of arrays that are nearly nothing else; and holes beside pinned objects. "
+         "What the GC never frees is no waste. --live and --dead look only at what something keeps alive, or "
+         "nothing, and not at holes.",
+     .takes = {Takes::life},
+     .sort_columns = {"bytes", "count", "kind"},
+     .tables = {"waste", "kinds", "stages"},
+     .parts = contexts | names | fields | AnswerPart::strings | handles,
+     .plan = plan_waste,
+     .answer = answer_waste,
+     .reads_objects_only = true,
+     .reads_contents = true},
     {.name = "strings",
      .question = "which strings are there twice?",
      .details =

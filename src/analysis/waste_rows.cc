@@ -1,29 +1,112 @@
-#include "analysis/inspect/duplicate_strings.h"
-#include "analysis/waste.h"
+#include "analysis/fragmentation.h"
+#include "analysis/inspect/holding_fields.h"
+#include "analysis/inspect/waste_scan.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace dnheap {
+
+namespace {
+
+struct WasteSum {
+  u64 count = 0, bytes = 0;
+};
+
+// Of a row: kind, type, field. As numbers, of which there are millions of objects.
+struct WasteKey {
+  WasteKind kind{};
+  TypeId type{};
+  u32 field = 0;
+  bool operator==(const WasteKey &) const = default;
+};
+struct WasteKeyHash {
+  u64 operator()(const WasteKey &key) const {
+    return ((u64{static_cast<u32>(key.type)} << 32 | key.field) * 0x9e3779b97f4a7c15) ^ static_cast<u64>(key.kind);
+  }
+};
+
+// The same as texts: types that are called the same are one row.
+using RowsByText = std::map<std::tuple<WasteKind, std::string, std::string>, WasteSum>;
+
+bool is_static_box(WasteKind kind, const std::string &field) {
+  return kind == WasteKind::boxes && (field.starts_with("static ") || field.starts_with("thread static "));
+}
+
+// Rows of objects, each by what holds it.
+void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows) {
+  WasteScan scan(snapshot, filter);
+  waste.notes = scan.notes();
+  waste.lacks_contents = scan.lacks_contents();
+  HeapBits bits(snapshot.index().starts().shared_places());
+  HeapBits::Writer writer(bits);
+  for (const WastedObject &object : scan.objects())
+    writer.add(object.address);
+  writer.flush();
+  const ObjectIndex wasted(std::move(bits));
+  LargeArray<u64> bytes(wasted.count());
+  for (const WastedObject &object : scan.objects())
+    bytes[static_cast<u32>(wasted.find(object.address))] = object.bytes;
+  HoldingFields holders(
+      snapshot, wasted, [&](u32 number) { return bytes[number]; }, filter.among);
+  std::unordered_map<WasteKey, WasteSum, WasteKeyHash> sums;
+  for (const WastedObject &object : scan.objects()) {
+    WasteSum &sum = sums[{object.kind, object.type, holders[static_cast<u32>(wasted.find(object.address))]}];
+    ++sum.count;
+    sum.bytes += object.bytes;
+  }
+  for (const auto &[key, sum] : sums) {
+    const std::string &field = holders.text(key.field);
+    if (is_static_box(key.kind, field))
+      continue;
+    const Address type = snapshot.references().types()[key.type].method_table;
+    WasteSum &to = rows[{key.kind, snapshot.runtime().types().name(type), field}];
+    to.count += sum.count;
+    to.bytes += sum.bytes;
+  }
+}
+
+void add_holes(Snapshot &snapshot, RowsByText &rows) {
+  for (const BesideHoles &one : find_holes(snapshot).beside) {
+    if (one.pin.empty() || one.pin == pinned_by_place)
+      continue;
+    WasteSum &to = rows[{WasteKind::free_beside_pins,
+                         one.method_table ? snapshot.runtime().types().name(one.method_table) : "", one.pin}];
+    to.count += one.holes.count;
+    to.bytes += one.holes.bytes;
+  }
+}
+
+} // namespace
 
 const char *name_of(WasteKind kind) {
   switch (kind) {
   case WasteKind::duplicate_strings: return "duplicate_strings";
+  case WasteKind::duplicate_arrays: return "duplicate_arrays";
+  case WasteKind::duplicate_objects: return "duplicate_objects";
+  case WasteKind::mostly_zero_arrays: return "mostly_zero_arrays";
+  case WasteKind::empty_collections: return "empty_collections";
+  case WasteKind::one_element_collections: return "one_element_collections";
+  case WasteKind::over_allocated_collections: return "over_allocated_collections";
+  case WasteKind::boxes: return "boxes";
+  case WasteKind::free_beside_pins: return "free_beside_pins";
   }
   return "";
 }
 
-Passes passes_of_waste() { return Pass::index | Pass::tally | Pass::references; }
-
 Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter) {
   Waste out;
-  DuplicateStrings strings(snapshot, filter);
-  for (const DuplicateStrings::Field &field : strings.fields())
-    out.rows.push_back({WasteKind::duplicate_strings, "System.String", field.text, field.copies, field.bytes});
-  out.bytes = strings.wasted();
-  if (strings.are_blanked())
-    out.notes.push_back("contents were blanked when this core was extracted: what is equal cannot be told");
-  else if (!strings.is_type_known())
-    out.notes.push_back("no type is known to be that of strings");
+  RowsByText rows;
+  add_objects(snapshot, filter, out, rows);
+  if (filter.everything())
+    add_holes(snapshot, rows);
+  for (const auto &[key, sum] : rows) {
+    out.rows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), sum.count, sum.bytes});
+    out.bytes += sum.bytes;
+  }
+  std::stable_sort(out.rows.begin(), out.rows.end(),
+                   [](const WasteRow &a, const WasteRow &b) { return a.bytes > b.bytes; });
   return out;
 }
 

@@ -75,6 +75,7 @@ def command_lines(dnheap, verb, dump, folder):
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
             "frag": [[], ["--by", "retained"]],
+            "waste": [[], ["--live"]],
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
             "stack": [["--roots"], ["--all", "--merge"]],

@@ -4,6 +4,8 @@
 #pragma once
 #include "runtime/runtime.h"
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace dnheap {
@@ -16,6 +18,8 @@ public:
 
   // The type itself counts.
   bool derives(Address method_table, std::string_view base) const;
+  // Does `passes` hold for the name of the type or of one that it derives from, nearest first?
+  bool any_of(Address method_table, const std::function<bool(const std::string &)> &passes) const;
 
 private:
   const Runtime &runtime_;

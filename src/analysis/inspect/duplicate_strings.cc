@@ -1,34 +1,15 @@
 #include "analysis/inspect/duplicate_strings.h"
 
+#include "analysis/inspect/copies.h"
+#include "analysis/inspect/string_contents.h"
 #include "base/parallel.h"
 #include "objects/alignments.h"
-#include "runtime/string_object.h"
 
 #include <algorithm>
 
 namespace dnheap {
 
 namespace {
-
-// What a string is called until copies have numbers: its place, and whether what it takes in the heap is rounded up to
-// more than a pointer (large objects on 32 bit).
-struct StringTag {
-  static constexpr u64 wide = u64{1} << 63;
-  static u64 of(u64 place, bool is_wide) { return place | (is_wide ? wide : 0); }
-  static u64 place(u64 tag) { return tag & ~wide; }
-};
-
-std::vector<bool> string_types(const HeapTypes &types, const Runtime &runtime, bool &any) {
-  std::vector<bool> out(types.size());
-  for (u32 i = 0; i < types.size(); ++i) {
-    const Address mt = types[TypeId{i}].method_table;
-    const std::optional<ObjectLayout> layout = runtime.types().object_layout(mt);
-    out[i] = layout && layout->component_size == 2 && !layout->contains_gc_pointers &&
-             runtime.types().name(mt) == "System.String";
-    any |= out[i];
-  }
-  return out;
-}
 
 u64 count_of(const HeapTypes &types, const std::vector<bool> &wanted, const HeapTally &tally) {
   u64 out = 0;
@@ -37,16 +18,6 @@ u64 count_of(const HeapTypes &types, const std::vector<bool> &wanted, const Heap
       if (wanted[i] && types[TypeId{i}].method_table == type.method_table)
         out += type.total().count;
   return out;
-}
-
-// Of a string; nullopt: its length is not sound.
-std::optional<Bytes> characters_of(const OpenedObject &string, const StringLayout &layout, ByteOrder order) {
-  if (std::max(layout.length, layout.characters) + 4 > string.size)
-    return std::nullopt;
-  const u64 bytes = 2 * u64{load<u32>(string.bytes + layout.length, order)};
-  if (layout.characters + bytes > string.size)
-    return std::nullopt;
-  return Bytes(string.bytes + layout.characters, bytes);
 }
 
 // One thread's part of the look at all strings.
@@ -74,7 +45,8 @@ DuplicateStrings::DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filte
 EqualGroups DuplicateStrings::find_equal(Snapshot &snapshot, const ObjectFilter &filter) {
   const References &references = snapshot.references();
   const ObjectIndex &index = snapshot.index();
-  const std::vector<bool> is_string = string_types(references.types(), snapshot.runtime(), is_type_known_);
+  const std::vector<bool> is_string = string_types(references.types(), snapshot.runtime());
+  is_type_known_ = std::find(is_string.begin(), is_string.end(), true) != is_string.end();
   const unsigned threads = std::max(snapshot.threads(), 1u);
   EqualContents contents(count_of(references.types(), is_string, snapshot.tally()), threads);
   Timer timer(snapshot.watch(), "strings", snapshot.heap().segment_bytes());
@@ -102,8 +74,7 @@ EqualGroups DuplicateStrings::find_equal(Snapshot &snapshot, const ObjectFilter 
       const u64 alignment = alignments.of(address);
       ++count.strings;
       count.bytes += align_up(string.size, alignment);
-      writer.add(content_hash(*characters),
-                 StringTag::of(index.places().find(address), alignment > format.pointer_size));
+      writer.add(content_hash(*characters), CopyTag::of(index.places().find(address), alignment > format.pointer_size));
     });
     counts[worker].strings += count.strings;
     counts[worker].bytes += count.bytes;
@@ -133,22 +104,20 @@ ObjectIndex DuplicateStrings::choose_copies(Snapshot &snapshot, EqualGroups equa
     for (u64 g = i * piece; g < std::min<u64>((i + 1) * piece, groups_.size()); ++g) {
       const EqualGroup &from = equal.groups[g];
       const std::span<u64> tags(equal.tags.data() + from.first, from.count);
-      auto is_frozen = [&](u64 tag) { return heap.is_frozen(places.address(StringTag::place(tag))); };
-      const auto others = std::stable_partition(tags.begin(), tags.end(), is_frozen);
-      const u64 stay = std::max<u64>(static_cast<u64>(others - tags.begin()), 1);
+      const u64 stay = sort_out_copies(tags, heap, places);
       Group &to = groups_[g];
       to.hash = from.hash;
       to.strings = from.count;
       to.first = from.first + stay;
       to.copies = from.count - stay;
-      to.kept = places.address(StringTag::place(tags[0]));
+      to.kept = places.address(CopyTag::place(tags[0]));
       OpenedObject string;
       if (reader.open(to.kept, string)) {
-        to.bytes = align_up(string.size, tags.back() & StringTag::wide ? 8 : p);
+        to.bytes = CopyTag::aligned_size(tags.back(), string.size, p);
         to.length = static_cast<u32>(characters_of(string, layout, order).value_or(Bytes()).size() / 2);
       }
       for (u64 tag : tags.subspan(stay))
-        writer.add(places.address(StringTag::place(tag)));
+        writer.add(places.address(CopyTag::place(tag)));
     }
     writer.flush();
   });
@@ -170,8 +139,8 @@ ObjectIndex DuplicateStrings::choose_copies(Snapshot &snapshot, EqualGroups equa
       const std::span<const u64> tags(equal.tags.data() + from[g], groups_[g].copies);
       for (u64 k = 0; k < tags.size(); ++k) {
         if (k + ahead < tags.size())
-          out.prefetch(StringTag::place(tags[k + ahead]));
-        copies_[groups_[g].first + k] = static_cast<u32>(out.at_place(StringTag::place(tags[k])));
+          out.prefetch(CopyTag::place(tags[k + ahead]));
+        copies_[groups_[g].first + k] = static_cast<u32>(out.at_place(CopyTag::place(tags[k])));
       }
     }
   });

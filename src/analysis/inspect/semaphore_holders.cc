@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_references = 1024; // of one object that are looked at
-constexpr u64 most_objects = 1 << 22; // whose references are remembered
+constexpr u64 most_references = 1024;           // of one object that are looked at
+constexpr u64 most_semaphore_objects = 1 << 22; // whose references are remembered
 constexpr u32 no_thread = ~u32{0};
 
 } // namespace
@@ -98,7 +98,7 @@ std::vector<Address> SemaphoreHolders::references_of(Address object) {
 
 // What a method that waits refers to is that method's, whoever refers to the method.
 const std::vector<Address> &SemaphoreHolders::semaphores_in(Address object) {
-  if (by_object_.size() >= most_objects)
+  if (by_object_.size() >= most_semaphore_objects)
     by_object_.clear();
   auto [known, is_new] = by_object_.try_emplace(object);
   if (!is_new)
