@@ -3,6 +3,7 @@
 #include "analysis/compare.h"
 #include "analysis/record.h"
 #include "analysis/verbs.h"
+#include "snapshot/snapshot.h"
 #include "support/known_stacks.h"
 #include "support/opened.h"
 #include "support/random_heap.h"
