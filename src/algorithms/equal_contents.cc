@@ -15,6 +15,55 @@ namespace {
 constexpr u64 entries_per_bucket = 16384; // what is sorted at once fits a processor's cache
 constexpr unsigned most_bucket_bits = 8;
 
+// Of one bucket: which group each of its entries is of, as they come.
+class BucketGroups {
+public:
+  explicit BucketGroups(u64 entries) : slots_(std::bit_ceil(2 * entries + 1)) {}
+
+  u32 add(const ContentHash &hash) {
+    u64 slot = hash.low & (slots_.size() - 1);
+    for (; slots_[slot]; slot = (slot + 1) & (slots_.size() - 1))
+      if (EqualGroup &group = groups[slots_[slot] - 1]; group.hash == hash) {
+        ++group.count;
+        return slots_[slot] - 1;
+      }
+    groups.push_back({hash, 0, 1});
+    slots_[slot] = static_cast<u32>(groups.size());
+    return slots_[slot] - 1;
+  }
+
+  std::vector<EqualGroup> groups; // by when they came first
+
+private:
+  std::vector<u32> slots_; // index of a group + 1
+};
+
+// Tags as they came, group by group; those of one group mostly ascend, as each thread looks at places in their order.
+EqualGroups sorted_groups(std::vector<EqualGroup> groups, std::span<const u32> group_of, std::span<const u64> tags) {
+  std::vector<u32> order;
+  for (u32 i = 0; i < groups.size(); ++i)
+    if (groups[i].count > 1)
+      order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](u32 a, u32 b) { return groups[a].hash < groups[b].hash; });
+  EqualGroups out;
+  u64 first = 0;
+  for (u32 i : order) {
+    groups[i].first = first;
+    out.groups.push_back(groups[i]);
+    first += groups[i].count;
+  }
+  out.tags.resize(first);
+  for (u64 i = 0; i < tags.size(); ++i)
+    if (EqualGroup &group = groups[group_of[i]]; group.count > 1)
+      out.tags[group.first++] = tags[i];
+  for (const EqualGroup &group : out.groups) {
+    const auto begin = out.tags.begin() + static_cast<i64>(group.first), end = begin + static_cast<i64>(group.count);
+    for (auto sorted = std::is_sorted_until(begin, end); sorted != end; sorted = std::is_sorted_until(sorted, end))
+      std::inplace_merge(begin, sorted, std::is_sorted_until(sorted, end));
+  }
+  return out;
+}
+
 } // namespace
 
 ContentHash content_hash(std::span<const std::byte> content, u64 seed) {
@@ -34,29 +83,27 @@ EqualContents::EqualContents(u64 expected, unsigned threads) : writers_(std::max
 
 EqualGroups EqualContents::take_groups(unsigned threads, const Watch &watch) {
   std::vector<EqualGroups> found(buckets_);
-  std::vector<std::vector<Entry>> buffers(std::max(threads, 1u));
-  parallel_for(buckets_, threads, [&](u64 bucket, unsigned worker) {
+  parallel_for(buckets_, threads, [&](u64 bucket, unsigned) {
     watch.check();
-    std::vector<Entry> &entries = buffers[worker];
-    entries.clear();
+    u64 entries = 0;
+    for (const Writer &writer : writers_)
+      for (const Chunk &chunk : writer.buckets_[bucket])
+        entries += chunk.size();
+    BucketGroups groups(entries);
+    std::vector<u32> group_of;
+    std::vector<u64> tags;
+    group_of.reserve(entries);
+    tags.reserve(entries);
     for (Writer &writer : writers_) {
       for (const Chunk &chunk : writer.buckets_[bucket])
-        entries.insert(entries.end(), chunk.begin(), chunk.end());
+        for (const Entry &entry : chunk) {
+          group_of.push_back(groups.add(entry.hash));
+          tags.push_back(entry.tag);
+        }
       writer.buckets_[bucket] = {};
     }
-    std::sort(entries.begin(), entries.end());
-    EqualGroups &to = found[bucket];
-    for (u64 i = 0, end = 0; i < entries.size(); i = end) {
-      for (end = i + 1; end < entries.size() && entries[end].hash == entries[i].hash;)
-        ++end;
-      if (end - i < 2)
-        continue;
-      to.groups.push_back({entries[i].hash, to.tags.size(), end - i});
-      for (u64 k = i; k < end; ++k)
-        to.tags.push_back(entries[k].tag);
-    }
+    found[bucket] = sorted_groups(std::move(groups.groups), group_of, tags);
   });
-  buffers.clear();
   EqualGroups out;
   u64 groups = 0, tags = 0;
   for (const EqualGroups &part : found)

@@ -1,6 +1,7 @@
 #include "analysis/fragmentation.h"
 #include "analysis/inspect/holding_fields.h"
 #include "analysis/inspect/waste_scan.h"
+#include "base/parallel.h"
 
 #include <algorithm>
 #include <map>
@@ -34,6 +35,23 @@ bool is_static_box(WasteKind kind, const std::string &field) {
   return kind == WasteKind::boxes && (field.starts_with("static ") || field.starts_with("thread static "));
 }
 
+// Of each object its number in the index.
+std::vector<u32> numbers_in(const ObjectIndex &index, const std::vector<WastedObject> &objects, Snapshot &snapshot) {
+  constexpr u64 piece = 65536, ahead = 16;
+  std::vector<u32> out(objects.size());
+  parallel_for((objects.size() + piece - 1) / piece, snapshot.threads(), [&](u64 i, unsigned) {
+    snapshot.watch().check();
+    const u64 end = std::min<u64>((i + 1) * piece, objects.size());
+    for (u64 k = i * piece; k < end; ++k) {
+      if (k + ahead < end)
+        if (const u64 place = index.places().find(objects[k + ahead].address); place != HeapPlaces::nowhere)
+          index.prefetch(place);
+      out[k] = static_cast<u32>(index.find(objects[k].address));
+    }
+  });
+  return out;
+}
+
 // Rows of objects, each by what holds it.
 void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows) {
   WasteScan scan(snapshot, filter);
@@ -45,16 +63,18 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
     writer.add(object.address);
   writer.flush();
   const ObjectIndex wasted(std::move(bits));
+  const std::vector<WastedObject> &objects = scan.objects();
+  const std::vector<u32> numbers = numbers_in(wasted, objects, snapshot);
   LargeArray<u64> bytes(wasted.count());
-  for (const WastedObject &object : scan.objects())
-    bytes[static_cast<u32>(wasted.find(object.address))] = object.bytes;
+  for (u64 i = 0; i < objects.size(); ++i)
+    bytes[numbers[i]] = objects[i].bytes;
   HoldingFields holders(
       snapshot, wasted, [&](u32 number) { return bytes[number]; }, filter.among);
   std::unordered_map<WasteKey, WasteSum, WasteKeyHash> sums;
-  for (const WastedObject &object : scan.objects()) {
-    WasteSum &sum = sums[{object.kind, object.type, holders[static_cast<u32>(wasted.find(object.address))]}];
+  for (u64 i = 0; i < objects.size(); ++i) {
+    WasteSum &sum = sums[{objects[i].kind, objects[i].type, holders[numbers[i]]}];
     ++sum.count;
-    sum.bytes += object.bytes;
+    sum.bytes += objects[i].bytes;
   }
   for (const auto &[key, sum] : sums) {
     const std::string &field = holders.text(key.field);

@@ -32,11 +32,10 @@ public:
       return;
     object.type->references.for_each_slot(object.bytes, object.size, format_, [&](const std::byte *slot) {
       if (u64 target = load_pointer(slot, format_))
-        enter(target, [&] { return numbers_.of(object.id, static_cast<u64>(slot - object.bytes)); });
+        enter(target, object.id, static_cast<u64>(slot - object.bytes));
     });
     if (object.type->has_hidden)
-      reader_.for_each_hidden(object,
-                              [&](Address target) { enter(target, [&] { return numbers_.hidden(object.id); }); });
+      reader_.for_each_hidden(object, [&](Address target) { enter(target, object.id, no_slot); });
   }
   void drain() {
     while (begin_ != end_)
@@ -48,24 +47,28 @@ public:
   }
 
 private:
+  static constexpr u64 no_slot = ~u64{0};
+
+  // What field that is, is worked out for those few that lead to what is asked about.
   struct Waiting {
-    u64 place;
-    u32 field;
+    u64 place, offset;
+    TypeId type;
   };
 
-  template <class Number> [[gnu::always_inline]] void enter(Address target, Number number) {
+  [[gnu::always_inline]] void enter(Address target, TypeId type, u64 offset) {
     const u64 place = asked_.places().find(target);
     if (place == HeapPlaces::nowhere)
       return;
     __builtin_prefetch(&words_[place / 64]);
     if (end_ - begin_ == waiting_.size())
       take_oldest();
-    waiting_[end_++ % waiting_.size()] = {place, number() + 1};
+    waiting_[end_++ % waiting_.size()] = {place, offset, type};
   }
   [[gnu::always_inline]] void take_oldest() {
-    const Waiting &reference = waiting_[begin_++ % waiting_.size()];
-    if (words_[reference.place / 64] >> (reference.place % 64) & 1)
-      add(static_cast<u32>(asked_.at_place(reference.place)), reference.field);
+    const Waiting &one = waiting_[begin_++ % waiting_.size()];
+    if (words_[one.place / 64] >> (one.place % 64) & 1)
+      add(static_cast<u32>(asked_.at_place(one.place)),
+          1 + (one.offset == no_slot ? numbers_.hidden(one.type) : numbers_.of(one.type, one.offset)));
   }
   void add(u32 object, u32 field) {
     std::atomic_ref<u32> first(fields_[object]);

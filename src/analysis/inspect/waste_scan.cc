@@ -155,14 +155,9 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
       }
     }
   add_copies(contents.take_groups(threads, snapshot.watch()), snapshot);
-  std::vector<Address> copies;
-  for (const WastedObject &object : objects_)
-    if (object.kind == WasteKind::duplicate_arrays)
-      copies.push_back(object.address);
-  std::sort(copies.begin(), copies.end());
   for (const auto &worker : workers)
     for (const WastedObject &object : worker->others)
-      if (!claimed_.test(object.address) && !std::binary_search(copies.begin(), copies.end(), object.address))
+      if (object.kind == WasteKind::boxes || !claimed_.test(object.address))
         add(object);
 }
 
@@ -253,9 +248,12 @@ void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot) {
                            : role == Role::plain_array ? WasteKind::duplicate_arrays
                                                        : WasteKind::duplicate_objects;
     const u64 stay = sort_out_copies(tags, heap_, places);
-    for (u64 tag : tags.subspan(stay))
+    for (u64 tag : tags.subspan(stay)) {
+      if (kind == WasteKind::duplicate_arrays) // its zeros are not counted beside
+        test_and_add(claimed_, places.address(CopyTag::place(tag)));
       add({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
            opened.id, kind});
+    }
   }
 }
 
