@@ -41,8 +41,8 @@ void CrossEdges::Writer::add(u32 target, u32 source) {
   chunk->target[chunk->used++] = static_cast<u16>(target);
 }
 
-void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, DepthFirst &search,
-                          Writer &writer) {
+void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links,
+                          DepthFirst &search, Writer &writer) {
   std::array<u32, block> numbers;
   u64 leaves = 0;
   for (u64 at = 0; at < targets.size(); at += block) {
@@ -52,6 +52,8 @@ void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank ra
     for (u64 i = 0; i < count; ++i) {
       numbers[i] = search.number[static_cast<u32>(targets[at + i])];
       leaves += numbers[i] == 0; // what a vertex refers to has a number or was left out
+      if (links && links->test(targets[at + i])) [[unlikely]]
+        numbers[i] = source; // does not count, as what refers to itself
     }
     // A rank does not compete with those before it; what leads to a later one leads to a hub.
     for (u64 i = 0; i < count; ++i) {
@@ -90,9 +92,11 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
         __builtin_prefetch(edges.targets.data() + edges.first[search.object[v + ahead]]);
       u32 object = search.object[v];
       if (object < objects)
-        sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), rank, search, writers_[worker]);
+        sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), rank,
+                 owners.links && owners.links->test(u64{object}) ? owners.links : nullptr, search, writers_[worker]);
       else if (object < objects + owners.count)
-        sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), rank, search, writers_[worker]);
+        sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), rank, nullptr, search,
+                 writers_[worker]);
     }
   });
 }

@@ -50,7 +50,9 @@ private:
   struct Rank {
     u32 begin, end; // vertices
   };
-  void sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, DepthFirst &search, Writer &writer);
+  // `links`: null unless the source is one.
+  void sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links, DepthFirst &search,
+                Writer &writer);
 
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;

@@ -58,7 +58,8 @@ u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned thread
 
 class Search {
 public:
-  Search(const Edges &edges, DepthFirst &out, const Watch &watch) : edges_(edges), out_(out), watch_(watch) {
+  Search(const Edges &edges, const ObjectBits *links, DepthFirst &out, const Watch &watch)
+      : edges_(edges), links_(links), out_(out), watch_(watch) {
     LargeArray<u64> &words = met_.words();
     words = LargeArray<u64>(out.left_out.words().size());
     std::copy(out.left_out.words().begin(), out.left_out.words().end(), words.begin());
@@ -99,7 +100,7 @@ private:
       found_ = *at_++;
       if (at_ + ahead < end_)
         __builtin_prefetch(&edges_.first[static_cast<u32>(at_[ahead])]);
-      if (!met_.test(found_))
+      if (!met_.test(found_) && !(is_link_ && links_->test(found_)))
         return true;
     }
     return false;
@@ -108,6 +109,7 @@ private:
     met_.set(object);
     u32 v = add(static_cast<u32>(object), parent);
     out_.number[static_cast<u32>(object)] = v;
+    is_link_ = links_ && links_->test(object);
     std::span<const ObjectId> targets = edges_.of(object);
     at_ = targets.data();
     end_ = at_ + targets.size();
@@ -129,6 +131,7 @@ private:
     u32 parent = out_.vertex[v].ancestor;
     out_.vertex[v] = {parent, 0, parent, 0};
     const Vertex &up = out_.vertex[parent];
+    is_link_ = links_ && out_.object[parent] < edges_.objects() && links_->test(u64{out_.object[parent]});
     u64 cursor = up.label | u64{up.semi} << 32;
     at_ = edges_.targets.data() + cursor;
     end_ = up.bucket == many ? edges_.targets.data() + edges_.first[out_.object[parent] + 1] : at_ + up.bucket;
@@ -138,11 +141,13 @@ private:
   static constexpr u32 many = ~u32{0};
   static constexpr i64 ahead = 8;
   const Edges &edges_;
+  const ObjectBits *const links_;
   DepthFirst &out_;
   const Watch &watch_;
   ObjectBits met_;
   std::unordered_map<u32, bool> held_;            // was it left out anyway?
   const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
+  bool is_link_ = false;                          // the current vertex
   ObjectId found_ = no_object;
   u64 steps_ = 0;
 };
@@ -183,7 +188,7 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   number = LargeArray<u32>(objects);
   object = LargeArray<u32>(most - leaves);
   vertex = LargeArray<Vertex>(most - leaves);
-  Search search(edges, *this, watch);
+  Search search(edges, owners.links, *this, watch);
   search.add(static_cast<u32>(most - 1), 0);
   for (const OwnedRoot &hub : owners.hubs)
     if (static_cast<u32>(hub.owner) < owners.count && static_cast<u32>(hub.object) < objects)

@@ -3,7 +3,7 @@
 // conservative ones, which never compete: they own only what no precise one reaches. Ranks do the same in more than two
 // steps. A view; any number of threads may read.
 #pragma once
-#include "algorithms/object_id.h"
+#include "algorithms/object_bits.h"
 
 #include <span>
 
@@ -27,6 +27,9 @@ struct Owners {
   // For the dominator tree. Objects that are owners themselves, each with an owner, in a rank of its own, whose root it
   // is: references to it from other ranks pass no ownership on.
   std::span<const OwnedRoot> hubs = {};
+  // For the dominator tree. Objects that are linked to each other without one owning the other (the runtime's timers):
+  // references from one of them to another do not count. Each must be a root of some owner. Null: none.
+  const ObjectBits *links = nullptr;
 };
 
 } // namespace dnheap

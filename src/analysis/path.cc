@@ -7,14 +7,18 @@
 #include "analysis/named_types.h"
 #include "analysis/object_view.h"
 #include "analysis/path_steps.h"
+#include "analysis/ranked_owners.h"
 #include "analysis/signature.h"
 #include "analysis/subject.h"
+#include "analysis/suspects.h"
 #include "analysis/type_paths.h"
 #include "analysis/verbs.h"
+#include "base/not_found.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace dnheap {
 
@@ -30,13 +34,15 @@ constexpr u64 most_explained = 20; // of a type's paths: names in them
 
 std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all) {
   const Edges edges = snapshot.graph().edges();
-  const Owners owners = snapshot.owned_roots();
   if (all) {
     Referrers referrers(edges, snapshot.threads(), snapshot.watch());
-    return paths_from_owners(referrers.edges(), owners, object, most_paths, snapshot.threads(), snapshot.watch());
+    return paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
+                             snapshot.watch());
   }
   ShortestPaths search(edges, snapshot.threads(), snapshot.watch());
-  search.grow(owners, object);
+  for (const std::vector<OwnedRoot> &roots : roots_by_rank(snapshot))
+    if (!search.met(object))
+      search.grow(roots, object);
   if (!search.met(object))
     return {};
   std::vector<ObjectId> objects = search.path(object);
@@ -193,6 +199,22 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
   return answer;
 }
 
+// "@3": the suspect of that number in the report. Nullopt: it is no such word.
+std::optional<u64> suspect_number(const std::string &subject) {
+  if (subject.size() < 2 || subject[0] != '@' || subject.find_first_not_of("0123456789", 1) != subject.npos ||
+      subject.size() > 10)
+    return std::nullopt;
+  return std::stoull(subject.substr(1));
+}
+
+Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 number) {
+  const Suspects suspects = find_suspects(snapshot);
+  if (number == 0 || number > suspects.list.size())
+    throw NotFound(fmt::format("the report has {} suspects: there is no {}; dnheap report {} --top 0 lists them",
+                               suspects.list.size(), question.subject, shell_word(question.target)));
+  return suspects.list[number - 1].example;
+}
+
 } // namespace
 
 Plan plan_path(const Question &question) {
@@ -200,17 +222,22 @@ Plan plan_path(const Question &question) {
     throw UsageError("which object, or which type? an address or a name is wanted behind the target");
   Plan plan;
   plan.then(Pass::graph | Pass::owned_roots);
+  if (suspect_number(question.subject))
+    foresee_suspects(plan);
   if (question.all)
     plan.then("referrers");
   plan.then("breadth-first search").perhaps(Pass::live);
-  const bool is_address = written_address(question.subject).has_value(); // perhaps of a MethodTable, or it is a name
+  // Perhaps of a MethodTable, or it is a name.
+  const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
   for (const char *of_types : {"folding of paths", "reachable objects", "reachable without a set"})
     is_address ? plan.perhaps(of_types) : plan.then(of_types);
   return plan;
 }
 
 report::Answer answer_path(Snapshot &snapshot, const Question &question) {
-  const std::optional<Address> address = find_address(snapshot, question.subject);
+  const std::optional<u64> suspect = suspect_number(question.subject);
+  const std::optional<Address> address =
+      suspect ? address_of_suspect(snapshot, question, *suspect) : find_address(snapshot, question.subject);
   const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
   if (of_type && question.all)
     throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");

@@ -17,6 +17,18 @@ namespace {
 using enum AnswerPart;
 
 constexpr Verb all_verbs[] = {
+    {.name = "report",
+     .question = "what is going on?",
+     .details =
+         "One screen: a verdict, where all of the process's memory is, and who holds most of what is alive, each with "
+         "the field to look at and the command to run next (dnheap path TARGET @1 is the way to the first one). What "
+         "the program's own static fields hold is theirs, even where the runtime's timers or a method's local variable "
+         "hold it, too. No values of strings or fields are in it: it is safe to attach.",
+     .tables = {"account", "suspects"},
+     .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids,
+     .plan = plan_report,
+     .answer = answer_report,
+     .reads_objects_only = true},
     {.name = "stat",
      .question = "which types fill the heap?",
      .details = "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and "
@@ -78,12 +90,14 @@ constexpr Verb all_verbs[] = {
      .answer = answer_show},
     {.name = "path",
      .question = "why is it alive?",
-     .details = "Of an object: the shortest way from something that keeps it alive, each step by its field; --all "
-                "shows the nearest way from each root that reaches it. Of a type: the ways of all its instances, those "
-                "that are alike as one, with what would be freed if all of them went; the type's full name, or a "
-                "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
-                "word on a stack may be chance.",
-     .subject = {"ADDR|TYPE", "which object or type?"},
+     .details =
+         "Of an object, or of a suspect of the report (@1): the shortest way from something that keeps it alive, "
+         "each step by its field; --all "
+         "shows the nearest way from each root that reaches it. Of a type: the ways of all its instances, those "
+         "that are alike as one, with what would be freed if all of them went; the type's full name, or a "
+         "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
+         "word on a stack may be chance.",
+     .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
      .takes = {Takes::all},
      .sort_columns = {"bytes", "instances"},
      .tables = {"paths"},

@@ -8,6 +8,7 @@ namespace dnheap {
 // Of `gc`, whose own table says what is missing.
 inline constexpr AnswerParts gc_answer_parts = {AnswerPart::gc, AnswerPart::contexts, AnswerPart::thread_ids};
 
+report::Answer answer_report(Snapshot &snapshot, const Question &question);
 report::Answer answer_stat(Snapshot &snapshot, const Question &question);
 report::Answer answer_account(Snapshot &snapshot, const Question &question);
 report::Answer answer_show(Snapshot &snapshot, const Question &question);
@@ -32,6 +33,7 @@ report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
 report::Answer answer_check(std::span<const Record> records, const Question &question);
 report::Answer answer_diff(std::span<const Record> records, const Question &question);
+Plan plan_report(const Question &question);
 Plan plan_account(const Question &question);
 Plan plan_check(const Question &question);
 Plan plan_stat(const Question &question);

@@ -134,11 +134,13 @@ TEST(DominatorTree, AsDefinedOnRandomGraphs) {
   for_all(6000, graphs(25, 90), [](const GraphCase &c) { expect_as_defined(tree_of(c.graph), c.graph); });
 }
 
-// Ranks and hubs, from the definition: rank by rank, on what those before did not reach.
-void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector<OwnedRoot> &hubs) {
+// Ranks, hubs and links, from the definition: rank by rank, on what those before did not reach.
+void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector<OwnedRoot> &hubs,
+                   const ObjectBits &links) {
   Owners owners = graph.owners();
   owners.ranks = ranks;
   owners.hubs = hubs;
+  owners.links = &links;
   const DominatorTree tree(graph.edges(), graph.sizes(), owners, 1, {});
   expect_sound(tree, graph);
   ranks.push_back(graph.owner_count);
@@ -166,7 +168,8 @@ void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector
         work.pop_back();
         if (v < objects)
           for (ObjectId target : graph.edges().of(ObjectId{v}))
-            meet(static_cast<u32>(target));
+            if (!links.test(ObjectId{v}) || !links.test(target))
+              meet(static_cast<u32>(target));
         for (const std::span<const OwnedRoot> &roots : {std::span<const OwnedRoot>(graph.roots), std::span(hubs)})
           for (const auto &root : roots)
             if (static_cast<u32>(root.owner) + objects == v)
@@ -195,7 +198,7 @@ void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector
     ASSERT_EQ(tree.place(ObjectId{w}).has_value(), taken[w]) << w;
 }
 
-TEST(DominatorTree, RanksAndHubsAsDefinedOnRandomGraphs) {
+TEST(DominatorTree, RanksHubsAndLinksAsDefinedOnRandomGraphs) {
   for_all(3000, graphs(20, 60), [](const GraphCase &c) {
     std::mt19937_64 random(c.seed);
     Graph graph = c.graph;
@@ -218,7 +221,13 @@ TEST(DominatorTree, RanksAndHubsAsDefinedOnRandomGraphs) {
     }
     if (ranks.empty())
       ranks.push_back(graph.precise_owners);
-    expect_ranked(graph, ranks, hubs);
+    ObjectBits links(graph.objects());
+    for (u32 i = 0; i < graph.objects(); ++i)
+      if (random() % 4 == 0) {
+        links.set(ObjectId{i});
+        graph.roots.push_back({ObjectId{i}, OwnerId(static_cast<u32>(random() % graph.owner_count))});
+      }
+    expect_ranked(graph, ranks, hubs, links);
   });
 }
 

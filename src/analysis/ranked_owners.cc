@@ -1,0 +1,165 @@
+#include "analysis/ranked_owners.h"
+
+#include "objects/live.h"
+#include "objects/object_graph.h"
+#include "objects/object_index.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_of_a_hub = 1024; // objects: what there is more of is no hub
+
+OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name) {
+  switch (owner.kind) {
+  case RootKind::static_field:
+  case RootKind::thread_static: return is_of_framework(name) ? OwnerRank::framework : OwnerRank::own;
+  case RootKind::stack: return is_of_framework(name) ? OwnerRank::framework : OwnerRank::own_frames;
+  case RootKind::finalizer: return OwnerRank::framework;
+  case RootKind::handle:
+  case RootKind::com: return OwnerRank::plumbing;
+  case RootKind::stack_conservative: return OwnerRank::chance;
+  }
+  return OwnerRank::chance;
+}
+
+// By the number of the owner in Snapshot::owners().
+std::vector<OwnerRank> ranks_of(Snapshot &snapshot) {
+  const RootOwners &base = snapshot.owners();
+  const RootSet &roots = snapshot.roots();
+  std::vector<OwnerRank> out(base.owners.size(), OwnerRank::chance);
+  for (u64 i = 0; i < roots.roots.size(); ++i)
+    out[base.owner_of[i]] = rank_of(base.owners[base.owner_of[i]], roots.name(roots.roots[i]));
+  return out;
+}
+
+// Live ones, by their types' names.
+std::map<std::string_view, std::vector<ObjectId>> objects_by_type(Snapshot &snapshot,
+                                                                  const std::set<std::string_view> &names) {
+  const ObjectGraph &graph = snapshot.graph();
+  const HeapTypes &types = snapshot.references().types();
+  std::vector<std::vector<ObjectId> *> wanted(types.size());
+  std::map<std::string_view, std::vector<ObjectId>> out;
+  for (u32 i = 0; i < types.size(); ++i)
+    if (auto name = names.find(snapshot.runtime().types().name(types[TypeId{i}].method_table)); name != names.end())
+      wanted[i] = &out[*name];
+  if (out.empty())
+    return out;
+  const HeapBits &live = snapshot.live().objects;
+  for (u64 i = 0; i < graph.objects(); ++i)
+    if (const u32 type = static_cast<u32>(graph.types()[i]); type < wanted.size() && wanted[type])
+      if (const ObjectId object = ObjectId(static_cast<u32>(i)); live.test(snapshot.index().address(object)))
+        wanted[type]->push_back(object);
+  return out;
+}
+
+} // namespace
+
+// Objects of one type that own together. `linked`: a type whose objects they list, and which refer to each other
+// without owning each other: whoever holds one timer reaches all timers.
+// Sources: dotnet/runtime src/libraries/Microsoft.Extensions.DependencyInjection/src/ServiceProvider.cs,
+// System.Private.CoreLib/src/System/Threading/{Timer,ThreadPoolWorkQueue}.cs,
+// System.Net.Sockets/src/System/Net/Sockets/SocketAsyncEngine.Unix.cs.
+struct RankedOwners::Hub {
+  OwnerRank rank;
+  const char *type, *linked, *name;
+};
+
+bool is_of_framework(std::string_view name) {
+  // A static field's name may be followed by what is no part of it; what has no namespace is the program's.
+  for (std::string_view space : {"System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "MS.", "Windows."})
+    if (name.starts_with(space))
+      return true;
+  return false;
+}
+
+std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot) {
+  const std::vector<OwnerRank> rank = ranks_of(snapshot);
+  std::vector<std::vector<OwnedRoot>> out(static_cast<u64>(OwnerRank::chance) + 1);
+  for (const OwnedRoot &root : snapshot.owned_roots().roots)
+    out[static_cast<u64>(rank[static_cast<u32>(root.owner)])].push_back(root);
+  return out;
+}
+
+RankedOwners::RankedOwners(Snapshot &snapshot) {
+  static constexpr Hub known_hubs[] = {
+      {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr,
+       "the container of services"},
+      {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers"},
+      {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data"},
+      {OwnerRank::plumbing, "System.Threading.ThreadPoolWorkQueue", nullptr, "the thread pool's queue"},
+  };
+  std::set<std::string_view> names;
+  for (const Hub &hub : known_hubs) {
+    names.insert(hub.type);
+    if (hub.linked)
+      names.insert(hub.linked);
+  }
+  std::map<std::string_view, std::vector<ObjectId>> found = objects_by_type(snapshot, names);
+  const RootOwners &base = snapshot.owners();
+  const RootSet &roots = snapshot.roots();
+  const u32 count = static_cast<u32>(base.owners.size());
+  const std::vector<OwnerRank> rank = ranks_of(snapshot);
+  std::vector<u32> order(count);
+  for (u32 i = 0; i < count; ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return rank[a] < rank[b]; });
+
+  std::vector<u32> place(count);
+  auto at = order.begin();
+  for (u8 r = 0; r <= static_cast<u8>(OwnerRank::chance); ++r) {
+    for (const Hub &hub : known_hubs)
+      if (hub.rank == static_cast<OwnerRank>(r))
+        add_hub(hub, found[hub.type], found[hub.linked ? hub.linked : ""], snapshot.graph().objects());
+    if (at != order.end() && rank[*at] == static_cast<OwnerRank>(r) && !list_.empty())
+      ranks_.push_back(size());
+    for (; at != order.end() && rank[*at] == static_cast<OwnerRank>(r); ++at) {
+      const RootOwners::Owner &owner = base.owners[*at];
+      place[*at] = size();
+      list_.push_back({rank[*at], false, owner.kind, owner.name, owner.source});
+    }
+  }
+  if (ranks_.empty())
+    ranks_.push_back(size());
+  for (u64 i = 0; i < roots.roots.size(); ++i)
+    if (ObjectId object = snapshot.index().find(roots.roots[i].object); object != no_object)
+      roots_.push_back({object, OwnerId{place[base.owner_of[i]]}});
+}
+
+void RankedOwners::add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked,
+                           u64 objects) {
+  if (hubs.empty() || hubs.size() > most_of_a_hub)
+    return;
+  if (!list_.empty())
+    ranks_.push_back(size());
+  const OwnerId id{size()};
+  list_.push_back({hub.rank, true, RootKind::static_field, hub.name, hub.name});
+  for (ObjectId object : hubs)
+    hubs_.push_back({object, id});
+  if (!linked.empty() && !has_links_) {
+    links_ = ObjectBits(objects);
+    has_links_ = true;
+  }
+  for (ObjectId object : linked) {
+    links_.set(object);
+    roots_.push_back({object, id});
+  }
+}
+
+Owners RankedOwners::view() const {
+  Owners out;
+  out.count = size();
+  out.precise = static_cast<u32>(
+      std::count_if(list_.begin(), list_.end(), [](const Owner &owner) { return owner.rank != OwnerRank::chance; }));
+  out.roots = roots_;
+  out.ranks = ranks_;
+  out.hubs = hubs_;
+  out.links = has_links_ ? &links_ : nullptr;
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,61 @@
+// RankedOwners: the owners of the heap in the order in which they own. What a program's own static field holds is that
+// field's, even where the runtime's timers or a method's local variable hold it, too: a rank owns only what those
+// before it do not reach. Between the ranks stand hubs: objects that half the program reaches and that own by
+// themselves, the container of services and the runtime's queues of timers, sockets and work. Whose a type is, is
+// told from its namespace. Costs a walk of the heap where there are hubs, and looks at all roots. One thread.
+#pragma once
+#include "algorithms/owners.h"
+#include "objects/roots.h"
+#include "snapshot/snapshot.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dnheap {
+
+// In their order.
+enum class OwnerRank : u8 {
+  own,        // static fields of the program's types
+  own_frames, // its methods on stacks
+  services,   // the container of services
+  framework,  // the framework's static fields and methods, objects whose finalizer is due
+  plumbing,   // the runtime's queues, handles
+  chance,     // words on stacks
+};
+
+// Is it declared by .NET itself: "System.Threading.TimerQueue", "Microsoft.Extensions.…"?
+bool is_of_framework(std::string_view name);
+
+// The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
+std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot);
+
+class RankedOwners {
+public:
+  struct Owner {
+    OwnerRank rank = OwnerRank::own;
+    bool is_hub = false;
+    RootKind kind = RootKind::handle; // of owners that are no hub
+    std::string name, source;         // as in RootOwners
+  };
+
+  explicit RankedOwners(Snapshot &snapshot);
+  RankedOwners(const RankedOwners &) = delete;
+
+  const Owner &operator[](OwnerId id) const { return list_[static_cast<u32>(id)]; }
+  u32 size() const { return static_cast<u32>(list_.size()); }
+  // For DominatorTree. Valid as long as this.
+  Owners view() const;
+
+private:
+  struct Hub;
+  void add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked, u64 objects);
+
+  std::vector<Owner> list_;
+  std::vector<OwnedRoot> roots_, hubs_;
+  std::vector<u32> ranks_;
+  ObjectBits links_;
+  bool has_links_ = false;
+};
+
+} // namespace dnheap

@@ -1,0 +1,421 @@
+#include "analysis/suspects.h"
+
+#include "algorithms/dominator_tree.h"
+#include "algorithms/shortest_paths.h"
+#include "analysis/object_view.h"
+#include "analysis/ranked_owners.h"
+#include "analysis/signature.h"
+#include "base/text.h"
+#include "objects/object_graph.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_suspects = 32, most_steps_told = 64;
+constexpr u64 long_chain = 64;     // objects of one type one behind the other
+constexpr u64 most_periods = 3;    // types that alternate in a chain
+constexpr double main_share = 0.6; // one child with that much of its parent is where to go on
+
+// What a collection is made of inside: a developer knows the collection, not these.
+bool is_inside_of_collection(std::string_view type) {
+  if (type.ends_with("[]"))
+    return true;
+  for (std::string_view space : {"System.Collections.", "System.Threading.Tasks.", "System.Threading.Timer",
+                                 "System.Runtime.CompilerServices.ConditionalWeakTable"})
+    if (type.starts_with(space)) {
+      for (std::string_view part : {"+Node", "+Tables", "+VolatileNode", "+Entry", "LinkedListNode<", "+Container",
+                                    "+Segment", "ConcurrentQueueSegment<", "+Slot", "TimerHolder", "TimerQueueTimer"})
+        if (type.find(part) != type.npos)
+          return true;
+    }
+  return false;
+}
+
+constexpr const char *and_others = " and others";
+
+// "Shop.Cache._items" of "static Shop.Cache._items".
+std::string_view bare_name(std::string_view source) {
+  const u64 space = source.find(' ');
+  return space == source.npos ? source : source.substr(space + 1);
+}
+
+struct Group {
+  u64 count = 0, bytes = 0;
+  TreePlace first{};
+};
+
+struct Fan { // the children of a place
+  TreePlace largest{};
+  u64 largest_bytes = 0, count = 0;
+};
+
+class Finder {
+public:
+  Finder(Snapshot &snapshot, double least_share)
+      : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot),
+        tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot) {
+    const Retained live = tree_.reached(), dead = tree_.unreachable();
+    out_ = {{}, live.objects, live.bytes, dead.objects, dead.bytes, 0};
+    least_ = std::max<u64>(static_cast<u64>(static_cast<double>(live.bytes) * least_share), 1);
+  }
+
+  Suspects run() {
+    std::map<u32, Group> shared; // what no single owner holds, by type
+    for (u32 at = 1; at < tree_.size(); at = static_cast<u32>(tree_.end(TreePlace{at}))) {
+      const TreePlace place{at};
+      if (tree_.owner(place)) {
+        if (tree_.retained(place).bytes >= least_)
+          work_.push_back({place, {place}});
+      } else if (tree_.retained(place).bytes >= least_) {
+        work_.push_back({place, {place}});
+      } else {
+        add_to(shared, place);
+      }
+    }
+    while (!work_.empty()) {
+      snapshot_.watch().check();
+      Start start = std::move(work_.back());
+      work_.pop_back();
+      follow(std::move(start));
+    }
+    std::vector<std::pair<TypeId, Group>> many;
+    for (const auto &[type, group] : shared)
+      if (group.bytes >= least_)
+        many.emplace_back(TypeId{type}, group);
+    add_shared(many);
+    std::stable_sort(out_.list.begin(), out_.list.end(), [](const Suspect &a, const Suspect &b) {
+      return a.retained != b.retained ? a.retained > b.retained : a.example < b.example;
+    });
+    if (out_.list.size() > most_suspects)
+      out_.list.resize(most_suspects);
+    for (const Suspect &suspect : out_.list)
+      out_.suspects_bytes += suspect.retained;
+    return std::move(out_);
+  }
+
+private:
+  struct Start {
+    TreePlace at;
+    std::vector<TreePlace> way; // from the owner, or the object that several hold, to `at`
+  };
+
+  u64 bytes(TreePlace at) const { return tree_.retained(at).bytes; }
+  u32 type_at(TreePlace at) const {
+    std::optional<ObjectId> object = tree_.object(at);
+    return object ? static_cast<u32>(graph_.type(*object)) : ~u32{0};
+  }
+  std::string type_name(u32 type) {
+    return snapshot_.runtime().types().name(snapshot_.references().types()[TypeId{type}].method_table);
+  }
+  void add_to(std::map<u32, Group> &groups, TreePlace at) const {
+    Group &group = groups[type_at(at)];
+    const u64 more = bytes(at);
+    if (!group.count++ || more > bytes(group.first))
+      group.first = at;
+    group.bytes += more;
+  }
+  template <class Visit> void for_children(TreePlace parent, Visit visit) const {
+    for (u32 at = static_cast<u32>(parent) + 1; at < static_cast<u32>(tree_.end(parent));
+         at = static_cast<u32>(tree_.end(TreePlace{at})))
+      visit(TreePlace{at});
+  }
+  Fan fan_of(TreePlace at) const {
+    Fan out;
+    for_children(at, [&](TreePlace child) {
+      ++out.count;
+      if (const u64 b = bytes(child); b > out.largest_bytes)
+        out.largest = child, out.largest_bytes = b;
+    });
+    return out;
+  }
+
+  // Down to where the bytes spread out; each large part there is followed by itself.
+  void follow(Start start) {
+    TreePlace at = start.at;
+    std::vector<TreePlace> &way = start.way;
+    std::vector<u32> types; // on the way, for chains
+    for (;;) {
+      types.push_back(type_at(at));
+      if (std::optional<u64> first = chain_begin(types)) {
+        add_chain(way, *first + (way.size() - types.size()), types.back());
+        return;
+      }
+      const Fan fan = fan_of(at);
+      if (fan.largest_bytes < least_ ||
+          static_cast<double>(fan.largest_bytes) < main_share * static_cast<double>(bytes(at)))
+        break;
+      at = fan.largest;
+      way.push_back(at);
+      snapshot_.watch().check();
+    }
+    // Few large parts beside each other: a field of a service each, say. Those of a collection are told together.
+    std::vector<TreePlace> parts;
+    u64 rest = bytes(at);
+    if (!tree_.object(at) || !is_inside_of_collection(view_.type_name(*tree_.object(at))))
+      for_children(at, [&](TreePlace child) {
+        if (bytes(child) >= least_ && parts.size() <= most_suspects)
+          parts.push_back(child);
+      });
+    if (parts.size() <= most_suspects)
+      for (TreePlace part : parts) {
+        rest -= bytes(part);
+        Start next{part, way};
+        next.way.push_back(part);
+        work_.push_back(std::move(next));
+      }
+    else
+      parts.clear();
+    if (rest >= least_)
+      add_spread(way, parts, rest);
+  }
+
+  // The index from which the types repeat to the end, long enough; nullopt: they do not. Looked for now and then only.
+  static std::optional<u64> chain_begin(const std::vector<u32> &types) {
+    const u64 n = types.size();
+    for (u64 period = 1; n % long_chain == 0 && period <= most_periods; ++period) {
+      u64 i = n - 1;
+      while (i >= period && types[i] == types[i - period])
+        --i;
+      if (const u64 first = i + 1 - std::min(i + 1, period); n - first >= long_chain - period)
+        return first;
+    }
+    return std::nullopt;
+  }
+
+  // `first`: index of the chain's first object in the way.
+  void add_chain(std::vector<TreePlace> way, u64 first, u32 type) {
+    const TreePlace head = way[first];
+    // The type that most objects of the chain are of counts; all of them lie on the line of largest children.
+    std::map<u32, u64> counts;
+    for (TreePlace at = head;;) {
+      ++counts[type_at(at)];
+      const Fan fan = fan_of(at);
+      if (fan.count == 0)
+        break;
+      at = fan.largest;
+      if (counts.size() > 64)
+        break;
+      snapshot_.watch().check();
+    }
+    for (const auto &[other, count] : counts)
+      if (count > counts[type])
+        type = other;
+    way.resize(first + 1);
+    Suspect &s = begin(Suspect::Kind::chain, way, bytes(head), tree_.retained(head).objects);
+    s.element = type_name(type);
+    s.elements = counts[type];
+  }
+
+  // What lies below the end of the way, but for the parts that are suspects themselves.
+  void add_spread(const std::vector<TreePlace> &way, const std::vector<TreePlace> &parts, u64 rest) {
+    const TreePlace at = way.back();
+    std::map<u32, Group> groups;
+    u64 objects = tree_.retained(at).objects;
+    for (TreePlace part : parts)
+      objects -= tree_.retained(part).objects;
+    for_children(at, [&](TreePlace child) {
+      if (!std::binary_search(parts.begin(), parts.end(), child))
+        add_to(groups, child);
+    });
+    auto largest = std::max_element(groups.begin(), groups.end(),
+                                    [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
+    const bool is_object = largest == groups.end() || largest->second.bytes * 2 < rest;
+    if (tree_.owner(at)) { // an owner that holds many in several places
+      for (const auto &[type, group] : groups)
+        if (group.bytes >= least_) {
+          const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
+          add_group(owner.name, TypeId{type}, group, owner.source, is_own(owner), owner.rank == OwnerRank::chance);
+        }
+      return;
+    }
+    Suspect &s = begin(is_object ? Suspect::Kind::object : Suspect::Kind::collection, way, rest, objects);
+    if (is_object)
+      return;
+    s.elements = largest->second.count;
+    s.element = element_of(largest->first, at, largest->second);
+  }
+
+  // What the nodes of a collection hold, if they are its inside.
+  std::string element_of(u32 type, TreePlace parent, const Group &group) {
+    const std::string name = type_name(type);
+    if (!is_inside_of_collection(name) || name.ends_with("[]"))
+      return name;
+    constexpr u64 most = 4096;
+    std::map<u32, u64> within;
+    u64 seen = 0;
+    for_children(parent, [&](TreePlace node) {
+      if (type_at(node) == type && seen++ < most)
+        for_children(node, [&](TreePlace child) {
+          if (type_at(child) != type)
+            within[type_at(child)] += bytes(child);
+        });
+    });
+    auto best = std::max_element(within.begin(), within.end(),
+                                 [](const auto &a, const auto &b) { return a.second < b.second; });
+    return best == within.end() || best->second * 4 < group.bytes * std::min(seen, most) / std::max<u64>(seen, 1)
+               ? name
+               : type_name(best->first);
+  }
+
+  static bool is_own(const RankedOwners::Owner &owner) { return owner.rank <= OwnerRank::services; }
+
+  // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
+  // there. One search for all of them.
+  void add_shared(const std::vector<std::pair<TypeId, Group>> &groups) {
+    if (groups.empty())
+      return;
+    ShortestPaths search(graph_.edges(), snapshot_.threads(), snapshot_.watch());
+    for (const std::vector<OwnedRoot> &roots : roots_by_rank(snapshot_))
+      search.grow(roots);
+    for (const auto &[type, group] : groups) {
+      const std::vector<ObjectId> way = search.path(*tree_.object(group.first));
+      if (way.empty())
+        continue;
+      const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(*search.owner(way.front()))];
+      add_group(owner.name + and_others, type, group, owner.source,
+                owner.kind != RootKind::handle && !owner.conservative && !is_of_framework(bare_name(owner.source)),
+                owner.conservative);
+    }
+  }
+
+  void add_group(const std::string &owner, TypeId type, const Group &group, const std::string &source, bool own,
+                 bool by_chance) {
+    Suspect s;
+    s.kind = group.count > 1 ? Suspect::Kind::many : Suspect::Kind::object;
+    s.owner = owner;
+    s.element = type_name(static_cast<u32>(type));
+    s.elements = group.count;
+    s.retained = group.bytes;
+    s.is_own = own;
+    s.by_chance = by_chance;
+    s.example = view_.address(*tree_.object(group.first));
+    s.objects = group.count;
+    s.signature = signature(source.empty() ? "(shared)" : source, std::vector<std::string>{s.element});
+    out_.list.push_back(std::move(s));
+  }
+
+  Suspect &begin(Suspect::Kind kind, const std::vector<TreePlace> &way, u64 retained, u64 objects) {
+    Suspect s;
+    s.kind = kind;
+    s.retained = retained;
+    s.objects = objects;
+    s.owner = "several owners together";
+    std::string source = "(shared)";
+    std::vector<std::string> fields;
+    std::optional<ObjectId> last;
+    for (u64 i = 0; i < way.size(); ++i) {
+      const std::optional<ObjectId> object = tree_.object(way[i]);
+      if (!object) {
+        const RankedOwners::Owner &owner = owners_[*tree_.owner(way[i])];
+        s.owner = owner.name;
+        s.is_own = is_own(owner);
+        s.by_chance = owner.rank == OwnerRank::chance;
+        source = owner.source;
+        continue;
+      }
+      if (i < most_steps_told || i + 4 > way.size()) {
+        std::string field = last ? view_.field_between(*last, *object, ObjectView::Indices::folded) : "";
+        if (last)
+          fields.push_back(field.empty() ? "…" : field);
+        s.steps.push_back(
+            {last && field.empty() ? "…" : std::move(field), view_.type_name(*object), view_.address(*object)});
+        if (s.calls.empty())
+          s.calls = view_.delegate_text(*object);
+      }
+      last = object;
+    }
+    s.shown = s.steps.size();
+    while (kind == Suspect::Kind::collection && s.shown > 1 && is_inside_of_collection(s.steps[s.shown - 1].type))
+      --s.shown;
+    if (!s.steps.empty())
+      s.example = s.steps[s.shown - 1].address;
+    s.signature = signature(source, fields);
+    out_.list.push_back(std::move(s));
+    return out_.list.back();
+  }
+
+  Snapshot &snapshot_;
+  const ObjectGraph &graph_;
+  const RankedOwners owners_;
+  const DominatorTree tree_;
+  ObjectView view_;
+  u64 least_ = 0;
+  std::vector<Start> work_;
+  Suspects out_;
+};
+
+} // namespace
+
+const char *name_of(Suspect::Kind kind) {
+  switch (kind) {
+  case Suspect::Kind::collection: return "collection";
+  case Suspect::Kind::chain: return "chain";
+  case Suspect::Kind::many: return "many";
+  case Suspect::Kind::object: return "object";
+  }
+  return "";
+}
+
+std::string Suspect::text() const {
+  const u64 each = elements ? retained / elements : retained;
+  const std::string what =
+      elements == 1 ? brief_type_name(element)
+      : elements    ? fmt::format("{} × {}, {} each", count_text(elements), brief_type_name(element), bytes_text(each))
+                    : "";
+  if (!calls.empty() && elements > 1)
+    return fmt::format("{} handlers: {}", count_text(elements), calls);
+  switch (kind) {
+  case Kind::many: return what;
+  case Kind::chain: return "linked one behind the other: " + what;
+  case Kind::collection: return steps.empty() ? what : brief_type_name(steps[shown - 1].type) + ": " + what;
+  case Kind::object:
+    if (steps.empty())
+      return what;
+    return brief_type_name(steps[shown - 1].type) +
+           (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
+  }
+  return what;
+}
+
+std::string Suspect::way() const {
+  std::string out = owner;
+  for (u64 i = 0; i < shown; ++i)
+    out += i ? steps[i].field.empty() ? "" : steps[i].field : "";
+  return out;
+}
+
+void foresee_suspects(Plan &plan) {
+  plan.then(Passes(Pass::graph | Pass::live) | Pass::owned_roots);
+  for (const char *pass :
+       {"single references", "depth-first search", "cross edges", "dominators", "dominator tree", "retained sizes"})
+    plan.then(pass);
+  plan.perhaps("breadth-first search");
+}
+
+Suspects find_suspects(Snapshot &snapshot, double least_share) { return Finder(snapshot, least_share).run(); }
+
+std::string brief_type_name(std::string_view type) {
+  std::string out;
+  std::string word;
+  auto flush = [&] {
+    out += is_of_framework(word) ? word.substr(word.rfind('.') + 1) : word;
+    word.clear();
+  };
+  for (char c : type) {
+    if (c == '<' || c == '>' || c == ',' || c == ' ' || c == '[' || c == ']') {
+      flush();
+      out += c;
+    } else {
+      word += c;
+    }
+  }
+  flush();
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,120 @@
+#include "analysis/verdict.h"
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 mib = u64{1} << 20;
+
+double share(u64 part, u64 whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0; }
+std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share(part, whole)); }
+
+// Bytes that matter to somebody who looks for memory; and a share that is no accident.
+bool is_much(u64 part, u64 whole, double least_share, u64 least) {
+  return part >= least && share(part, whole) >= least_share;
+}
+
+struct Rule {
+  const char *name;
+  u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
+  std::string (*text)(const VerdictFacts &);
+};
+
+constexpr Rule rules[] = {
+    // Something that is meant to grow looks the same once: the text says when it is a leak.
+    {"one_owner",
+     [](const VerdictFacts &f) {
+       return f.suspect_elements >= 100 && is_much(f.suspect, f.live, 0.3, 16 * mib) ? f.suspect : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} of what is alive hangs on {}: {}. If that only grows, it is the leak.",
+                          percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
+     }},
+    {"many_owners",
+     [](const VerdictFacts &f) {
+       return f.suspect * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) ? f.live : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} of live objects fill {} of the process, and no single owner holds much of them: many small "
+           "ones share it.",
+           bytes_text(f.live), percent(f.live, f.process));
+     }},
+    {"dead_objects", [](const VerdictFacts &f) { return is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("No leak: {} of the objects ({}) are dead and wait for a collection of their generation.",
+                          percent(f.dead, f.live + f.dead), bytes_text(f.dead));
+     }},
+    {"finalizers",
+     [](const VerdictFacts &f) { return is_much(f.finalizers, f.live, 0.3, 16 * mib) ? f.finalizers : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} objects wait for their finalizer and hold {}: the finalizer thread does not keep up, or is "
+           "blocked.",
+           count_text(f.finalizer_objects), bytes_text(f.finalizers));
+     }},
+    {"fragmentation",
+     [](const VerdictFacts &f) {
+       return is_much(f.free_inside, f.live + f.dead + f.free_inside, 0.4, 32 * mib) ? f.free_inside : 0;
+     },
+     [](const VerdictFacts &f) {
+       std::string out = fmt::format("Fragmentation: {} of the heap's {} are holes between objects",
+                                     bytes_text(f.free_inside), bytes_text(f.live + f.dead + f.free_inside));
+       return out + (f.pinned ? fmt::format("; {} pinned objects cannot be moved.", count_text(f.pinned)) : ".");
+     }},
+    {"gc_holds_empty_memory",
+     [](const VerdictFacts &f) { return is_much(f.gc_empty, f.heap, 0.5, 64 * mib) ? f.gc_empty : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("No leak: {} of the {} that the GC has committed are empty; it keeps them for later.",
+                          bytes_text(f.gc_empty), bytes_text(f.heap));
+     }},
+    {"native",
+     [](const VerdictFacts &f) {
+       return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "The heap is not it: native code has {} from malloc, {} of the process; the GC's heap takes {}.",
+           bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
+     }},
+    {"malloc_keeps_freed_memory",
+     [](const VerdictFacts &f) {
+       return is_much(f.malloc_free, f.process, 0.4, 64 * mib) && f.malloc_free > f.malloc_in_use ? f.malloc_free : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("No leak: malloc keeps {} that native code has freed.", bytes_text(f.malloc_free));
+     }},
+    {"threads",
+     [](const VerdictFacts &f) { return f.threads >= 500 && is_much(f.stacks, f.process, 0.3, 0) ? f.stacks : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("Too many threads: the stacks of {} threads take {} of address space, {} of the process.",
+                          count_text(f.threads), bytes_text(f.stacks), percent(f.stacks, f.process));
+     }},
+    {"duplicates",
+     [](const VerdictFacts &f) { return is_much(f.duplicates, f.live + f.dead, 0.3, 16 * mib) ? f.duplicates : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} of the objects ({}) are copies of others.", percent(f.duplicates, f.live + f.dead),
+                          bytes_text(f.duplicates));
+     }},
+};
+
+} // namespace
+
+MemoryVerdict judge(const VerdictFacts &facts) {
+  MemoryVerdict out;
+  for (const Rule &rule : rules)
+    if (const u64 bytes = rule.explains(facts); bytes > out.bytes)
+      out = {rule.name, rule.text(facts), bytes};
+  if (out.rule.empty())
+    out = {"nothing",
+           fmt::format("Nothing is wrong that one look can tell: {} of live objects, {} dead, in a heap of {}.",
+                       bytes_text(facts.live), bytes_text(facts.dead), bytes_text(facts.heap)),
+           0};
+  return out;
+}
+
+} // namespace dnheap

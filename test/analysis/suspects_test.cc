@@ -1,0 +1,143 @@
+// Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
+// runtime's timers hold it, too.
+#include "analysis/suspects.h"
+#include "support/heap_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using G = GCSegmentGeneration;
+
+// Static fields Shop.Program.s_first, s_second and System.Threading.Timers.s_all, each an element of one array.
+class Shop {
+public:
+  explicit Shop(HeapShape shape) : heap(shape), p(static_cast<u32>(heap.p)) {
+    link = heap.method_table(
+        {.base_size = 5 * p, .rid = heap.app().metadata.type("Shop", "Link"), .series = {{p, 2 * p}}});
+    FieldShape next{field("_next", ElementType::Object), ElementType::Class, 0},
+        item{field("_item", ElementType::Object), ElementType::Class, p};
+    heap.fields(link, {next, item});
+    links = heap.array(link, p);
+    program = heap.type("Shop.Program", 1);
+    heap.fields(program, {{field("s_first", ElementType::Object), ElementType::Class, 0, true},
+                          {field("s_second", ElementType::Object), ElementType::Class, p, true}});
+    framework = heap.type("System.Threading.Timers", 1);
+    heap.fields(framework, {{field("s_all", ElementType::Object), ElementType::Class, 0, true}});
+    old = &heap.segment(G::gen2);
+    holder = old->object(heap.object_array_type, 8);
+    other = old->object(heap.object_array_type, 8);
+    heap.statics(program, holder + 2 * p);
+    heap.statics(framework, other + 2 * p);
+    heap.gc.handles = {{.type = HandleType::strong, .object = holder}, {.type = HandleType::strong, .object = other}};
+  }
+  u32 field(const char *name, ElementType type) {
+    return heap.app().metadata.field(name, field_signature(element(type)));
+  }
+  void store(Address object, u64 slot, Address target) { old->store(object + (1 + slot) * p, target, p); }
+  void first(Address object) { store(holder, 1, object); }
+  void second(Address object) { store(holder, 2, object); }
+  void all(Address object) { store(other, 1, object); }
+
+  Suspects suspects() {
+    snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
+    return find_suspects(*snapshot, 0.05);
+  }
+
+  HeapBuilder heap;
+  u32 p;
+  Address link = 0, links = 0, program = 0, framework = 0, holder = 0, other = 0;
+  SegmentWriter *old = nullptr;
+  std::unique_ptr<Snapshot> snapshot;
+};
+
+TEST(Suspecting, ACollection) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const Address array = shop.old->object(shop.links, 1000);
+    shop.first(array);
+    for (u64 i = 0; i < 1000; ++i)
+      shop.store(array, 1 + i, shop.old->object(shop.link));
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    const Suspect &s = found.list[0];
+    EXPECT_EQ(s.kind, Suspect::Kind::collection);
+    EXPECT_EQ(s.owner, "static Shop.Program.s_first");
+    EXPECT_EQ(s.element, "Shop.Link");
+    EXPECT_EQ(s.elements, 1000u);
+    EXPECT_EQ(s.objects, 1001u);
+    EXPECT_EQ(s.example, array);
+    EXPECT_TRUE(s.is_own);
+    EXPECT_LE(found.suspects_bytes, found.live_bytes);
+  }
+}
+
+TEST(Suspecting, AChain) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    Address last = 0;
+    for (u64 i = 0; i < 5000; ++i) {
+      const Address here = shop.old->object(shop.link);
+      if (last)
+        shop.store(here, 0, last);
+      last = here;
+    }
+    shop.second(last);
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].kind, Suspect::Kind::chain);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_second");
+    EXPECT_EQ(found.list[0].elements, 5000u);
+    EXPECT_EQ(found.list[0].example, last);
+  }
+}
+
+TEST(Suspecting, WhatTwoFieldsHoldTogether) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const Address one = shop.old->object(shop.links, 1000), two = shop.old->object(shop.links, 1000);
+    shop.first(one);
+    shop.second(two);
+    for (u64 i = 0; i < 1000; ++i) {
+      const Address both = shop.old->object(shop.link);
+      shop.store(one, 1 + i, both);
+      shop.store(two, 1 + i, both);
+    }
+    const Suspects found = shop.suspects();
+    ASSERT_FALSE(found.list.empty());
+    EXPECT_EQ(found.list[0].kind, Suspect::Kind::many);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first and others");
+    EXPECT_EQ(found.list[0].elements, 1000u);
+  }
+}
+
+// The framework's field holds it as well, and reaches it first: it is the program's all the same.
+TEST(Suspecting, TheProgramsOwnFieldComesFirst) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const Address one = shop.old->object(shop.links, 1000), two = shop.old->object(shop.links, 1000);
+    shop.second(one);
+    shop.all(two);
+    for (u64 i = 0; i < 1000; ++i) {
+      const Address both = shop.old->object(shop.link);
+      shop.store(one, 1 + i, both);
+      shop.store(two, 1 + i, both);
+    }
+    const Suspects found = shop.suspects();
+    ASSERT_FALSE(found.list.empty());
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_second");
+    EXPECT_EQ(found.list[0].elements, 1000u);
+    EXPECT_EQ(found.list[0].objects, 1001u);
+  }
+}
+
+TEST(Suspect, TypesWithoutTheFrameworksNamespaces) {
+  EXPECT_EQ(brief_type_name("System.Collections.Generic.Dictionary<System.String, Shop.Order>+Entry[]"),
+            "Dictionary<String, Shop.Order>+Entry[]");
+  EXPECT_EQ(brief_type_name("Shop.Systems.Order"), "Shop.Systems.Order");
+  EXPECT_EQ(brief_type_name(""), "");
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,193 @@
+// Has one problem with memory, by its argument, or none. Its truth is one object, "said": how many bytes and instances of
+// what is to be found, as it knows them.
+using System;
+using System.Buffers;
+using System.Collections.Concurrent;
+using System.Collections.Generic;
+using System.Linq;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Shop;
+
+sealed class Session
+{
+    public byte[] Basket = new byte[1000];
+    public string Name;
+    public Session(int number) => Name = "session " + number;
+}
+
+static class SessionCache
+{
+    public static readonly ConcurrentDictionary<string, Session> Sessions = new();
+}
+
+sealed class OrderBus
+{
+    public static readonly OrderBus Shared = new();
+    public event EventHandler OrderChanged;
+    public void Raise() => OrderChanged?.Invoke(this, EventArgs.Empty);
+}
+
+sealed class OrderView
+{
+    readonly byte[] pixels = new byte[2000];
+    public void OnOrderChanged(object sender, EventArgs arguments) => pixels[0]++;
+}
+
+sealed class Reminder
+{
+    public static readonly List<Reminder> All = new();
+    readonly byte[] text = new byte[3000];
+    public Timer Timer;
+    public Reminder() => Timer = new Timer(state => ((Reminder)state).text[0]++, this, TimeSpan.FromHours(1), Timeout.InfiniteTimeSpan);
+}
+
+static class Undo
+{
+    public sealed class Step
+    {
+        public Step Before;
+        public byte[] Text = new byte[500];
+    }
+    public static Step Last;
+}
+
+static class Payments
+{
+    public static readonly TaskCompletionSource Gateway = new();
+    public static readonly List<Task> Pending = new();
+    public static async Task PayAsync(int amount)
+    {
+        var receipt = new byte[4000];
+        await Gateway.Task;
+        receipt[0] = (byte)amount;
+    }
+}
+
+sealed class Handle
+{
+    public static readonly ManualResetEventSlim Closed = new();
+    readonly byte[] buffer = new byte[10_000];
+    ~Handle()
+    {
+        Closed.Wait();
+        buffer[0] = 1;
+    }
+}
+
+static unsafe class Program
+{
+    const int MiB = 1 << 20;
+    static readonly List<object> kept = new();
+    static long bytes, instances;
+
+    // What the GC's heap grows by meanwhile, all of it alive.
+    static void Live(int count, Action<int> make)
+    {
+        long before = GC.GetTotalMemory(true);
+        for (int i = 0; i < count; ++i)
+            make(i);
+        bytes = GC.GetTotalMemory(true) - before;
+        instances = count;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Handles(int count)
+    {
+        for (int i = 0; i < count; ++i)
+            new Handle();
+    }
+
+    // Pinned objects with much that died between them.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Holes(int count)
+    {
+        for (int i = 0; i < count; ++i)
+        {
+            var between = new byte[84_000];
+            kept.Add(between);
+            GCHandle.Alloc(new byte[100], GCHandleType.Pinned);
+        }
+    }
+
+    static void Run(string problem)
+    {
+        switch (problem)
+        {
+            case "cache":
+                Live(40_000, i => SessionCache.Sessions["key " + i] = new Session(i));
+                break;
+            case "events":
+                Live(20_000, i => OrderBus.Shared.OrderChanged += new OrderView().OnOrderChanged);
+                break;
+            case "timers":
+                Live(15_000, i => Reminder.All.Add(new Reminder()));
+                break;
+            case "chain":
+                Live(60_000, i => Undo.Last = new Undo.Step { Before = Undo.Last });
+                break;
+            case "async":
+                Live(10_000, i => Payments.Pending.Add(Payments.PayAsync(i)));
+                break;
+            case "pool":
+                Live(400, i => kept.Add(ArrayPool<byte>.Shared.Rent(100_000)));
+                break;
+            case "finalizer":
+                Handles(5_000);
+                GC.Collect();
+                Thread.Sleep(500);
+                GC.Collect();
+                bytes = 5_000L * 10_048;
+                instances = 5_000;
+                break;
+            case "native":
+                for (int i = 0; i < 200_000; ++i)
+                    NativeMemory.Fill(NativeMemory.Alloc(1000), 1000, 1);
+                bytes = 200_000L * 1008;
+                instances = 200_000;
+                break;
+            case "threads":
+                for (int i = 0; i < 700; ++i)
+                    new Thread(() => Thread.Sleep(Timeout.Infinite)) { IsBackground = true }.Start();
+                instances = 700;
+                break;
+            case "dead":
+                Live(100_000, i => kept.Add(new byte[1000])); // in gen2, which is not collected any more
+                kept.Clear();
+                break;
+            case "empty": // what is freed is kept: GCRetainVM
+                Live(300, i => kept.Add(new byte[MiB]));
+                kept.Clear();
+                GC.Collect();
+                GC.Collect();
+                break;
+            case "holes":
+                Holes(1_500);
+                GC.Collect();
+                kept.Clear();
+                GC.Collect();
+                GC.Collect();
+                bytes = 1_500L * 84_000;
+                break;
+            case "healthy": // much, but of nobody alone; and a cache that is small
+                Live(2_000, i => SessionCache.Sessions["key " + i] = new Session(i));
+                break;
+            case "steady": // a large array that is no collection
+                Live(1, i => kept.Add(new byte[30 * MiB]));
+                break;
+            default:
+                throw new ArgumentException(problem);
+        }
+    }
+
+    static void Main(string[] arguments)
+    {
+        Run(arguments[0]);
+        Truth.Print($"\"said\": {{\"bytes\": {bytes}, \"instances\": {instances}}}");
+        Truth.Wait();
+        GC.KeepAlive(kept);
+    }
+}
