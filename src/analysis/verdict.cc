@@ -94,12 +94,6 @@ constexpr Rule rules[] = {
        return fmt::format("Too many threads: the stacks of {} threads take {} of address space, {} of the process.",
                           count_text(f.threads), bytes_text(f.stacks), percent(f.stacks, f.process));
      }},
-    {"duplicates",
-     [](const VerdictFacts &f) { return is_much(f.duplicates, f.live + f.dead, 0.3, 16 * mib) ? f.duplicates : 0; },
-     [](const VerdictFacts &f) {
-       return fmt::format("{} of the objects ({}) are copies of others.", percent(f.duplicates, f.live + f.dead),
-                          bytes_text(f.duplicates));
-     }},
 };
 
 } // namespace

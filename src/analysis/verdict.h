@@ -18,8 +18,7 @@ struct VerdictFacts {
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold
   u64 finalizer_objects = 0;
-  u64 pinned = 0;     // objects that cannot be moved
-  u64 duplicates = 0; // bytes that are there twice
+  u64 pinned = 0; // objects that cannot be moved
   // The largest suspect that the program itself, or its container of services, holds.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;

@@ -85,11 +85,6 @@ TEST(Verdict, Threads) {
   expect("nothing", [](VerdictFacts &f) { f.threads = 500, f.stacks = 120 * mib - 1; });
 }
 
-TEST(Verdict, Duplicates) {
-  expect("duplicates", [](VerdictFacts &f) { f.duplicates = 24 * mib; });
-  expect("nothing", [](VerdictFacts &f) { f.duplicates = 24 * mib - 1; });
-}
-
 TEST(Verdict, WhatExplainsMostWins) {
   expect("native", [](VerdictFacts &f) { f.suspect = 40 * mib, f.malloc_in_use = 200 * mib; });
 }
