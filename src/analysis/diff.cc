@@ -6,8 +6,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace dnheap {
@@ -31,7 +31,13 @@ Cell time_cell(std::optional<u64> seconds) {
   constexpr u64 year_9999 = 253402300799;
   if (!seconds || *seconds > year_9999)
     return {};
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(*seconds)));
+  const std::chrono::sys_seconds at{std::chrono::seconds(static_cast<i64>(*seconds))};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(at - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count());
 }
 
 Cell list_of(const std::vector<u64> &values) { return std::vector<Cell>(values.begin(), values.end()); }
