@@ -70,12 +70,14 @@ struct Verb {
   std::string_view subject = {};       // what it takes beyond the target: "ADDR"; empty: nothing
   std::string_view subject_asked = {}; // "which object?"
   bool subject_is_optional = false;
+  std::vector<std::string_view> subjects = {}; // all that it may be; empty: whatever is in the target
   // Whatever a verb does not list is wrong usage.
   std::vector<Takes> takes = {};
   std::vector<std::string_view> sort_columns = {}; // keys for Question::sort; the first is the verb's own order
   std::vector<std::string_view> by = {};           // words for Question::by
   std::vector<std::string_view> tables = {};       // keys for Question::table; the first is the main one
   bool needs_target = true;                        // false: see ask_alone()
+  bool answers_alone = false;                      // of its subject not named; see ask_alone()
   bool takes_records = false;                      // see ask_records()
   bool takes_several = false;                      // targets
   bool makes_file = false;                         // needs Question::output, and OpenOptions::record_reads
@@ -91,7 +93,7 @@ const Verb &verb_called(std::string_view name);
 // asks for, NotFound when its subject is not
 // there.
 Answer ask(Snapshot &snapshot, std::string_view verb, const Question &question = {});
-// Of a verb that takes no target: `ps`.
+// Of a verb that takes no target: `ps`; or that may be asked without one and a subject: `inspect`.
 Answer ask_alone(std::string_view verb, const Question &question = {}, Progress *progress = nullptr);
 // Of a verb that looks at records of its targets: `diff`, of two or more, the oldest first; `check`, of one, and of its
 // baseline as the second.

@@ -43,6 +43,7 @@ struct SubjectWords {
   const char *name = nullptr; // as the help calls it: "ADDR"
   const char *asked = "";     // "which object?"
   bool is_optional = false;
+  Words (*among)() = nullptr; // it is one of these words, and may stand in front of the target, too
   constexpr explicit operator bool() const { return name != nullptr; }
 };
 
@@ -61,7 +62,8 @@ struct Verb {
   bool tells_missing_parts = false; // but shows nothing that would be wrong without them
   PlanFunction plan = [](const Question &) { return Plan(); };
   AnswerFunction answer = nullptr;
-  // Of a verb that takes no target, instead of `answer`. May throw as that does.
+  // Of a verb that takes no target, instead of `answer`; or none where its subject is not named, beside it. May throw
+  // as that does.
   report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
   // Of a verb that looks at records of its targets (record.h), instead of `answer`: then ask() is not for it. Its plan
   // is that of one record. May throw as that does.

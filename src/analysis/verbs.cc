@@ -1,5 +1,6 @@
 #include "analysis/verbs.h"
 
+#include "analysis/inspect/inspector.h"
 #include "analysis/missing_parts.h"
 #include "analysis/record.h"
 #include "base/nearest.h"
@@ -229,6 +230,22 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names | fields | delegates,
      .plan = plan_async,
      .answer = answer_async},
+    {.name = "inspect",
+     .question = "what does one inspector see: timers, events, collections?",
+     .details =
+         "Asks one inspector, by its name; 'dnheap inspect' alone lists them. What is alike is one row, with the field "
+         "that holds it. timers: whatever waits in the runtime's queue (Timer, PeriodicTimer, CancellationTokenSource, "
+         "Task.Delay), what it calls, how often. events: fields with delegates of several handlers, the methods and "
+         "types of these. collections: elements, fill and bytes of List, Dictionary, ConcurrentDictionary and the "
+         "like. Types are known by base types and fields; of one that is called so and has other fields nothing is "
+         "told, and a note says so.",
+     .subject = {"NAME", "which inspector?", true, inspector_words},
+     .tables = {"inspectors", "timers", "events", "collections"},
+     .parts = contexts | names | fields | delegates | handles,
+     .plan = plan_inspect,
+     .answer = answer_inspect,
+     .answer_alone = answer_inspect_alone,
+     .reads_objects_only = true},
     {.name = "waste",
      .question = "what is stored for nothing?",
      .details =
@@ -359,6 +376,11 @@ void check_word(const char *option, std::string_view word, const Words &words) {
       fmt::format("{}: '{}' is none of {}{}", option, word, fmt::join(words, ", "), did_you_mean(word, words)));
 }
 
+void check_subject(const Verb &verb, const Question &question) {
+  if (verb.subject && verb.subject.among && !question.subject.empty())
+    check_word(verb.subject.name, question.subject, verb.subject.among());
+}
+
 // Rows are still to be pulled, by a writer that may wait for whoever reads the output: not with a process that waits.
 void let_process_go(Snapshot &snapshot, const Question &question, report::Answer &answer) {
   if (snapshot.is_pausing())
@@ -380,6 +402,7 @@ void check_words(const Verb &verb, const Question &question) {
 
 report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question) {
   check_words(verb, question);
+  check_subject(verb, question);
   const Plan plan = verb.plan(question);
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
     of.foresee(plan.foreseen());
@@ -395,7 +418,7 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
 std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process) {
   const Plan plan = verb.plan(question);
   std::vector<std::string_view> out;
-  if (!verb.answer_alone) {
+  if (!verb.answer_alone || (verb.answer && !question.target.empty())) {
     if (!of_process && (question.target.ends_with(".zst") || question.target.ends_with(".gz")))
       out.push_back("decompress");
     if (!of_process)

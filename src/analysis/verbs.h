@@ -27,6 +27,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question);
 report::Answer answer_stack(Snapshot &snapshot, const Question &question);
 report::Answer answer_strings(Snapshot &snapshot, const Question &question);
 report::Answer answer_frag(Snapshot &snapshot, const Question &question);
+report::Answer answer_inspect(Snapshot &snapshot, const Question &question);
 report::Answer answer_waste(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
@@ -45,11 +46,13 @@ Plan plan_path(const Question &question);
 Plan plan_retained(const Question &question);
 Plan plan_verify(const Question &question);
 Plan plan_async(const Question &question);
+Plan plan_inspect(const Question &question);
 Plan plan_strings(const Question &question);
 Plan plan_frag(const Question &question);
 Plan plan_waste(const Question &question);
 Plan plan_extract(const Question &question);
 
+report::Answer answer_inspect_alone(const Question &question, const Watch &watch);
 report::Answer answer_ps(const Question &question, const Watch &watch);
 
 } // namespace dnheap

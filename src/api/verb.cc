@@ -37,6 +37,8 @@ Verb outer(const dnheap::Verb &of) {
     out.subject = of.subject.name;
     out.subject_asked = of.subject.asked;
     out.subject_is_optional = of.subject.is_optional;
+    if (of.subject.among)
+      out.subjects = outer(of.subject.among());
   }
   for (Takes one : all_options)
     if (of.takes.has(static_cast<dnheap::Takes>(one)))
@@ -44,7 +46,8 @@ Verb outer(const dnheap::Verb &of) {
   out.sort_columns = outer(of.sort_columns);
   out.by = outer(of.by);
   out.tables = outer(of.tables);
-  out.needs_target = !of.answer_alone;
+  out.needs_target = !of.answer_alone || of.answer;
+  out.answers_alone = of.answer_alone != nullptr;
   out.takes_records = of.answer_records != nullptr;
   out.takes_several = of.takes_several;
   out.makes_file = of.makes_file;
@@ -169,7 +172,7 @@ Answer ask(Snapshot &snapshot, std::string_view name, const Question &question) 
 Answer ask_alone(std::string_view name, const Question &question, Progress *progress) {
   const Verb &verb = verb_called(name);
   check(verb, question);
-  if (verb.needs_target)
+  if (!verb.answers_alone)
     throw UsageError("'" + std::string(name) + "' is asked of a Snapshot: ask()");
   return AnswerParts::answer(inner(verb).answer_alone(inner(question), State::watch(progress)));
 }

@@ -102,7 +102,7 @@ Answer answer_to(const Options &options, std::optional<Snapshot> &snapshot) {
   const std::string_view verb = options.verb->name;
   if (options.verb->takes_records)
     return answer_from_records(options);
-  if (!options.verb->needs_target)
+  if (options.target.empty()) // of none, or of what needs none
     return ask_alone(verb, options.question, &progress);
   snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options))
                                    : Snapshot::open(options.target, open_options(options)));

@@ -348,7 +348,11 @@ private:
         throw UsageError(usage_of(*options_.verb) + ": it takes no target");
       return;
     }
-    const bool subject = !options_.verb->subject.empty();
+    if (!options_.verb->subjects.empty())
+      take_subject();
+    if (options_.verb->answers_alone && words_.empty() && !options_.process && is_alone())
+      return;
+    const bool subject = !options_.verb->subject.empty() && options_.verb->subjects.empty();
     const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
     const std::size_t files = options_.verb->takes_several ? words_.size() : options_.process ? 0 : 1;
@@ -369,6 +373,29 @@ private:
       options_.target = "--pid=" + std::to_string(*options_.process);
     else if (!options_.pause)
       throw UsageError("--no-pause is for live processes: --pid PID");
+  }
+
+  bool is_alone() const { return options_.question.subject.empty() || options_.question.subject == "list"; }
+
+  // One of the verb's own words, in front of the target or behind it; the verb alone asks for none.
+  void take_subject() {
+    const std::vector<std::string_view> &subjects = options_.verb->subjects;
+    auto is_subject = [&](std::string_view word) {
+      return std::find(subjects.begin(), subjects.end(), word) != subjects.end();
+    };
+    if (words_.empty() && !options_.process)
+      return;
+    auto at = std::find_if(words_.begin(), words_.end(), is_subject);
+    if (at == words_.end()) {
+      const std::string asked(options_.verb->subject_asked);
+      if (words_.empty())
+        throw UsageError(asked + " one of " + joined(subjects) + "; " + usage_of(*options_.verb));
+      const std::string guess = did_you_mean(words_[0], subjects);
+      throw UsageError(asked + " " + quoted(words_[0]) + " is none of " + joined(subjects) +
+                       (guess.empty() ? "; " + usage_of(*options_.verb) : guess));
+    }
+    options_.question.subject = *at;
+    words_.erase(at);
   }
 
   void take_output_as_file() {
@@ -430,6 +457,8 @@ std::span<const Option> option_table() { return table; }
 
 std::string usage_of(const Verb &verb) {
   const std::string subject(verb.subject);
+  if (!verb.subjects.empty() && verb.answers_alone)
+    return "usage: dnheap " + std::string(verb.name) + " [" + subject + " TARGET] [options]";
   return "usage: dnheap " + std::string(verb.name) + (verb.needs_target ? " TARGET" : "") +
          (verb.takes_several ? " TARGET…" : "") +
          (subject.empty()            ? ""

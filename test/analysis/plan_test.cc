@@ -77,6 +77,9 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
         if (life == Life::any || verb.takes.has(Takes::life))
           add([&, member = member](Question &q) { q.*member = word, q.life = life; });
   add([](Question &q) { q.verbose = q.values = true; });
+  if (verb.subject.among)
+    for (std::string_view word : verb.subject.among())
+      add([&](Question &q) { q.subject = word; });
   if (!verb.subject || verb.subject.is_optional)
     return out;
   std::vector<Question> about;

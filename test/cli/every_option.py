@@ -50,6 +50,8 @@ def subjects(asked, verb):
     def first(kind):
         rows = asked.run("objects", asked.dump, "--type-exact", kind, "--top", "1", "--format", "csv").stdout.decode()
         return rows.splitlines()[1].split(",")[:2]
+    if verb == "inspect":
+        return [["list"], ["timers"], ["events"], ["collections"]]
     if verb not in ("show", "path"):
         return [[]]
     (array, method_table), (order, _) = first("System.Int32[]"), first("Shop.Order")

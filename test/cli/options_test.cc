@@ -33,6 +33,13 @@ const Verb fake_verbs[] = {
      .takes = {Takes::limits},
      .tables = {"checks"},
      .takes_records = true},
+    {.name = "inspect",
+     .question = "what is seen?",
+     .subject = "NAME",
+     .subject_asked = "which inspector?",
+     .subject_is_optional = true,
+     .subjects = {"timers", "events", "list"},
+     .answers_alone = true},
 };
 
 Options parse(std::string_view line) {
@@ -71,6 +78,26 @@ TEST(Options, SeveralTargets) {
   EXPECT_EQ(o.question.target, "--pid=12");
   EXPECT_EQ(parse("stat a").targets, (std::vector<std::string>{"a"}));
   EXPECT_TRUE(parse("stat -p 12").targets.empty());
+}
+
+// The subject is one of some words: where it stands does not matter, and without one no target is needed.
+TEST(Options, SubjectsThatAreWords) {
+  for (const char *line : {"inspect timers core", "inspect core timers"}) {
+    EXPECT_EQ(parse(line).question.subject, "timers") << line;
+    EXPECT_EQ(parse(line).target, "core") << line;
+  }
+  EXPECT_EQ(parse("inspect events -p 12").target, "--pid=12");
+  EXPECT_EQ(parse("inspect timers timers").target, "timers");
+  EXPECT_EQ(parse("inspect list core").target, "core");
+  for (const char *line : {"inspect", "inspect list"})
+    EXPECT_EQ(parse(line).target, "") << line;
+  const std::string usage = "usage: dnheap inspect [NAME TARGET] [options]";
+  EXPECT_EQ(error_of("inspect core"), "which inspector? 'core' is none of timers, events, list; " + usage);
+  EXPECT_EQ(error_of("inspect event core"),
+            "which inspector? 'event' is none of timers, events, list, did you mean 'events'?");
+  EXPECT_EQ(error_of("inspect -p 12"), "which inspector? one of timers, events, list; " + usage);
+  EXPECT_EQ(error_of("inspect timers"), "which dump? " + usage);
+  EXPECT_EQ(error_of("inspect timers a b"), "unexpected 'b'; " + usage);
 }
 
 TEST(Options, AFileAloneIsTheFirstVerb) {
@@ -146,7 +173,8 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat", "which dump? usage: dnheap stat TARGET [options]"},
       {"stta core", "unknown verb 'stta', did you mean 'stat'?"},
       {"seg core", "unknown verb 'seg', did you mean 'segments'?"},
-      {"frobnicate core", "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract, diff, check"},
+      {"frobnicate core",
+       "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract, diff, check, inspect"},
       {"objcts", "'objcts' is neither a verb nor a file, did you mean 'objects'?"},
       {"core stat", "'core' is no verb; the verb comes first: dnheap stat core"},
       {"help stta", "'stta' is neither a verb nor a file, did you mean 'stat'?"},

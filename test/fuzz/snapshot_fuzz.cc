@@ -78,7 +78,12 @@ std::vector<Question> questions(const Verb &verb, const std::vector<std::string>
   question.top = 50;
   if (verb.subject && verb.subject.is_optional)
     out.push_back(question);
-  if (verb.subject)
+  if (verb.subject.among)
+    for (std::string_view word : verb.subject.among()) {
+      question.subject = word;
+      out.push_back(question);
+    }
+  else if (verb.subject)
     for (const std::string &subject : subjects) {
       const bool of_type = !subject.starts_with("0x") || &subject == &subjects[4];
       question.subject = subject;

@@ -75,6 +75,7 @@ def command_lines(dnheap, verb, dump, folder):
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
             "frag": [[], ["--by", "retained"]],
+            "inspect": [["list"], ["timers"], ["events"], ["collections"]],
             "waste": [[], ["--live"]],
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
@@ -156,7 +157,7 @@ def main(dnheap, every_root):
         synthetic = pathlib.Path(folder, "every-root.core")
         subprocess.run([every_root, synthetic], check=True)
         for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show"}):
-            options = {"extract": ["-o", f"{folder}/other.core"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
+            options = {"extract": ["-o", f"{folder}/other.core"], "inspect": ["timers"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
             targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
             answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))
             failed += [f"{verb} {synthetic.name}: {problem}" for problem in schemas.problems(answer, f"{verb}.json")]

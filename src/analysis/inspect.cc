@@ -1,0 +1,65 @@
+// `inspect`: what one inspector sees in the heap; without a name, which inspectors there are.
+#include "analysis/answer_head.h"
+#include "analysis/inspect/inspector.h"
+#include "analysis/verbs.h"
+#include "analysis/waste.h"
+
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+report::Answer list_inspectors() {
+  report::Answer answer;
+  answer.command = "inspect";
+  answer.headline = "inspectors: dnheap inspect NAME TARGET asks one";
+  report::Table table;
+  table.name = "inspectors";
+  table.whole = true;
+  table.columns = {{"name", "Name", Kind::text},
+                   {"question", "Question", Kind::text},
+                   {"types", "", Kind::nested, Shown::in_data},
+                   {"types_text", "Knows", Kind::text, Shown::in_text}};
+  std::vector<report::Row> rows;
+  for (const Inspector &one : inspectors()) {
+    std::vector<Cell> types;
+    for (std::string_view type : one.types)
+      types.push_back(std::string(type));
+    rows.push_back({one.name, one.question, std::move(types), fmt::format("{}", fmt::join(one.types, ", "))});
+  }
+  table.set_rows(std::move(rows));
+  answer.tables.push_back(std::move(table));
+  return answer;
+}
+
+} // namespace
+
+Plan plan_inspect(const Question &question) {
+  const Inspector *inspector = find_inspector(question.subject);
+  if (!inspector)
+    return Plan();
+  Plan plan(passes_of_waste); // what holders are told by
+  plan.then(inspector->own ? inspector->own : "walk").then("holders");
+  return plan;
+}
+
+report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
+  const Inspector *inspector = find_inspector(question.subject);
+  if (!inspector)
+    return list_inspectors();
+  report::Answer answer = begin_answer(snapshot, "inspect");
+  inspector->inspect(snapshot, question, answer);
+  add_name_notes(snapshot, answer);
+  if (!answer.next_command.empty()) // an object's address
+    answer.next_command = "dnheap path " + shell_word(question.target) + " " + answer.next_command;
+  return answer;
+}
+
+report::Answer answer_inspect_alone(const Question &, const Watch &) { return list_inspectors(); }
+
+} // namespace dnheap

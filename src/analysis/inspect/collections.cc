@@ -1,0 +1,162 @@
+// `inspect collections`: how many elements collections hold, and what they take for that, by type and holding field.
+#include "analysis/compiled_names.h"
+#include "analysis/inspect/collection_shapes.h"
+#include "analysis/inspect/held_by.h"
+#include "analysis/inspect/inspector.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "objects/alignments.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+struct FoundCollection {
+  Address address = 0;
+  u64 bytes = 0, count = 0, capacity = 0;
+  TypeId type = TypeId(0);
+};
+
+struct CollectionGroup {
+  u64 objects = 0, bytes = 0, elements = 0, capacity = 0, most = 0;
+  Address largest = 0;
+};
+
+std::vector<FoundCollection> find_collections(Snapshot &snapshot, const CollectionShapes &shapes) {
+  const ObjectIndex &index = snapshot.index();
+  const References &references = snapshot.references();
+  const Heap &heap = snapshot.heap();
+  const unsigned threads = std::max(snapshot.threads(), 1u);
+  Timer timer(snapshot.watch(), "collections", heap.segment_bytes());
+  struct Worker {
+    explicit Worker(const References &references) : reader(references) {}
+    ReferenceReader reader;
+    std::vector<FoundCollection> found;
+  };
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned i = 0; i < threads; ++i)
+    workers.push_back(std::make_unique<Worker>(references));
+  parallel_for(index.count() ? index.places().blocks() : 0, threads, [&](u64 block, unsigned number) {
+    snapshot.watch().check();
+    Worker &worker = *workers[number];
+    index.for_each(block, [&](ObjectId, Address address) {
+      OpenedObject object;
+      if (!worker.reader.open(address, object) || !shapes.is_collection(object.id))
+        return;
+      const std::optional<CollectionFill> fill = shapes.read(object, worker.reader, references.format());
+      if (!fill)
+        return;
+      FoundCollection one{address, align_up(object.size, Alignments(heap, address).of(address)), fill->count,
+                          fill->capacity, object.id};
+      OpenedObject part;
+      for (Address at : fill->parts)
+        if (at && worker.reader.open(at, part))
+          one.bytes += align_up(part.size, Alignments(heap, at).of(at));
+      worker.found.push_back(one);
+    });
+    if (auto *progress = snapshot.watch().progress)
+      progress->done += index.places().block_size() << index.places().unit_shift();
+  });
+  std::vector<FoundCollection> out;
+  for (const auto &worker : workers)
+    out.insert(out.end(), worker->found.begin(), worker->found.end());
+  std::sort(out.begin(), out.end(),
+            [](const FoundCollection &a, const FoundCollection &b) { return a.address < b.address; });
+  return out;
+}
+
+using CollectionGroups = std::map<std::pair<std::string, std::string>, CollectionGroup>; // type, field
+
+CollectionGroups groups_of(Snapshot &snapshot, const std::vector<FoundCollection> &all) {
+  std::vector<HeldObject> asked;
+  asked.reserve(all.size());
+  for (const FoundCollection &one : all)
+    asked.push_back({one.address, one.bytes});
+  HeldBy holders(snapshot, asked);
+  std::unordered_map<u64, CollectionGroup> numbered; // by type and field: of texts there would be millions
+  auto merge = [](CollectionGroup &to, const CollectionGroup &from) {
+    to.objects += from.objects;
+    to.bytes += from.bytes;
+    to.elements += from.elements;
+    to.capacity += from.capacity;
+    if (!to.largest || from.most > to.most || (from.most == to.most && from.largest < to.largest)) {
+      to.most = from.most;
+      to.largest = from.largest;
+    }
+  };
+  for (const FoundCollection &one : all)
+    merge(numbered[u64{static_cast<u32>(one.type)} << 32 | holders.field(one.address)],
+          {1, one.bytes, one.count, one.capacity, one.count, one.address});
+  CollectionGroups out;
+  for (const auto &[key, group] : numbered) {
+    const Address type = snapshot.references().types()[TypeId{static_cast<u32>(key >> 32)}].method_table;
+    merge(out[{snapshot.runtime().types().name(type), holders.text(static_cast<u32>(key))}], group);
+  }
+  return out;
+}
+
+} // namespace
+
+void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  const CollectionShapes shapes(snapshot.runtime(), snapshot.references().types());
+  const CollectionGroups groups = groups_of(snapshot, find_collections(snapshot, shapes));
+  report::Table table;
+  table.name = "collections";
+  table.columns = {{"bytes", "Bytes", Kind::bytes},
+                   {"count", "Count", Kind::count},
+                   {"elements", "Elements", Kind::count},
+                   {"capacity", "", Kind::count, Shown::in_data},
+                   {"fill", "Fill", Kind::percent, Shown::in_text},
+                   {"most", "Most", Kind::count},
+                   {"type", "Type", Kind::text},
+                   {"held_by", "Held by", Kind::text},
+                   {"example", "Largest", Kind::address}};
+  std::vector<const CollectionGroups::value_type *> sorted;
+  for (const auto &one : groups)
+    sorted.push_back(&one);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto *a, const auto *b) { return a->second.bytes > b->second.bytes; });
+  std::vector<report::Row> rows;
+  CollectionGroup sum;
+  for (const auto *one : sorted) {
+    const CollectionGroup &group = one->second;
+    rows.push_back(
+        {group.bytes, group.objects, group.elements, group.capacity,
+         group.capacity ? Cell(static_cast<double>(group.elements) / static_cast<double>(group.capacity)) : Cell(),
+         group.most, one->first.first, one->first.second, group.largest});
+    sum.bytes += group.bytes;
+    sum.objects += group.objects;
+    if (rows.size() <= 20)
+      explain_compiled_names(one->first.second, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum.bytes;
+  total[1] = sum.objects;
+  total[6] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " row" : " rows");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.insert(table.notes.begin(), "bytes: the collections and their own arrays, not what these refer to; Most: "
+                                          "elements of the largest; StringBuilders by characters");
+  for (const std::string &name : shapes.unknown()) {
+    if (&name - shapes.unknown().data() == 5) {
+      answer.completeness->notes.push_back("and " + count_text(shapes.unknown().size() - 5) + " more such types");
+      break;
+    }
+    answer.completeness->notes.push_back(
+        name + " has not the fields that such a collection is known to have: nothing is told of its objects");
+  }
+  answer.tables.push_back(std::move(table));
+  if (!sorted.empty())
+    answer.next_command = hex(sorted.front()->second.largest);
+}
+
+} // namespace dnheap

@@ -1,0 +1,152 @@
+// inspect: has known timers, events and collections. Its truth, "said", has by inspector the rows that `dnheap inspect` has
+// to have, by what tells them apart.
+using System;
+using System.Collections.Concurrent;
+using System.Collections.Generic;
+using System.Runtime.CompilerServices;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Feed
+{
+    public Timer Refresh;
+    public CancellationTokenSource Limit;
+    public PeriodicTimer Beat;
+    public System.Timers.Timer Old;
+    public int Ticks;
+    public Feed(int period) => Refresh = new Timer(Tick, new object(), 3_000_000, period);
+    void Tick(object state) => ++Ticks;
+    public void OnElapsed(object sender, System.Timers.ElapsedEventArgs e) => ++Ticks;
+}
+
+class Bus
+{
+    public event Action<string> Sent;
+    public event EventHandler Closed;
+    public void Send() => Sent?.Invoke("");
+    public void Close() => Closed?.Invoke(this, EventArgs.Empty);
+}
+
+class View
+{
+    public int Seen;
+    public void OnSent(string text) => ++Seen;
+    public void OnClosed(object sender, EventArgs e) => ++Seen;
+}
+
+class Log { public static void Write(string text) { } }
+
+class Store
+{
+    public Dictionary<int, string> ById = new();
+    public ConcurrentDictionary<string, View> ByName = new();
+    public List<long> Numbers = new(10);
+    public HashSet<string> Names = new();
+}
+
+static class Program
+{
+    static readonly List<object> kept = new();
+    static readonly List<string> rows = new();
+
+    static void Say(string inspector, string row) => rows.Add($"{{\"inspector\": \"{inspector}\", {row}}}");
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Timers()
+    {
+        for (int i = 0; i < 300; ++i)
+            kept.Add(new Feed(60_000));
+        Say("timers", "\"held_by\": \"Feed.Refresh\", \"active\": true, \"kind\": \"Timer\", \"count\": 300, \"period_ms\": 60000, " +
+                      "\"callback\": \"Feed.Tick\", \"target_type\": \"Feed\", \"due_ms_most\": 3000000");
+        for (int i = 0; i < 40; ++i)
+        {
+            var stopped = new Feed(60_000);
+            stopped.Refresh.Change(Timeout.Infinite, Timeout.Infinite);
+            kept.Add(stopped);
+        }
+        Say("timers", "\"held_by\": \"Feed.Refresh\", \"active\": false, \"kind\": \"Timer\", \"count\": 40, \"callback\": \"Feed.Tick\"");
+        for (int i = 0; i < 50; ++i)
+        {
+            var feed = (Feed)kept[i];
+            feed.Limit = new CancellationTokenSource(TimeSpan.FromHours(2));
+            feed.Beat = new PeriodicTimer(TimeSpan.FromMinutes(30));
+            feed.Old = new System.Timers.Timer(7_000_000) { AutoReset = true };
+            feed.Old.Elapsed += feed.OnElapsed;
+            feed.Old.Start();
+        }
+        Say("timers", "\"held_by\": \"Feed.Limit\", \"kind\": \"CancellationTokenSource\", \"count\": 50, \"due_ms_most\": 7200000");
+        Say("timers", "\"held_by\": \"Feed.Beat\", \"kind\": \"PeriodicTimer\", \"count\": 50, \"period_ms\": 1800000");
+        Say("timers", "\"held_by\": \"Feed.Old\", \"kind\": \"System.Timers.Timer\", \"count\": 50, \"period_ms\": 7000000, " +
+                      "\"callback\": \"Feed.OnElapsed\", \"target_type\": \"Feed\"");
+        var delays = new Task[25];
+        for (int i = 0; i < delays.Length; ++i)
+            delays[i] = Task.Delay(5_000_000);
+        kept.Add(delays);
+        Say("timers", "\"kind\": \"Task.Delay\", \"count\": 25, \"due_ms_most\": 5000000, " +
+                      "\"held_by\": \"System.Threading.Tasks.Task[]\"");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Events()
+    {
+        var bus = new Bus();
+        for (int i = 0; i < 700; ++i)
+        {
+            var view = new View();
+            bus.Sent += view.OnSent;
+            bus.Sent += view.OnSent;
+        }
+        bus.Sent += Log.Write;
+        bus.Closed += new View().OnClosed;
+        kept.Add(bus);
+        for (int i = 0; i < 10; ++i)
+        {
+            var small = new Bus();
+            small.Closed += new View().OnClosed;
+            small.Closed += new View().OnClosed;
+            kept.Add(small);
+        }
+        Say("events", "\"event\": \"Bus.Sent\", \"handlers\": 1401, \"publishers\": 1, \"most\": 1401, \"targets\": 700, \"target_bytes\": 16800, " +
+                      "\"methods\": [{\"method\": \"View.OnSent\", \"target_type\": \"View\", \"count\": 1400}, " +
+                      "{\"method\": \"Log.Write\", \"target_type\": null, \"count\": 1}]");
+        Say("events", "\"event\": \"Bus.Closed\", \"handlers\": 20, \"publishers\": 10, \"most\": 2, \"targets\": 20");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Collections()
+    {
+        for (int i = 0; i < 30; ++i)
+        {
+            var store = new Store();
+            for (int k = 0; k < 100 + i; ++k)
+            {
+                store.ById[k] = "text";
+                store.ByName["name " + k] = null;
+                store.Names.Add("name " + k);
+            }
+            for (int k = 0; k < 20; ++k)
+                store.ById.Remove(k);
+            store.Numbers.AddRange(new long[] { 1, 2, 3 });
+            kept.Add(store);
+        }
+        long all = 30 * 100 + 29 * 30 / 2;
+        Say("collections", $"\"held_by\": \"Store.ById\", \"count\": 30, \"elements\": {all - 600}, \"most\": 109");
+        Say("collections", $"\"held_by\": \"Store.ByName\", \"count\": 30, \"elements\": {all}, \"most\": 129");
+        Say("collections", $"\"held_by\": \"Store.Names\", \"count\": 30, \"elements\": {all}, \"most\": 129");
+        Say("collections", "\"held_by\": \"Store.Numbers\", \"count\": 30, \"elements\": 90, \"capacity\": 300, \"bytes\": 4080");
+    }
+
+    static void Main()
+    {
+        Timers();
+        Events();
+        Collections();
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+        Truth.AfterLastCollection();
+        Truth.Print($"\"said\": [{string.Join(", ", rows)}]");
+        Truth.Wait();
+        GC.KeepAlive(kept);
+    }
+}
