@@ -165,12 +165,13 @@ void DominatorTree::add_up(const ObjectSizes &sizes, unsigned threads, const Wat
 
 Retained DominatorTree::shared() const {
   Retained sum;
-  for (TreePlace at{1}; static_cast<u32>(at) < size(); at = end(at))
+  for_each_child(TreePlace{0}, [&](TreePlace at) {
     if (object(at)) {
       Retained one = retained(at);
       sum.objects += one.objects;
       sum.bytes += one.bytes;
     }
+  });
   return sum;
 }
 

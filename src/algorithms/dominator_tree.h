@@ -53,6 +53,11 @@ public:
   TreePlace end(TreePlace at) const { return TreePlace{static_cast<u32>(at) + count_[static_cast<u32>(at)]}; }
   // The immediate dominator; the virtual root is its own.
   TreePlace parent(TreePlace at) const { return TreePlace{parent_[static_cast<u32>(at)]}; }
+  // visit(TreePlace) for each child, in their order.
+  template <class Visit> void for_each_child(TreePlace parent, Visit &&visit) const {
+    for (TreePlace at{static_cast<u32>(parent) + 1}; at < end(parent); at = end(at))
+      visit(at);
+  }
   // Held by several owners, by none alone.
   bool is_shared(TreePlace at) const { return at != TreePlace{0} && parent(at) == TreePlace{0} && object(at); }
 

@@ -5,6 +5,7 @@
 #include "analysis/fragmentation.h"
 #include "analysis/object_view.h"
 #include "analysis/verbs.h"
+#include "base/share.h"
 #include "base/text.h"
 #include "objects/roots.h"
 
@@ -22,8 +23,6 @@ using report::Shown;
 constexpr u64 most_shown_holes = 10000; // of the largest ones
 
 const char *generation_text(u64 generation) { return name_of(static_cast<GCSegmentGeneration>(generation)); }
-
-double part_of(u64 part, u64 whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0; }
 
 std::string class_text(u64 of) {
   if (of + 1 == hole_classes.size())
@@ -53,7 +52,7 @@ report::Table holes_table(const Fragmentation &holes) {
       if (const HoleSum &sum = holes.generations[g].classes[c]; sum.count)
         rows.push_back({generation_text(g), class_text(c), hole_classes[c],
                         c + 1 < hole_classes.size() ? Cell(hole_classes[c + 1]) : Cell(), sum.count, sum.bytes,
-                        part_of(sum.bytes, all.bytes), sum.largest, sum.pinned_bytes});
+                        share_of(sum.bytes, all.bytes), sum.largest, sum.pinned_bytes});
   report::Row total(table.columns.size());
   total[0] = "total";
   total[4] = all.count;
@@ -85,7 +84,7 @@ report::Table hole_generations_table(const Fragmentation &holes) {
                       sum.largest, sum.pinned, sum.pinned_bytes});
   }
   const HoleSum all = holes.total();
-  table.total = report::Row{"total",     all.count,  all.bytes,       segments, part_of(all.bytes, segments),
+  table.total = report::Row{"total",     all.count,  all.bytes,       segments, share_of(all.bytes, segments),
                             all.largest, all.pinned, all.pinned_bytes};
   table.set_rows(std::move(rows));
   return table;

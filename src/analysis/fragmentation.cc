@@ -1,5 +1,6 @@
 #include "analysis/fragmentation.h"
 
+#include "base/share.h"
 #include "heap/walk.h"
 #include "objects/object_index.h"
 #include "objects/roots.h"
@@ -128,9 +129,7 @@ HoleSum GenerationHoles::total() const {
   return out;
 }
 
-double GenerationHoles::share() const {
-  return segment_bytes ? static_cast<double>(total().bytes) / static_cast<double>(segment_bytes) : 0.0;
-}
+double GenerationHoles::share() const { return share_of(total().bytes, segment_bytes); }
 
 HoleSum Fragmentation::total() const {
   HoleSum out;

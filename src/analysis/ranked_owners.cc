@@ -27,16 +27,6 @@ OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name) {
   return OwnerRank::chance;
 }
 
-// By the number of the owner in Snapshot::owners().
-std::vector<OwnerRank> ranks_of(Snapshot &snapshot) {
-  const RootOwners &base = snapshot.owners();
-  const RootSet &roots = snapshot.roots();
-  std::vector<OwnerRank> out(base.owners.size(), OwnerRank::chance);
-  for (u64 i = 0; i < roots.roots.size(); ++i)
-    out[base.owner_of[i]] = rank_of(base.owners[base.owner_of[i]], roots.name(roots.roots[i]));
-  return out;
-}
-
 // Live ones, by their types' names.
 std::map<std::string_view, std::vector<ObjectId>> objects_by_type(Snapshot &snapshot,
                                                                   const std::set<std::string_view> &names) {
@@ -77,8 +67,21 @@ bool is_of_framework(std::string_view name) {
   return false;
 }
 
+std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot) {
+  const RootOwners &base = snapshot.owners();
+  const RootSet &roots = snapshot.roots();
+  std::vector<OwnerRank> out(base.owners.size(), OwnerRank::chance);
+  std::vector<bool> is_known(base.owners.size()); // an owner may have millions of roots
+  for (u64 i = 0; i < roots.roots.size(); ++i)
+    if (const u32 owner = base.owner_of[i]; !is_known[owner]) {
+      is_known[owner] = true;
+      out[owner] = rank_of(base.owners[owner], roots.name(roots.roots[i]));
+    }
+  return out;
+}
+
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot) {
-  const std::vector<OwnerRank> rank = ranks_of(snapshot);
+  const std::vector<OwnerRank> rank = ranks_of_owners(snapshot);
   std::vector<std::vector<OwnedRoot>> out(static_cast<u64>(OwnerRank::chance) + 1);
   for (const OwnedRoot &root : snapshot.owned_roots().roots)
     out[static_cast<u64>(rank[static_cast<u32>(root.owner)])].push_back(root);
@@ -103,7 +106,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
   const RootOwners &base = snapshot.owners();
   const RootSet &roots = snapshot.roots();
   const u32 count = static_cast<u32>(base.owners.size());
-  const std::vector<OwnerRank> rank = ranks_of(snapshot);
+  const std::vector<OwnerRank> rank = ranks_of_owners(snapshot);
   std::vector<u32> order(count);
   for (u32 i = 0; i < count; ++i)
     order[i] = i;
@@ -120,7 +123,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
     for (; at != order.end() && rank[*at] == static_cast<OwnerRank>(r); ++at) {
       const RootOwners::Owner &owner = base.owners[*at];
       place[*at] = size();
-      list_.push_back({rank[*at], false, owner.kind, owner.name, owner.source});
+      list_.push_back({rank[*at], owner.name, owner.source});
     }
   }
   if (ranks_.empty())
@@ -137,15 +140,13 @@ void RankedOwners::add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, co
   if (!list_.empty())
     ranks_.push_back(size());
   const OwnerId id{size()};
-  list_.push_back({hub.rank, true, RootKind::static_field, hub.name, hub.name});
+  list_.push_back({hub.rank, hub.name, hub.name});
   for (ObjectId object : hubs)
     hubs_.push_back({object, id});
-  if (!linked.empty() && !has_links_) {
+  if (!linked.empty() && !links_)
     links_ = ObjectBits(objects);
-    has_links_ = true;
-  }
   for (ObjectId object : linked) {
-    links_.set(object);
+    links_->set(object);
     roots_.push_back({object, id});
   }
 }
@@ -158,7 +159,7 @@ Owners RankedOwners::view() const {
   out.roots = roots_;
   out.ranks = ranks_;
   out.hubs = hubs_;
-  out.links = has_links_ ? &links_ : nullptr;
+  out.links = links_ ? &*links_ : nullptr;
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "objects/roots.h"
 #include "snapshot/snapshot.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ enum class OwnerRank : u8 {
 // Is it declared by .NET itself: "System.Threading.TimerQueue", "Microsoft.Extensions.…"?
 bool is_of_framework(std::string_view name);
 
+// By the number of the owner in Snapshot::owners(). A look at each root.
+std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);
+
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot);
 
@@ -34,9 +38,7 @@ class RankedOwners {
 public:
   struct Owner {
     OwnerRank rank = OwnerRank::own;
-    bool is_hub = false;
-    RootKind kind = RootKind::handle; // of owners that are no hub
-    std::string name, source;         // as in RootOwners
+    std::string name, source; // as in RootOwners; of hubs what they are
   };
 
   explicit RankedOwners(Snapshot &snapshot);
@@ -54,8 +56,7 @@ private:
   std::vector<Owner> list_;
   std::vector<OwnedRoot> roots_, hubs_;
   std::vector<u32> ranks_;
-  ObjectBits links_;
-  bool has_links_ = false;
+  std::optional<ObjectBits> links_;
 };
 
 } // namespace dnheap

@@ -6,6 +6,7 @@
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
 #include "analysis/verdict.h"
+#include "base/share.h"
 #include "base/text.h"
 #include "objects/object_index.h"
 #include "objects/roots.h"
@@ -57,8 +58,7 @@ u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::
 
 std::string bar(u64 part, u64 whole) {
   constexpr u64 width = 30;
-  return std::string(whole ? static_cast<u64>(static_cast<double>(part) / static_cast<double>(whole) * width + 0.5) : 0,
-                     '#');
+  return std::string(static_cast<u64>(share_of(part, whole) * width + 0.5), '#');
 }
 
 Table where_table(const AccountMap &map, bool is_process) {
@@ -81,8 +81,7 @@ Table where_table(const AccountMap &map, bool is_process) {
   std::vector<Row> rows;
   for (const Line &line : lines)
     if (const u64 bytes = bytes_of(map, line.classes))
-      rows.push_back({bytes, part(line.classes), static_cast<double>(bytes) / static_cast<double>(whole), line.text,
-                      bar(bytes, whole)});
+      rows.push_back({bytes, part(line.classes), share_of(bytes, whole), line.text, bar(bytes, whole)});
   table.set_rows(std::move(rows));
   table.total = Row{whole, is_process ? Cell(map.resident) : Cell(map.stored), 1.0, "total, each byte once", ""};
   return table;
@@ -122,11 +121,10 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
                    {"next", "", Kind::text}};
   std::vector<Row> rows;
   for (const Suspect &s : suspects.list)
-    rows.push_back(
-        {u64{rows.size() + 1}, name_of(s.kind), s.owner, s.text(), s.retained,
-         suspects.live_bytes ? static_cast<double>(s.retained) / static_cast<double>(suspects.live_bytes) : 0.0,
-         s.objects, s.element.empty() ? Cell() : Cell(s.element), s.elements, s.is_own, s.by_chance, s.signature,
-         s.example ? Cell(s.example) : Cell(), steps_of(s), next_of(question, rows.size() + 1)});
+    rows.push_back({u64{rows.size() + 1}, name_of(s.kind), s.owner, s.text(), s.retained,
+                    share_of(s.retained, suspects.live_bytes), s.objects, s.element.empty() ? Cell() : Cell(s.element),
+                    s.elements, s.is_own, s.by_chance, s.signature, s.example ? Cell(s.example) : Cell(), steps_of(s),
+                    next_of(question, rows.size() + 1)});
   table.set_rows(std::move(rows));
   return table;
 }
@@ -144,9 +142,8 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
   std::vector<Row> rows;
   for (u64 i = 0; i < std::min<u64>(suspects.list.size(), most); ++i) {
     const Suspect &s = suspects.list[i];
-    const double share =
-        suspects.live_bytes ? static_cast<double>(s.retained) / static_cast<double>(suspects.live_bytes) : 0;
-    rows.push_back({fmt::format("@{:<3}{:>10} {:>5.1f}%", i + 1, bytes_text(s.retained), 100 * share),
+    rows.push_back({fmt::format("@{:<3}{:>10} {:>5.1f}%", i + 1, bytes_text(s.retained),
+                                100 * share_of(s.retained, suspects.live_bytes)),
                     s.way() + "  [" + short_signature(s.signature) + "]"});
     rows.push_back({"", s.text() + (s.by_chance ? " (words on a stack: may be chance)" : "")});
   }

@@ -5,6 +5,7 @@
 #include "analysis/signature.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
+#include "base/share.h"
 #include "base/text.h"
 #include "objects/frozen_objects.h"
 #include "objects/object_graph.h"
@@ -22,8 +23,6 @@ namespace {
 using report::Cell;
 using report::Kind;
 using report::Shown;
-
-double share_of(u64 part, u64 whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0; }
 
 // What every table is made from.
 class Holding {
@@ -313,11 +312,12 @@ private:
     const std::vector<RootOwners::Owner> &owners = holding_.owners().owners;
     std::vector<Node> out;
     Node shared{{}, tree_.shared(), "(shared)", true};
-    for (u32 at = 1; at < tree_.size(); at = static_cast<u32>(tree_.end(TreePlace{at})))
-      if (std::optional<OwnerId> owner = tree_.owner(TreePlace{at}))
-        out.push_back({{TreePlace{at}}, tree_.retained(TreePlace{at}), owners[static_cast<u32>(*owner)].name, false});
+    tree_.for_each_child(TreePlace{0}, [&](TreePlace at) {
+      if (std::optional<OwnerId> owner = tree_.owner(at))
+        out.push_back({{at}, tree_.retained(at), owners[static_cast<u32>(*owner)].name, false});
       else
-        shared.places.push_back(TreePlace{at});
+        shared.places.push_back(at);
+    });
     out.push_back(std::move(shared));
     return out;
   }
@@ -338,9 +338,7 @@ private:
       if (node.is_group)
         add_place(parent);
       else
-        for (u32 at = static_cast<u32>(parent) + 1; at < static_cast<u32>(tree_.end(parent));
-             at = static_cast<u32>(tree_.end(TreePlace{at})))
-          add_place(TreePlace{at});
+        tree_.for_each_child(parent, add_place);
     std::vector<Node> out;
     for (auto &[type, child] : by_type) {
       child.name = holding_.name(TypeId{type});

@@ -5,6 +5,7 @@
 #include "analysis/object_view.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
+#include "base/share.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 
@@ -92,8 +93,7 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   std::vector<report::Row> rows;
   for (const TypeLine &line : lines) {
     report::Row row = {line.tally->method_table, line.total.count, line.total.bytes,
-                       all.bytes ? static_cast<double>(line.total.bytes) / static_cast<double>(all.bytes) : 0.0,
-                       line.total.aligned_bytes};
+                       share_of(line.total.bytes, all.bytes), line.total.aligned_bytes};
     if (retained)
       row.push_back(line.retained);
     for (u8 g = 0; g < generation_count; ++g)

@@ -3,6 +3,7 @@
 #include "analysis/inspect/duplicate_strings.h"
 #include "analysis/live_filter.h"
 #include "analysis/verbs.h"
+#include "base/share.h"
 #include "base/text.h"
 #include "runtime/string_object.h"
 
@@ -127,9 +128,7 @@ report::Table fields_table(DuplicateStrings &strings) {
                    {"field", "Field", Kind::text}};
   std::vector<report::Row> rows;
   for (const DuplicateStrings::Field &field : strings.fields())
-    rows.push_back({field.copies, field.contents, field.bytes,
-                    strings.wasted() ? static_cast<double>(field.bytes) / static_cast<double>(strings.wasted()) : 0.0,
-                    field.text});
+    rows.push_back({field.copies, field.contents, field.bytes, share_of(field.bytes, strings.wasted()), field.text});
   report::Row total(table.columns.size());
   total[0] = strings.copies();
   total[2] = strings.wasted();

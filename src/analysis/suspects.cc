@@ -38,12 +38,6 @@ bool is_inside_of_collection(std::string_view type) {
 
 constexpr const char *and_others = " and others";
 
-// "Shop.Cache._items" of "static Shop.Cache._items".
-std::string_view bare_name(std::string_view source) {
-  const u64 space = source.find(' ');
-  return space == source.npos ? source : source.substr(space + 1);
-}
-
 struct Group {
   u64 count = 0, bytes = 0;
   TreePlace first{};
@@ -59,29 +53,25 @@ public:
   Finder(Snapshot &snapshot, double least_share)
       : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot),
         tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot) {
-    const Retained live = tree_.reached(), dead = tree_.unreachable();
-    out_ = {{}, live.objects, live.bytes, dead.objects, dead.bytes, 0};
+    const Retained live = tree_.reached();
+    out_.live_objects = live.objects;
+    out_.live_bytes = live.bytes;
     least_ = std::max<u64>(static_cast<u64>(static_cast<double>(live.bytes) * least_share), 1);
   }
 
   Suspects run() {
     std::map<u32, Group> shared; // what no single owner holds, by type
-    for (u32 at = 1; at < tree_.size(); at = static_cast<u32>(tree_.end(TreePlace{at}))) {
-      const TreePlace place{at};
-      if (tree_.owner(place)) {
-        if (tree_.retained(place).bytes >= least_)
-          work_.push_back({place, {place}});
-      } else if (tree_.retained(place).bytes >= least_) {
-        work_.push_back({place, {place}});
-      } else {
+    tree_.for_each_child(TreePlace{0}, [&](TreePlace place) {
+      if (bytes(place) >= least_)
+        work_.push_back({place});
+      else if (tree_.object(place))
         add_to(shared, place);
-      }
-    }
+    });
     while (!work_.empty()) {
       snapshot_.watch().check();
-      Start start = std::move(work_.back());
+      std::vector<TreePlace> way = std::move(work_.back());
       work_.pop_back();
-      follow(std::move(start));
+      follow(std::move(way));
     }
     std::vector<std::pair<TypeId, Group>> many;
     for (const auto &[type, group] : shared)
@@ -99,11 +89,6 @@ public:
   }
 
 private:
-  struct Start {
-    TreePlace at;
-    std::vector<TreePlace> way; // from the owner, or the object that several hold, to `at`
-  };
-
   u64 bytes(TreePlace at) const { return tree_.retained(at).bytes; }
   u32 type_at(TreePlace at) const {
     std::optional<ObjectId> object = tree_.object(at);
@@ -119,14 +104,9 @@ private:
       group.first = at;
     group.bytes += more;
   }
-  template <class Visit> void for_children(TreePlace parent, Visit visit) const {
-    for (u32 at = static_cast<u32>(parent) + 1; at < static_cast<u32>(tree_.end(parent));
-         at = static_cast<u32>(tree_.end(TreePlace{at})))
-      visit(TreePlace{at});
-  }
   Fan fan_of(TreePlace at) const {
     Fan out;
-    for_children(at, [&](TreePlace child) {
+    tree_.for_each_child(at, [&](TreePlace child) {
       ++out.count;
       if (const u64 b = bytes(child); b > out.largest_bytes)
         out.largest = child, out.largest_bytes = b;
@@ -134,10 +114,10 @@ private:
     return out;
   }
 
-  // Down to where the bytes spread out; each large part there is followed by itself.
-  void follow(Start start) {
-    TreePlace at = start.at;
-    std::vector<TreePlace> &way = start.way;
+  // Down to where the bytes spread out; each large part there is followed by itself. `way`: from the owner, or the
+  // object that several hold, to where to begin.
+  void follow(std::vector<TreePlace> way) {
+    TreePlace at = way.back();
     std::vector<u32> types; // on the way, for chains
     for (;;) {
       types.push_back(type_at(at));
@@ -157,16 +137,15 @@ private:
     std::vector<TreePlace> parts;
     u64 rest = bytes(at);
     if (!tree_.object(at) || !is_inside_of_collection(view_.type_name(*tree_.object(at))))
-      for_children(at, [&](TreePlace child) {
+      tree_.for_each_child(at, [&](TreePlace child) {
         if (bytes(child) >= least_ && parts.size() <= most_suspects)
           parts.push_back(child);
       });
     if (parts.size() <= most_suspects)
       for (TreePlace part : parts) {
         rest -= bytes(part);
-        Start next{part, way};
-        next.way.push_back(part);
-        work_.push_back(std::move(next));
+        work_.push_back(way);
+        work_.back().push_back(part);
       }
     else
       parts.clear();
@@ -218,7 +197,7 @@ private:
     u64 objects = tree_.retained(at).objects;
     for (TreePlace part : parts)
       objects -= tree_.retained(part).objects;
-    for_children(at, [&](TreePlace child) {
+    tree_.for_each_child(at, [&](TreePlace child) {
       if (!std::binary_search(parts.begin(), parts.end(), child))
         add_to(groups, child);
     });
@@ -229,7 +208,7 @@ private:
       for (const auto &[type, group] : groups)
         if (group.bytes >= least_) {
           const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
-          add_group(owner.name, TypeId{type}, group, owner.source, is_own(owner), owner.rank == OwnerRank::chance);
+          add_group(owner.name, owner.source, owner.rank, TypeId{type}, group);
         }
       return;
     }
@@ -248,9 +227,9 @@ private:
     constexpr u64 most = 4096;
     std::map<u32, u64> within;
     u64 seen = 0;
-    for_children(parent, [&](TreePlace node) {
+    tree_.for_each_child(parent, [&](TreePlace node) {
       if (type_at(node) == type && seen++ < most)
-        for_children(node, [&](TreePlace child) {
+        tree_.for_each_child(node, [&](TreePlace child) {
           if (type_at(child) != type)
             within[type_at(child)] += bytes(child);
         });
@@ -262,13 +241,14 @@ private:
                : type_name(best->first);
   }
 
-  static bool is_own(const RankedOwners::Owner &owner) { return owner.rank <= OwnerRank::services; }
+  static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }
 
   // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
   // there. One search for all of them.
   void add_shared(const std::vector<std::pair<TypeId, Group>> &groups) {
     if (groups.empty())
       return;
+    const std::vector<OwnerRank> ranks = ranks_of_owners(snapshot_);
     ShortestPaths search(graph_.edges(), snapshot_.threads(), snapshot_.watch());
     for (const std::vector<OwnedRoot> &roots : roots_by_rank(snapshot_))
       search.grow(roots);
@@ -276,26 +256,24 @@ private:
       const std::vector<ObjectId> way = search.path(*tree_.object(group.first));
       if (way.empty())
         continue;
-      const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(*search.owner(way.front()))];
-      add_group(owner.name + and_others, type, group, owner.source,
-                owner.kind != RootKind::handle && !owner.conservative && !is_of_framework(bare_name(owner.source)),
-                owner.conservative);
+      const OwnerId first = *search.owner(way.front());
+      const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(first)];
+      add_group(owner.name + and_others, owner.source, ranks[static_cast<u32>(first)], type, group);
     }
   }
 
-  void add_group(const std::string &owner, TypeId type, const Group &group, const std::string &source, bool own,
-                 bool by_chance) {
+  void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type, const Group &group) {
     Suspect s;
     s.kind = group.count > 1 ? Suspect::Kind::many : Suspect::Kind::object;
     s.owner = owner;
     s.element = type_name(static_cast<u32>(type));
     s.elements = group.count;
     s.retained = group.bytes;
-    s.is_own = own;
-    s.by_chance = by_chance;
+    s.is_own = is_own(rank);
+    s.by_chance = rank == OwnerRank::chance;
     s.example = view_.address(*tree_.object(group.first));
     s.objects = group.count;
-    s.signature = signature(source.empty() ? "(shared)" : source, std::vector<std::string>{s.element});
+    s.signature = signature(source, std::vector<std::string>{s.element});
     out_.list.push_back(std::move(s));
   }
 
@@ -313,7 +291,7 @@ private:
       if (!object) {
         const RankedOwners::Owner &owner = owners_[*tree_.owner(way[i])];
         s.owner = owner.name;
-        s.is_own = is_own(owner);
+        s.is_own = is_own(owner.rank);
         s.by_chance = owner.rank == OwnerRank::chance;
         source = owner.source;
         continue;
@@ -345,7 +323,7 @@ private:
   const DominatorTree tree_;
   ObjectView view_;
   u64 least_ = 0;
-  std::vector<Start> work_;
+  std::vector<std::vector<TreePlace>> work_; // ways that are still to be followed
   Suspects out_;
 };
 
@@ -385,7 +363,7 @@ std::string Suspect::text() const {
 std::string Suspect::way() const {
   std::string out = owner;
   for (u64 i = 0; i < shown; ++i)
-    out += i ? steps[i].field.empty() ? "" : steps[i].field : "";
+    out += steps[i].field;
   return out;
 }
 

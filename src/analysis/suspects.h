@@ -40,7 +40,6 @@ struct Suspect {
 struct Suspects {
   std::vector<Suspect> list;            // most bytes first
   u64 live_objects = 0, live_bytes = 0; // all that the roots reach
-  u64 dead_objects = 0, dead_bytes = 0; // what no root reaches, frozen objects among it
   u64 suspects_bytes = 0;               // of the list; no byte twice
 };
 

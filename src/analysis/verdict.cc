@@ -1,5 +1,6 @@
 #include "analysis/verdict.h"
 
+#include "base/share.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -10,12 +11,11 @@ namespace {
 
 constexpr u64 mib = u64{1} << 20;
 
-double share(u64 part, u64 whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0; }
-std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share(part, whole)); }
+std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share_of(part, whole)); }
 
 // Bytes that matter to somebody who looks for memory; and a share that is no accident.
 bool is_much(u64 part, u64 whole, double least_share, u64 least) {
-  return part >= least && share(part, whole) >= least_share;
+  return part >= least && share_of(part, whole) >= least_share;
 }
 
 struct Rule {

@@ -4,6 +4,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/live_filter.h"
 #include "analysis/verbs.h"
+#include "base/share.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -25,8 +26,7 @@ report::Table waste_table(const Waste &waste, const Question &question) {
                    {"what", "Type", Kind::text},    {"field", "Held by", Kind::text}};
   std::vector<report::Row> rows;
   for (const WasteRow &row : waste.rows)
-    rows.push_back({row.bytes, waste.bytes ? static_cast<double>(row.bytes) / static_cast<double>(waste.bytes) : 0.0,
-                    row.count, name_of(row.kind), row.what, row.field});
+    rows.push_back({row.bytes, share_of(row.bytes, waste.bytes), row.count, name_of(row.kind), row.what, row.field});
   if (question.sort == "count" || question.sort == "kind")
     report::sort_rows(rows, *table.find_column(question.sort));
   report::Row total(table.columns.size());

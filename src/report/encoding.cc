@@ -222,4 +222,14 @@ void append_text(std::string &out, const Cell &cell, Kind kind, bool exact) {
   }
 }
 
+bool is_right_aligned(Kind kind) { return kind != Kind::text && kind != Kind::boolean && kind != Kind::nested; }
+
+std::vector<u64> columns_in_text(const Table &table) {
+  std::vector<u64> out;
+  for (u64 i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].shown != Shown::in_data)
+      out.push_back(i);
+  return out;
+}
+
 } // namespace dnheap::report

@@ -27,6 +27,11 @@ void append_json_object(std::string &out, const std::vector<Fact> &facts);
 void append_csv(std::string &out, const Cell &cell, Kind kind);
 void append_csv_text(std::string &out, std::string_view text);
 
+// Numbers.
+bool is_right_aligned(Kind kind);
+// Indices of the columns that are shown to people.
+std::vector<u64> columns_in_text(const Table &table);
+
 // For people. `exact`: bytes as digits instead of 861.0 MiB.
 void append_text(std::string &out, const Cell &cell, Kind kind, bool exact);
 

@@ -27,16 +27,10 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-bool is_number(Kind kind) { return kind != Kind::text && kind != Kind::boolean && kind != Kind::nested; }
-
 class MarkdownTable {
 public:
   MarkdownTable(const Table &table, const WriteOptions &options, Sink &sink)
-      : table_(table), options_(options), sink_(sink) {
-    for (u64 i = 0; i < table.columns.size(); ++i)
-      if (table.columns[i].shown != Shown::in_data)
-        columns_.push_back(i);
-  }
+      : table_(table), options_(options), sink_(sink), columns_(columns_in_text(table)) {}
 
   void write() {
     if (!table_.title.empty())
@@ -65,7 +59,7 @@ private:
     std::string titles = "\n|", rule = "|";
     for (u64 i : columns_) {
       titles += " " + escaped(table_.columns[i].title) + " |";
-      rule += is_number(table_.columns[i].kind) ? " ---: |" : " --- |";
+      rule += is_right_aligned(table_.columns[i].kind) ? " ---: |" : " --- |";
     }
     sink_.write(titles + "\n" + rule + "\n");
   }
@@ -88,7 +82,7 @@ private:
   const Table &table_;
   const WriteOptions &options_;
   Sink &sink_;
-  std::vector<u64> columns_;
+  const std::vector<u64> columns_;
 };
 
 void write_completeness(const Completeness &completeness, Sink &sink) {

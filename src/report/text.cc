@@ -22,16 +22,10 @@ std::string safe(std::string_view text) {
   return out;
 }
 
-bool is_right_aligned(Kind kind) { return kind != Kind::text && kind != Kind::boolean && kind != Kind::nested; }
-
 class TextTable {
 public:
   TextTable(const Table &table, const WriteOptions &options, Sink &sink)
-      : table_(table), options_(options), sink_(sink) {
-    for (u64 i = 0; i < table.columns.size(); ++i)
-      if (table.columns[i].shown != Shown::in_data)
-        columns_.push_back(i);
-  }
+      : table_(table), options_(options), sink_(sink), columns_(columns_in_text(table)) {}
 
   void write() {
     if (!table_.title.empty())
@@ -134,7 +128,7 @@ private:
   const Table &table_;
   const WriteOptions &options_;
   Sink &sink_;
-  std::vector<u64> columns_;
+  const std::vector<u64> columns_;
   std::vector<u64> widths_; // empty until the first block is there
   std::vector<Cells> block_;
   Cells total_;

@@ -40,6 +40,17 @@ public:
   void second(Address object) { store(holder, 2, object); }
   void all(Address object) { store(other, 1, object); }
 
+  // Of 1,000 objects each.
+  std::pair<Address, Address> two_arrays_of_the_same() {
+    const Address one = old->object(links, 1000), two = old->object(links, 1000);
+    for (u64 i = 0; i < 1000; ++i) {
+      const Address both = old->object(link);
+      store(one, 1 + i, both);
+      store(two, 1 + i, both);
+    }
+    return {one, two};
+  }
+
   Suspects suspects() {
     snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
     return find_suspects(*snapshot, 0.05);
@@ -96,14 +107,9 @@ TEST(Suspecting, AChain) {
 TEST(Suspecting, WhatTwoFieldsHoldTogether) {
   for (const Format format : all_formats) {
     Shop shop({.format = format});
-    const Address one = shop.old->object(shop.links, 1000), two = shop.old->object(shop.links, 1000);
+    const auto [one, two] = shop.two_arrays_of_the_same();
     shop.first(one);
     shop.second(two);
-    for (u64 i = 0; i < 1000; ++i) {
-      const Address both = shop.old->object(shop.link);
-      shop.store(one, 1 + i, both);
-      shop.store(two, 1 + i, both);
-    }
     const Suspects found = shop.suspects();
     ASSERT_FALSE(found.list.empty());
     EXPECT_EQ(found.list[0].kind, Suspect::Kind::many);
@@ -116,14 +122,9 @@ TEST(Suspecting, WhatTwoFieldsHoldTogether) {
 TEST(Suspecting, TheProgramsOwnFieldComesFirst) {
   for (const Format format : all_formats) {
     Shop shop({.format = format});
-    const Address one = shop.old->object(shop.links, 1000), two = shop.old->object(shop.links, 1000);
+    const auto [one, two] = shop.two_arrays_of_the_same();
     shop.second(one);
     shop.all(two);
-    for (u64 i = 0; i < 1000; ++i) {
-      const Address both = shop.old->object(shop.link);
-      shop.store(one, 1 + i, both);
-      shop.store(two, 1 + i, both);
-    }
     const Suspects found = shop.suspects();
     ASSERT_FALSE(found.list.empty());
     EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_second");

@@ -172,22 +172,34 @@ u64 Derivation::room(Address structure, u64 most) const {
   return std::min(most, own - pointer_size);
 }
 
+namespace {
+
+// visit(address, word) for each word of the ranges, until it returns false.
+template <class Visit> void for_each_word(std::span<const Range> ranges, Format format, Visit visit) {
+  const u64 size = format.pointer_size;
+  for (const Range &range : ranges)
+    for (u64 at = align_up(range.address, size) - range.address; at + size <= range.bytes.size(); at += size)
+      if (!visit(range.address + at, load_pointer(range.bytes.data() + at, format)))
+        return;
+}
+
+} // namespace
+
 void Derivation::scan_data(const std::function<void(Address, u64)> &visit) const {
-  const Format format = memory.format();
-  for (const Range &range : data_)
-    for (u64 at = align_up(range.address, pointer_size) - range.address; at + pointer_size <= range.bytes.size();
-         at += pointer_size)
-      visit(range.address + at, load_pointer(range.bytes.data() + at, format));
+  for_each_word(data_, memory.format(), [&](Address at, u64 word) {
+    visit(at, word);
+    return true;
+  });
 }
 
 std::optional<Address> Derivation::find_in_data(u64 value) const {
-  const Format format = memory.format();
-  for (const Range &range : data_)
-    for (u64 at = align_up(range.address, pointer_size) - range.address; at + pointer_size <= range.bytes.size();
-         at += pointer_size)
-      if (load_pointer(range.bytes.data() + at, format) == value)
-        return range.address + at;
-  return std::nullopt;
+  std::optional<Address> out;
+  for_each_word(data_, memory.format(), [&](Address at, u64 word) {
+    if (word == value)
+      out = at;
+    return !out;
+  });
+  return out;
 }
 
 std::vector<i64> Derivation::offsets(i64 first, i64 end, i64 step) {
