@@ -39,7 +39,8 @@ bool is_inside_of_collection(std::string_view type) {
 constexpr const char *and_others = " and others";
 
 struct Group {
-  u64 count = 0, bytes = 0;
+  u64 count = 0;              // of its own places
+  u64 objects = 0, bytes = 0; // that these retain
   TreePlace first{};
 };
 
@@ -99,10 +100,11 @@ private:
   }
   void add_to(std::map<u32, Group> &groups, TreePlace at) const {
     Group &group = groups[type_at(at)];
-    const u64 more = bytes(at);
-    if (!group.count++ || more > bytes(group.first))
+    const Retained more = tree_.retained(at);
+    if (!group.count++ || more.bytes > bytes(group.first))
       group.first = at;
-    group.bytes += more;
+    group.objects += more.objects;
+    group.bytes += more.bytes;
   }
   Fan fan_of(TreePlace at) const {
     Fan out;
@@ -272,7 +274,7 @@ private:
     s.is_own = is_own(rank);
     s.by_chance = rank == OwnerRank::chance;
     s.example = view_.address(*tree_.object(group.first));
-    s.objects = group.count;
+    s.objects = group.objects;
     s.signature = signature(source, std::vector<std::string>{s.element});
     out_.list.push_back(std::move(s));
   }

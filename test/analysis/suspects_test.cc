@@ -118,6 +118,27 @@ TEST(Suspecting, WhatTwoFieldsHoldTogether) {
   }
 }
 
+// What each of them holds by itself counts as an object, too.
+TEST(Suspecting, WhatHangsOnWhatTwoFieldsHold) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const Address one = shop.old->object(shop.links, 100), two = shop.old->object(shop.links, 100);
+    shop.first(one);
+    shop.second(two);
+    for (u64 i = 0; i < 100; ++i) {
+      const Address both = shop.old->object(shop.link);
+      shop.store(both, 1, shop.old->object(shop.link));
+      shop.store(one, 1 + i, both);
+      shop.store(two, 1 + i, both);
+    }
+    const Suspects found = shop.suspects();
+    ASSERT_FALSE(found.list.empty());
+    EXPECT_EQ(found.list[0].kind, Suspect::Kind::many);
+    EXPECT_EQ(found.list[0].elements, 100u);
+    EXPECT_EQ(found.list[0].objects, 200u);
+  }
+}
+
 // The framework's field holds it as well, and reaches it first: it is the program's all the same.
 TEST(Suspecting, TheProgramsOwnFieldComesFirst) {
   for (const Format format : all_formats) {
