@@ -80,8 +80,9 @@ void ShortestPaths::expand(std::span<const u32> objects, std::vector<u32> &next,
       __builtin_prefetch(&edges_.first[objects[i + ahead]]);
     if (i + ahead / 2 < objects.size())
       __builtin_prefetch(edges_.targets.data() + edges_.first[objects[i + ahead / 2]]);
+    const bool linked = linked_ && linked_->test(objects[i]);
     for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
-      if (closed_.test(target))
+      if (closed_.test(target) || (linked && linked_->test(target)))
         continue;
       __builtin_prefetch(&from_[static_cast<u32>(target)], 1);
       meetings[waiting++] = {static_cast<u32>(target), objects[i] + 1};

@@ -23,6 +23,14 @@ public:
   // The precise owners first, to the end; then, if `until` was not met, the conservative ones.
   void grow(const Owners &owners, ObjectId until = no_object);
 
+  // From now on these are not met.
+  void leave_out(std::span<const ObjectId> objects) {
+    for (ObjectId object : objects)
+      closed_.claim(object);
+  }
+  // From now on references from one of these to another do not count. Null: all do.
+  void cut_between(const ObjectBits *linked) { linked_ = linked; }
+
   bool met(ObjectId object) const { return from_[static_cast<u32>(object)] != 0; }
   // Whom an object was met from; nothing for roots, and for what was not met.
   std::optional<ObjectId> parent(ObjectId object) const {
@@ -52,7 +60,7 @@ private:
   const Watch watch_;
   LargeArray<u32> from_; // 1 + the object it was met from, or 1 + objects + owner; 0 = not met
   ObjectBits closed_;    // objects of levels that are complete
-  const ObjectBits *wanted_ = nullptr;
+  const ObjectBits *wanted_ = nullptr, *linked_ = nullptr;
   std::vector<ObjectId> found_;
 };
 

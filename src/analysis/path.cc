@@ -1,13 +1,12 @@
 // `path`: why is it alive? The shortest way from a root to an object, each step by its field; or, for a type, the ways
 // of all its instances, those that are alike as one.
-#include "algorithms/shortest_paths.h"
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
 #include "analysis/live_filter.h"
 #include "analysis/named_types.h"
 #include "analysis/object_view.h"
 #include "analysis/path_steps.h"
-#include "analysis/ranked_owners.h"
+#include "analysis/ranked_paths.h"
 #include "analysis/signature.h"
 #include "analysis/subject.h"
 #include "analysis/suspects.h"
@@ -33,21 +32,13 @@ constexpr u64 most_paths = 100;    // of --all
 constexpr u64 most_explained = 20; // of a type's paths: names in them
 
 std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all) {
-  const Edges edges = snapshot.graph().edges();
   if (all) {
-    Referrers referrers(edges, snapshot.threads(), snapshot.watch());
+    Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
     return paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
                              snapshot.watch());
   }
-  ShortestPaths search(edges, snapshot.threads(), snapshot.watch());
-  for (const std::vector<OwnedRoot> &roots : roots_by_rank(snapshot))
-    if (!search.met(object))
-      search.grow(roots, object);
-  if (!search.met(object))
-    return {};
-  std::vector<ObjectId> objects = search.path(object);
-  OwnerId owner = *search.owner(objects.front());
-  return {{owner, std::move(objects)}};
+  std::optional<OwnedPath> path = RankedPaths(snapshot, object).find(object);
+  return path ? std::vector{*std::move(path)} : std::vector<OwnedPath>();
 }
 
 report::Table paths_table(const std::vector<PathSteps> &paths) {

@@ -27,24 +27,31 @@ OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name) {
   return OwnerRank::chance;
 }
 
-// Live ones, by their types' names.
-std::map<std::string_view, std::vector<ObjectId>> objects_by_type(Snapshot &snapshot,
-                                                                  const std::set<std::string_view> &names) {
+using ObjectsByType = std::map<std::string_view, std::vector<ObjectId>>;
+
+ObjectsByType objects_by_type(Snapshot &snapshot, const std::set<std::string_view> &names) {
   const ObjectGraph &graph = snapshot.graph();
   const HeapTypes &types = snapshot.references().types();
   std::vector<std::vector<ObjectId> *> wanted(types.size());
-  std::map<std::string_view, std::vector<ObjectId>> out;
+  ObjectsByType out;
   for (u32 i = 0; i < types.size(); ++i)
     if (auto name = names.find(snapshot.runtime().types().name(types[TypeId{i}].method_table)); name != names.end())
       wanted[i] = &out[*name];
   if (out.empty())
     return out;
-  const HeapBits &live = snapshot.live().objects;
   for (u64 i = 0; i < graph.objects(); ++i)
     if (const u32 type = static_cast<u32>(graph.types()[i]); type < wanted.size() && wanted[type])
-      if (const ObjectId object = ObjectId(static_cast<u32>(i)); live.test(snapshot.index().address(object)))
-        wanted[type]->push_back(object);
+      wanted[type]->push_back(ObjectId(static_cast<u32>(i)));
   return out;
+}
+
+// Else what is dead would own.
+void keep_live(Snapshot &snapshot, ObjectsByType &objects) {
+  if (objects.empty())
+    return;
+  const HeapBits &live = snapshot.live().objects;
+  for (auto &[type, list] : objects)
+    std::erase_if(list, [&](ObjectId object) { return !live.test(snapshot.index().address(object)); });
 }
 
 } // namespace
@@ -58,6 +65,55 @@ struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
 };
+
+const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
+  static const std::vector<Hub> all = {
+      {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr,
+       "the container of services"},
+      {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers"},
+      {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data"},
+      {OwnerRank::plumbing, "System.Threading.ThreadPoolWorkQueue", nullptr, "the thread pool's queue"},
+  };
+  return all;
+}
+
+Queues RankedOwners::queues(Snapshot &snapshot) {
+  std::set<std::string_view> names;
+  for (const Hub &hub : known_hubs())
+    if (hub.rank == OwnerRank::plumbing)
+      for (const char *name : {hub.type, hub.linked})
+        if (name)
+          names.insert(name);
+  const ObjectsByType found = objects_by_type(snapshot, names);
+  Queues out;
+  for (const Hub &hub : known_hubs())
+    for (const auto &[type, objects] : found)
+      if (type == hub.type && objects.size() <= most_of_a_hub)
+        out.queues.insert(out.queues.end(), objects.begin(), objects.end());
+      else if (hub.linked && type == hub.linked)
+        out.linked.insert(out.linked.end(), objects.begin(), objects.end());
+  return out;
+}
+
+bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const ObjectId> path) {
+  bool was_linked = false;
+  for (ObjectId object : path) {
+    const TypeId type = snapshot.graph().type(object);
+    bool linked = false;
+    if (static_cast<u32>(type) < snapshot.references().types().size()) {
+      const std::string &name = snapshot.runtime().types().name(snapshot.references().types()[type].method_table);
+      for (const Hub &hub : known_hubs()) {
+        if (hub.rank == OwnerRank::plumbing && name == hub.type)
+          return true;
+        linked |= hub.linked && name == hub.linked;
+      }
+    }
+    if (linked && was_linked)
+      return true;
+    was_linked = linked;
+  }
+  return false;
+}
 
 bool is_of_framework(std::string_view name) {
   // A static field's name may be followed by what is no part of it; what has no namespace is the program's.
@@ -89,20 +145,14 @@ std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot) {
 }
 
 RankedOwners::RankedOwners(Snapshot &snapshot) {
-  static constexpr Hub known_hubs[] = {
-      {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr,
-       "the container of services"},
-      {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers"},
-      {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data"},
-      {OwnerRank::plumbing, "System.Threading.ThreadPoolWorkQueue", nullptr, "the thread pool's queue"},
-  };
   std::set<std::string_view> names;
-  for (const Hub &hub : known_hubs) {
+  for (const Hub &hub : known_hubs()) {
     names.insert(hub.type);
     if (hub.linked)
       names.insert(hub.linked);
   }
-  std::map<std::string_view, std::vector<ObjectId>> found = objects_by_type(snapshot, names);
+  ObjectsByType found = objects_by_type(snapshot, names);
+  keep_live(snapshot, found);
   const RootOwners &base = snapshot.owners();
   const RootSet &roots = snapshot.roots();
   const u32 count = static_cast<u32>(base.owners.size());
@@ -115,7 +165,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
   std::vector<u32> place(count);
   auto at = order.begin();
   for (u8 r = 0; r <= static_cast<u8>(OwnerRank::chance); ++r) {
-    for (const Hub &hub : known_hubs)
+    for (const Hub &hub : known_hubs())
       if (hub.rank == static_cast<OwnerRank>(r))
         add_hub(hub, found[hub.type], found[hub.linked ? hub.linked : ""], snapshot.graph().objects());
     if (at != order.end() && rank[*at] == static_cast<OwnerRank>(r) && !list_.empty())

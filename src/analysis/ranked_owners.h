@@ -9,6 +9,7 @@
 #include "snapshot/snapshot.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,13 @@ std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot);
 
+// The runtime's own queues: what is in them waits there, whoever reaches them.
+struct Queues {
+  std::vector<ObjectId> queues;
+  std::vector<ObjectId> linked; // refer to each other without owning each other
+  bool empty() const { return queues.empty() && linked.empty(); }
+};
+
 class RankedOwners {
 public:
   struct Owner {
@@ -49,8 +57,14 @@ public:
   // For DominatorTree. Valid as long as this.
   Owners view() const;
 
+  // A look at the type of each object.
+  static Queues queues(Snapshot &snapshot);
+  // A look at the types of the objects on the path.
+  static bool leads_through_queue(Snapshot &snapshot, std::span<const ObjectId> path);
+
 private:
   struct Hub;
+  static const std::vector<Hub> &known_hubs();
   void add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked, u64 objects);
 
   std::vector<Owner> list_;

@@ -1,9 +1,9 @@
 #include "analysis/suspects.h"
 
 #include "algorithms/dominator_tree.h"
-#include "algorithms/shortest_paths.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_owners.h"
+#include "analysis/ranked_paths.h"
 #include "analysis/signature.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
@@ -246,22 +246,18 @@ private:
   static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }
 
   // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
-  // there. One search for all of them.
+  // there.
   void add_shared(const std::vector<std::pair<TypeId, Group>> &groups) {
     if (groups.empty())
       return;
     const std::vector<OwnerRank> ranks = ranks_of_owners(snapshot_);
-    ShortestPaths search(graph_.edges(), snapshot_.threads(), snapshot_.watch());
-    for (const std::vector<OwnedRoot> &roots : roots_by_rank(snapshot_))
-      search.grow(roots);
-    for (const auto &[type, group] : groups) {
-      const std::vector<ObjectId> way = search.path(*tree_.object(group.first));
-      if (way.empty())
-        continue;
-      const OwnerId first = *search.owner(way.front());
-      const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(first)];
-      add_group(owner.name + and_others, owner.source, ranks[static_cast<u32>(first)], type, group);
-    }
+    const RankedPaths paths(snapshot_);
+    for (const auto &[type, group] : groups)
+      if (const std::optional<OwnedPath> path = paths.find(*tree_.object(group.first))) {
+        const u32 first = static_cast<u32>(path->owner);
+        const RootOwners::Owner &owner = snapshot_.owners().owners[first];
+        add_group(owner.name + and_others, owner.source, ranks[first], type, group);
+      }
   }
 
   void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type, const Group &group) {

@@ -2,8 +2,8 @@
 
 #include "algorithms/object_bits.h"
 #include "algorithms/reach.h"
-#include "algorithms/shortest_paths.h"
 #include "analysis/object_view.h"
+#include "analysis/ranked_paths.h"
 #include "analysis/signature.h"
 #include "objects/object_graph.h"
 
@@ -70,9 +70,13 @@ std::vector<ObjectId> instances_of(const ObjectGraph &graph, const std::vector<b
   return out;
 }
 
+struct Held {
+  ObjectId object;
+  u32 path; // of those that were found
+};
+
 // What would be freed with the instances of the groups that take most.
-void add_retained(Snapshot &snapshot, const std::vector<ObjectId> &instances, const FoldedPaths &folded,
-                  std::vector<TypePath> &paths) {
+void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
   RetainedBySets sets(graph.edges(), graph.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
   std::vector<u32> order(paths.size());
@@ -81,59 +85,86 @@ void add_retained(Snapshot &snapshot, const std::vector<ObjectId> &instances, co
   order.resize(std::min<u64>(order.size(), most_retained));
   for (u32 i : order) {
     ObjectBits set(graph.objects());
-    for (u64 k = 0; k < instances.size(); ++k)
-      if (folded.path_of[k] == i)
-        set.set(instances[k]);
+    for (const Held &held : instances)
+      if (held.path == i)
+        set.set(held.object);
     paths[i].retained = sets.of([&](ObjectId object) { return set.test(object); }).bytes;
   }
 }
 
-} // namespace
+// The ways of the instances that one search met.
+class Folding {
+public:
+  Folding(Snapshot &snapshot, ObjectView &view, const ShortestPaths &search)
+      : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, search) {}
 
-TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
-  const std::vector<bool> types = marked(snapshot, is_meant);
-  const ObjectGraph &graph = snapshot.graph();
-  const RootOwners &owners = snapshot.owners();
-  const std::vector<ObjectId> instances = instances_of(graph, types);
-  ShortestPaths search(graph.edges(), snapshot.threads(), snapshot.watch());
-  search.grow(snapshot.owned_roots());
-  ObjectView view(snapshot);
-  StepNames names(snapshot, view, search);
-  const PathLabels labels{[](OwnerId owner) { return static_cast<u32>(owner); },
-                          [&](ObjectId from, ObjectId to) { return names.step(from, to); }};
-  const FoldedPaths folded = fold_paths(search, graph.objects(), instances, labels, snapshot.watch());
+  void add(const std::vector<ObjectId> &instances, TypePaths &out, std::vector<Held> &held) {
+    const ObjectGraph &graph = snapshot_.graph();
+    const PathLabels labels{[](OwnerId owner) { return static_cast<u32>(owner); },
+                            [&](ObjectId from, ObjectId to) { return names_.step(from, to); }};
+    const FoldedPaths folded = fold_paths(search_, graph.objects(), instances, labels, snapshot_.watch());
+    const u64 before = out.paths.size();
+    out.not_folded += folded.not_folded;
+    for (const FoldedPath &path : folded.paths)
+      out.paths.push_back(named(path));
+    for (u64 i = 0; i < instances.size(); ++i)
+      if (folded.path_of[i] != FoldedPaths::none) {
+        const u32 path = static_cast<u32>(before) + folded.path_of[i];
+        out.paths[path].bytes += graph.sizes().of(instances[i]);
+        held.push_back({instances[i], path});
+      }
+  }
 
-  TypePaths out;
-  out.instances = instances.size();
-  out.not_folded = folded.not_folded;
-  std::vector<u64> bytes(folded.paths.size());
-  for (u64 i = 0; i < instances.size(); ++i)
-    if (folded.path_of[i] != FoldedPaths::none)
-      bytes[folded.path_of[i]] += graph.sizes().of(instances[i]);
-    else if (!search.met(instances[i]))
-      ++(snapshot.heap().is_frozen(view.address(instances[i])) ? out.frozen : out.unreachable);
-  for (u64 i = 0; i < folded.paths.size(); ++i) {
-    const FoldedPath &path = folded.paths[i];
-    TypePath &to = out.paths.emplace_back();
+private:
+  TypePath named(const FoldedPath &path) {
+    const RootOwners::Owner &owner = snapshot_.owners().owners[path.owner];
+    TypePath to;
     to.owner = OwnerId{path.owner};
-    to.owner_text = owners.owners[path.owner].name;
-    to.is_static = owners.owners[path.owner].kind == RootKind::static_field;
+    to.owner_text = owner.name;
+    to.is_static = owner.kind == RootKind::static_field;
     to.instances = path.instances;
-    to.bytes = bytes[i];
-    to.example = view.address(path.example);
+    to.example = view_.address(path.example);
     std::vector<std::string> fields;
     for (const FoldedStep &step : path.steps) {
       TypePath::Step &words = to.steps.emplace_back();
       words.least = step.least;
       words.most = step.most;
       for (u32 label : step.labels) {
-        words.fields.push_back(names.text(label));
-        fields.push_back(names.text(label));
+        words.fields.push_back(names_.text(label));
+        fields.push_back(names_.text(label));
       }
     }
-    to.signature = signature(owners.owners[path.owner].source, fields);
+    to.signature = signature(owner.source, fields);
+    return to;
   }
-  add_retained(snapshot, instances, folded, out.paths);
+
+  Snapshot &snapshot_;
+  ObjectView &view_;
+  const ShortestPaths &search_;
+  StepNames names_;
+};
+
+} // namespace
+
+TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
+  std::vector<ObjectId> instances = instances_of(snapshot.graph(), marked(snapshot, is_meant));
+  TypePaths out;
+  out.instances = instances.size();
+  ObjectView view(snapshot);
+  std::vector<Held> held;
+  const RankedPaths ways(snapshot);
+  for (const std::optional<ShortestPaths> &search : ways.searches()) {
+    if (!search)
+      continue;
+    const auto met = std::stable_partition(instances.begin(), instances.end(),
+                                           [&](ObjectId object) { return !search->met(object); });
+    if (met != instances.end())
+      Folding(snapshot, view, *search).add({met, instances.end()}, out, held);
+    instances.erase(met, instances.end());
+  }
+  for (ObjectId object : instances)
+    ++(snapshot.heap().is_frozen(view.address(object)) ? out.frozen : out.unreachable);
+  add_retained(snapshot, held, out.paths);
   std::stable_sort(out.paths.begin(), out.paths.end(),
                    [](const TypePath &a, const TypePath &b) { return a.bytes > b.bytes; });
   return out;

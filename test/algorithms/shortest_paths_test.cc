@@ -67,6 +67,42 @@ TEST(ShortestPaths, AsShortAsCanBePreciseOnesFirst) {
   });
 }
 
+// What is left out is as if it were not there, and neither is what leads from one linked object to another.
+TEST(ShortestPaths, WithoutSomeObjectsAndReferences) {
+  for_all(2000, graphs(60), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
+    auto is_left_out = [](u32 i) { return i % 7 == 3; };
+    auto is_linked = [](u32 i) { return i % 3 == 1; };
+    Graph rest;
+    for (u32 i = 0; i < graph.objects(); ++i) {
+      std::vector<u32> targets;
+      for (ObjectId target : graph.edges().of(ObjectId{i}))
+        if (const u32 to = static_cast<u32>(target); !is_left_out(i) && !is_left_out(to) && !(is_linked(i) && is_linked(to)))
+          targets.push_back(to);
+      rest.add(8, targets);
+    }
+    rest.owner_count = rest.precise_owners = graph.owner_count;
+    for (const OwnedRoot &root : graph.roots)
+      if (!is_left_out(static_cast<u32>(root.object)))
+        rest.root(static_cast<u32>(root.owner), static_cast<u32>(root.object));
+    std::vector<ObjectId> left_out;
+    ObjectBits linked(graph.objects());
+    for (u32 i = 0; i < graph.objects(); ++i) {
+      if (is_left_out(i))
+        left_out.push_back(ObjectId{i});
+      if (is_linked(i))
+        linked.set(ObjectId{i});
+    }
+    ShortestPaths expected(rest.edges(), 1, {}), found(graph.edges(), 1, {});
+    expected.grow(rest.roots);
+    found.leave_out(left_out);
+    found.cut_between(&linked);
+    found.grow(graph.roots);
+    for (u32 i = 0; i < graph.objects(); ++i)
+      ASSERT_EQ(found.path(ObjectId{i}), expected.path(ObjectId{i}));
+  });
+}
+
 TEST(ShortestPaths, TheSameWithAnyNumberOfThreads) {
   for (const Graph &graph : {heap_like_graph(300'000), node_array_graph(200'000)}) {
     ShortestPaths one(graph.edges(), 1, {}), four(graph.edges(), 4, {});

@@ -1,0 +1,75 @@
+#include "analysis/ranked_paths.h"
+
+#include "analysis/ranked_owners.h"
+#include "objects/object_graph.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+using RootsByRank = std::vector<std::vector<OwnedRoot>>;
+
+bool is_of_program(u64 rank) { return rank <= static_cast<u64>(OwnerRank::own_frames); }
+
+} // namespace
+
+RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only) {
+  const RootsByRank roots = roots_by_rank(snapshot);
+  auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
+  auto grow = [&](ShortestPaths &search, auto &&takes) {
+    for (u64 rank = 0; rank < roots.size() && !is_done(search); ++rank)
+      if (takes(rank))
+        search.grow(roots[rank], only);
+  };
+  auto begin = [&](u64 i) -> ShortestPaths & {
+    return searches_[i].emplace(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
+  };
+
+  if (only != no_object) {
+    // The shortest of all ways, if it leads through no queue, is the shortest of those that lead through none.
+    ShortestPaths &any = begin(0);
+    grow(any, is_of_program);
+    if (!is_done(any) || !RankedOwners::leads_through_queue(snapshot, any.path(only))) {
+      grow(any, [](u64 rank) { return !is_of_program(rank); });
+      return;
+    }
+  }
+  const Queues queues = RankedOwners::queues(snapshot);
+  ObjectBits linked(queues.linked.empty() ? 0 : snapshot.graph().objects());
+  for (ObjectId object : queues.linked)
+    linked.set(object);
+  ShortestPaths &direct = begin(0);
+  direct.cut_between(queues.linked.empty() ? nullptr : &linked);
+  direct.leave_out(queues.queues);
+  grow(direct, is_of_program);
+  direct.cut_between(nullptr); // which goes away
+  if (is_done(direct))
+    return;
+  if (queues.empty()) {
+    grow(direct, [](u64 rank) { return !is_of_program(rank); });
+    return;
+  }
+  ShortestPaths &behind = begin(1);
+  grow(behind, [](u64 rank) { return !is_of_program(rank) && rank != static_cast<u64>(OwnerRank::chance); });
+  grow(behind, is_of_program);
+  grow(behind, [](u64 rank) { return rank == static_cast<u64>(OwnerRank::chance); });
+}
+
+const ShortestPaths *RankedPaths::search_of(ObjectId object) const {
+  for (const std::optional<ShortestPaths> &search : searches_)
+    if (search && search->met(object))
+      return &*search;
+  return nullptr;
+}
+
+std::optional<OwnedPath> RankedPaths::find(ObjectId object) const {
+  const ShortestPaths *search = search_of(object);
+  if (!search)
+    return std::nullopt;
+  std::vector<ObjectId> objects = search->path(object);
+  return OwnedPath{*search->owner(objects.front()), std::move(objects)};
+}
+
+} // namespace dnheap

@@ -1,0 +1,31 @@
+// RankedPaths: by what way is an object held? The ranks of owners are asked in their order, and of a rank's ways the
+// shortest one counts. The runtime's queues (timers, sockets, work) lie between all that waits in them: whoever holds
+// one timer reaches all timers. So the program's owners are asked about ways that lead through none of them first;
+// what only a queue holds is told from there, as the runtime's. Costs a breadth-first search, sometimes two or three.
+// One thread asks.
+#pragma once
+#include "algorithms/shortest_paths.h"
+#include "snapshot/snapshot.h"
+
+#include <array>
+#include <optional>
+
+namespace dnheap {
+
+class RankedPaths {
+public:
+  // `only`: no other object will be asked about.
+  explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object);
+  RankedPaths(const RankedPaths &) = delete;
+
+  // An object is met by one of them at most that counts: the first.
+  const std::array<std::optional<ShortestPaths>, 2> &searches() const { return searches_; }
+  // The search that tells how it is held. Null: nothing holds it.
+  const ShortestPaths *search_of(ObjectId object) const;
+  std::optional<OwnedPath> find(ObjectId object) const;
+
+private:
+  std::array<std::optional<ShortestPaths>, 2> searches_;
+};
+
+} // namespace dnheap
