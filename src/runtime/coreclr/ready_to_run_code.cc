@@ -37,6 +37,9 @@ ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d
   at_.thunks = offset("ReadyToRunInfo", "DelayLoadMethodCallThunks", 14 * p_);
   at_.buckets = offset("HashMap", "Buckets", 2 * p_);
   gc_info_version_ = static_cast<u32>(d.try_number("GCInfoVersion").value_or(0));
+  for (const char *field : {"Module.ReadyToRunInfo", "ReadyToRunInfo.EntryPointToMethodDescMap"})
+    if (auto missing = d.missing.find(field); missing != d.missing.end() && why_unknown_.empty())
+      why_unknown_ = ": " + missing->first + " " + missing->second;
 }
 
 // Of a composite image, header and map of methods are the whole image's.
@@ -136,7 +139,7 @@ bool ReadyToRunCode::is_filter(const Image &image, Address main, Address funclet
 
 std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Address ip) const {
   if (!at_.info || !at_.method_map)
-    throw Error("it is not known where the runtime keeps the methods of ReadyToRun images");
+    throw Error("it is not known where the runtime keeps the methods of ReadyToRun images" + why_unknown_);
   const Address info = memory_->pointer(section.ready_to_run_module + *at_.info, "a module's ReadyToRun image");
   const u64 relative = ip - section.begin;
   if (!info || is_thunk(info, relative))

@@ -114,13 +114,37 @@ private:
   }
   // For all images that the dump says something about, and for one at least.
   Verdict for_images(const std::function<Verdict(const RangeSection &)> &test) const {
-    Verdict out = Verdict::cannot_tell();
+    const u64 passed = images_that_pass(test);
+    if (passed == 0)
+      return Verdict::cannot_tell();
+    return Verdict(passed != none_may);
+  }
+  // How many images pass; none_may if one fails.
+  static constexpr u64 none_may = ~u64{0};
+  u64 images_that_pass(const std::function<Verdict(const RangeSection &)> &test) const {
+    u64 out = 0;
     for (const RangeSection &image : images_) {
       const Verdict verdict = test(image);
       if (verdict.fails())
-        return verdict;
-      if (verdict.passes())
-        out = verdict;
+        return none_may;
+      out += verdict.passes();
+    }
+    return out;
+  }
+  // What leads to nothing that the dump has is not refuted by it: so an offset that one image speaks for by chance may
+  // be as possible as the right one, that all speak for. Those that most images speak for.
+  std::vector<i64> most_telling(const std::vector<i64> &offsets,
+                                const std::function<Verdict(const RangeSection &, i64)> &test) const {
+    std::vector<i64> out;
+    u64 most = 1;
+    for (i64 offset : offsets) {
+      const u64 passed = images_that_pass([&](const RangeSection &image) { return test(image, offset); });
+      if (passed == none_may || passed < most)
+        continue;
+      if (passed > most)
+        out.clear();
+      most = passed;
+      out.push_back(offset);
     }
     return out;
   }
@@ -130,11 +154,11 @@ private:
       d_.descriptor.missing["Module.ReadyToRunInfo"] = "no image with code that was compiled ahead is loaded";
       return;
     }
-    auto leads_to_infos = [&](i64 x) {
-      return for_images([&](const RangeSection &image) { return is_info(image, info_of(image, x)); });
-    };
+    auto leads_to_info = [&](const RangeSection &image, i64 x) { return is_info(image, info_of(image, x)); };
     if (!d_.choose(
-            "Module", "ReadyToRunInfo", [&] { return Derivation::offsets(0, max_module, i64(p_)); }, leads_to_infos,
+            "Module", "ReadyToRunInfo",
+            [&] { return most_telling(Derivation::offsets(0, max_module, i64(p_)), leads_to_info); },
+            [&](i64 x) { return for_images([&](const RangeSection &image) { return leads_to_info(image, x); }); },
             "leads back to the Module and to the header of a ReadyToRun image, for every Module that has code in one",
             [&](i64 x) { // what it leads to may lead to itself, and lie behind the Module
               std::vector<u64> out;
@@ -144,15 +168,14 @@ private:
             }))
       return;
     const i64 at = d_.descriptor.offset("Module", "ReadyToRunInfo");
-    auto leads_to_methods = [&](i64 x) {
-      return for_images([&](const RangeSection &image) {
-        const std::optional<u64> whole = d_.word(info_of(image, at) + 5 * p_);
-        return whole ? is_method_map(*whole + u64(x), image) : Verdict::cannot_tell();
-      });
+    auto leads_to_methods = [&](const RangeSection &image, i64 x) {
+      const std::optional<u64> whole = d_.word(info_of(image, at) + 5 * p_);
+      return whole ? is_method_map(*whole + u64(x), image) : Verdict::cannot_tell();
     };
     d_.choose(
         "ReadyToRunInfo", "EntryPointToMethodDescMap",
-        [&] { return Derivation::offsets(14 * i64(p_), max_info, i64(p_)); }, leads_to_methods,
+        [&] { return most_telling(Derivation::offsets(14 * i64(p_), max_info, i64(p_)), leads_to_methods); },
+        [&](i64 x) { return for_images([&](const RangeSection &image) { return leads_to_methods(image, x); }); },
         "a table of addresses in the image's code, one at least, for every such image");
   }
 
