@@ -231,16 +231,19 @@ constexpr Verb all_verbs[] = {
      .plan = plan_async,
      .answer = answer_async},
     {.name = "inspect",
-     .question = "what does one inspector see: timers, events, collections?",
+     .question = "what does one inspector see: timers, events, collections, …?",
      .details =
          "Asks one inspector, by its name; 'dnheap inspect' alone lists them. What is alike is one row, with the field "
          "that holds it. timers: whatever waits in the runtime's queue (Timer, PeriodicTimer, CancellationTokenSource, "
          "Task.Delay), what it calls, how often. events: fields with delegates of several handlers, the methods and "
          "types of these. collections: elements, fill and bytes of List, Dictionary, ConcurrentDictionary and the "
-         "like. Types are known by base types and fields; of one that is called so and has other fields nothing is "
+         "like. pools: what ArrayPool<T>.Shared keeps. contexts: AssemblyLoadContexts. finalizers: what waits for one. "
+         "http, db, sockets, safehandles: clients, connections and handles by state. Types are known by base types and "
+         "fields; of one that is called so and has other fields nothing is "
          "told, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
-     .tables = {"inspectors", "timers", "events", "collections"},
+     .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
+                "sockets", "safehandles"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = plan_inspect,
      .answer = answer_inspect,

@@ -16,7 +16,9 @@ import targets
 KINDS = [f"inspect:{major}:{dump}" for major in (8, 9, 10) for dump in ("heap", "gcore")]
 SAMPLE = ["inspect:10:heap"]
 # What tells the rows of an inspector apart.
-KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",)}
+KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",), "pools": ("type", "length", "kept_for"),
+        "contexts": ("type", "state"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
+        "sockets": ("held_by", "state"), "safehandles": ("held_by", "state")}
 
 
 def run(dnheap, kind, major, dump):

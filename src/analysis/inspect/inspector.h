@@ -30,5 +30,12 @@ Words inspector_words();
 void inspect_timers(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_events(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_collections(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_pools(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_contexts(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_finalizers(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_http(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_db(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_sockets(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_safe_handles(Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

@@ -19,6 +19,34 @@ constexpr Inspector all_inspectors[] = {
      .types = {"List", "Stack", "Queue", "Dictionary", "HashSet", "ConcurrentDictionary", "StringBuilder"},
      .own = "collections",
      .inspect = inspect_collections},
+    {.name = "pools",
+     .question = "which arrays does ArrayPool<T>.Shared keep for later?",
+     .types = {"ArrayPool<T>.Shared"},
+     .inspect = inspect_pools},
+    {.name = "contexts",
+     .question = "which AssemblyLoadContexts are there, and which are to be unloaded?",
+     .types = {"AssemblyLoadContext"},
+     .inspect = inspect_contexts},
+    {.name = "finalizers",
+     .question = "which objects wait for their finalizer?",
+     .types = {"whatever has a finalizer"},
+     .inspect = inspect_finalizers},
+    {.name = "http",
+     .question = "which HTTP clients, handlers and connections are there?",
+     .types = {"HttpClient", "HttpMessageHandler", "HttpConnectionPool", "HttpConnection"},
+     .inspect = inspect_http},
+    {.name = "db",
+     .question = "which connections to databases are there, and which are open?",
+     .types = {"DbConnection"},
+     .inspect = inspect_db},
+    {.name = "sockets",
+     .question = "which sockets are there, and which are connected?",
+     .types = {"Socket"},
+     .inspect = inspect_sockets},
+    {.name = "safehandles",
+     .question = "which handles of the operating system are open?",
+     .types = {"SafeHandle"},
+     .inspect = inspect_safe_handles},
 };
 
 } // namespace
@@ -33,8 +61,18 @@ const Inspector *find_inspector(std::string_view name) {
 }
 
 Words inspector_words() {
-  static_assert(std::size(all_inspectors) == 3);
-  return {all_inspectors[0].name, all_inspectors[1].name, all_inspectors[2].name, "list"};
+  static_assert(std::size(all_inspectors) == 10);
+  return {all_inspectors[0].name,
+          all_inspectors[1].name,
+          all_inspectors[2].name,
+          all_inspectors[3].name,
+          all_inspectors[4].name,
+          all_inspectors[5].name,
+          all_inspectors[6].name,
+          all_inspectors[7].name,
+          all_inspectors[8].name,
+          all_inspectors[9].name,
+          "list"};
 }
 
 } // namespace dnheap

@@ -1,8 +1,15 @@
 // inspect: has known timers, events and collections. Its truth, "said", has by inspector the rows that `dnheap inspect` has
 // to have, by what tells them apart.
 using System;
+using System.Buffers;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.Data;
+using System.Data.Common;
+using System.IO;
+using System.Net;
+using System.Net.Http;
+using System.Net.Sockets;
 using System.Runtime.CompilerServices;
 using System.Threading;
 using System.Threading.Tasks;
@@ -42,6 +49,42 @@ class Store
     public ConcurrentDictionary<string, View> ByName = new();
     public List<long> Numbers = new(10);
     public HashSet<string> Names = new();
+}
+
+class OwnConnection : DbConnection
+{
+    ConnectionState state;
+    public override void Open() => state = ConnectionState.Open;
+    public override void Close() => state = ConnectionState.Closed;
+    public override ConnectionState State => state;
+    public override string ConnectionString { get; set; }
+    public override string Database => "";
+    public override string DataSource => "";
+    public override string ServerVersion => "";
+    public override void ChangeDatabase(string name) { }
+    protected override DbTransaction BeginDbTransaction(IsolationLevel level) => null;
+    protected override DbCommand CreateDbCommand() => null;
+}
+
+class Plugin : System.Runtime.Loader.AssemblyLoadContext { public Plugin() : base("plugin", true) { } }
+
+class Blocked
+{
+    static readonly ManualResetEvent never = new(false);
+    public static readonly ManualResetEvent Begun = new(false);
+    ~Blocked() { Begun.Set(); never.WaitOne(); }
+}
+
+class Waits { public int Number; ~Waits() { ++Number; } }
+
+class Shop
+{
+    public HttpClient Client = new(new SocketsHttpHandler());
+    public OwnConnection Database = new();
+    public Plugin Plugin = new();
+    public Socket Socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+    public FileStream File = new("/dev/null", FileMode.Open, FileAccess.Read);
+    public byte[] Rented;
 }
 
 static class Program
@@ -136,13 +179,70 @@ static class Program
         Say("collections", "\"held_by\": \"Store.Numbers\", \"count\": 30, \"elements\": 90, \"capacity\": 300, \"bytes\": 4080");
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Resources()
+    {
+        for (int i = 0; i < 12; ++i)
+        {
+            var shop = new Shop();
+            if (i < 4)
+                shop.Client.Dispose();
+            if (i < 5)
+                shop.Database.Open();
+            if (i < 3)
+                shop.Plugin.Unload();
+            if (i < 2)
+                shop.Socket.Dispose();
+            else if (i < 5)
+            {
+                shop.Socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+                shop.Socket.Listen();
+            }
+            shop.Rented = ArrayPool<byte>.Shared.Rent(100_000);
+            kept.Add(shop);
+        }
+        foreach (object one in kept)
+            if (one is Shop shop)
+                ArrayPool<byte>.Shared.Return(shop.Rented);
+        Say("pools", "\"type\": \"System.Byte[]\", \"length\": 131072, \"kept_for\": \"one thread\", \"count\": 1");
+        Say("pools", "\"type\": \"System.Byte[]\", \"length\": 131072, \"kept_for\": \"all threads\", \"count\": 11");
+        Say("http", "\"held_by\": \"Shop.Client\", \"state\": \"disposed\", \"count\": 4");
+        Say("http", "\"held_by\": \"Shop.Client\", \"state\": \"in use\", \"count\": 8");
+        Say("db", "\"held_by\": \"Shop.Database\", \"state\": \"open\", \"count\": 5");
+        Say("db", "\"held_by\": \"Shop.Database\", \"state\": \"closed\", \"count\": 7");
+        Say("contexts", "\"type\": \"Plugin\", \"state\": \"collectible, unloading\", \"count\": 3");
+        Say("contexts", "\"type\": \"Plugin\", \"state\": \"collectible\", \"count\": 9");
+        Say("sockets", "\"held_by\": \"Shop.Socket\", \"state\": \"disposed\", \"count\": 2");
+        Say("sockets", "\"held_by\": \"Shop.Socket\", \"state\": \"listening\", \"count\": 3");
+        Say("sockets", "\"held_by\": \"Shop.Socket\", \"state\": \"open\", \"count\": 7");
+        Say("safehandles", "\"held_by\": \"System.Net.Sockets.Socket._handle\", \"state\": \"open\", \"count\": 10");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Drop<T>(int count) where T : new()
+    {
+        for (int i = 0; i < count; ++i)
+            new T();
+    }
+
+    static void Finalizers()
+    {
+        Drop<Blocked>(1);
+        GC.Collect();
+        Blocked.Begun.WaitOne();
+        Drop<Waits>(500);
+        Say("finalizers", "\"type\": \"Waits\", \"count\": 500, \"bytes\": 12000");
+    }
+
     static void Main()
     {
         Timers();
         Events();
         Collections();
+        Resources();
         GC.Collect();
         GC.WaitForPendingFinalizers();
+        Finalizers(); // which block from now on
         GC.Collect();
         Truth.AfterLastCollection();
         Truth.Print($"\"said\": [{string.Join(", ", rows)}]");

@@ -1,0 +1,42 @@
+// `inspect db`: connections to databases, whatever library they are of, and whether they are open.
+#include "analysis/inspect/inspector.h"
+#include "analysis/inspect/resources.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+// The field that holds an ADO.NET ConnectionState, whatever a library calls it.
+std::optional<std::string> connection_state(FieldReader &fields, const Runtime &runtime, Address connection) {
+  const std::vector<InstanceField> &all = runtime.fields().instance_fields(fields.type_of(connection));
+  const auto field = std::find_if(all.rbegin(), all.rend(), [](const InstanceField &one) {
+    return one.type_name == "System.Data.ConnectionState" && one.count == 1;
+  });
+  if (field == all.rend())
+    return std::nullopt;
+  const std::optional<u32> state = fields.memory().try_load<u32>(connection + field->offset);
+  if (!state)
+    return std::nullopt;
+  switch (*state) {
+  case 0: return "closed";
+  case 1: return "open";
+  case 2: return "connecting";
+  case 4:
+  case 5: return "executing";
+  case 8:
+  case 9: return "fetching";
+  case 16: return "broken";
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+void inspect_db(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  constexpr ResourceKind kinds[] = {{"System.Data.Common.DbConnection", connection_state}};
+  add_resources(snapshot, "db", kinds, answer);
+}
+
+} // namespace dnheap

@@ -1,0 +1,65 @@
+// `inspect finalizers`: objects whose finalizer is due and has not run, by type.
+#include "analysis/inspect/inspector.h"
+#include "base/text.h"
+#include "objects/references.h"
+#include "objects/roots.h"
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+struct DueType {
+  u64 count = 0, bytes = 0;
+  Address example = 0;
+};
+
+} // namespace
+
+void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  ReferenceReader reader(snapshot.references());
+  std::map<std::string, DueType> types;
+  DueType sum;
+  for (const Root &root : snapshot.roots().roots) {
+    OpenedObject object;
+    if (root.kind != RootKind::finalizer || !reader.open(root.object, object))
+      continue;
+    const u64 bytes = align_up(object.size, u64{snapshot.references().format().pointer_size});
+    DueType &type = types[snapshot.runtime().types().name(object.type->method_table)];
+    if (type.count++ == 0)
+      type.example = root.object;
+    type.bytes += bytes;
+    ++sum.count;
+    sum.bytes += bytes;
+  }
+  std::vector<std::pair<std::string, DueType>> sorted(types.begin(), types.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto &a, const auto &b) { return a.second.count > b.second.count; });
+  report::Table table;
+  table.name = "finalizers";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"type", "Type", Kind::text},
+                   {"example", "Example", Kind::address}};
+  std::vector<report::Row> rows;
+  for (const auto &[name, type] : sorted)
+    rows.push_back({type.count, type.bytes, name, type.example});
+  report::Row total(table.columns.size());
+  total[0] = sum.count;
+  total[1] = sum.bytes;
+  total[2] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " type" : " types");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  answer.tables.push_back(std::move(table));
+  for (const std::string &problem : snapshot.roots().problems)
+    answer.completeness->notes.push_back(problem);
+  if (!sorted.empty())
+    answer.next_command = hex(sorted.front().second.example);
+}
+
+} // namespace dnheap
