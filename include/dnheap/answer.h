@@ -34,7 +34,7 @@ private:
 
 struct Column {
   // How a column's cells are meant. Text writes a count as 46,077,786, bytes as 861.0 MiB, a number as plain digits; a
-  // percent is held as a fraction. What changed has its sign in text: +869.0 MiB.
+  // percent is held as a fraction. What changed has its sign in text: +869.0 MiB. A bar is a fraction drawn for people.
   enum class Kind : std::uint8_t {
     count,
     bytes,
@@ -45,7 +45,8 @@ struct Column {
     boolean,
     nested,
     bytes_change,
-    count_change
+    count_change,
+    bar
   };
   std::string key = {};   // "aligned_bytes", as in JSON
   std::string title = {}; // "Aligned", as in text
@@ -90,6 +91,11 @@ struct WriteOptions {
   bool exact = false;     // text: bytes as digits
   bool verbose = false;   // text: every gap
   std::string table = {}; // only this one; empty = all (CSV: the first)
+  // Text alone. The library asks no terminal: terminal_width() of dnheap/program.h does.
+  std::uint64_t width = 0; // no line of a table is wider: names are shortened, rows folded; 0 = no limit
+  bool full_names = false; // but names stay as they are, and make lines longer
+  bool wrap = false;       // sentences outside of tables, too, are broken between words at this width
+  bool color = false;      // headings and warnings with a terminal's escapes
 };
 
 struct Format {

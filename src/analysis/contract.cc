@@ -92,7 +92,7 @@ report::Table missing_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "missing";
   table.title = "Looked for and not found";
-  table.columns = {{"value", "Value", Kind::text}, {"tried", "Tried", Kind::text}};
+  table.columns = {{"value", "Value", Kind::text}, {"tried", "Tried", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows;
   for (const auto &[name, tried] : d.missing)
     rows.push_back({name, tried});

@@ -117,7 +117,7 @@ report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string
   return table_of("state", "The GC",
                   {{"datum", "Datum", Kind::text},
                    {"value", "Value", Kind::text},
-                   {"meaning", "Meaning", Kind::text, Shown::in_text},
+                   {"meaning", "Meaning", Kind::text, Shown::in_text, true},
                    {"raw", "", Kind::number, Shown::in_data}},
                   std::move(rows));
 }

@@ -45,7 +45,7 @@ report::Table state_table(const CoreRt &runtime, const std::optional<Workstation
   return table_of("state", "The GC",
                   {{"datum", "Datum", Kind::text},
                    {"value", "Value", Kind::text},
-                   {"meaning", "Meaning", Kind::text, report::Shown::in_text},
+                   {"meaning", "Meaning", Kind::text, report::Shown::in_text, true},
                    {"raw", "", Kind::number, report::Shown::in_data}},
                   std::move(rows));
 }

@@ -17,7 +17,7 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   const Heap &heap = snapshot.heap();
   report::Table table;
   table.name = "facts";
-  table.columns = {{"fact", "What", Kind::text}, {"value", "Value", Kind::text}};
+  table.columns = {{"fact", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows;
   auto add = [&](const char *fact, const std::string &value) {
     if (!value.empty())
@@ -66,7 +66,7 @@ report::Table modules_table(const Target &target) {
   table.columns = {{"module", "Module", Kind::text, report::Shown::in_data},
                    {"outcome", "Outcome", Kind::text},
                    {"identity", "Identity", Kind::text},
-                   {"reason", "Why", Kind::text},
+                   {"reason", "Why", Kind::text, report::Shown::everywhere, true},
                    {"file", "File", Kind::text}};
   std::vector<report::Row> rows;
   bool missing = false;
@@ -91,7 +91,7 @@ report::Table symbols_table(Snapshot &snapshot, const Question &question, std::v
   table.title = "Symbols of source lines, looked for";
   table.columns = {{"module", "Module", Kind::text},
                    {"outcome", "Outcome", Kind::text},
-                   {"reason", "Why", Kind::text},
+                   {"reason", "Why", Kind::text, report::Shown::everywhere, true},
                    {"file", "File", Kind::text}};
   std::vector<std::string> problems;
   std::vector<report::Row> rows;
@@ -134,7 +134,7 @@ report::Table gaps_table(const report::Completeness &completeness) {
   table.columns = {{"start", "Start", Kind::address},
                    {"end", "End", Kind::address},
                    {"bytes", "Bytes", Kind::bytes},
-                   {"reason", "Why", Kind::text}};
+                   {"reason", "Why", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows;
   for (const auto &gap : completeness.gaps)
     rows.push_back({gap.start, gap.end, gap.end - gap.start, gap.reason});

@@ -151,7 +151,7 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
                    {"example", "Example", Kind::address},
                    {"root", "", Kind::nested, Shown::in_data},
                    {"steps", "", Kind::nested, Shown::in_data},
-                   {"path", "Held by", Kind::text}};
+                   {"path", "Held by", Kind::text, Shown::everywhere, true}};
   std::vector<report::Row> rows;
   for (const TypePath &path : paths.paths) {
     std::vector<Cell> steps;

@@ -56,11 +56,6 @@ u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::
   return out;
 }
 
-std::string bar(u64 part, u64 whole) {
-  constexpr u64 width = 30;
-  return std::string(static_cast<u64>(share_of(part, whole) * width + 0.5), '#');
-}
-
 Table where_table(const AccountMap &map, bool is_process) {
   Table table;
   table.name = "where";
@@ -71,7 +66,7 @@ Table where_table(const AccountMap &map, bool is_process) {
                    {"part", is_process ? "Resident" : "In dump", Kind::bytes},
                    {"share", "Share", Kind::percent},
                    {"what", "", Kind::text},
-                   {"bar", "", Kind::text}};
+                   {"bar", "", Kind::bar, Shown::in_text}};
   const u64 whole = map.mapped - map.of(reserved).bytes;
   auto part = [&](const EnumSet<MemoryClass> &classes) -> Cell {
     if (is_process)
@@ -81,9 +76,9 @@ Table where_table(const AccountMap &map, bool is_process) {
   std::vector<Row> rows;
   for (const Line &line : lines)
     if (const u64 bytes = bytes_of(map, line.classes))
-      rows.push_back({bytes, part(line.classes), share_of(bytes, whole), line.text, bar(bytes, whole)});
+      rows.push_back({bytes, part(line.classes), share_of(bytes, whole), line.text, share_of(bytes, whole)});
   table.set_rows(std::move(rows));
-  table.total = Row{whole, is_process ? Cell(map.resident) : Cell(map.stored), 1.0, "total, each byte once", ""};
+  table.total = Row{whole, is_process ? Cell(map.resident) : Cell(map.stored), 1.0, "total, each byte once", Cell()};
   return table;
 }
 
@@ -138,7 +133,7 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
       fmt::format("Who holds most of the {} that are alive (freed if it let go)", bytes_text(suspects.live_bytes));
   table.shown = Shown::in_text;
   table.whole = true;
-  table.columns = {{"figures", "", Kind::text}, {"text", "", Kind::text}};
+  table.columns = {{"figures", "", Kind::text}, {"text", "", Kind::text, Shown::everywhere, true}};
   std::vector<Row> rows;
   for (u64 i = 0; i < std::min<u64>(suspects.list.size(), most); ++i) {
     const Suspect &s = suspects.list[i];

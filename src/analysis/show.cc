@@ -164,7 +164,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   text.name = "object";
   text.shown = Shown::in_text;
   text.whole = true;
-  text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
+  text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true}};
   text.set_rows(std::move(rows));
   explain_compiled_names(view.type_name(object), text.notes);
   explain_compiled_names(calls, text.notes);

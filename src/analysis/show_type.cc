@@ -32,7 +32,7 @@ report::Table for_people(Address method_table, const std::string &name, const st
   table.name = "type";
   table.shown = Shown::in_text;
   table.whole = true;
-  table.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text}};
+  table.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows = {{"MethodTable", hex(method_table)}, {"type", name}};
   if (!assembly.empty())
     rows.push_back({"assembly", assembly});

@@ -158,7 +158,7 @@ report::Table problems_table(const std::vector<StackProblem> &problems, bool is_
   table.title = "Stacks that could not be followed to their end";
   table.columns = {{"os_ids", "", Kind::nested, Shown::in_data},
                    {"threads", "OS id", Kind::text, Shown::in_text},
-                   {"problem", "Why", Kind::text}};
+                   {"problem", "Why", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows;
   for (const std::string &why : reasons) {
     const std::vector<u64> &ids = threads_of[why];

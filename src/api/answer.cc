@@ -14,7 +14,8 @@ using Facts = std::vector<report::Fact>;
 const report::Cell absent;
 
 report::WriteOptions inner(const WriteOptions &options, const dnheap::Watch &watch) {
-  return {options.top, options.exact, options.verbose, options.table, watch};
+  return {options.top,   options.exact,      options.verbose, options.table, watch,
+          options.width, options.full_names, options.wrap,    options.color};
 }
 
 const report::Writer &writer_called(std::string_view format) {
@@ -125,7 +126,7 @@ bool Table::in_data() const { return is_in(AnswerParts::table(*this).shown, repo
 const std::vector<std::string> &Table::notes() const { return AnswerParts::table(*this).notes; }
 
 std::vector<Column> Table::columns() const {
-  static_assert(static_cast<u8>(Column::Kind::count_change) == static_cast<u8>(report::Kind::count_change));
+  static_assert(static_cast<u8>(Column::Kind::bar) == static_cast<u8>(report::Kind::bar));
   std::vector<Column> out;
   for (const report::Column &column : AnswerParts::table(*this).columns)
     out.push_back({column.key, column.title, static_cast<Column::Kind>(column.kind),

@@ -3,6 +3,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/screen.h"
 #include "dnheap/error.h"
 #include "dnheap/program.h"
 #include "dnheap/text.h"
@@ -117,15 +118,14 @@ int answer_question(const Options &options) {
   ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
 
   std::optional<Snapshot> snapshot;
-  const Question &question = options.question;
   const Answer answer = answer_to(options, snapshot);
 
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen
   const std::optional<Completeness> completeness = answer.completeness();
   // `| head` may have seen enough: that is not a failure.
-  if (answer.write(options.format->name, {question.top, options.exact, question.verbose, question.table},
-                   output.begin(), output.name(), &progress))
+  const WriteOptions how = write_options(options, output.is_standard_output() && is_terminal(1));
+  if (answer.write(options.format->name, how, output.begin(), output.name(), &progress))
     output.finish();
   line.stop();
   if (std::string rest = options.format->tells_completeness ? "" : answer.unsaid(); !rest.empty())

@@ -5,6 +5,7 @@
 #include "dnheap/text.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <tuple>
 
@@ -51,6 +52,12 @@ void set_format(Options &options, std::string_view value) {
       options.format = format;
   }
   check_word("--format", value, names);
+}
+
+void set_color(Options &options, std::string_view value) {
+  static constexpr std::array<std::string_view, 3> words = {"auto", "always", "never"};
+  check_word("--color", value, words);
+  options.color = *std::find(words.begin(), words.end(), value);
 }
 
 void set_type(Options &options, std::string_view value) {
@@ -161,6 +168,10 @@ const Option table[] = {
      "text, json, csv or markdown; of check junit and github, too (default text)", set_format},
     {"exact", 0, nullptr, Needs::nothing, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
+    {"full-names", 0, nullptr, Needs::nothing, "text: no name is shortened, however long the lines",
+     [](Options &o, std::string_view) { o.full_names = true; }},
+    {"color", 0, "WHEN", Needs::nothing,
+     "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color},
     {"output", 'o', "FILE", Needs::nothing, "write the answer to this file; extract: the core",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",

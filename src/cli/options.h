@@ -21,8 +21,9 @@ struct Options {
 
   std::optional<Format> format; // nothing only with help and version
   std::optional<u64> top;
-  bool exact = false;
-  std::string output; // of the answer; empty = standard output
+  bool exact = false, full_names = false;
+  std::string_view color = "auto"; // auto, always or never
+  std::string output;              // of the answer; empty = standard output
 
   std::vector<std::string> module_folders;
   std::string temp_dir;

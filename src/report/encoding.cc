@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "report/character_width.h"
 
 #include <algorithm>
 #include <charconv>
@@ -74,6 +75,8 @@ std::string signed_bytes(i64 bytes, bool exact) {
 std::string number_text(double value, Kind kind) {
   if (!std::isfinite(value))
     return "-";
+  if (kind == Kind::bar)
+    return std::string(static_cast<u64>(std::clamp(value, 0.0, 1.0) * static_cast<double>(widest_bar) + 0.5), '#');
   return kind == Kind::percent ? fmt::format("{:.1f}%", value * 100) : fmt::format("{:.2f}", value);
 }
 
@@ -112,12 +115,16 @@ void append_printable(std::string &out, std::string_view text) {
   if (is_plain(text))
     out += text;
   else
-    for_each_character(text, [&](std::string_view c) { out += is_control(c) ? std::string_view("?") : c; });
+    for_each_character(text,
+                       [&](std::string_view c) { out += is_control(c) || misleads(c) ? std::string_view("?") : c; });
 }
 
 u64 width_of(std::string_view text) {
-  return static_cast<u64>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<u8>(c) & 0xc0) != 0x80; }));
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<u8>(c) < 0x80; }))
+    return text.size();
+  u64 width = 0;
+  for_each_character(text, [&](std::string_view character) { width += character_width(character); });
+  return width;
 }
 
 void append_json_text(std::string &out, std::string_view text) {
@@ -222,7 +229,9 @@ void append_text(std::string &out, const Cell &cell, Kind kind, bool exact) {
   }
 }
 
-bool is_right_aligned(Kind kind) { return kind != Kind::text && kind != Kind::boolean && kind != Kind::nested; }
+bool is_right_aligned(Kind kind) {
+  return kind != Kind::text && kind != Kind::boolean && kind != Kind::nested && kind != Kind::bar;
+}
 
 std::vector<u64> columns_in_text(const Table &table) {
   std::vector<u64> out;

@@ -8,10 +8,11 @@ namespace dnheap::report {
 // What is not UTF-8 becomes U+FFFD.
 void append_utf8(std::string &out, std::string_view text);
 
-// The same, and control characters, which a hostile dump could send to a terminal, become '?'.
+// The same, and control characters, which a hostile dump could send to a terminal, and those that turn the direction of
+// writing round, become '?'.
 void append_printable(std::string &out, std::string_view text);
 
-// Characters that valid UTF-8 takes on a screen.
+// Columns that printable UTF-8 takes on a screen: of East Asian wide characters two each.
 u64 width_of(std::string_view text);
 
 // "text", quoted and escaped.
@@ -26,6 +27,8 @@ void append_json_object(std::string &out, const std::vector<Fact> &facts);
 // RFC 4180: quoted only where needed. Nested cells as JSON text.
 void append_csv(std::string &out, const Cell &cell, Kind kind);
 void append_csv_text(std::string &out, std::string_view text);
+
+constexpr u64 widest_bar = 30; // what the whole has, of a Kind::bar
 
 // Numbers.
 bool is_right_aligned(Kind kind);

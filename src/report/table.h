@@ -71,8 +71,9 @@ template <class T> Cell::Cell(const std::optional<T> &value) {
 }
 
 // How a column's cells are shown. Text (the format) writes counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
-// plain digits. A percent is held as a fraction: 0.25 is 25.0%. What changed has its sign in text: +869.0 MiB, -14.
-enum class Kind : u8 { count, bytes, address, text, percent, number, boolean, nested, bytes_change, count_change };
+// plain digits. A percent is held as a fraction: 0.25 is 25.0%. What changed has its sign in text: +869.0 MiB, -14. A
+// bar is a fraction, too, drawn as long as it is and there is room; for people alone.
+enum class Kind : u8 { count, bytes, address, text, percent, number, boolean, nested, bytes_change, count_change, bar };
 
 // Which formats show a column: text leaves out what would not fit, data formats (JSON, CSV) what only helps the eye.
 enum class Shown : u8 { everywhere, in_text, in_data };
@@ -82,6 +83,8 @@ struct Column {
   std::string title; // heading in text: "Aligned"
   Kind kind = Kind::text;
   Shown shown = Shown::everywhere;
+  bool wraps =
+      false; // text: too long for the screen, it goes on below, as sentences and paths do; others are shortened
 };
 
 // As many cells as there are columns.

@@ -15,6 +15,11 @@ struct WriteOptions {
   bool verbose = false; // text: every gap
   std::string table;    // only this one; empty = all (CSV: the first)
   Watch watch;          // cancelled: throws Interrupted between two rows
+  // Text alone; nothing here asks a terminal.
+  u64 width = 0;           // no line of a table is wider: names are shortened, rows folded; 0 = no limit
+  bool full_names = false; // but names stay as they are, and make lines longer
+  bool wrap = false;       // sentences outside of tables, too, are broken between words at this width
+  bool color = false;      // headings and warnings with a terminal's escapes
 };
 
 struct Writer {

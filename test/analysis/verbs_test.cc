@@ -1,6 +1,7 @@
 // What each verb answers, on small heaps: golden files (golden/*.txt: one heap each, sections are command lines), and
 // what must hold between answers whatever the heap.
 #include "analysis/verb.h"
+#include "report/encoding.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
 #include "support/crashed_heap.h"
@@ -224,6 +225,8 @@ std::string run(Snapshot &snapshot, const std::string &command) {
       question.depth = std::stoull(value);
     else if (option == "--table")
       options.table = value;
+    else if (option == "--width")
+      options.width = std::stoull(value);
     else if (option == "--top")
       question.top = options.top = std::stoull(value);
     else
@@ -234,13 +237,50 @@ std::string run(Snapshot &snapshot, const std::string &command) {
   return out;
 }
 
+void expect_golden(const NamedHeap &named, const std::string &file) {
+  Golden golden(test::test_folder() + "/analysis/" + file + ".txt");
+  for (const GoldenSection &section : golden.sections())
+    golden.expect(section, run(*open(named), section.name));
+  golden.finish();
+}
+
 TEST(Verbs, Golden) {
-  for (const NamedHeap &named : heaps) {
-    Golden golden(test::test_folder() + "/analysis/golden/" + named.name + ".txt");
-    for (const GoldenSection &section : golden.sections())
-      golden.expect(section, run(*open(named), section.name));
-    golden.finish();
-  }
+  for (const NamedHeap &named : heaps)
+    expect_golden(named, std::string("golden/") + named.name);
+}
+
+// As they come to a screen, 80 and 120 columns wide.
+TEST(Verbs, GoldenScreens) {
+  for (const NamedHeap &named : heaps)
+    if (named.name != std::string_view("incomplete"))
+      expect_golden(named, std::string("golden/screen/") + named.name);
+}
+
+// Whatever the verb and the screen: no line of a table is wider.
+TEST(Verbs, NoLineOfATableIsWiderThanTheScreen) {
+  for (const NamedHeap &named : heaps)
+    for (const std::string verb : {"stat", "segments", "objects", "info", "handles", "gc", "roots", "retained",
+                                   "report", "account", "threads", "waste", "frag", "strings", "contract"})
+      for (u64 width : {40, 80, 120}) {
+        SCOPED_TRACE(named.name + (" " + verb) + " at " + std::to_string(width));
+        const std::unique_ptr<Snapshot> snapshot = open(named);
+        report::Answer answer = ask(*snapshot, verb);
+        for (report::Table &table : answer.tables) {
+          table.title.clear();
+          table.notes.clear();
+        }
+        answer.headline = answer.lead = answer.next_command = "";
+        answer.completeness.reset();
+        report::WriteOptions options;
+        options.width = width;
+        options.top = 20;
+        std::string text;
+        report::Sink sink(text);
+        report::write_text(answer, options, sink);
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);)
+          ASSERT_TRUE(report::width_of(line) <= width || line.starts_with("…")) << line;
+      }
 }
 
 std::vector<report::Row> rows_of(report::Table &table) {

@@ -19,7 +19,7 @@ SESSION = re.compile(r"^\$ (?P<command>(?:.*[|\\]\n)*.*\n)(?P<output>(?:(?!\$ |`
 
 def output_of(command, programs):
     done = subprocess.run(["sh", "-c", command], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env=dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}"))
+                          env=dict(os.environ, COLUMNS="", PATH=f"{programs}:{os.environ['PATH']}"))
     return done.stdout.decode().replace("\r\n", "\n")
 
 

@@ -1,0 +1,51 @@
+#include "cli/screen.h"
+
+#include "cli/values.h"
+#include "dnheap/program.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace dnheap::cli {
+
+namespace {
+
+constexpr u64 without_terminal = 120, unknown_terminal = 80; // columns
+constexpr u64 narrowest = 40, widest = 10'000;
+
+std::string_view environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+u64 columns(bool terminal) {
+  if (const std::optional<u64> asked = parse_number(environment("COLUMNS")); asked && *asked)
+    return *asked;
+  if (!terminal)
+    return without_terminal;
+  const u64 told = terminal_width(1);
+  return told ? told : unknown_terminal;
+}
+
+bool is_colored(const Options &options, bool terminal) {
+  if (options.color != "auto")
+    return options.color == "always";
+  return terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+}
+
+} // namespace
+
+WriteOptions write_options(const Options &options, bool terminal) {
+  WriteOptions out;
+  out.top = options.question.top;
+  out.exact = options.exact;
+  out.verbose = options.question.verbose;
+  out.table = options.question.table;
+  out.width = std::clamp(columns(terminal), narrowest, widest);
+  out.full_names = options.full_names;
+  out.wrap = terminal;
+  out.color = is_colored(options, terminal);
+  return out;
+}
+
+} // namespace dnheap::cli
