@@ -14,6 +14,7 @@ namespace {
 constexpr u64 heap_alignment = 64 << 20; // HEAP_MAX_SIZE of 64 bits: heaps begin at its multiples
 constexpr u64 page = 4096;
 constexpr u64 most_arenas = 65536, most_heaps = 65536;
+constexpr u64 most_places = 1 << 22; // of heaps: more than an address space has
 constexpr u64 bin_pairs = 127;
 // Of struct malloc_state, from its bins on (2.31 to 2.43); in front of them its size differs.
 constexpr u64 top_before_bins = 16, next_behind_bins = 2048, end_behind_bins = 2088;
@@ -307,9 +308,11 @@ private:
   // Without libc's data: heaps other than the main one name their arena, which lies in the first of them.
   void find_lone_heaps() {
     std::vector<Address> arenas;
+    u64 places = 0;
     for (const Range &range : memory_.ranges())
-      for (Address at = align_up(range.address, heap_alignment); at < range.end() && arenas.size() < most_arenas;
-           at += heap_alignment) {
+      for (Address at = align_up(range.address, heap_alignment);
+           at >= range.address && at < range.end() && arenas.size() < most_arenas && places < most_places;
+           at += heap_alignment, ++places) { // near the end of the address space, align_up wraps round
         const std::optional<u64> arena = word(at), previous = word(at + 8), size = word(at + 16);
         if (arena && previous == 0u && size && *arena > at && *arena - at < 256 && *size % page == 0 && *size &&
             *size <= heap_alignment)

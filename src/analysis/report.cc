@@ -208,7 +208,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const AccountMap map = make_account_map(snapshot, resident, tally_of_live(snapshot));
   const MemoryVerdict verdict = judge(facts_of(snapshot, map, suspects));
   add_crash(snapshot, answer);
-  answer.lead += (answer.lead.empty() ? "" : "\n\n") + verdict.text;
+  if (answer.lead.empty() || verdict.rule != "nothing") // it ended for another reason
+    answer.lead += (answer.lead.empty() ? "" : "\n\n") + verdict.text;
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule}, {"text", verdict.text}, {"bytes", verdict.bytes}}});
   answer.tables.push_back(account_table(map, is_process, false));
@@ -219,7 +220,10 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   notes.insert(notes.end(), map.notes.begin(), map.notes.end());
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
-  answer.next_command = suspects.list.empty() ? "dnheap stat " + shell_word(question.target) : next_of(question, 1);
+  if (snapshot.target().crash && verdict.rule == "nothing")
+    answer.next_command = "dnheap exceptions " + shell_word(question.target);
+  else
+    answer.next_command = suspects.list.empty() ? "dnheap stat " + shell_word(question.target) : next_of(question, 1);
   return answer;
 }
 

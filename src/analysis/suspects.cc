@@ -217,11 +217,27 @@ private:
     Suspect &s = begin(is_object ? Suspect::Kind::object : Suspect::Kind::collection, way, rest, objects);
     if (is_object)
       return;
-    s.elements = largest->second.count;
+    s.elements = elements_of(largest->first, at, largest->second.count);
     s.element = element_of(largest->first, at, largest->second);
   }
 
   // What the nodes of a collection hold, if they are its inside.
+  // A bucket's nodes hold each other, and so do the nodes of a ring: they count like those that the collection holds.
+  u64 elements_of(u32 type, TreePlace parent, u64 children) {
+    if (!is_inside_of_collection(type_name(type)))
+      return children;
+    u64 out = type_at(parent) == type;
+    std::vector<TreePlace> work{parent};
+    while (!work.empty()) {
+      const TreePlace at = work.back();
+      work.pop_back();
+      tree_.for_each_child(at, [&](TreePlace child) {
+        if (type_at(child) == type)
+          ++out, work.push_back(child);
+      });
+    }
+    return out;
+  }
   std::string element_of(u32 type, TreePlace parent, const Group &group) {
     const std::string name = type_name(type);
     if (!is_inside_of_collection(name) || name.ends_with("[]"))

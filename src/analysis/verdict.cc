@@ -105,7 +105,9 @@ MemoryVerdict judge(const VerdictFacts &facts) {
       out = {rule.name, rule.text(facts), bytes};
   if (out.rule.empty())
     out = {"nothing",
-           fmt::format("Nothing is wrong that one look can tell: {} of live objects, {} dead, in a heap of {}.",
+           fmt::format("Nothing is wrong with the memory that one look can tell: {} of live objects, {} dead, in a "
+                       "heap of {}. If the "
+                       "program hangs: dnheap threads, locks or async.",
                        bytes_text(facts.live), bytes_text(facts.dead), bytes_text(facts.heap)),
            0};
   return out;

@@ -10,7 +10,7 @@ namespace dnheap::cli {
 
 namespace {
 
-constexpr u64 without_terminal = 120, unknown_terminal = 80; // columns
+constexpr u64 unknown_terminal = 80; // columns
 constexpr u64 narrowest = 40, widest = 10'000;
 
 std::string_view environment(const char *name) {
@@ -18,13 +18,14 @@ std::string_view environment(const char *name) {
   return value ? value : "";
 }
 
+// 0: as wide as the text is, for who searches a file line by line.
 u64 columns(bool terminal) {
   if (const std::optional<u64> asked = parse_number(environment("COLUMNS")); asked && *asked)
-    return *asked;
+    return std::clamp(*asked, narrowest, widest);
   if (!terminal)
-    return without_terminal;
+    return 0;
   const u64 told = terminal_width(1);
-  return told ? told : unknown_terminal;
+  return std::clamp(told ? told : unknown_terminal, narrowest, widest);
 }
 
 bool is_colored(const Options &options, bool terminal) {
@@ -41,7 +42,7 @@ WriteOptions write_options(const Options &options, bool terminal) {
   out.exact = options.exact;
   out.verbose = options.question.verbose;
   out.table = options.question.table;
-  out.width = std::clamp(columns(terminal), narrowest, widest);
+  out.width = columns(terminal);
   out.full_names = options.full_names;
   out.wrap = terminal;
   out.color = is_colored(options, terminal);

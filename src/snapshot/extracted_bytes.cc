@@ -104,6 +104,7 @@ void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
   }
   keep_what_was_read();
   blank_literals();
+  blank_strings();
 }
 
 void ExtractedBytes::keep(Address address, u64 size) {
@@ -165,9 +166,10 @@ void ExtractedBytes::keep_object(const Object &object, const Shape &shape) {
   keep(object.address - p_, 2 * p_);
   if (shape.is_free)
     keep(object.address + p_, p_);
-  else if (shape.is_string)
+  else if (shape.is_string) {
     keep(object.address + p_, 4);
-  else if (shape.component_size) // length; of arrays with several dimensions their bounds, too
+    strings_.emplace_back(object.address + p_ + 4, object.address + object.aligned_size - p_);
+  } else if (shape.component_size) // length; of arrays with several dimensions their bounds, too
     keep(object.address + p_, shape.base_size - std::min(shape.base_size, 2 * p_));
   if (!shape.references.empty())
     keep_references(object, shape);
@@ -227,6 +229,13 @@ void ExtractedBytes::keep_what_was_read() {
     for (u64 word = 0; word < page / ReadRecord::word_size; ++word)
       if (read->has(word))
         keep(read->address + word * ReadRecord::word_size, ReadRecord::word_size);
+}
+
+// Who reads a string's length reads a whole word, with its first characters in it.
+void ExtractedBytes::blank_strings() {
+  for (const auto &[start, end] : strings_)
+    clear(start, end);
+  strings_.clear();
 }
 
 // String literals in metadata are values: they go, even if a read of something near them was recorded.

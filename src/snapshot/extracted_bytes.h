@@ -44,6 +44,7 @@ private:
   void keep_pointers_on_stacks();
   void keep_what_was_read();
   void blank_literals();
+  void blank_strings();
   void keep(Address address, u64 size);
   void clear(Address address, Address end);
 
@@ -54,6 +55,7 @@ private:
   const u64 p_;
   std::vector<ReadRecord::Page> pages_;
   std::vector<Stretch> stacks_, literals_; // by address, without overlaps
+  std::vector<Stretch> strings_;           // their contents, of this part
   std::vector<Gap> gaps_;                  // of the walk
   std::vector<CoreSegment> segments_;
   u64 heap_bytes_ = 0, stack_bytes_ = 0;

@@ -77,7 +77,8 @@ TEST(ShortestPaths, WithoutSomeObjectsAndReferences) {
     for (u32 i = 0; i < graph.objects(); ++i) {
       std::vector<u32> targets;
       for (ObjectId target : graph.edges().of(ObjectId{i}))
-        if (const u32 to = static_cast<u32>(target); !is_left_out(i) && !is_left_out(to) && !(is_linked(i) && is_linked(to)))
+        if (const u32 to = static_cast<u32>(target);
+            !is_left_out(i) && !is_left_out(to) && !(is_linked(i) && is_linked(to)))
           targets.push_back(to);
       rest.add(8, targets);
     }

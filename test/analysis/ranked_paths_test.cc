@@ -44,7 +44,9 @@ public:
   std::string way(Address object, bool alone) {
     const RankedPaths paths(*snapshot, alone ? id(object) : no_object);
     const std::optional<OwnedPath> path = paths.find(id(object));
-    return path ? snapshot->owners().owners[static_cast<u32>(path->owner)].name + ": " + std::to_string(path->objects.size()) : "";
+    return path ? snapshot->owners().owners[static_cast<u32>(path->owner)].name + ": " +
+                      std::to_string(path->objects.size())
+                : "";
   }
 
   HeapBuilder heap;
@@ -60,7 +62,8 @@ private:
     return type;
   }
   Address links(const std::string &space, const std::string &name) {
-    return heap.method_table({.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}});
+    return heap.method_table(
+        {.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}});
   }
 };
 

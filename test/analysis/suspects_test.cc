@@ -63,6 +63,28 @@ public:
   std::unique_ptr<Snapshot> snapshot;
 };
 
+// A table's buckets: each node holds the next one.
+TEST(Suspecting, NodesThatHoldEachOtherCountAsElements) {
+  Shop shop({.format = all_formats[0]});
+  const Address node =
+      shop.heap.method_table({.base_size = 5 * shop.p,
+                              .rid = shop.heap.app().metadata.type("System.Collections.Concurrent", "Map+Node"),
+                              .series = {{shop.p, 2 * shop.p}}});
+  const Address table = shop.old->object(shop.heap.array(node, shop.p), 100);
+  shop.first(table);
+  for (u64 i = 0; i < 100; ++i) {
+    Address last = table;
+    for (u64 k = 0; k < 10; ++k) {
+      const Address next = shop.old->object(node);
+      shop.store(last, k ? 0 : 1 + i, next);
+      last = next;
+    }
+  }
+  const Suspects found = shop.suspects();
+  ASSERT_EQ(found.list.size(), 1u);
+  EXPECT_EQ(found.list[0].elements, 1000u);
+}
+
 TEST(Suspecting, ACollection) {
   for (const Format format : all_formats) {
     Shop shop({.format = format});

@@ -59,8 +59,9 @@ def main(dnheap):
     expect("\x1b" not in piped(*stat), "colour in a pipe")
     expect("\x1b" in piped(*stat, "--color", "always"), "no colour with --color always")
     expect("\x1b" not in piped(*stat, "--color", "always", "--format", "json"), "colour in JSON")
-    expect(LONG not in piped(*stat) and LONG in piped(*stat, "--full-names"), "--full-names does not keep names")
-    expect(LONG in piped(*stat, COLUMNS="200") and LONG in piped(*stat, "--format", "csv"), "names shortened without need")
+    expect(LONG not in piped(*stat, COLUMNS="100"), "COLUMNS shortens no names")
+    expect(LONG in piped(*stat, "--full-names", COLUMNS="100"), "--full-names does not keep names")
+    expect(LONG in piped(*stat) and LONG in piped(*stat, "--format", "csv"), "names shortened without need")
     print("\n".join(failed) or "terminal: ok")
     return bool(failed)
 

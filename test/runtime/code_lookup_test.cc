@@ -387,6 +387,22 @@ TEST(CodeLookup, DerivedWithoutImages) {
     }
 }
 
+// Behind one Module stands another word that leads there, and behind the other one a number that is no address.
+TEST(CodeLookup, DerivedFromWhatMostImagesSay) {
+  CodeBuilder builder;
+  ImageBuilder first(builder, 30, {4}, false, 16), second(builder, 30, {4}, false, 16, code_base + 0x200000);
+  const u64 chance = first.info + 8 * builder.p - first.module;
+  builder.data.pointer(first.module + chance, first.info);
+  builder.data.pointer(second.module + chance, 0x123456789000);
+  const std::vector<std::byte> methods(0x1000);
+  const Target target = builder.target({{ImageBuilder::methods, methods}, first.image.range(), second.image.range()});
+  ContractDescriptor descriptor;
+  descriptor.set_number("ExecutionManagerCodeRangeMapAddress", builder.top, true, Origin::published);
+  Derivation derivation(target, Module{}, descriptor, {});
+  derive_code(derivation);
+  EXPECT_EQ(descriptor.try_offset("Module", "ReadyToRunInfo"), 64);
+}
+
 // What leads to another kind of file is none, and neither is what leads out of the image where that is not there.
 TEST(CodeLookup, DerivedFromSoundImagesOnly) {
   for (bool has_image : {true, false}) {

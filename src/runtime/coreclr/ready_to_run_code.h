@@ -53,7 +53,7 @@ private:
   const u64 p_;
   Layout at_{};
   std::string why_unknown_; // where the methods are
-  u32 gc_info_version_; // of code that the runtime compiles itself
+  u32 gc_info_version_;     // of code that the runtime compiles itself
 };
 
 } // namespace dnheap
