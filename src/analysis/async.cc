@@ -111,7 +111,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
   }
   report::Row total(table.columns.size());
   total[0] = sum;
-  total[retained ? 3 : 2] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " kind" : " kinds");
+  total[retained ? 3 : 2] = total_of(rows.size(), "kind");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   return table;

@@ -175,7 +175,7 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
   }
   report::Row total(table.columns.size());
   total[0] = grouping.total();
-  total[1] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " kind" : " kinds");
+  total[1] = total_of(rows.size(), "kind");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   return table;

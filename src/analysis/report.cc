@@ -208,7 +208,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const AccountMap map = make_account_map(snapshot, resident, tally_of_live(snapshot));
   const MemoryVerdict verdict = judge(facts_of(snapshot, map, suspects));
   add_crash(snapshot, answer);
-  if (answer.lead.empty() || verdict.rule != "nothing") // it ended for another reason
+  const bool tells_crash_alone = snapshot.target().crash && verdict.rule == "nothing"; // memory was not the reason
+  if (!tells_crash_alone)
     answer.lead += (answer.lead.empty() ? "" : "\n\n") + verdict.text;
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule}, {"text", verdict.text}, {"bytes", verdict.bytes}}});
@@ -220,7 +221,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   notes.insert(notes.end(), map.notes.begin(), map.notes.end());
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
-  if (snapshot.target().crash && verdict.rule == "nothing")
+  if (tells_crash_alone)
     answer.next_command = "dnheap exceptions " + shell_word(question.target);
   else
     answer.next_command = suspects.list.empty() ? "dnheap stat " + shell_word(question.target) : next_of(question, 1);

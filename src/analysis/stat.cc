@@ -105,7 +105,7 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total[1] = all.count;
   total[2] = all.bytes;
   total[4] = all.aligned_bytes;
-  total.back() = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " type" : " types");
+  total.back() = total_of(rows.size(), "type");
   table.total = std::move(total);
   if (retained)
     table.notes.push_back(

@@ -221,7 +221,6 @@ private:
     s.element = element_of(largest->first, at, largest->second);
   }
 
-  // What the nodes of a collection hold, if they are its inside.
   // A bucket's nodes hold each other, and so do the nodes of a ring: they count like those that the collection holds.
   u64 elements_of(u32 type, TreePlace parent, u64 children) {
     if (!is_inside_of_collection(type_name(type)))
@@ -238,6 +237,8 @@ private:
     }
     return out;
   }
+
+  // What the nodes of a collection hold, if they are its inside.
   std::string element_of(u32 type, TreePlace parent, const Group &group) {
     const std::string name = type_name(type);
     if (!is_inside_of_collection(name) || name.ends_with("[]"))

@@ -28,6 +28,7 @@ public:
   template <std::convertible_to<std::string_view>... Text>
   constexpr Words(Text... words) : words_{words...}, count_(sizeof...(words)) {}
 
+  constexpr void add(std::string_view word) { words_[count_++] = word; } // 16 in all
   constexpr bool empty() const { return count_ == 0; }
   constexpr auto begin() const { return words_.begin(); }
   constexpr auto end() const { return words_.begin() + count_; }

@@ -31,7 +31,7 @@ report::Table waste_table(const Waste &waste, const Question &question) {
     report::sort_rows(rows, *table.find_column(question.sort));
   report::Row total(table.columns.size());
   total[0] = waste.bytes;
-  total.back() = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " row" : " rows");
+  total.back() = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   table.notes.push_back("bytes that fixing would save; what could count twice counts with the first that holds of: "

@@ -43,6 +43,10 @@ std::string count_text(u64 count) {
   return digits;
 }
 
+std::string total_of(u64 count, const char *what) {
+  return "total of " + count_text(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string shortened(std::string_view text, u64 limit) {
   std::string out(text.substr(0, limit));
   if (text.size() <= limit)

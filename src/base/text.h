@@ -7,11 +7,12 @@
 
 namespace dnheap {
 
-std::string hex(u64 value);                      // 0x7fb27a49c050: lower case, no leading zeros
-std::string hex_bytes(const u8 *data, u64 size); // a1b2c3
-std::string bytes_text(u64 bytes);               // 861.0 MiB, 12 B
-std::string count_text(u64 count);               // 46,077,786
-std::string lower_case(std::string_view text);   // of ASCII letters
+std::string hex(u64 value);                        // 0x7fb27a49c050: lower case, no leading zeros
+std::string hex_bytes(const u8 *data, u64 size);   // a1b2c3
+std::string bytes_text(u64 bytes);                 // 861.0 MiB, 12 B
+std::string count_text(u64 count);                 // 46,077,786
+std::string lower_case(std::string_view text);     // of ASCII letters
+std::string total_of(u64 count, const char *what); // total of 1 row, total of 1,234 rows: `what` is one
 
 // What is longer than `limit` is cut with "…". For names: whoever writes them takes care of control characters.
 std::string shortened(std::string_view text, u64 limit = 1024);

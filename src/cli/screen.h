@@ -4,8 +4,8 @@
 
 namespace dnheap::cli {
 
-// `terminal`: the answer goes to one, standard output. Else lines are still kept short, but what is not in a table is
-// left in one line for programs that look for it. COLUMNS goes before what the terminal says.
+// `terminal`: the answer goes to one, standard output. Else lines are as long as they are, for programs
+// that look for something in them. COLUMNS goes before either.
 WriteOptions write_options(const Options &options, bool terminal);
 
 } // namespace dnheap::cli

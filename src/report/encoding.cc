@@ -233,6 +233,17 @@ bool is_right_aligned(Kind kind) {
   return kind != Kind::text && kind != Kind::boolean && kind != Kind::nested && kind != Kind::bar;
 }
 
+std::vector<std::string_view> paragraphs_of(std::string_view lead) {
+  constexpr std::string_view between = "\n\n";
+  std::vector<std::string_view> out;
+  while (!lead.empty()) {
+    const u64 end = std::min(lead.find(between), lead.size());
+    out.push_back(lead.substr(0, end));
+    lead.remove_prefix(std::min(end + between.size(), lead.size()));
+  }
+  return out;
+}
+
 std::vector<u64> columns_in_text(const Table &table) {
   std::vector<u64> out;
   for (u64 i = 0; i < table.columns.size(); ++i)

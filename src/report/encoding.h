@@ -32,6 +32,8 @@ constexpr u64 widest_bar = 30; // what the whole has, of a Kind::bar
 
 // Numbers.
 bool is_right_aligned(Kind kind);
+// What a lead says, one paragraph after the other: an empty line stands between them.
+std::vector<std::string_view> paragraphs_of(std::string_view lead);
 // Indices of the columns that are shown to people.
 std::vector<u64> columns_in_text(const Table &table);
 

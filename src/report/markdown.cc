@@ -4,7 +4,6 @@
 #include "report/encoding.h"
 #include "report/write.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace dnheap::report {
@@ -110,12 +109,8 @@ void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sin
   sink.write("### dnheap " + escaped(answer.command) + "\n");
   if (!answer.headline.empty())
     sink.write("\n" + escaped(answer.headline) + "\n");
-  constexpr std::string_view between = "\n\n"; // of paragraphs
-  for (std::string_view lead = answer.lead; !lead.empty();) {
-    const u64 end = std::min(lead.find(between), lead.size());
-    sink.write("\n" + escaped(lead.substr(0, end)) + "\n");
-    lead.remove_prefix(std::min(end + between.size(), lead.size()));
-  }
+  for (std::string_view paragraph : paragraphs_of(answer.lead))
+    sink.write("\n" + escaped(paragraph) + "\n");
   for (const Table *table : tables_to_write(answer, options, Shown::in_text))
     MarkdownTable(*table, options, sink).write();
   if (answer.completeness)

@@ -68,15 +68,14 @@ void write_completeness(const Completeness &completeness, bool all, Sentences &t
                      fmt::format("{} more stretches; -v lists them all", count_text(completeness.gaps.size() - shown)));
 }
 
-// What is said in words before all tables: one paragraph, or several with an empty line between them.
+// What is said in words before all tables.
 void write_lead(std::string_view lead, Sentences &to, Sink &sink) {
-  constexpr std::string_view between = "\n\n";
-  while (!lead.empty()) {
-    const u64 end = std::min(lead.find(between), lead.size());
-    to.write_heading(lead.substr(0, end));
-    lead.remove_prefix(std::min(end + between.size(), lead.size()));
-    if (!lead.empty())
+  bool first = true;
+  for (std::string_view paragraph : paragraphs_of(lead)) {
+    if (!first)
       sink.write("\n");
+    to.write_heading(paragraph);
+    first = false;
   }
 }
 

@@ -128,6 +128,14 @@ TEST(MallocArenas, DamagedOnesAreCountedAsFarAsTheyAreSound) {
   }
 }
 
+// Where the next place of a heap lies beyond the address space.
+TEST(MallocArenas, MemoryAtTheEndOfTheAddressSpace) {
+  const std::vector<std::byte> bytes(0x1000);
+  Target target;
+  target.memory = Memory(all_formats[0], {{~u64{0} - 0x1fff, bytes}});
+  EXPECT_TRUE(find_malloc_arenas(target).arenas.empty());
+}
+
 TEST(MallocArenas, OtherAllocatorsAreNamed) {
   Target target;
   for (const char *path :

@@ -2,6 +2,7 @@
 
 #include "analysis/inspect/base_types.h"
 #include "analysis/inspect/field_reader.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -189,6 +190,16 @@ bool CollectionShapes::read_concurrent(Address at, ReferenceReader &reader, Form
   for (u64 i = 0; i < number; ++i)
     out.count += load<u32>(counts.bytes + start + 4 * i, format.byte_order);
   return out.count < u64{1} << 32;
+}
+
+std::vector<std::string> CollectionShapes::notes(const std::string &lost) const {
+  constexpr u64 most = 5;
+  std::vector<std::string> out;
+  for (u64 i = 0; i < std::min<u64>(unknown_.size(), most); ++i)
+    out.push_back(unknown_[i] + " has not the fields that such a collection is known to have: " + lost);
+  if (unknown_.size() > most)
+    out.push_back("and " + count_text(unknown_.size() - most) + " more such types");
+  return out;
 }
 
 } // namespace dnheap

@@ -31,6 +31,8 @@ public:
   u32 component_size(TypeId type) const { return components_[static_cast<u32>(type)]; }
   // Names of types that should be collections, but have other fields.
   const std::vector<std::string> &unknown() const { return unknown_; }
+  // What an answer says of them; `lost`: "nothing is told of its objects".
+  std::vector<std::string> notes(const std::string &lost) const;
   // All that are known, for notes and help.
   static std::string known();
 

@@ -4,6 +4,7 @@
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
 #include "base/parallel.h"
+#include "base/share.h"
 #include "base/text.h"
 #include "objects/alignments.h"
 
@@ -129,10 +130,9 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
   CollectionGroup sum;
   for (const auto *one : sorted) {
     const CollectionGroup &group = one->second;
-    rows.push_back(
-        {group.bytes, group.objects, group.elements, group.capacity,
-         group.capacity ? Cell(static_cast<double>(group.elements) / static_cast<double>(group.capacity)) : Cell(),
-         group.most, one->first.first, one->first.second, group.largest});
+    rows.push_back({group.bytes, group.objects, group.elements, group.capacity,
+                    group.capacity ? Cell(share_of(group.elements, group.capacity)) : Cell(), group.most,
+                    one->first.first, one->first.second, group.largest});
     sum.bytes += group.bytes;
     sum.objects += group.objects;
     if (rows.size() <= 20)
@@ -141,19 +141,13 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
   report::Row total(table.columns.size());
   total[0] = sum.bytes;
   total[1] = sum.objects;
-  total[6] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " row" : " rows");
+  total[6] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   table.notes.insert(table.notes.begin(), "bytes: the collections and their own arrays, not what these refer to; Most: "
                                           "elements of the largest; StringBuilders by characters");
-  for (const std::string &name : shapes.unknown()) {
-    if (&name - shapes.unknown().data() == 5) {
-      answer.completeness->notes.push_back("and " + count_text(shapes.unknown().size() - 5) + " more such types");
-      break;
-    }
-    answer.completeness->notes.push_back(
-        name + " has not the fields that such a collection is known to have: nothing is told of its objects");
-  }
+  for (std::string &note : shapes.notes("nothing is told of its objects"))
+    answer.completeness->notes.push_back(std::move(note));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.largest);

@@ -52,7 +52,7 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
   report::Row total(table.columns.size());
   total[0] = sum.count;
   total[1] = sum.bytes;
-  total[2] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " type" : " types");
+  total[2] = total_of(rows.size(), "type");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   answer.tables.push_back(std::move(table));

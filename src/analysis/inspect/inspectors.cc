@@ -61,18 +61,12 @@ const Inspector *find_inspector(std::string_view name) {
 }
 
 Words inspector_words() {
-  static_assert(std::size(all_inspectors) == 10);
-  return {all_inspectors[0].name,
-          all_inspectors[1].name,
-          all_inspectors[2].name,
-          all_inspectors[3].name,
-          all_inspectors[4].name,
-          all_inspectors[5].name,
-          all_inspectors[6].name,
-          all_inspectors[7].name,
-          all_inspectors[8].name,
-          all_inspectors[9].name,
-          "list"};
+  static_assert(std::size(all_inspectors) < 16); // what Words has room for
+  Words out;
+  for (const Inspector &one : all_inspectors)
+    out.add(one.name);
+  out.add("list");
+  return out;
 }
 
 } // namespace dnheap

@@ -120,7 +120,7 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
   report::Row total(table.columns.size());
   total[0] = sum.bytes;
   total[1] = sum.count;
-  total[4] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " row" : " rows");
+  total[4] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   table.notes.push_back("what ArrayPool<T>.Shared has at hand; arrays that are rented are not told from others");

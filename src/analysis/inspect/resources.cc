@@ -49,7 +49,7 @@ report::Table resources_table(const char *name, const ResourceGroups &groups) {
   report::Row total(table.columns.size());
   total[0] = sum.count;
   total[1] = sum.bytes;
-  total[3] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " row" : " rows");
+  total[3] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   return table;

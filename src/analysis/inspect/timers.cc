@@ -236,7 +236,7 @@ report::Table timers_table(const std::map<TimerKey, TimerGroup> &groups) {
   }
   report::Row total(table.columns.size());
   total[0] = sum;
-  total[1] = "total of " + count_text(rows.size()) + (rows.size() == 1 ? " row" : " rows");
+  total[1] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   return table;

@@ -5,7 +5,6 @@
 #include "analysis/inspect/copies.h"
 #include "analysis/inspect/string_contents.h"
 #include "base/parallel.h"
-#include "base/text.h"
 #include "objects/alignments.h"
 #include "objects/roots.h"
 
@@ -52,14 +51,8 @@ WasteScan::WasteScan(Snapshot &snapshot, const ObjectFilter &filter)
       shapes_(runtime_, references_.types()), roles_(roles_of(snapshot)), holders_(snapshot.roots().holders),
       claimed_(index_.starts().shared_places()), shared_(index_.starts().shared_places()) {
   look_at_all(snapshot, filter);
-  for (const std::string &name : shapes_.unknown()) {
-    if (notes_.size() == 5) {
-      notes_.push_back("and " + count_text(shapes_.unknown().size() - 5) + " more such types");
-      break;
-    }
-    notes_.push_back(
-        name + " has not the fields that such a collection is known to have: how full its objects are is not told");
-  }
+  for (std::string &note : shapes_.notes("how full its objects are is not told"))
+    notes_.push_back(std::move(note));
 }
 
 std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {

@@ -114,19 +114,16 @@ private:
   }
   // For all images that the dump says something about, and for one at least.
   Verdict for_images(const std::function<Verdict(const RangeSection &)> &test) const {
-    const u64 passed = images_that_pass(test);
-    if (passed == 0)
-      return Verdict::cannot_tell();
-    return Verdict(passed != none_may);
+    const std::optional<u64> passed = images_that_pass(test);
+    return passed == u64{0} ? Verdict::cannot_tell() : Verdict(passed.has_value());
   }
-  // How many images pass; none_may if one fails.
-  static constexpr u64 none_may = ~u64{0};
-  u64 images_that_pass(const std::function<Verdict(const RangeSection &)> &test) const {
+  // How many images pass; nullopt if one fails.
+  std::optional<u64> images_that_pass(const std::function<Verdict(const RangeSection &)> &test) const {
     u64 out = 0;
     for (const RangeSection &image : images_) {
       const Verdict verdict = test(image);
       if (verdict.fails())
-        return none_may;
+        return std::nullopt;
       out += verdict.passes();
     }
     return out;
@@ -138,8 +135,8 @@ private:
     std::vector<i64> out;
     u64 most = 1;
     for (i64 offset : offsets) {
-      const u64 passed = images_that_pass([&](const RangeSection &image) { return test(image, offset); });
-      if (passed == none_may || passed < most)
+      const u64 passed = images_that_pass([&](const RangeSection &image) { return test(image, offset); }).value_or(0);
+      if (passed < most)
         continue;
       if (passed > most)
         out.clear();
