@@ -84,9 +84,11 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
   return table;
 }
 
-HeapTally tally_of_live(Snapshot &snapshot) {
+HeapTally tally_of_live(Snapshot &snapshot) { return tally_of(snapshot, snapshot.live().objects); }
+
+HeapTally tally_of(Snapshot &snapshot, const HeapBits &live) {
   ObjectFilter filter;
-  filter.among = &snapshot.live().objects;
+  filter.among = &live;
   filter.not_frozen = &snapshot.heap();
   return snapshot.tally(filter);
 }

@@ -45,13 +45,70 @@ ObjectsByType objects_by_type(Snapshot &snapshot, const std::set<std::string_vie
   return out;
 }
 
+// Are all of them alive, as a short search tells that begins with the framework's roots and leaves large arrays for
+// later? False: it did not meet all of them.
+bool are_reached(Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
+  constexpr u64 most_edges = 1 << 20, large = 1024;
+  const Edges edges = snapshot.graph().edges();
+  std::vector<std::vector<OwnedRoot>> roots = roots_by_rank(snapshot);
+  std::swap(roots[0], roots[static_cast<u64>(OwnerRank::framework)]);
+  ObjectBits is_wanted(edges.objects()), met(edges.objects());
+  for (ObjectId object : wanted)
+    is_wanted.set(object);
+  u64 missing = wanted.size(), seen = 0;
+  std::vector<ObjectId> small, arrays; // to be read, each in its order
+  auto meet = [&](ObjectId object) {
+    if (!met.claim(object))
+      return;
+    missing -= is_wanted.test(object);
+    (edges.of(object).size() < large ? small : arrays).push_back(object);
+  };
+  auto read_all_of = [&](std::vector<ObjectId> &list, u64 &at) {
+    for (; at < list.size() && missing && seen < most_edges; ++at)
+      for (ObjectId target : edges.of(list[at]))
+        ++seen, meet(target);
+  };
+  u64 of_small = 0, of_arrays = 0;
+  for (const std::vector<OwnedRoot> &rank : roots) {
+    for (const OwnedRoot &root : rank)
+      meet(root.object);
+    read_all_of(small, of_small);
+  }
+  while (missing && seen < most_edges && (of_small < small.size() || of_arrays < arrays.size())) {
+    read_all_of(small, of_small);
+    read_all_of(arrays, of_arrays);
+  }
+  return missing == 0;
+}
+
 // Else what is dead would own.
-void keep_live(Snapshot &snapshot, ObjectsByType &objects) {
-  if (objects.empty())
+void keep_live(Snapshot &snapshot, std::vector<ObjectId> &hubs) {
+  if (hubs.empty() || are_reached(snapshot, hubs))
     return;
   const HeapBits &live = snapshot.live().objects;
-  for (auto &[type, list] : objects)
-    std::erase_if(list, [&](ObjectId object) { return !live.test(snapshot.index().address(object)); });
+  std::erase_if(hubs, [&](ObjectId object) { return !live.test(snapshot.index().address(object)); });
+}
+
+// Of what may be linked that which hubs lead to, by way of each other: a timer that is in no queue is nobody's.
+std::vector<ObjectId> linked_to(Snapshot &snapshot, const std::vector<ObjectId> &hubs,
+                                const std::vector<ObjectId> &all) {
+  const Edges edges = snapshot.graph().edges();
+  ObjectBits left(all.empty() ? 0 : edges.objects());
+  for (ObjectId object : all)
+    left.set(object);
+  std::vector<ObjectId> out, work = all.empty() ? std::vector<ObjectId>() : hubs;
+  while (!work.empty()) {
+    const ObjectId from = work.back();
+    work.pop_back();
+    for (ObjectId target : edges.of(from))
+      if (left.test(target)) {
+        left.reset(target);
+        out.push_back(target);
+        work.push_back(target);
+      }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 } // namespace
@@ -152,7 +209,20 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
       names.insert(hub.linked);
   }
   ObjectsByType found = objects_by_type(snapshot, names);
-  keep_live(snapshot, found);
+  std::vector<ObjectId> hubs;
+  for (const Hub &hub : known_hubs())
+    if (std::vector<ObjectId> &list = found[hub.type]; list.size() <= most_of_a_hub)
+      hubs.insert(hubs.end(), list.begin(), list.end());
+    else
+      list.clear();
+  keep_live(snapshot, hubs);
+  std::sort(hubs.begin(), hubs.end());
+  for (const Hub &hub : known_hubs()) {
+    std::erase_if(found[hub.type],
+                  [&](ObjectId object) { return !std::binary_search(hubs.begin(), hubs.end(), object); });
+    if (hub.linked)
+      found[hub.linked] = linked_to(snapshot, found[hub.type], found[hub.linked]);
+  }
   const RootOwners &base = snapshot.owners();
   const RootSet &roots = snapshot.roots();
   const u32 count = static_cast<u32>(base.owners.size());
@@ -185,7 +255,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
 
 void RankedOwners::add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked,
                            u64 objects) {
-  if (hubs.empty() || hubs.size() > most_of_a_hub)
+  if (hubs.empty())
     return;
   if (!list_.empty())
     ranks_.push_back(size());

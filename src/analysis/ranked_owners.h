@@ -2,7 +2,8 @@
 // field's, even where the runtime's timers or a method's local variable hold it, too: a rank owns only what those
 // before it do not reach. Between the ranks stand hubs: objects that half the program reaches and that own by
 // themselves, the container of services and the runtime's queues of timers, sockets and work. Whose a type is, is
-// told from its namespace. Costs a walk of the heap where there are hubs, and looks at all roots. One thread.
+// told from its namespace. Costs a look at each object's type and at all roots; a walk of the heap where a short search
+// does not tell whether hubs are alive. One thread.
 #pragma once
 #include "algorithms/owners.h"
 #include "objects/roots.h"

@@ -2,10 +2,12 @@
 #include "analysis/account_table.h"
 #include "analysis/answer_head.h"
 #include "analysis/crash.h"
+#include "analysis/fragmentation.h"
 #include "analysis/signature.h"
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
 #include "analysis/verdict.h"
+#include "analysis/waste.h"
 #include "base/share.h"
 #include "base/text.h"
 #include "objects/object_index.h"
@@ -150,6 +152,112 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
   return table;
 }
 
+// Of what is stored for nothing, in words: "374,936 equal Int32[] in Graph.Node.Payload".
+std::string waste_text(const WasteRow &row) {
+  const char *what = "";
+  switch (row.kind) {
+  case WasteKind::duplicate_strings:
+  case WasteKind::duplicate_arrays:
+  case WasteKind::duplicate_objects: what = "more of equal content"; break;
+  case WasteKind::mostly_zero_arrays: what = "mostly zero"; break;
+  case WasteKind::empty_collections: what = "empty"; break;
+  case WasteKind::one_element_collections: what = "with one element"; break;
+  case WasteKind::over_allocated_collections: what = "less than a third full"; break;
+  case WasteKind::boxes: what = "boxes"; break;
+  case WasteKind::free_beside_pins: what = "pinned beside holes"; break;
+  }
+  return fmt::format("{} × {}, {}, in {}", count_text(row.count), brief_type_name(row.what), what, row.field);
+}
+
+Table waste_table(const Waste &waste, u64 live) {
+  Table table;
+  table.name = "waste";
+  table.shown = Shown::in_data;
+  table.columns = {{"bytes", "", Kind::bytes}, {"share", "", Kind::percent}, {"count", "", Kind::count},
+                   {"kind", "", Kind::text},   {"what", "", Kind::text},     {"field", "", Kind::text}};
+  std::vector<Row> rows;
+  for (const WasteRow &row : waste.rows)
+    rows.push_back({row.bytes, share_of(row.bytes, live), row.count, name_of(row.kind), row.what, row.field});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+constexpr u64 most_told = 3;         // of waste, of neighbours of holes
+constexpr double least_told = 0.01;  // of what is alive, or of the holes
+constexpr u64 waste_sample = 16'384; // objects of which is looked who holds them
+constexpr double least_holes = 0.1;  // of the heap's objects and holes; less is not looked into
+constexpr u64 least_hole_bytes = 1 << 20;
+
+Table figures_table(const char *name, std::string title, std::vector<Row> rows) {
+  Table table;
+  table.name = name;
+  table.title = std::move(title);
+  table.shown = Shown::in_text;
+  table.whole = true;
+  table.columns = {{"figures", "", Kind::text}, {"text", "", Kind::text, Shown::everywhere, true}};
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+std::string figures(u64 part, u64 whole) {
+  return fmt::format("    {:>10} {:>5.1f}%", bytes_text(part), 100 * share_of(part, whole));
+}
+
+Table waste_as_text(const Waste &waste, u64 live, const Question &question) {
+  std::vector<Row> rows;
+  for (const WasteRow &row : waste.rows)
+    if (rows.size() < most_told && share_of(row.bytes, live) >= least_told)
+      rows.push_back({figures(row.bytes, live), waste_text(row)});
+  Table table = figures_table(
+      "waste_text",
+      fmt::format("Stored for nothing: {} of the {} that are alive", bytes_text(waste.bytes), bytes_text(live)),
+      std::move(rows));
+  table.notes.push_back("all of it: dnheap waste " + shell_word(question.target) + " --live");
+  return table;
+}
+
+// "1,500 holes beside Byte[], pinned (handle:pinned)".
+std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
+  const std::string type =
+      one.method_table ? brief_type_name(snapshot.runtime().types().name(one.method_table)) : "nothing";
+  return fmt::format("{} holes beside {}", count_text(one.holes.count), type) +
+         (one.pin.empty() ? "" : fmt::format(", pinned ({})", one.pin));
+}
+
+Table fragmentation_table(Snapshot &snapshot, const std::optional<Fragmentation> &holes) {
+  Table table;
+  table.name = "fragmentation";
+  table.shown = Shown::in_data;
+  table.columns = {{"bytes", "", Kind::bytes},
+                   {"share", "", Kind::percent},
+                   {"count", "", Kind::count},
+                   {"pin", "", Kind::text},
+                   {"type", "", Kind::text}};
+  std::vector<Row> rows;
+  if (holes)
+    for (const BesideHoles &one : holes->beside)
+      rows.push_back({one.holes.bytes, share_of(one.holes.bytes, holes->total().bytes), one.holes.count,
+                      one.pin.empty() ? Cell() : Cell(one.pin),
+                      one.method_table ? Cell(snapshot.runtime().types().name(one.method_table)) : Cell()});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+Table fragmentation_as_text(Snapshot &snapshot, const Fragmentation &holes, u64 whole, const Question &question) {
+  const HoleSum all = holes.total();
+  std::vector<Row> rows;
+  for (const BesideHoles &one : holes.beside)
+    if (rows.size() < most_told && share_of(one.holes.bytes, all.bytes) >= least_told)
+      rows.push_back({figures(one.holes.bytes, all.bytes), beside_text(snapshot, one)});
+  Table table = figures_table("fragmentation_text",
+                              fmt::format("Holes between objects: {} in {}, {:.0f} % of the heap, the largest {}",
+                                          bytes_text(all.bytes), count_text(all.count),
+                                          100 * share_of(all.bytes, whole), bytes_text(all.largest)),
+                              std::move(rows));
+  table.notes.push_back("all of them: dnheap frag " + shell_word(question.target));
+  return table;
+}
+
 u64 finalizer_objects(Snapshot &snapshot) {
   const std::vector<Root> &roots = snapshot.roots().roots;
   return static_cast<u64>(
@@ -179,17 +287,50 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   out.threads = map.of(stacks_in_use).pieces;
   out.pinned = pinned_objects(snapshot);
   out.finalizer_objects = finalizer_objects(snapshot);
+  bool has_many = false; // the suspect is of something that there is much of
   for (const Suspect &s : suspects.list) {
     if (s.owner == name_of(RootKind::finalizer))
       out.finalizers += s.retained;
-    if (s.is_own && s.retained > out.suspect) {
+    if (s.is_own)
+      out.largest = std::max(out.largest, s.retained);
+    const bool is_many = s.elements >= least_elements || s.kept[static_cast<u64>(KeptKind::context)];
+    if (s.is_own && (is_many || !has_many) && (s.retained > out.suspect || is_many > has_many)) {
+      has_many = is_many;
       out.suspect = s.retained;
       out.suspect_elements = s.elements;
       out.suspect_text = s.text();
       out.suspect_way = s.way();
+      out.suspect_contexts = s.kept[static_cast<u64>(KeptKind::context)];
+      out.suspect_http_clients = s.kept[static_cast<u64>(KeptKind::http_client)];
+      out.suspect_db_connections = s.kept[static_cast<u64>(KeptKind::db_connection)];
     }
   }
+  out.http_clients_field = suspects.kept.held_by[static_cast<u64>(KeptKind::http_client)];
+  out.db_connections_field = suspects.kept.held_by[static_cast<u64>(KeptKind::db_connection)];
   return out;
+}
+
+// Equal arrays do not count: as often as not they are buffers that nothing was written into yet.
+bool are_copies(const WasteRow &row) {
+  return row.kind == WasteKind::duplicate_strings || row.kind == WasteKind::duplicate_objects;
+}
+
+void add_waste(const Waste &waste, VerdictFacts &facts) {
+  for (const WasteRow &row : waste.rows)
+    if (are_copies(row)) {
+      if (!facts.copies)
+        facts.copies_text = waste_text(row);
+      facts.copies += row.bytes;
+    }
+}
+
+std::string next_command(const std::string &rule, const Suspects &suspects, const Question &question) {
+  const std::string target = shell_word(question.target);
+  if (rule == "duplicate_data")
+    return "dnheap waste " + target + " --live";
+  if (rule == "fragmentation")
+    return "dnheap frag " + target;
+  return suspects.list.empty() ? "dnheap stat " + target : next_of(question, 1);
 }
 
 } // namespace
@@ -197,7 +338,7 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
 Plan plan_report(const Question &) {
   Plan plan(Pass::tally | Pass::roots);
   foresee_suspects(plan);
-  return plan.then("walk");
+  return plan.then("walk").then("waste").then("holders").perhaps("walk");
 }
 
 report::Answer answer_report(Snapshot &snapshot, const Question &question) {
@@ -205,8 +346,17 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const std::optional<ResidentPages> resident = snapshot.resident();
   report::Answer answer = begin_answer(snapshot, "report");
   const Suspects suspects = find_suspects(snapshot);
-  const AccountMap map = make_account_map(snapshot, resident, tally_of_live(snapshot));
-  const MemoryVerdict verdict = judge(facts_of(snapshot, map, suspects));
+  const AccountMap map = make_account_map(snapshot, resident, tally_of(snapshot, *suspects.live));
+  const Waste waste = find_live_waste(snapshot, *suspects.live, waste_sample);
+  VerdictFacts facts = facts_of(snapshot, map, suspects);
+  add_waste(waste, facts);
+  const u64 with_holes = facts.live + facts.dead + facts.free_inside;
+  std::optional<Fragmentation> holes;
+  if (facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, with_holes) >= least_holes)
+    holes = find_holes(snapshot);
+  if (holes && !holes->beside.empty())
+    facts.beside_holes = beside_text(snapshot, holes->beside[0]);
+  const MemoryVerdict verdict = judge(facts);
   add_crash(snapshot, answer);
   const bool tells_crash_alone = snapshot.target().crash && verdict.rule == "nothing"; // memory was not the reason
   if (!tells_crash_alone)
@@ -217,14 +367,21 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   answer.tables.push_back(suspects_table(suspects, question));
   answer.tables.push_back(where_table(map, is_process));
   answer.tables.push_back(suspects_text(suspects, question));
+  answer.tables.push_back(waste_table(waste, facts.live));
+  if (!waste.rows.empty() && share_of(waste.rows[0].bytes, facts.live) >= least_told)
+    answer.tables.push_back(waste_as_text(waste, facts.live, question));
+  answer.tables.push_back(fragmentation_table(snapshot, holes));
+  if (holes)
+    answer.tables.push_back(fragmentation_as_text(snapshot, *holes, with_holes, question));
   std::vector<std::string> &notes = answer.completeness->notes;
   notes.insert(notes.end(), map.notes.begin(), map.notes.end());
+  notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   if (tells_crash_alone)
     answer.next_command = "dnheap exceptions " + shell_word(question.target);
   else
-    answer.next_command = suspects.list.empty() ? "dnheap stat " + shell_word(question.target) : next_of(question, 1);
+    answer.next_command = next_command(verdict.rule, suspects, question);
   return answer;
 }
 

@@ -36,7 +36,7 @@ bool is_inside_of_collection(std::string_view type) {
   return false;
 }
 
-constexpr const char *and_others = " and others";
+constexpr const char *and_others = " and others", *no_single_reference = "…";
 
 struct Group {
   u64 count = 0;              // of its own places
@@ -79,6 +79,7 @@ public:
       if (group.bytes >= least_)
         many.emplace_back(TypeId{type}, group);
     add_shared(many);
+    count_kept();
     std::stable_sort(out_.list.begin(), out_.list.end(), [](const Suspect &a, const Suspect &b) {
       return a.retained != b.retained ? a.retained > b.retained : a.example < b.example;
     });
@@ -86,6 +87,7 @@ public:
       out_.list.resize(most_suspects);
     for (const Suspect &suspect : out_.list)
       out_.suspects_bytes += suspect.retained;
+    find_live();
     return std::move(out_);
   }
 
@@ -260,21 +262,55 @@ private:
                : type_name(best->first);
   }
 
+  // How many of those resources each suspect holds that has one place in the tree. Each counts with the nearest one.
+  void count_kept() {
+    out_.kept = find_kept_resources(snapshot_);
+    for (u64 kind = 0; kind < kept_kind_count; ++kind)
+      for (ObjectId object : out_.kept.objects[kind])
+        if (const std::optional<TreePlace> place = tree_.place(object)) {
+          const std::pair<u64, TreePlace> *nearest = nullptr;
+          for (const std::pair<u64, TreePlace> &one : places_)
+            if (one.second <= *place && *place < tree_.end(one.second) && (!nearest || nearest->second < one.second))
+              nearest = &one;
+          if (nearest)
+            ++out_.list[nearest->first].kept[kind];
+        }
+  }
+
+  void find_live() {
+    if (snapshot_.roots().roots.empty()) // which is no answer, but an Error that says why
+      snapshot_.live();
+    const ObjectIndex &index = snapshot_.index();
+    out_.live.emplace(index.starts().shared_places());
+    HeapBits::Writer writer(*out_.live);
+    for (u64 block = 0; block < index.places().blocks(); ++block)
+      index.for_each(block, [&](ObjectId object, Address address) {
+        if (tree_.place(object))
+          writer.add(address);
+      });
+    writer.flush();
+  }
+
   static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }
 
   // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
   // there.
   void add_shared(const std::vector<std::pair<TypeId, Group>> &groups) {
-    if (groups.empty())
-      return;
-    const std::vector<OwnerRank> ranks = ranks_of_owners(snapshot_);
-    const RankedPaths paths(snapshot_);
     for (const auto &[type, group] : groups)
-      if (const std::optional<OwnedPath> path = paths.find(*tree_.object(group.first))) {
-        const u32 first = static_cast<u32>(path->owner);
-        const RootOwners::Owner &owner = snapshot_.owners().owners[first];
-        add_group(owner.name + and_others, owner.source, ranks[first], type, group);
-      }
+      if (const std::optional<RankedOwners::Owner> owner = first_owner(*tree_.object(group.first)))
+        add_group(owner->name + and_others, owner->source, owner->rank, type, group);
+  }
+
+  std::optional<RankedOwners::Owner> first_owner(ObjectId object) {
+    if (!paths_) {
+      ranks_ = ranks_of_owners(snapshot_);
+      paths_.emplace(snapshot_);
+    }
+    const std::optional<OwnedPath> path = paths_->find(object);
+    if (!path)
+      return std::nullopt;
+    const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(path->owner)];
+    return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source};
   }
 
   void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type, const Group &group) {
@@ -300,6 +336,13 @@ private:
     s.owner = "several owners together";
     std::string source = "(shared)";
     std::vector<std::string> fields;
+    if (const std::optional<ObjectId> object = tree_.object(way[0])) // what several hold
+      if (const std::optional<RankedOwners::Owner> owner = first_owner(*object)) {
+        s.owner = owner->name + and_others;
+        source = owner->source;
+        s.is_own = is_own(owner->rank);
+        s.by_chance = owner->rank == OwnerRank::chance;
+      }
     std::optional<ObjectId> last;
     for (u64 i = 0; i < way.size(); ++i) {
       const std::optional<ObjectId> object = tree_.object(way[i]);
@@ -314,9 +357,9 @@ private:
       if (i < most_steps_told || i + 4 > way.size()) {
         std::string field = last ? view_.field_between(*last, *object, ObjectView::Indices::folded) : "";
         if (last)
-          fields.push_back(field.empty() ? "…" : field);
-        s.steps.push_back(
-            {last && field.empty() ? "…" : std::move(field), view_.type_name(*object), view_.address(*object)});
+          fields.push_back(field.empty() ? no_single_reference : field);
+        s.steps.push_back({last && field.empty() ? no_single_reference : std::move(field), view_.type_name(*object),
+                           view_.address(*object)});
         if (s.calls.empty())
           s.calls = view_.delegate_text(*object);
       }
@@ -328,6 +371,7 @@ private:
     if (!s.steps.empty())
       s.example = s.steps[s.shown - 1].address;
     s.signature = signature(source, fields);
+    places_.emplace_back(out_.list.size(), way.back());
     out_.list.push_back(std::move(s));
     return out_.list.back();
   }
@@ -338,7 +382,10 @@ private:
   const DominatorTree tree_;
   ObjectView view_;
   u64 least_ = 0;
-  std::vector<std::vector<TreePlace>> work_; // ways that are still to be followed
+  std::vector<OwnerRank> ranks_; // with paths_
+  std::optional<RankedPaths> paths_;
+  std::vector<std::pair<u64, TreePlace>> places_; // of suspects, by their numbers while they are found
+  std::vector<std::vector<TreePlace>> work_;      // ways that are still to be followed
   Suspects out_;
 };
 
@@ -377,17 +424,18 @@ std::string Suspect::text() const {
 
 std::string Suspect::way() const {
   std::string out = owner;
-  for (u64 i = 0; i < shown; ++i)
-    out += steps[i].field;
+  for (u64 i = 0; i < shown; ++i) // where no single reference leads, what is there: a service in its container
+    out +=
+        steps[i].field == no_single_reference ? fmt::format(" … {}", brief_type_name(steps[i].type)) : steps[i].field;
   return out;
 }
 
 void foresee_suspects(Plan &plan) {
-  plan.then(Passes(Pass::graph | Pass::live) | Pass::owned_roots);
+  plan.then(Pass::graph | Pass::owned_roots).perhaps(Pass::live);
   for (const char *pass :
        {"single references", "depth-first search", "cross edges", "dominators", "dominator tree", "retained sizes"})
     plan.then(pass);
-  plan.perhaps("breadth-first search");
+  plan.perhaps("breadth-first search").perhaps("holders");
 }
 
 Suspects find_suspects(Snapshot &snapshot, double least_share) { return Finder(snapshot, least_share).run(); }

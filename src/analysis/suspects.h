@@ -3,9 +3,12 @@
 // RankedOwners, going down from each owner as long as one object holds most of it. Costs that tree (snapshot's graph,
 // some 40 bytes per object) and a look at the children of the objects on the way. One thread.
 #pragma once
+#include "analysis/kept_resources.h"
 #include "analysis/plan.h"
 #include "snapshot/snapshot.h"
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,8 @@ struct Suspect {
   bool by_chance = false; // words on stacks
   std::string signature;
   Address example = 0; // the object to ask about next; 0: none
+  // Of KeptResources, by KeptKind: how many it holds.
+  std::array<u64, kept_kind_count> kept{};
 
   std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
   std::string way() const;  // "static Shop.Cache._items._tables"
@@ -41,6 +46,8 @@ struct Suspects {
   std::vector<Suspect> list;            // most bytes first
   u64 live_objects = 0, live_bytes = 0; // all that the roots reach
   u64 suspects_bytes = 0;               // of the list; no byte twice
+  KeptResources kept;
+  std::optional<HeapBits> live; // what the roots reach; as Snapshot::live() has it, but without another walk
 };
 
 const char *name_of(Suspect::Kind kind); // "collection"

@@ -24,8 +24,10 @@ constexpr Verb all_verbs[] = {
          "One screen: a verdict, where all of the process's memory is, and who holds most of what is alive, each with "
          "the field to look at and the command to run next (dnheap path TARGET @1 is the way to the first one). What "
          "the program's own static fields hold is theirs, even where the runtime's timers or a method's local variable "
-         "hold it, too. No values of strings or fields are in it: it is safe to attach.",
-     .tables = {"account", "suspects"},
+         "hold it, too. Then what is stored for nothing, and, where holes between objects are many, who sits beside "
+         "them. "
+         "No values of strings or fields are in it: it is safe to attach.",
+     .tables = {"account", "suspects", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids,
      .plan = plan_report,
      .answer = answer_report,

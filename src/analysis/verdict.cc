@@ -18,6 +18,13 @@ bool is_much(u64 part, u64 whole, double least_share, u64 least) {
   return part >= least && share_of(part, whole) >= least_share;
 }
 
+// Whatever holds them: sharing equal ones is what helps.
+bool is_mostly_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 0.4, 16 * mib); }
+
+bool is_suspect_much(const VerdictFacts &f) { return is_much(f.suspect, f.live, 0.3, 16 * mib); }
+
+std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
+
 struct Rule {
   const char *name;
   u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
@@ -25,10 +32,39 @@ struct Rule {
 };
 
 constexpr Rule rules[] = {
+    // Of rules that explain the same bytes the first counts: it knows more.
+    {"contexts_cannot_unload",
+     [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} AssemblyLoadContexts were told to unload and cannot: {} of what is alive hangs on {}. It has to "
+           "let go of what is of them.",
+           count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
+     }},
+    {"http_clients",
+     [](const VerdictFacts &f) {
+       return f.suspect_http_clients >= 100 && is_suspect_much(f) && !is_mostly_copies(f) ? f.suspect : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one for all of them, or "
+                          "IHttpClientFactory, is enough. {} of what is alive hangs on {}.",
+                          count_text(f.suspect_http_clients), f.http_clients_field, percent(f.suspect, f.live),
+                          suspect_text(f));
+     }},
+    {"db_connections",
+     [](const VerdictFacts &f) {
+       return f.suspect_db_connections >= 100 && is_suspect_much(f) && !is_mostly_copies(f) ? f.suspect : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} connections to databases are open and held by {}: nobody disposed of them. {} of what is "
+                          "alive hangs on {}.",
+                          count_text(f.suspect_db_connections), f.db_connections_field, percent(f.suspect, f.live),
+                          suspect_text(f));
+     }},
     // Something that is meant to grow looks the same once: the text says when it is a leak.
     {"one_owner",
      [](const VerdictFacts &f) {
-       return f.suspect_elements >= 100 && is_much(f.suspect, f.live, 0.3, 16 * mib) ? f.suspect : 0;
+       return f.suspect_elements >= least_elements && is_suspect_much(f) && !is_mostly_copies(f) ? f.suspect : 0;
      },
      [](const VerdictFacts &f) {
        return fmt::format("{} of what is alive hangs on {}: {}. If that only grows, it is the leak.",
@@ -36,13 +72,20 @@ constexpr Rule rules[] = {
      }},
     {"many_owners",
      [](const VerdictFacts &f) {
-       return f.suspect * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) ? f.live : 0;
+       return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !is_mostly_copies(f) ? f.live : 0;
      },
      [](const VerdictFacts &f) {
        return fmt::format(
            "{} of live objects fill {} of the process, and no single owner holds much of them: many small "
            "ones share it.",
            bytes_text(f.live), percent(f.live, f.process));
+     }},
+    {"duplicate_data", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "Duplicate data: {} of what is alive ({}) are copies of what is there already: {}. Sharing equal "
+           "ones would save that.",
+           percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
      }},
     {"dead_objects", [](const VerdictFacts &f) { return is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0; },
      [](const VerdictFacts &f) {
@@ -64,6 +107,8 @@ constexpr Rule rules[] = {
      [](const VerdictFacts &f) {
        std::string out = fmt::format("Fragmentation: {} of the heap's {} are holes between objects",
                                      bytes_text(f.free_inside), bytes_text(f.live + f.dead + f.free_inside));
+       if (!f.beside_holes.empty())
+         out += ": " + f.beside_holes;
        return out + (f.pinned ? fmt::format("; {} pinned objects cannot be moved.", count_text(f.pinned)) : ".");
      }},
     {"gc_holds_empty_memory",

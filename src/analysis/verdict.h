@@ -8,6 +8,8 @@
 
 namespace dnheap {
 
+inline constexpr u64 least_elements = 100; // fewer are no collection that grows
+
 struct VerdictFacts {
   u64 process = 0;        // accessible bytes of the process, as far as the dump tells
   u64 heap = 0;           // what the GC has committed
@@ -18,10 +20,17 @@ struct VerdictFacts {
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold
   u64 finalizer_objects = 0;
-  u64 pinned = 0; // objects that cannot be moved
-  // The largest suspect that the program itself, or its container of services, holds.
+  u64 pinned = 0;           // objects that cannot be moved
+  std::string beside_holes; // who sits beside most of what is free inside, in words; empty: it was not looked at
+  u64 copies = 0;           // bytes of live strings and small objects that are equal to others
+  std::string copies_text;  // the most of them, and the field that holds them
+  u64 largest = 0;          // bytes of the largest suspect that the program itself, or its container of services, holds
+  // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;
+  // Of what should not be there so often (kept_resources.h), how many it holds, and by which field.
+  u64 suspect_contexts = 0, suspect_http_clients = 0, suspect_db_connections = 0;
+  std::string http_clients_field, db_connections_field;
 };
 
 struct MemoryVerdict {

@@ -2,6 +2,8 @@
 #include "analysis/inspect/holding_fields.h"
 #include "analysis/inspect/waste_scan.h"
 #include "base/parallel.h"
+#include "base/share.h"
+#include "objects/object_graph.h"
 
 #include <algorithm>
 #include <map>
@@ -52,30 +54,106 @@ std::vector<u32> numbers_in(const ObjectIndex &index, const std::vector<WastedOb
   return out;
 }
 
-// Rows of objects, each by what holds it.
-void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows) {
+using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
+
+// By kind and type, as there are millions of objects and few of these.
+class KindsAndTypes {
+public:
+  explicit KindsAndTypes(u32 types) : types_(types), sums_(waste_kind_count * types) {}
+  WasteSum &of(WasteKind kind, TypeId type) { return sums_[static_cast<u64>(kind) * types_ + static_cast<u32>(type)]; }
+
+private:
+  u32 types_;
+  std::vector<WasteSum> sums_;
+};
+
+// Of each kind and type about `most`, and one at least: whatever the order of the objects, the same ones.
+std::vector<WastedObject> sample_of(const std::vector<WastedObject> &objects, KindsAndTypes &all, u32 types, u64 most) {
+  for (const WastedObject &object : objects) {
+    WasteSum &sum = all.of(object.kind, object.type);
+    ++sum.count;
+    sum.bytes += object.bytes;
+  }
+  std::vector<WastedObject> out;
+  KindsAndTypes chosen(types);
+  for (const WastedObject &object : objects) {
+    const u64 step = (all.of(object.kind, object.type).count + most - 1) / most;
+    if (step <= 1 || (object.address * 0x9e3779b97f4a7c15 >> 32) % step == 0) {
+      out.push_back(object);
+      ++chosen.of(object.kind, object.type).count;
+    }
+  }
+  std::map<std::pair<WasteKind, TypeId>, WastedObject> first; // of those of which chance took none
+  for (const WastedObject &object : objects)
+    if (!chosen.of(object.kind, object.type).count) {
+      auto [at, is_new] = first.try_emplace({object.kind, object.type}, object);
+      if (!is_new && object.address < at->second.address)
+        at->second = object;
+    }
+  for (const auto &[key, object] : first)
+    out.push_back(object);
+  return out;
+}
+
+// Sums of a sample by field become those of all objects. The largest of them takes what rounding leaves.
+WasteSums scaled(const WasteSums &sample, KindsAndTypes &all) {
+  std::map<std::pair<u8, u32>, std::vector<std::pair<WasteKey, WasteSum>>> groups;
+  for (const auto &one : sample)
+    groups[{static_cast<u8>(one.first.kind), static_cast<u32>(one.first.type)}].push_back(one);
+  WasteSums out;
+  for (auto &[group, parts] : groups) {
+    std::sort(parts.begin(), parts.end(), [](const auto &a, const auto &b) {
+      return std::tie(b.second.bytes, a.first.field) < std::tie(a.second.bytes, b.first.field);
+    });
+    WasteSum whole;
+    for (const auto &[key, sum] : parts)
+      whole.count += sum.count, whole.bytes += sum.bytes;
+    WasteSum rest = all.of(parts[0].first.kind, parts[0].first.type);
+    const WasteSum total = rest;
+    for (u64 i = parts.size(); i-- > 1;) {
+      WasteSum &to = out[parts[i].first];
+      to.count = static_cast<u64>(share_of(parts[i].second.count, whole.count) * static_cast<double>(total.count));
+      to.bytes = static_cast<u64>(share_of(parts[i].second.bytes, whole.bytes) * static_cast<double>(total.bytes));
+      rest.count -= std::min(rest.count, to.count);
+      rest.bytes -= std::min(rest.bytes, to.bytes);
+    }
+    out[parts[0].first] = rest;
+  }
+  return out;
+}
+
+// Rows of objects, each by what holds it. `graph`: how find_live_waste() does it.
+void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows, u64 sample,
+                 const ObjectGraph *graph) {
   WasteScan scan(snapshot, filter);
   waste.notes = scan.notes();
   waste.lacks_contents = scan.lacks_contents();
+  const u32 types = snapshot.references().types().size();
+  KindsAndTypes all(types);
+  std::vector<WastedObject> chosen;
+  if (sample)
+    chosen = sample_of(scan.objects(), all, types, sample);
+  const std::vector<WastedObject> &objects = sample ? chosen : scan.objects();
   HeapBits bits(snapshot.index().starts().shared_places());
   HeapBits::Writer writer(bits);
-  for (const WastedObject &object : scan.objects())
+  for (const WastedObject &object : objects)
     writer.add(object.address);
   writer.flush();
   const ObjectIndex wasted(std::move(bits));
-  const std::vector<WastedObject> &objects = scan.objects();
   const std::vector<u32> numbers = numbers_in(wasted, objects, snapshot);
   LargeArray<u64> bytes(wasted.count());
   for (u64 i = 0; i < objects.size(); ++i)
     bytes[numbers[i]] = objects[i].bytes;
   HoldingFields holders(
-      snapshot, wasted, [&](u32 number) { return bytes[number]; }, filter.among);
-  std::unordered_map<WasteKey, WasteSum, WasteKeyHash> sums;
+      snapshot, wasted, [&](u32 number) { return bytes[number]; }, filter.among, graph);
+  WasteSums sums;
   for (u64 i = 0; i < objects.size(); ++i) {
     WasteSum &sum = sums[{objects[i].kind, objects[i].type, holders[numbers[i]]}];
     ++sum.count;
     sum.bytes += objects[i].bytes;
   }
+  if (sample)
+    sums = scaled(sums, all);
   for (const auto &[key, sum] : sums) {
     const std::string &field = holders.text(key.field);
     if (is_static_box(key.kind, field))
@@ -115,12 +193,9 @@ const char *name_of(WasteKind kind) {
   return "";
 }
 
-Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter) {
-  Waste out;
-  RowsByText rows;
-  add_objects(snapshot, filter, out, rows);
-  if (filter.everything())
-    add_holes(snapshot, rows);
+namespace {
+
+Waste waste_of_rows(Waste out, const RowsByText &rows) {
   for (const auto &[key, sum] : rows) {
     out.rows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), sum.count, sum.bytes});
     out.bytes += sum.bytes;
@@ -128,6 +203,26 @@ Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter) {
   std::stable_sort(out.rows.begin(), out.rows.end(),
                    [](const WasteRow &a, const WasteRow &b) { return a.bytes > b.bytes; });
   return out;
+}
+
+} // namespace
+
+Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter) {
+  Waste out;
+  RowsByText rows;
+  add_objects(snapshot, filter, out, rows, 0, nullptr);
+  if (filter.everything())
+    add_holes(snapshot, rows);
+  return waste_of_rows(std::move(out), rows);
+}
+
+Waste find_live_waste(Snapshot &snapshot, const HeapBits &live, u64 sample) {
+  Waste out;
+  RowsByText rows;
+  ObjectFilter filter;
+  filter.among = &live;
+  add_objects(snapshot, filter, out, rows, sample, &snapshot.graph());
+  return waste_of_rows(std::move(out), rows);
 }
 
 Waste find_waste(Snapshot &snapshot) { return find_waste(snapshot, ObjectFilter()); }

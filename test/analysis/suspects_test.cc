@@ -1,6 +1,7 @@
 // Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
 // runtime's timers hold it, too.
 #include "analysis/suspects.h"
+#include "objects/live.h"
 #include "support/heap_builder.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,11 @@ public:
 
   Suspects suspects() {
     snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
-    return find_suspects(*snapshot, 0.05);
+    Suspects out = find_suspects(*snapshot, 0.05);
+    const HeapBits &live = snapshot->live().objects; // as the graph's search and the walk find it
+    EXPECT_EQ(out.live->words().size(), live.words().size());
+    EXPECT_TRUE(std::equal(live.words().begin(), live.words().end(), out.live->words().begin()));
+    return out;
   }
 
   HeapBuilder heap;

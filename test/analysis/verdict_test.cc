@@ -14,7 +14,7 @@ VerdictFacts healthy() {
   f.process = 400 * mib, f.heap = 100 * mib, f.live = 60 * mib, f.dead = 20 * mib;
   f.free_inside = 10 * mib, f.gc_empty = 10 * mib, f.malloc_in_use = 30 * mib, f.malloc_free = 5 * mib;
   f.stacks = 40 * mib, f.threads = 40;
-  f.suspect = 13 * mib, f.suspect_elements = 5000;
+  f.suspect = f.largest = 13 * mib, f.suspect_elements = 5000;
   f.suspect_way = "static Shop.Cache._items", f.suspect_text = "List<Order>: 5,000 × Shop.Order";
   return f;
 }
@@ -47,7 +47,36 @@ TEST(Verdict, OneOwner) {
 TEST(Verdict, ManyOwners) {
   expect("many_owners", [](VerdictFacts &f) { f.live = 200 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.live = 200 * mib - 1; });
-  expect("nothing", [](VerdictFacts &f) { f.live = 200 * mib, f.suspect = 40 * mib; });
+  expect("nothing", [](VerdictFacts &f) { f.live = 200 * mib, f.largest = 40 * mib; });
+}
+
+// The same bytes as those of one owner, but more is known of them.
+TEST(Verdict, WhatAnOwnerHasTooManyOf) {
+  expect("contexts_cannot_unload", [](VerdictFacts &f) { f.suspect = 18 * mib, f.suspect_contexts = 1; });
+  expect("contexts_cannot_unload",
+         [](VerdictFacts &f) { f.suspect = 18 * mib, f.suspect_contexts = 1, f.suspect_elements = 20; });
+  expect("nothing", [](VerdictFacts &f) { f.suspect = 18 * mib - 1, f.suspect_contexts = 1; });
+  expect("http_clients", [](VerdictFacts &f) { f.suspect = 18 * mib, f.suspect_http_clients = 100; });
+  expect("one_owner", [](VerdictFacts &f) { f.suspect = 18 * mib, f.suspect_http_clients = 99; });
+  expect("nothing", [](VerdictFacts &f) { f.suspect = 18 * mib - 1, f.suspect_http_clients = 100; });
+  expect("db_connections", [](VerdictFacts &f) { f.suspect = 18 * mib, f.suspect_db_connections = 100; });
+  expect("one_owner", [](VerdictFacts &f) { f.suspect = 18 * mib, f.suspect_db_connections = 99; });
+  expect("nothing", [](VerdictFacts &f) { f.suspect = 18 * mib - 1, f.suspect_db_connections = 100; });
+  VerdictFacts f = healthy();
+  f.suspect = 30 * mib, f.suspect_http_clients = 400, f.http_clients_field = "Shop.Call._client";
+  EXPECT_EQ(judge(f).text, "400 HttpClients, each with connections of its own, are held by Shop.Call._client: one for "
+                           "all of them, or IHttpClientFactory, is enough. 50 % of what is alive hangs on static "
+                           "Shop.Cache._items: List<Order>: 5,000 × Shop.Order.");
+}
+
+TEST(Verdict, DuplicateData) {
+  expect("duplicate_data", [](VerdictFacts &f) { f.copies = 24 * mib; });
+  expect("nothing", [](VerdictFacts &f) { f.copies = 24 * mib - 1; }); // less than 40 %
+  expect("nothing", [](VerdictFacts &f) { f.live = 20 * mib, f.suspect = 0, f.copies = 16 * mib - 1; });
+  // Whoever holds them, and however many there are of them.
+  expect("duplicate_data", [](VerdictFacts &f) { f.copies = 24 * mib, f.suspect = 60 * mib; });
+  expect("one_owner", [](VerdictFacts &f) { f.copies = 24 * mib - 1, f.suspect = 60 * mib; });
+  expect("duplicate_data", [](VerdictFacts &f) { f.live = 200 * mib, f.copies = 80 * mib; });
 }
 
 TEST(Verdict, DeadObjects) {
@@ -64,6 +93,11 @@ TEST(Verdict, Finalizers) {
 TEST(Verdict, Fragmentation) {
   expect("fragmentation", [](VerdictFacts &f) { f.free_inside = 60 * mib, f.pinned = 7; });
   expect("nothing", [](VerdictFacts &f) { f.free_inside = 53 * mib; });
+  VerdictFacts f = healthy();
+  f.free_inside = 80 * mib, f.pinned = 7, f.beside_holes = "1,500 holes beside Byte[], pinned (handle:pinned)";
+  EXPECT_EQ(judge(f).text,
+            "Fragmentation: 80.0 MiB of the heap's 160.0 MiB are holes between objects: 1,500 holes beside "
+            "Byte[], pinned (handle:pinned); 7 pinned objects cannot be moved.");
 }
 
 TEST(Verdict, EmptyMemory) {

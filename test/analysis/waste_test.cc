@@ -4,6 +4,7 @@
 #include "analysis/waste.h"
 #include "base/text.h"
 #include "heap/tally.h"
+#include "objects/live.h"
 #include "support/opened.h"
 #include "support/rows.h"
 
@@ -12,6 +13,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 namespace dnheap::test {
 namespace {
@@ -318,6 +320,53 @@ TEST(Waste, AgainstATwinThatComparesEachWithAll) {
       for (u64 i = 0; i < one.rows.size(); ++i)
         EXPECT_EQ(one.rows[i].field, three.rows[i].field);
     }
+}
+
+// A report's: the same for what is alive, but that fields are told from a sample of many objects.
+TEST(Waste, OfASample) {
+  constexpr u64 orders = 3000;
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Store store(shape);
+    const u64 p = store.p;
+    const Address all = store.old.object(store.references, orders);
+    for (u64 i = 0; i < orders; ++i) {
+      const Address order = store.old.object(store.order);
+      store.old.store(all + (2 + i) * p, order, p);
+      store.old.store(order + p, store.old.string("the same"), p);
+      if (i % 2)
+        store.old.store(order + 2 * p, store.old.string(i % 4 == 1 ? "the same" : "another"), p);
+    }
+    for (u64 i = 0; i < 100; ++i)
+      store.old.string("the same"); // dead
+    store.heap.gc.handles = {{.type = HandleType::strong, .object = all}};
+    auto sampled = [&](u64 sample, unsigned threads) {
+      SnapshotOptions options;
+      options.threads = threads;
+      Snapshot snapshot(store.heap.target(), options);
+      return find_live_waste(snapshot, snapshot.live().objects, sample);
+    };
+    Snapshot snapshot(store.heap.target(), {});
+    ObjectFilter filter;
+    filter.among = &snapshot.live().objects;
+    const Waste exact = find_waste(snapshot, filter), full = sampled(1 << 20, 2), one = sampled(200, 1),
+                three = sampled(200, 3);
+    auto rows = [](const Waste &waste) {
+      std::map<std::tuple<WasteKind, std::string, std::string>, std::pair<u64, u64>> out;
+      for (const WasteRow &row : waste.rows)
+        out[{row.kind, row.what, row.field}] = {row.count, row.bytes};
+      return out;
+    };
+    EXPECT_EQ(rows(full), rows(exact));
+    EXPECT_EQ(rows(one), rows(three));
+    EXPECT_EQ(sums_of(one), sums_of(exact));
+    EXPECT_EQ(one.bytes, exact.bytes);
+    ASSERT_EQ(one.rows.size(), 2u); // two fields
+    EXPECT_EQ(one.rows[0].field, exact.rows[0].field);
+    EXPECT_NEAR(static_cast<double>(one.rows[0].bytes), static_cast<double>(exact.rows[0].bytes),
+                0.2 * static_cast<double>(exact.rows[0].bytes));
+    EXPECT_GE(sampled(1, 2).rows.size(), 1u);
+  }
 }
 
 TEST(Waste, ZeroElementsAreThoseWithoutAnyBit) {

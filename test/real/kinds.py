@@ -44,8 +44,10 @@ PUBLISHED = {
     "trimmed": ("published", "zoo", {**SINGLE, "PublishTrimmed": "true", "TrimMode": "partial"}),
     "bundle": ("published", "zoo", {"PublishSingleFile": "true", "SelfContained": "false"}),
     "web": ("web", "web", {"SelfContained": "true"}),
+    "leaks-web": ("leaks-web", "leaks-web", {"SelfContained": "true"}),  # of leaks.py
 }
-PARTS = {"published": ["published", "zoo", "common"], "web": ["web", "published", "common"]}
+PARTS = {"published": ["published", "zoo", "common"], "web": ["web", "published", "common"],
+         "leaks-web": ["leaks-web", "published", "common"]}
 NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301")
 
 RESTS = 5
@@ -85,9 +87,9 @@ def environment():
 class Process(targets.Target):
     """A program of any kind, running; dumped by the createdump of its version."""
 
-    def __init__(self, kind, major):
+    def __init__(self, kind, major, *arguments):
         self.major = major
-        self.start(command(kind, major), {} if kind == "web" else environment(), f"{kind} on .NET {major}")
+        self.start([*command(kind, major), *arguments], {} if kind.endswith("web") else environment(), f"{kind} on .NET {major}")
 
 
 def command(kind, major):

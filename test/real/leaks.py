@@ -4,41 +4,57 @@
     leaks.py --list --sample                 the kinds that a short run makes, written leak:PROBLEM:MAJOR:DUMP; --all: all of them
     leaks.py DNHEAP --one leak:cache:10:heap     starts the program, dumps it, asks for the report, deletes the dump
 
+`web` is an ASP.NET application whose services leak (../programs/leaks-web), with few requests pending and with many.
 Exit codes are those of matrix.py.
 """
 import pathlib
 import sys
 import tempfile
 
+import kinds
 import matrix
 import targets
 
 NEAR = 0.01
 
-# Problem → the verdict's rule; what the first suspect's line must name; whether its bytes are what the program knows.
+# Problem → the verdict's rule; what the first screen must name, in the verdict and on the first line of `table`; whether that
+# line's bytes are what the program knows.
 PROBLEMS = {
-    "cache": ("one_owner", ["static Shop.SessionCache.Sessions", "Shop.Session"], True),
-    "events": ("one_owner", ["static Shop.OrderBus", "OrderChanged", "Shop.OrderView.OnOrderChanged"], True),
-    "timers": ("one_owner", ["static Shop.Reminder.All", "Shop.Reminder"], True),
-    "chain": ("one_owner", ["static Shop.Undo.Last", "Shop.Undo+Step"], True),
-    "async": ("one_owner", ["static Shop.Payments.", " and others", "PayAsync"], True),
-    "pool": ("one_owner", ["static Shop.Program.kept", "Byte[]"], True),
-    "finalizer": ("finalizers", [], False),
-    "native": ("native", [], False),
-    "threads": ("threads", [], False),
-    "dead": ("dead_objects", [], False),
-    "empty": ("gc_holds_empty_memory", [], False),
-    "holes": ("fragmentation", [], False),
-    "healthy": ("nothing", [], False),
-    "steady": ("nothing", [], False),
+    "cache": ("one_owner", ["static Shop.SessionCache.Sessions", "Shop.Session"], "suspects"),
+    "events": ("one_owner", ["static Shop.OrderBus", "OrderChanged", "Shop.OrderView.OnOrderChanged"], "suspects"),
+    "timers": ("one_owner", ["static Shop.Reminder.All", "Shop.Reminder"], "suspects"),
+    "chain": ("one_owner", ["static Shop.Undo.Last", "Shop.Undo+Step"], "suspects"),
+    "async": ("one_owner", ["static Shop.Payments.", " and others", "PayAsync"], "suspects"),
+    "pool": ("one_owner", ["static Shop.Program.kept", "Byte[]"], "suspects"),
+    "strings": ("duplicate_data", ["String", "Shop.Quote.Currency"], "waste"),
+    "strings-few": ("one_owner", ["static Shop.Quotes.All"], None),  # copies are a third
+    "contexts": ("contexts_cannot_unload", ["static Shop.Host.Stopping", "Shop.Plugin.OnStopping"], "suspects"),
+    "http": ("http_clients", ["Shop.PaymentCall.client", "static Shop.PaymentCall.Done"], "suspects"),
+    "db": ("db_connections", ["Shop.ReportJob.connection", "static Shop.ReportJob.Done"], "suspects"),
+    "finalizer": ("finalizers", [], None),
+    "native": ("native", [], None),
+    "threads": ("threads", [], None),
+    "dead": ("dead_objects", [], None),
+    "empty": ("gc_holds_empty_memory", [], None),
+    "holes": ("fragmentation", ["Byte[]", "handle:pinned"], "fragmentation"),
+    "holes-few": ("one_owner", ["static Shop.Program.kept"], None),  # holes are a third
+    "healthy": ("nothing", [], None),
+    "steady": ("nothing", [], None),
 }
-KINDS = [f"leak:{problem}:{major}:{'full' if problem in ('native', 'threads') else 'heap'}" for problem in PROBLEMS for major in (8, 9, 10)]
+# ASP.NET with so many pending requests: what each line must name; in the order of their bytes, the requests anywhere.
+WEB = {"events": ["Shop.OrderBus .OrderChanged", "Shop.OrderView.OnOrderChanged"], "timers": ["Shop.Reminders .all", "Shop.Reminder"],
+       "cache": ["Shop.SessionCache .Sessions", "Shop.Session"], "requests": ["Shop.PaymentGateway .answer", "PayAsync"]}
+PENDING = (10, 40)
+KINDS = [f"leak:{problem}:{major}:{'full' if problem in ('native', 'threads') else 'heap'}"
+         for problem in [*PROBLEMS, "web"] for major in (8, 9, 10)]
 ENVIRONMENT = {"empty": {"DOTNET_GCRetainVM": "1"}}
 SAMPLE = ["leak:timers:10:heap"]  # even a short run makes these
 
 
 def run(dnheap, _, kind, major, dump):
     """All problems of one kind, in words."""
+    if kind == "web":
+        return [f"{pending} pending: {problem}" for pending in PENDING for problem in services(dnheap, pending, major, dump)]
     with tempfile.TemporaryDirectory(prefix="dnheap-leaks-") as folder:
         with targets.Target("leaks", major, arguments=[kind], settings=ENVIRONMENT.get(kind)) as target:
             path = target.dump(dump, pathlib.Path(folder) / f"{kind}.core")
@@ -47,24 +63,65 @@ def run(dnheap, _, kind, major, dump):
         return compare(dnheap, path, kind, answer, said)
 
 
+def line_of(table, row):
+    if table == "suspects":
+        steps = [f"… {step['type']}" if step["field"] == "…" else step["field"] or "" for step in row["path"]]
+        return " ".join([row["owner"], row["text"], *steps])
+    return " ".join(str(value) for value in row.values())
+
+
+def near(what, found, expected):
+    return [] if abs(found - expected) <= NEAR * expected else [f"{what}: {found:,} bytes; the program knows of {expected:,}"]
+
+
 def compare(dnheap, path, kind, answer, said):
-    rule, words, has_bytes = PROBLEMS[kind]
+    rule, words, table = PROBLEMS[kind]
     verdict = answer["target"]["verdict"]
     suspects = answer["tables"]["suspects"]
     problems = []
     if verdict["rule"] != rule:
         problems.append(f"the verdict is {verdict}, not {rule}; suspects: {[row['text'] for row in suspects[:3]]}")
-    first = suspects[0] if suspects else {"text": "", "owner": "", "path": [], "retained": 0}
-    line = " ".join([first["owner"], first["text"], *(step["field"] or "" for step in first["path"])])
-    problems += [f"the first suspect is {line!r}: it does not name {word}" for word in words if word not in line]
-    if has_bytes and abs(first["retained"] - said["bytes"]) > NEAR * said["bytes"]:
-        problems.append(f"the first suspect holds {first['retained']} bytes; the program knows of {said['bytes']}")
-    if words:  # the command that is shown next leads from that owner
+    if table:
+        first = answer["tables"][table][0]
+        bytes_of_first = first["retained" if table == "suspects" else "bytes"]
+        problems += near(f"the first line of {table}", bytes_of_first, said["bytes"])
+        problems += near("the verdict", verdict["bytes"], said["bytes"])
+        line = line_of(table, first)
+        problems += [f"the first line of {table} is {line!r}: it does not name {word}" for word in words
+                     if word not in line and word.removesuffix(" and others") not in verdict["text"]]
+    problems += [f"the verdict is {verdict['text']!r}: it does not name {word}" for word in words if word not in verdict["text"]]
+    if table == "suspects":  # the command that is shown next leads from that owner
         way = matrix.answer(dnheap, "path", path, "@1")
-        if way["tables"]["paths"][0]["root"]["owner"] != first["owner"].removesuffix(" and others"):
-            problems.append(f"path @1 begins at {way['tables']['paths'][0]['root']}, not at {first['owner']}")
+        if way["tables"]["paths"][0]["root"]["owner"] != suspects[0]["owner"].removesuffix(" and others"):
+            problems.append(f"path @1 begins at {way['tables']['paths'][0]['root']}, not at {suspects[0]['owner']}")
     if kind == "native" and abs(answer_bytes(answer, "malloc_in_use") / said["bytes"] - 1) > 0.05:
         problems.append(f"malloc in use: {answer_bytes(answer, 'malloc_in_use')}, not {said['bytes']}")
+    return problems
+
+
+def services(dnheap, pending, major, dump):
+    """What the singletons of an ASP.NET application hold, each on a line of its own, with so many requests pending."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-leaks-") as folder:
+        with kinds.Process("leaks-web", major, str(pending)) as target:
+            path = target.dump(dump, pathlib.Path(folder) / "web.core")
+            said = target.truth["said"]
+        answer = matrix.answer(dnheap, "report", path)
+    suspects = answer["tables"]["suspects"]
+    verdict = answer["target"]["verdict"]
+    problems = [] if verdict["rule"] == "one_owner" else [f"the verdict is {verdict}"]
+    order = []
+    for what, words in WEB.items():
+        lines = [row for row in suspects if all(word in line_of("suspects", row) for word in words)]
+        if len(lines) != 1:
+            problems.append(f"{len(lines)} lines of {what}: {[line_of('suspects', row) for row in suspects]}")
+            continue
+        problems += near(what, lines[0]["retained"], said[what])
+        if what != "requests":
+            order.append(lines[0]["rank"])
+    if order != sorted(order):
+        problems.append(f"ranks of {list(WEB)} are {order}")
+    if sum(row["share"] for row in suspects) < 0.95:
+        problems.append(f"the suspects explain {sum(row['share'] for row in suspects):.1%} of what is alive")
     return problems
 
 

@@ -4,8 +4,6 @@
 
 namespace dnheap {
 
-namespace {
-
 std::optional<std::string> context_state(FieldReader &fields, const Runtime &, Address context) {
   const std::optional<u32> state = fields.number<u32>(context, "_state");
   const std::optional<u8> is_collectible = fields.number<u8>(context, "_isCollectible");
@@ -14,8 +12,6 @@ std::optional<std::string> context_state(FieldReader &fields, const Runtime &, A
   const std::string what = *is_collectible ? "collectible" : "not collectible";
   return *state == 1 ? what + ", unloading" : what;
 }
-
-} // namespace
 
 void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Runtime.Loader.AssemblyLoadContext", context_state}};

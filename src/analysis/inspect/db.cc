@@ -6,9 +6,6 @@
 
 namespace dnheap {
 
-namespace {
-
-// The field that holds an ADO.NET ConnectionState, whatever a library calls it.
 std::optional<std::string> connection_state(FieldReader &fields, const Runtime &runtime, Address connection) {
   const std::vector<InstanceField> &all = runtime.fields().instance_fields(fields.type_of(connection));
   const auto field = std::find_if(all.rbegin(), all.rend(), [](const InstanceField &one) {
@@ -31,8 +28,6 @@ std::optional<std::string> connection_state(FieldReader &fields, const Runtime &
   }
   return std::nullopt;
 }
-
-} // namespace
 
 void inspect_db(Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Data.Common.DbConnection", connection_state}};

@@ -16,7 +16,7 @@ ObjectIndex index_of(Snapshot &snapshot, const std::vector<HeldObject> &objects)
 }
 
 HoldingFields fields_of(Snapshot &snapshot, const ObjectIndex &asked, const std::vector<HeldObject> &objects,
-                        const std::vector<Address> &parts) {
+                        const std::vector<Address> &parts, const ObjectGraph *graph) {
   const HeapBits &starts = snapshot.index().starts();
   HeapBits holders(starts.shared_places());
   for (u64 i = 0; i < starts.words().size(); ++i)
@@ -29,13 +29,14 @@ HoldingFields fields_of(Snapshot &snapshot, const ObjectIndex &asked, const std:
     if (const ObjectId id = asked.find(object.address); id != no_object)
       bytes[static_cast<u32>(id)] = object.bytes;
   return HoldingFields(
-      snapshot, asked, [&](u32 number) { return bytes[number]; }, &holders);
+      snapshot, asked, [&](u32 number) { return bytes[number]; }, &holders, graph);
 }
 
 } // namespace
 
-HeldBy::HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts)
-    : asked_(index_of(snapshot, objects)), fields_(fields_of(snapshot, asked_, objects, parts)) {}
+HeldBy::HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts,
+               const ObjectGraph *graph)
+    : asked_(index_of(snapshot, objects)), fields_(fields_of(snapshot, asked_, objects, parts, graph)) {}
 
 u32 HeldBy::field(Address object) const {
   const ObjectId id = asked_.find(object);

@@ -15,8 +15,9 @@ struct HeldObject {
 
 class HeldBy {
 public:
-  // `parts`: in any order. What is no object of the heap has no holder.
-  HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts = {});
+  // `parts`: in any order. What is no object of the heap has no holder. `graph`: as of HoldingFields.
+  HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts = {},
+         const ObjectGraph *graph = nullptr);
 
   // As HoldingFields::text(): the field's number, and what it is called.
   u32 field(Address object) const;

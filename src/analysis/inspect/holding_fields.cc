@@ -1,6 +1,8 @@
 #include "analysis/inspect/holding_fields.h"
 
+#include "algorithms/object_bits.h"
 #include "base/parallel.h"
+#include "objects/object_graph.h"
 #include "objects/object_index.h"
 #include "objects/roots.h"
 
@@ -119,6 +121,21 @@ void choose_fields(LargeArray<u32> &fields, const std::vector<FurtherField> &fur
   }
 }
 
+// The same objects by their numbers in the snapshot's index.
+ObjectBits bits_of(const ObjectIndex &asked, const ObjectIndex &index) {
+  ObjectBits out(index.count());
+  for (u64 block = 0; block < asked.places().blocks(); ++block)
+    asked.for_each(block, [&](ObjectId, Address address) {
+      if (const ObjectId object = index.find(address); object != no_object)
+        out.set(object);
+    });
+  return out;
+}
+
+bool refers_to_any(std::span<const ObjectId> targets, const ObjectBits &bits) {
+  return std::any_of(targets.begin(), targets.end(), [&](ObjectId target) { return bits.test(target); });
+}
+
 // The lower, the better a name.
 u32 rank_of(const Root &root) {
   switch (root.kind) {
@@ -143,12 +160,13 @@ std::string root_text(const RootSet &roots, const Root &root) {
 } // namespace
 
 HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
-                             const HeapBits *among)
+                             const HeapBits *among, const ObjectGraph *graph)
     : numbers_(snapshot.runtime(), snapshot.references().types()), fields_(asked.count()) {
   const ObjectIndex &index = snapshot.index();
   const References &references = snapshot.references();
   const std::vector<Address> &left_out = snapshot.roots().holders; // what they hold are roots
   const unsigned threads = std::max(snapshot.threads(), 1u);
+  const ObjectBits asked_bits = graph ? bits_of(asked, index) : ObjectBits();
   Timer timer(snapshot.watch(), "holders", snapshot.heap().segment_bytes());
   std::vector<std::unique_ptr<HolderReader>> readers;
   for (unsigned i = 0; i < threads; ++i)
@@ -156,7 +174,9 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
   parallel_for(asked.count() ? index.places().blocks() : 0, threads, [&](u64 block, unsigned worker) {
     snapshot.watch().check();
     HolderReader &reader = *readers[worker];
-    index.for_each(block, [&](ObjectId, Address address) {
+    index.for_each(block, [&](ObjectId object, Address address) {
+      if (graph && !refers_to_any(graph->edges().of(object), asked_bits))
+        return;
       if ((!among || among->test(address)) &&
           (left_out.empty() || !std::binary_search(left_out.begin(), left_out.end(), address)))
         reader.read(address);

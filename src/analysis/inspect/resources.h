@@ -21,6 +21,11 @@ struct ResourceKind {
 // Whether `_disposed`, a bool or an int, is set: "disposed" or "in use".
 std::optional<std::string> disposed_state(FieldReader &fields, const Runtime &runtime, Address object);
 
+// The ConnectionState of an ADO.NET connection, whatever field a library keeps it in: "open", "closed", ….
+std::optional<std::string> connection_state(FieldReader &fields, const Runtime &runtime, Address connection);
+// "collectible, unloading": of an AssemblyLoadContext.
+std::optional<std::string> context_state(FieldReader &fields, const Runtime &runtime, Address context);
+
 // Adds a table of that name; of a type that derives from several kinds the first counts.
 void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer);
 

@@ -107,10 +107,19 @@ static unsafe class Program
     {
         for (int i = 0; i < count; ++i)
         {
-            var between = new byte[84_000];
-            kept.Add(between);
+            kept.Add(new byte[84_000]);
             GCHandle.Alloc(new byte[100], GCHandleType.Pinned);
         }
+    }
+
+    // Lets go of one in so many of what lies between them.
+    static void Drop(int one_in)
+    {
+        GC.Collect();
+        for (int i = 0; i < kept.Count; i += one_in)
+            kept[i] = null;
+        GC.Collect();
+        GC.Collect();
     }
 
     static void Run(string problem)
@@ -166,11 +175,30 @@ static unsafe class Program
                 break;
             case "holes":
                 Holes(1_500);
-                GC.Collect();
-                kept.Clear();
-                GC.Collect();
-                GC.Collect();
-                bytes = 1_500L * 84_000;
+                Drop(1);
+                bytes = 1_500L * 84_024;
+                break;
+            case "holes-few": // a third of the heap
+                Holes(1_500);
+                Drop(3);
+                break;
+            case "strings":
+                Quotes.All.AddRange(Enumerable.Range(0, 300_000).Select(number => new Quote(number)));
+                Live(Quotes.All.Count, i => Quotes.All[i].Currency = "the currency of country number " + i % 20);
+                break;
+            case "strings-few": // no more than a third of it is copies
+                Quotes.All.AddRange(Enumerable.Range(0, 300_000).Select(number => new Quote(number)));
+                Live(Quotes.All.Count, i => Quotes.All[i].Currency = "the currency of country number " + (i % 5 < 2 ? i % 20 : i));
+                break;
+            case "contexts":
+                Live(40, _ => PluginContext.LoadAndUnload());
+                break;
+            case "http":
+                PaymentCall.Begin();
+                Live(400, _ => PaymentCall.Done.Add(new PaymentCall()));
+                break;
+            case "db":
+                Live(2_000, i => ReportJob.Done.Enqueue(new ReportJob(i)));
                 break;
             case "healthy": // much, but of nobody alone; and a cache that is small
                 Live(2_000, i => SessionCache.Sessions["key " + i] = new Session(i));

@@ -1,0 +1,30 @@
+// What should not be there a hundred times over, or not any more: AssemblyLoadContexts that were told to unload, HTTP
+// clients that each have connections of their own, open connections to databases. So that a report can say why a
+// suspect is one. A look at the type of each object; where there are many, at the referrers of these. One thread.
+#pragma once
+#include "algorithms/object_id.h"
+#include "snapshot/snapshot.h"
+
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+enum class KeptKind : u8 { context, http_client, db_connection };
+inline constexpr u64 kept_kind_count = 3;
+// From so many on they are told. One context is one too many.
+constexpr u64 least_kept(KeptKind kind) { return kind == KeptKind::context ? 1 : 100; }
+
+struct KeptResources {
+  // Ascending; empty where there are fewer than least_kept() in the whole heap. Of contexts that unload: what their
+  // objects keep alive, their LoaderAllocators.
+  std::vector<ObjectId> objects[kept_kind_count];
+  // The field that holds most of them: "Shop.PaymentCall.client".
+  std::string held_by[kept_kind_count];
+  std::vector<ObjectId> &of(KeptKind kind) { return objects[static_cast<u64>(kind)]; }
+};
+
+// Dead ones count, too: whoever asks knows what is alive.
+KeptResources find_kept_resources(Snapshot &snapshot);
+
+} // namespace dnheap
