@@ -24,7 +24,9 @@ enum class Takes : std::uint8_t {
   no_values,
   symbols,
   interval,
-  limits
+  limits,
+  plain,
+  hubs
 };
 
 // Only objects that are, or are not, reachable.
@@ -54,6 +56,8 @@ struct Question {
   std::string budget = {}, baseline = {};        // files: of limits; a record, or a dump
   std::string record = {};                       // the file that whoever asks writes the record to
   std::vector<std::string> no_instances_of = {}; // types that must have no live objects
+  bool plain = false;                            // all owners alike, without ranks
+  std::vector<std::string> hubs = {};            // types whose objects own by themselves, besides those that are known
 
   std::string by = {};       // one of the verb's words for it; empty = the verb's own
   std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order

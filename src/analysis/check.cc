@@ -246,9 +246,23 @@ Budget limits_of(const Question &question) {
   return out;
 }
 
+// A name that is spelled wrong would never exceed anything.
+void add_unknown_types(std::span<const Record> records, const Question &question, report::Completeness &to) {
+  for (const std::string &name : question.no_instances_of) {
+    Limit limit;
+    limit.of = Limit::Of::type;
+    limit.name = name;
+    const LimitedRows chosen(limit, records.first(1));
+    const std::vector<Record::Type> &types = records[0].types;
+    if (std::none_of(types.begin(), types.end(), [&](const Record::Type &type) { return chosen.has(type); }))
+      to.notes.push_back("no type of that name is known in this dump: " + name);
+  }
+}
+
 void add_notes(std::span<const Record> records, const Question &question, const Budget &budget,
                report::Completeness &to) {
   to.notes = records[0].notes;
+  add_unknown_types(records, question, to);
   if (!records[0].complete && !budget.limits.empty())
     to.notes.push_back("not all of the heap could be read: what is within its limit here may not be");
   if (records.size() > 1) {

@@ -154,6 +154,11 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   for (u64 i = 0; i < records.size(); ++i)
     if (records[i].taken)
       to.hours[i] = static_cast<double>(*records[i].taken - *records[0].taken) / 3600;
+  if (to.hours.back() && *to.hours.back() < 1.0 / 60) {
+    to.is_too_close = true;
+    to.notes.push_back("less than a minute apart, which is too close for a rate; --interval can say what lies between "
+                       "them");
+  }
   if (by_file)
     to.notes.push_back("times are those at which the files were written last: copying may have changed them; "
                        "--interval says better");

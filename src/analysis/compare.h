@@ -28,6 +28,7 @@ struct Comparison {
   std::vector<Series> owners, types, classes; // what grew most first, then what shrank most, then the rest by size
   Series heap, live, mapped;                  // sums: bytes and numbers of all objects, of live ones; of all classes
   std::vector<std::optional<double>> hours;   // of each record from the first one on, where times are known
+  bool is_too_close = false;                  // by these less than a minute: nothing per hour follows from that
   std::vector<std::string> notes;             // why there are no rates, in whole phrases
 };
 

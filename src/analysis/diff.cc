@@ -50,7 +50,7 @@ public:
 
   std::optional<i64> per_hour(i64 change) const {
     const std::optional<double> hours = comparison_.hours.back();
-    if (!hours || *hours <= 0)
+    if (!hours || *hours <= 0 || comparison_.is_too_close)
       return std::nullopt;
     const double rate = std::round(static_cast<double>(change) / *hours);
     return std::abs(rate) < 9e18 ? std::optional(static_cast<i64>(rate)) : std::nullopt;

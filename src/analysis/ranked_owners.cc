@@ -121,15 +121,17 @@ std::vector<ObjectId> linked_to(Snapshot &snapshot, const std::vector<ObjectId> 
 struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
+  bool is_known = false; // what there are too many of is none
 };
 
 const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
   static const std::vector<Hub> all = {
       {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr,
-       "the container of services"},
-      {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers"},
-      {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data"},
-      {OwnerRank::plumbing, "System.Threading.ThreadPoolWorkQueue", nullptr, "the thread pool's queue"},
+       "the container of services", true},
+      {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers",
+       true},
+      {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data", true},
+      {OwnerRank::plumbing, "System.Threading.ThreadPoolWorkQueue", nullptr, "the thread pool's queue", true},
   };
   return all;
 }
@@ -172,6 +174,18 @@ bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const Objec
   return false;
 }
 
+const char *name_of(OwnerRank rank) {
+  switch (rank) {
+  case OwnerRank::own: return "own";
+  case OwnerRank::own_frames: return "own_frames";
+  case OwnerRank::services: return "services";
+  case OwnerRank::framework: return "framework";
+  case OwnerRank::plumbing: return "plumbing";
+  case OwnerRank::chance: return "chance";
+  }
+  return "";
+}
+
 bool is_of_framework(std::string_view name) {
   // A static field's name may be followed by what is no part of it; what has no namespace is the program's.
   for (std::string_view space : {"System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "MS.", "Windows."})
@@ -201,23 +215,35 @@ std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot) {
   return out;
 }
 
-RankedOwners::RankedOwners(Snapshot &snapshot) {
+void foresee_ranked(Plan &plan) {
+  plan.then(Pass::graph | Pass::owned_roots).perhaps(Pass::live);
+  for (const char *pass :
+       {"single references", "depth-first search", "cross edges", "dominators", "dominator tree", "retained sizes"})
+    plan.then(pass);
+}
+
+RankedOwners::RankedOwners(Snapshot &snapshot, std::span<const std::string> more) {
+  std::vector<Hub> all;
+  for (const std::string &type : more)
+    if (std::none_of(known_hubs().begin(), known_hubs().end(), [&](const Hub &hub) { return type == hub.type; }))
+      all.push_back({OwnerRank::services, type.c_str(), nullptr, type.c_str()});
+  all.insert(all.end(), known_hubs().begin(), known_hubs().end());
   std::set<std::string_view> names;
-  for (const Hub &hub : known_hubs()) {
+  for (const Hub &hub : all) {
     names.insert(hub.type);
     if (hub.linked)
       names.insert(hub.linked);
   }
   ObjectsByType found = objects_by_type(snapshot, names);
   std::vector<ObjectId> hubs;
-  for (const Hub &hub : known_hubs())
-    if (std::vector<ObjectId> &list = found[hub.type]; list.size() <= most_of_a_hub)
+  for (const Hub &hub : all)
+    if (std::vector<ObjectId> &list = found[hub.type]; list.size() <= most_of_a_hub || !hub.is_known)
       hubs.insert(hubs.end(), list.begin(), list.end());
     else
       list.clear();
   keep_live(snapshot, hubs);
   std::sort(hubs.begin(), hubs.end());
-  for (const Hub &hub : known_hubs()) {
+  for (const Hub &hub : all) {
     std::erase_if(found[hub.type],
                   [&](ObjectId object) { return !std::binary_search(hubs.begin(), hubs.end(), object); });
     if (hub.linked)
@@ -235,7 +261,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
   std::vector<u32> place(count);
   auto at = order.begin();
   for (u8 r = 0; r <= static_cast<u8>(OwnerRank::chance); ++r) {
-    for (const Hub &hub : known_hubs())
+    for (const Hub &hub : all)
       if (hub.rank == static_cast<OwnerRank>(r))
         add_hub(hub, found[hub.type], found[hub.linked ? hub.linked : ""], snapshot.graph().objects());
     if (at != order.end() && rank[*at] == static_cast<OwnerRank>(r) && !list_.empty())
@@ -243,7 +269,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot) {
     for (; at != order.end() && rank[*at] == static_cast<OwnerRank>(r); ++at) {
       const RootOwners::Owner &owner = base.owners[*at];
       place[*at] = size();
-      list_.push_back({rank[*at], owner.name, owner.source});
+      list_.push_back({rank[*at], owner.name, owner.source, name_of(owner.kind)});
     }
   }
   if (ranks_.empty())

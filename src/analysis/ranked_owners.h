@@ -6,6 +6,7 @@
 // does not tell whether hubs are alive. One thread.
 #pragma once
 #include "algorithms/owners.h"
+#include "analysis/plan.h"
 #include "objects/roots.h"
 #include "snapshot/snapshot.h"
 
@@ -27,6 +28,8 @@ enum class OwnerRank : u8 {
   chance,     // words on stacks
 };
 
+const char *name_of(OwnerRank rank); // "own", "own_frames", …
+
 // Is it declared by .NET itself: "System.Threading.TimerQueue", "Microsoft.Extensions.…"?
 bool is_of_framework(std::string_view name);
 
@@ -43,14 +46,19 @@ struct Queues {
   bool empty() const { return queues.empty() && linked.empty(); }
 };
 
+// What a DominatorTree with these owners takes.
+void foresee_ranked(Plan &plan);
+
 class RankedOwners {
 public:
   struct Owner {
     OwnerRank rank = OwnerRank::own;
     std::string name, source; // as in RootOwners; of hubs what they are
+    const char *kind = "hub"; // as name_of(RootKind)
   };
 
-  explicit RankedOwners(Snapshot &snapshot);
+  // `more`: full names of types whose objects are hubs, too; those of one type are one owner.
+  explicit RankedOwners(Snapshot &snapshot, std::span<const std::string> more = {});
   RankedOwners(const RankedOwners &) = delete;
 
   const Owner &operator[](OwnerId id) const { return list_[static_cast<u32>(id)]; }

@@ -2,6 +2,9 @@
 // assembly, the objects that hold most, or level by level (--tree).
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
+#include "analysis/named_types.h"
+#include "analysis/ranked_owners.h"
+#include "analysis/shared_table.h"
 #include "analysis/signature.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
@@ -28,24 +31,37 @@ using report::Shown;
 class Holding {
 public:
   Holding(Snapshot &snapshot, const Question &question)
-      : snapshot_(snapshot), tree_(snapshot.dominators()), graph_(snapshot.graph()), owners_(snapshot.owners()),
-        types_(snapshot.references().types()), filter_(snapshot, question) {
-    Retained reached = tree_.reached(), lost = tree_.unreachable();
+      : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
+        filter_(snapshot, question) {
+    if (!question.plain) {
+      ranked_.emplace(snapshot, hub_types(snapshot, question));
+      ranked_tree_.emplace(graph_.edges(), graph_.sizes(), ranked_->view(), snapshot.threads(), snapshot.watch());
+    }
+    Retained reached = tree().reached(), lost = tree().unreachable();
     all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
-    for (u32 i = 0; i < owners_.owners.size(); ++i)
-      owner_places_.emplace_back(tree_.place(OwnerId{i}), OwnerId{i});
+    for (u32 i = 0; i < owner_count(); ++i)
+      owner_places_.emplace_back(tree().place(OwnerId{i}), OwnerId{i});
     std::sort(owner_places_.begin(), owner_places_.end());
   }
 
   Retained frozen() {
     const FrozenObjects alone = frozen_alone(
-        snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree_.place(object).has_value(); },
+        snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
         [&](ObjectId object) { return graph_.sizes().of(object); });
     return {alone.objects, alone.bytes};
   }
 
-  const DominatorTree &tree() const { return tree_; }
-  const RootOwners &owners() const { return owners_; }
+  const DominatorTree &tree() const { return ranked_tree_ ? *ranked_tree_ : snapshot_.dominators(); }
+  u32 owner_count() const { return ranked_ ? ranked_->size() : static_cast<u32>(snapshot_.owners().owners.size()); }
+  // As they are in the tree.
+  RankedOwners::Owner owner(OwnerId id) const {
+    if (ranked_)
+      return (*ranked_)[id];
+    const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(id)];
+    return {owner.conservative ? OwnerRank::chance : OwnerRank::own, owner.name, owner.source, name_of(owner.kind)};
+  }
+  Owners owners() const { return ranked_ ? ranked_->view() : snapshot_.owned_roots(); }
+  bool is_plain() const { return !ranked_; }
   Snapshot &snapshot() { return snapshot_; }
   Retained all() const { return all_; }
   u32 type_count() const { return types_.size(); }
@@ -60,16 +76,24 @@ public:
   // The owner above a place. Owners stand below the virtual root only: no climb, which may be as long as a list.
   std::string owner_above(TreePlace at) const {
     auto after = std::upper_bound(owner_places_.begin(), owner_places_.end(), std::pair(at, OwnerId{~u32{0}}));
-    if (after == owner_places_.begin() || tree_.end(std::prev(after)->first) <= at)
+    if (after == owner_places_.begin() || tree().end(std::prev(after)->first) <= at)
       return "(shared)";
-    return owners_.owners[static_cast<u32>(std::prev(after)->second)].name;
+    return owner(std::prev(after)->second).name;
   }
 
 private:
+  static std::vector<std::string> hub_types(Snapshot &snapshot, const Question &question) {
+    std::vector<std::string> out;
+    for (const std::string &hub : question.hubs)
+      for (const std::string &name : types_called(snapshot, hub).names)
+        out.push_back(name);
+    return out;
+  }
+
   Snapshot &snapshot_;
-  const DominatorTree &tree_;
   const ObjectGraph &graph_;
-  const RootOwners &owners_;
+  std::optional<RankedOwners> ranked_; // none: the plain tree is asked for
+  std::optional<DominatorTree> ranked_tree_;
   const HeapTypes &types_;
   TypeFilter filter_;
   Retained all_;
@@ -87,38 +111,47 @@ report::Table owners_table(Holding &holding) {
                    {"conservative", "Conservative", Kind::boolean, Shown::in_data},
                    {"signature", "Signature", Kind::text, Shown::in_data},
                    {"source", "Source", Kind::text, Shown::in_data},
+                   {"rank", "Rank", Kind::text, Shown::in_data},
                    {"owner", "Owner", Kind::text}};
   const u64 whole = holding.all().bytes;
   struct Line {
     Retained retained;
     std::string kind, name, source;
     bool conservative;
+    const char *rank;
   };
   std::vector<Line> lines;
-  const std::vector<RootOwners::Owner> &owners = holding.owners().owners;
-  for (u32 i = 0; i < owners.size(); ++i)
-    if (Retained retained = holding.tree().retained(holding.tree().place(OwnerId{i})); retained.objects)
-      lines.push_back({retained, name_of(owners[i].kind), owners[i].name, owners[i].source, owners[i].conservative});
+  for (u32 i = 0; i < holding.owner_count(); ++i)
+    if (Retained retained = holding.tree().retained(holding.tree().place(OwnerId{i})); retained.objects) {
+      const RankedOwners::Owner owner = holding.owner(OwnerId{i});
+      lines.push_back({retained, owner.kind, owner.name, owner.source, owner.rank == OwnerRank::chance,
+                       holding.is_plain() ? nullptr : name_of(owner.rank)});
+    }
   if (Retained shared = holding.tree().shared(); shared.objects)
-    lines.push_back({shared, "shared", "(shared)", "(shared)", false});
+    lines.push_back({shared, "shared", "(shared)", "(shared)", false, nullptr});
   const Retained frozen = holding.frozen();
   Retained lost = holding.tree().unreachable();
   lost = {lost.objects - frozen.objects, lost.bytes - frozen.bytes};
   if (lost.objects)
-    lines.push_back({lost, "unreachable", "(unreachable)", "(unreachable)", false});
+    lines.push_back({lost, "unreachable", "(unreachable)", "(unreachable)", false, nullptr});
   if (frozen.objects)
-    lines.push_back({frozen, "frozen", "(frozen)", "(frozen)", false});
+    lines.push_back({frozen, "frozen", "(frozen)", "(frozen)", false, nullptr});
   std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) {
     return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
   });
   std::vector<report::Row> rows;
   for (const Line &line : lines)
     rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
-                    line.conservative, signature(line.source, {}), line.source, line.name});
+                    line.conservative, signature(line.source, {}), line.source, line.rank ? Cell(line.rank) : Cell(),
+                    line.name});
   table.set_rows(std::move(rows));
-  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, "total"};
+  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
+  if (!holding.is_plain())
+    table.notes.push_back("the program's own static fields come first, then its stacks, the container of services, the "
+                          "framework, the runtime's queues: what one of these holds counts there, whatever holds it "
+                          "behind; --plain takes all of them alike");
   if (holding.tree().shared().objects)
-    table.notes.push_back("(shared): held by several owners, so no single one would free it");
+    table.notes.push_back("(shared): held by several owners, so no single one would free it; --table shared tells who");
   if (frozen.objects)
     table.notes.push_back("(frozen): in segments that are never collected, and nothing else is seen to hold it");
   if (lost.objects)
@@ -309,12 +342,11 @@ private:
   }
 
   std::vector<Node> top() const {
-    const std::vector<RootOwners::Owner> &owners = holding_.owners().owners;
     std::vector<Node> out;
     Node shared{{}, tree_.shared(), "(shared)", true};
     tree_.for_each_child(TreePlace{0}, [&](TreePlace at) {
       if (std::optional<OwnerId> owner = tree_.owner(at))
-        out.push_back({{at}, tree_.retained(at), owners[static_cast<u32>(*owner)].name, false});
+        out.push_back({{at}, tree_.retained(at), holding_.owner(*owner).name, false});
       else
         shared.places.push_back(at);
     });
@@ -390,8 +422,14 @@ Plan plan_retained(const Question &question) {
   if (!is_tree && question.depth)
     throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
                      std::to_string(*question.depth));
+  if (question.plain && !question.hubs.empty())
+    throw UsageError("--plain takes all owners alike: there are no hubs then");
   Plan plan(Pass::dominators);
-  if (!is_tree && question.table != "owners" && question.table != "objects")
+  if (!question.plain)
+    foresee_ranked(plan = Plan(Pass::graph | Pass::owned_roots));
+  if (!is_tree && (question.table.empty() || question.table == "shared"))
+    plan.then("shared pieces");
+  if (!is_tree && question.table != "owners" && question.table != "objects" && question.table != "shared")
     plan.then("retained by group");
   return plan.perhaps(Pass::live);
 }
@@ -413,6 +451,9 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
     };
     if (is_wanted("owners"))
       answer.tables.push_back(owners_table(holding));
+    if (is_wanted("shared"))
+      answer.tables.push_back(
+          shared_table(snapshot, holding.tree(), holding.owners(), [&](OwnerId id) { return holding.owner(id).name; }));
     add_groups("types", "By type: freed with the instances that hold them", "type",
                [&](TypeId type) { return holding.name(type); });
     if (is_wanted("types"))

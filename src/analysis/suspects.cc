@@ -310,7 +310,7 @@ private:
     if (!path)
       return std::nullopt;
     const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(path->owner)];
-    return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source};
+    return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source, name_of(owner.kind)};
   }
 
   void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type, const Group &group) {
@@ -431,10 +431,7 @@ std::string Suspect::way() const {
 }
 
 void foresee_suspects(Plan &plan) {
-  plan.then(Pass::graph | Pass::owned_roots).perhaps(Pass::live);
-  for (const char *pass :
-       {"single references", "depth-first search", "cross edges", "dominators", "dominator tree", "retained sizes"})
-    plan.then(pass);
+  foresee_ranked(plan);
   plan.perhaps("breadth-first search").perhaps("holders");
 }
 

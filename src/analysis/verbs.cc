@@ -109,11 +109,14 @@ constexpr Verb all_verbs[] = {
      .answer = answer_path},
     {.name = "retained",
      .question = "what would be freed?",
-     .details = "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
-                "and assembly, and the objects that hold most; --tree shows level by level who holds what. Exact: from "
-                "the dominator tree of the whole heap.",
-     .takes = {Takes::type, Takes::tree},
-     .tables = {"owners", "types", "namespaces", "assemblies", "objects", "tree"},
+     .details =
+         "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
+         "and assembly, and the objects that hold most; --tree shows level by level who holds what. Exact: from "
+         "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
+         "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike. What "
+         "several owners of a rank hold together is (shared): the table of that name has it by who they are.",
+     .takes = {Takes::type, Takes::tree, Takes::plain, Takes::hubs},
+     .tables = {"owners", "shared", "types", "namespaces", "assemblies", "objects", "tree"},
      .parts = contexts | names | life_parts | thread_ids,
      .plan = plan_retained,
      .answer = answer_retained,

@@ -18,11 +18,13 @@ namespace {
 
 constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range,    Takes::life,
                                  Takes::all,    Takes::closure,    Takes::tree,      Takes::merge,    Takes::roots,
-                                 Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits};
+                                 Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits,
+                                 Takes::plain,  Takes::hubs};
 constexpr const char *option_names[] = {
     "a type", "a generation", "a least size", "a range",   "live or dead",       "all",         "closure", "a tree",
-    "merge",  "roots",        "values",       "no_values", "folders of symbols", "an interval", "limits"};
-static_assert(static_cast<u8>(Takes::limits) == static_cast<u8>(dnheap::Takes::limits));
+    "merge",  "roots",        "values",       "no_values", "folders of symbols", "an interval", "limits",  "plain",
+    "hubs"};
+static_assert(static_cast<u8>(Takes::hubs) == static_cast<u8>(dnheap::Takes::hubs));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -81,6 +83,8 @@ dnheap::Question inner(const Question &of) {
   out.baseline = of.baseline;
   out.record = of.record;
   out.no_instances_of = of.no_instances_of;
+  out.plain = of.plain;
+  out.hubs = of.hubs;
   out.by = of.by;
   out.sort = of.sort;
   out.table = of.table;
@@ -109,6 +113,8 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::limits:
     return !question.budget.empty() || !question.baseline.empty() || !question.record.empty() ||
            !question.no_instances_of.empty();
+  case Takes::plain: return question.plain;
+  case Takes::hubs: return !question.hubs.empty();
   }
   return false;
 }

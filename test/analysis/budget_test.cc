@@ -188,9 +188,12 @@ TEST(Check, NoInstancesOf) {
   Record record = one_record();
   EXPECT_EQ(outcome_of({record}, "", question),
             (Lines{"FAIL --no-instances-of 40 0", "FAIL --no-instances-of 2 0", "ok --no-instances-of 0 0"}));
+  EXPECT_EQ(answer_check(std::vector{record}, question).completeness->notes,
+            (std::vector<std::string>{"no type of that name is known in this dump: Never"}));
   record.types[0].live = 0; // they wait for a collection
   question.no_instances_of = {"Shop.Order"};
   EXPECT_EQ(outcome_of({record}, "", question), (Lines{"ok --no-instances-of 0 0"}));
+  EXPECT_TRUE(answer_check(std::vector{record}, question).completeness->notes.empty());
 }
 
 TEST(Check, WhatThereIsToCheck) {

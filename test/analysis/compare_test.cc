@@ -154,7 +154,11 @@ TEST(Compare, HoursAndWhyThereAreNone) {
   EXPECT_EQ(with({{}, 7200, {}}, 1800).hours, (std::vector<std::optional<double>>{0, 0.5, 1}));
   EXPECT_EQ(with({3600, {}, 18000}).hours, (std::vector<std::optional<double>>{0, {}, 4}));
   const std::vector<std::optional<double>> none(3);
-  EXPECT_TRUE(with({7200, 7200, 7200}).notes.empty()); // within a second
+  EXPECT_TRUE(with({7200, 7200, 7200}).is_too_close); // within a second
+  EXPECT_TRUE(with({7200, 7200, 7259}).is_too_close);
+  EXPECT_EQ(with({7200, 7200, 7259}).notes.size(), 1u);
+  EXPECT_FALSE(with({7200, 7200, 7260}).is_too_close);
+  EXPECT_FALSE(with({7200, 7200, 7259}, 10).is_too_close); // as the user says
   Comparison c = with({3600, 18000, 7200});
   EXPECT_EQ(c.hours, none);
   EXPECT_EQ(c.notes.size(), 1u);
@@ -162,7 +166,7 @@ TEST(Compare, HoursAndWhyThereAreNone) {
   EXPECT_EQ(c.hours, none);
   EXPECT_EQ(c.notes.size(), 1u);
   records[1].clock = "file";
-  c = with({1, 2, 3});
+  c = with({1, 2, 300});
   EXPECT_TRUE(c.hours[2]);
   EXPECT_EQ(c.notes.size(), 1u);
   records[2].pid = 8; // another process

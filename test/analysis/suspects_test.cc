@@ -1,10 +1,14 @@
 // Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
 // runtime's timers hold it, too.
 #include "analysis/suspects.h"
+#include "analysis/verbs.h"
+#include "base/not_found.h"
 #include "objects/live.h"
 #include "support/heap_builder.h"
+#include "support/rows.h"
 
 #include <gtest/gtest.h>
+#include <map>
 
 namespace dnheap::test {
 namespace {
@@ -178,6 +182,47 @@ TEST(Suspecting, TheProgramsOwnFieldComesFirst) {
     EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_second");
     EXPECT_EQ(found.list[0].elements, 1000u);
     EXPECT_EQ(found.list[0].objects, 1001u);
+  }
+}
+
+// `retained`: the same owners, and who holds together what none of them holds alone.
+TEST(Retained, OwnersHaveRanksAndHubs) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const auto [one, two] = shop.two_arrays_of_the_same();
+    const auto [three, four] = shop.two_arrays_of_the_same();
+    shop.store(shop.holder, 1, one);
+    shop.store(shop.other, 1, two);
+    shop.store(one, 1, three);
+    shop.second(four);
+    shop.snapshot = std::make_unique<Snapshot>(shop.heap.target(), SnapshotOptions{});
+    auto objects_of = [&](const Question &question, const char *table, const char *name) {
+      std::map<std::string, u64> out;
+      report::Answer answer = answer_retained(*shop.snapshot, question);
+      for (TextRow &row : text_rows_of(answer, table))
+        out[row[name]] += std::stoull(row["objects"]);
+      return out;
+    };
+    Question question;
+    std::map<std::string, u64> owners = objects_of(question, "owners", "owner");
+    EXPECT_EQ(owners["static Shop.Program.s_first"], 1001u); // with an array in the place of one object
+    EXPECT_EQ(owners["static Shop.Program.s_second"], 1u);
+    EXPECT_EQ(owners["static System.Threading.Timers.s_all"], 2u);
+    EXPECT_EQ(owners["(shared)"], 1000u);
+    EXPECT_EQ(objects_of(question, "shared", "type")["Shop.Link"], 1000u);
+    question.plain = true;
+    owners = objects_of(question, "owners", "owner");
+    EXPECT_EQ(owners["static Shop.Program.s_first"], 2u);
+    EXPECT_EQ(owners["(shared)"], 1999u);
+    question.plain = false;
+    question.hubs = {"Shop.Link[]"};
+    owners = objects_of(question, "owners", "owner");
+    EXPECT_EQ(owners["Shop.Link[]"], 2004u);
+    EXPECT_EQ(owners.count("(shared)"), 0u);
+    question.hubs = {"Shop.Never"};
+    EXPECT_THROW(answer_retained(*shop.snapshot, question), NotFound);
+    question.plain = true;
+    EXPECT_THROW(plan_retained(question), UsageError);
   }
 }
 

@@ -64,7 +64,7 @@ def differences(dnheap, dumps, said, orders):
                                   ("state of the steady owner", steady.get("state"), "steady")):
         if found != expected:
             problems.append(f"{what}: {found}, not {expected}")
-    alone = matrix.answer(dnheap, "retained", dumps[2], "--table", "owners")
+    alone = matrix.answer(dnheap, "retained", dumps[2], "--plain", "--table", "owners")
     if row_of(alone, "owners", "source", OWNER).get("retained") != owner.get("after"):
         problems.append(f"the owner retains {owner.get('after')}; `retained` says {row_of(alone, 'owners', 'source', OWNER)}")
     return problems

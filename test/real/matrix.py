@@ -239,7 +239,7 @@ def paths_and_retained(dnheap, dump, truth):
         problems += compare.own_path(path, held)
         size = answer(dnheap, "show", dump, held["address"])["tables"]["object"][0]["aligned_bytes"]
         owners.append((next((one["root"]["owner"] for one in path["tables"]["paths"]), None), size))
-    return problems + compare.own_retained(answer(dnheap, "retained", dump), truth, owners)
+    return problems + compare.own_retained(answer(dnheap, "retained", dump, "--plain"), truth, owners)
 
 
 def with_fields(dnheap, combination):

@@ -78,7 +78,7 @@ def command_lines(dnheap, verb, dump, folder):
             "inspect": [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"]],
             "waste": [[], ["--live"]],
             "strings": [[], ["--live", "--values"]],
-            "retained": [[], ["--tree"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
+            "retained": [[], ["--tree"], ["--plain"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
             "stack": [["--roots"], ["--all", "--merge"]],
             "diff": [[], ["--interval", "90m"]], "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
 
