@@ -220,7 +220,7 @@ Table waste_as_text(const Waste &waste, u64 live, const Question &question) {
 std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
   const std::string type =
       one.method_table ? brief_type_name(snapshot.runtime().types().name(one.method_table)) : "nothing";
-  return fmt::format("{} holes beside {}", count_text(one.holes.count), type) +
+  return fmt::format("{} {} beside {}", count_text(one.holes.count), one.holes.count == 1 ? "hole" : "holes", type) +
          (one.pin.empty() ? "" : fmt::format(", pinned ({})", one.pin));
 }
 
@@ -290,7 +290,7 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   bool has_many = false; // the suspect is of something that there is much of
   for (const Suspect &s : suspects.list) {
     if (s.owner == name_of(RootKind::finalizer))
-      out.finalizers += s.retained;
+      out.finalizers_text = out.finalizers ? out.finalizers_text : s.text(), out.finalizers += s.retained;
     if (s.is_own)
       out.largest = std::max(out.largest, s.retained);
     const bool is_many = s.elements >= least_elements || s.kept[static_cast<u64>(KeptKind::context)];

@@ -424,6 +424,8 @@ std::string Suspect::text() const {
 
 std::string Suspect::way() const {
   std::string out = owner;
+  if (shown && owner.ends_with(and_others)) // what these hold together
+    out += " … " + brief_type_name(steps[0].type);
   for (u64 i = 0; i < shown; ++i) // where no single reference leads, what is there: a service in its container
     out +=
         steps[i].field == no_single_reference ? fmt::format(" … {}", brief_type_name(steps[i].type)) : steps[i].field;

@@ -96,9 +96,10 @@ constexpr Rule rules[] = {
      [](const VerdictFacts &f) { return is_much(f.finalizers, f.live, 0.3, 16 * mib) ? f.finalizers : 0; },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} objects wait for their finalizer and hold {}: the finalizer thread does not keep up, or is "
+           "{} objects wait for their finalizer and hold {}{}: the finalizer thread does not keep up, or is "
            "blocked.",
-           count_text(f.finalizer_objects), bytes_text(f.finalizers));
+           count_text(f.finalizer_objects), bytes_text(f.finalizers),
+           f.finalizers_text.empty() ? "" : ", most of it " + f.finalizers_text);
      }},
     {"fragmentation",
      [](const VerdictFacts &f) {

@@ -20,11 +20,12 @@ struct VerdictFacts {
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold
   u64 finalizer_objects = 0;
-  u64 pinned = 0;           // objects that cannot be moved
-  std::string beside_holes; // who sits beside most of what is free inside, in words; empty: it was not looked at
-  u64 copies = 0;           // bytes of live strings and small objects that are equal to others
-  std::string copies_text;  // the most of them, and the field that holds them
-  u64 largest = 0;          // bytes of the largest suspect that the program itself, or its container of services, holds
+  std::string finalizers_text; // the most of them
+  u64 pinned = 0;              // objects that cannot be moved
+  std::string beside_holes;    // who sits beside most of what is free inside, in words; empty: it was not looked at
+  u64 copies = 0;              // bytes of live strings and small objects that are equal to others
+  std::string copies_text;     // the most of them, and the field that holds them
+  u64 largest = 0; // bytes of the largest suspect that the program itself, or its container of services, holds
   // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;

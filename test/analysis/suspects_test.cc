@@ -149,6 +149,26 @@ TEST(Suspecting, WhatTwoFieldsHoldTogether) {
   }
 }
 
+// One object that two fields reach, with many behind it: the way begins at its type.
+TEST(Suspecting, AnObjectThatTwoFieldsHold) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const auto [one, two] = shop.two_arrays_of_the_same();
+    shop.store(two, 1, 0);
+    const Address head = shop.old->object(shop.link);
+    shop.store(head, 0, one);
+    shop.first(head);
+    shop.second(head);
+    const Suspects found = shop.suspects();
+    ASSERT_FALSE(found.list.empty());
+    const Suspect &s = found.list[0];
+    EXPECT_EQ(s.owner, "static Shop.Program.s_first and others");
+    EXPECT_TRUE(s.is_own);
+    EXPECT_EQ(s.way(), "static Shop.Program.s_first and others … Shop.Link");
+    EXPECT_EQ(s.objects, 1001u); // the array and what is in it
+  }
+}
+
 // What each of them holds by itself counts as an object, too.
 TEST(Suspecting, WhatHangsOnWhatTwoFieldsHold) {
   for (const Format format : all_formats) {

@@ -31,7 +31,7 @@ PROBLEMS = {
     "contexts": ("contexts_cannot_unload", ["static Shop.Host.Stopping", "Shop.Plugin.OnStopping"], "suspects"),
     "http": ("http_clients", ["Shop.PaymentCall.client", "static Shop.PaymentCall.Done"], "suspects"),
     "db": ("db_connections", ["Shop.ReportJob.connection", "static Shop.ReportJob.Done"], "suspects"),
-    "finalizer": ("finalizers", [], None),
+    "finalizer": ("finalizers", ["Shop.Handle"], None),
     "native": ("native", [], None),
     "threads": ("threads", [], None),
     "dead": ("dead_objects", [], None),
