@@ -69,7 +69,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
                           SourceLines &source_lines) {
   report::Table table;
   table.name = "calls";
-  table.columns = {{"count", "Count", Kind::count}};
+  table.columns = {{"count", "Count", Kind::count}, {"calls", "Calls", Kind::count}};
   if (retained)
     table.columns.push_back({"retained", "Retained", Kind::bytes});
   for (const report::Column &column :
@@ -86,11 +86,12 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
                                              {"lines", "", Kind::nested, Shown::in_data}})
     table.columns.push_back(column);
   std::vector<report::Row> rows;
-  u64 sum = 0;
+  u64 sum = 0, calls = 0;
   for (u64 i = 0; i < stacks.stacks().size(); ++i) {
     const AsyncStack &stack = stacks.stacks()[i];
     sum += stack.count;
-    report::Row row = {stack.count};
+    calls += stack.calls;
+    report::Row row = {stack.count, stack.calls};
     if (retained)
       row.push_back((*retained)[i]);
     std::vector<Cell> methods, states, sources, lines;
@@ -111,7 +112,8 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
   }
   report::Row total(table.columns.size());
   total[0] = sum;
-  total[retained ? 3 : 2] = total_of(rows.size(), "kind");
+  total[1] = calls;
+  total[retained ? 4 : 3] = total_of(rows.size(), "kind");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
   return table;
@@ -240,10 +242,17 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   SourceLines lines(snapshot, question.symbol_folders);
   answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
                    pool_table(pool), queued_table(pool)};
+  if (const u64 calls = stacks.pending_methods())
+    answer.headline += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");
   if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
     answer.headline += "; thread pool " + text;
   for (std::string &note : lines.notes())
     answer.completeness->notes.push_back(std::move(note));
+  if (stacks.shared())
+    answer.completeness->notes.push_back(
+        fmt::format("{} calls await what others await as well (\"…, as others do\"): that is on the stack of one of "
+                    "these, so that each call counts once",
+                    count_text(stacks.shared())));
   if (stacks.cycles())
     answer.completeness->notes.push_back(
         fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));

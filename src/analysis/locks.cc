@@ -1,9 +1,9 @@
 // `locks`: who holds what, who waits for whom, and who waits in a circle?
 #include "analysis/answer_head.h"
+#include "analysis/deadlock_text.h"
 #include "analysis/inspect/thread_waits.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
-#include "runtime/object_1.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,20 +20,18 @@ using report::Shown;
 class LockReport {
 public:
   LockReport(Snapshot &snapshot, const Question &question)
-      : runtime_(snapshot.runtime()), question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
-        waits_(find_waits(snapshot, locks_, tasks_)) {}
+      : question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
+        waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
 
   const LockSet &locks() const { return locks_; }
-  // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
+  // Of deadlocks and of threads that wait for locks.
   std::string counts() const {
-    u64 numbers[3] = {};
-    for (const std::vector<WaitingOne> &circle : waits_.circles)
-      ++numbers[sureness_of(grounds_of(circle))];
-    constexpr const char *words[] = {"", "PROBABLE ", "POSSIBLE "};
-    std::string out;
-    for (u64 i = 0; i < 3; ++i)
-      if (numbers[i])
-        out += fmt::format("; {} {}DEADLOCK{}", numbers[i], words[i], numbers[i] == 1 ? "" : "S");
+    u64 blocked = 0;
+    for (const ThreadWait &wait : waits_.waits)
+      blocked += wait.kind == WaitKind::lock || wait.kind == WaitKind::semaphore || wait.kind == WaitKind::mutex;
+    std::string out = text_.counts(waits_.circles);
+    if (blocked)
+      out += fmt::format("; {} thread{} for locks", count_text(blocked), blocked == 1 ? " waits" : "s wait");
     return out;
   }
 
@@ -44,6 +42,7 @@ public:
                      {"kind", "Kind", Kind::text},
                      {"owner_os_id", "Held by", Kind::number},
                      {"owner_managed_id", "Managed", Kind::number, Shown::in_data},
+                     {"owner_name", "Name", Kind::text, Shown::in_data},
                      {"held", "Held", Kind::boolean, Shown::in_data},
                      {"recursion", "Times", Kind::count},
                      {"waiters", "Waiters", Kind::count},
@@ -78,15 +77,16 @@ public:
     report::Table table;
     table.name = "deadlocks";
     const bool any_inferred =
-        std::any_of(waits_.circles.begin(), waits_.circles.end(),
-                    [](const std::vector<WaitingOne> &circle) { return sureness_of(grounds_of(circle)) != 0; });
+        std::any_of(waits_.circles.begin(), waits_.circles.end(), [&](const std::vector<WaitingOne> &circle) {
+          return text_.sureness_of(circle) != Sureness::certain;
+        });
     table.title = any_inferred ? "Deadlocks, and what seems to be one" : "Deadlocks: nobody of these ever goes on";
     table.columns = {{"cycle", "Cycle", Kind::nested, Shown::in_data},
                      {"grounds", "Told by", Kind::text, Shown::in_data},
                      {"text", "In words", Kind::text}};
     std::vector<report::Row> rows;
     for (const std::vector<WaitingOne> &circle : waits_.circles)
-      rows.push_back({Cell(cells_of(circle)), name_of(grounds_of(circle)), text_of(circle)});
+      rows.push_back({Cell(cells_of(circle)), name_of(DeadlockText::grounds_of(circle)), text_.words(circle)});
     if (rows.empty())
       table.shown = Shown::in_data;
     table.set_rows(std::move(rows));
@@ -97,18 +97,15 @@ public:
     report::Table table;
     table.name = "waits";
     table.title = "What threads wait for";
-    table.columns = {{"os_id", "Thread", Kind::number},
-                     {"managed_id", "Managed", Kind::number, Shown::in_data},
-                     {"kind", "Waits for", Kind::text},
-                     {"waits_for", "Object", Kind::address},
-                     {"owner_os_id", "Held by", Kind::number},
-                     {"evidence", "Told by", Kind::text},
-                     {"type", "Type", Kind::text}};
+    table.columns = {{"os_id", "Thread", Kind::number},      {"managed_id", "Managed", Kind::number},
+                     {"name", "Name", Kind::text},           {"kind", "Waits for", Kind::text},
+                     {"waits_for", "Object", Kind::address}, {"owner_os_id", "Held by", Kind::number},
+                     {"evidence", "Told by", Kind::text},    {"type", "Type", Kind::text}};
     std::vector<report::Row> rows;
     for (const ThreadWait &wait : waits_.waits) {
       const ThreadData &thread = locks_.threads[wait.thread];
       const LockObject *lock = wait.kind == WaitKind::lock ? locks_.find(wait.object) : nullptr;
-      rows.push_back({thread.os_id, thread.managed_id, name_of(wait.kind), wait.object,
+      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind), wait.object,
                       lock && lock->owner ? Cell(locks_.threads[*lock->owner].os_id) : Cell(),
                       wait.is_by_stack ? "stack" : "runtime", type_name(wait.object)});
     }
@@ -139,6 +136,7 @@ private:
             name_of(lock.kind),
             owner ? Cell(owner->os_id) : Cell(),
             owner ? Cell(owner->managed_id) : Cell(),
+            owner ? name_cell(*lock.owner) : Cell(),
             lock.is_held,
             lock.recursion ? Cell(lock.recursion) : Cell(),
             lock.waiters,
@@ -168,24 +166,11 @@ private:
   }
   bool is_of_task(Address event) const { return type_name(event) == "System.Threading.Tasks.Task+SetOnInvokeMres"; }
 
-  std::string type_name(Address object) const {
-    const Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
-    return mt && runtime_.types().object_layout(mt) ? runtime_.types().name(mt) : "(no object)";
-  }
-  std::string thread_number(u32 thread) const {
-    const ThreadData &t = locks_.threads[thread];
-    return t.os_id.value_or(0) ? std::to_string(*t.os_id) : hex(t.address);
-  }
-  std::string object_text(Address object) {
-    const TaskNumber task = tasks_.find(object);
-    if (task == no_task)
-      return type_name(object) + " " + hex(object);
-    const MachineShape *machine = tasks_.machine(task);
-    const std::string method = machine ? machine->method : tasks_.delegate_method(task);
-    return "task " + hex(object) + (method.empty() ? "" : " (" + method + ")");
-  }
-  std::string who(const WaitingOne &one) {
-    return one.thread ? "thread " + thread_number(*one.thread) : object_text(one.task);
+  std::string type_name(Address object) const { return text_.type_name(object); }
+  std::string thread_number(u32 thread) const { return text_.thread_number(thread); }
+  Cell name_cell(u32 thread) const {
+    const std::string name = text_.name(thread);
+    return name.empty() ? Cell() : Cell(name);
   }
 
   // The methods that wait for semaphores asynchronously, how many of each.
@@ -221,54 +206,23 @@ private:
                                         {"through", one.through ? Cell(hex(one.through)) : Cell()}});
     return out;
   }
+  // Those with a reference of their own; else the others, where these are few: rather nobody than the wrong one.
   std::string takers_text(const LockObject &lock) {
     constexpr u64 shown = 3;
-    std::string out;
     auto of = waits_.may_have_taken.find(lock.object);
     if (of == waits_.may_have_taken.end())
-      return out;
-    for (u64 i = 0; i < std::min<u64>(shown, of->second.size()); ++i) {
-      const SemaphoreHolder &one = of->second[i];
-      out += (i ? ", " : "") + (one.thread ? thread_number(*one.thread) : object_text(tasks_.address(one.task)));
-    }
-    return out + (of->second.size() > shown ? ", …" : "");
-  }
-
-  // The weakest.
-  static Grounds grounds_of(const std::vector<WaitingOne> &circle) {
-    Grounds out = Grounds::runtime;
-    for (const WaitingOne &one : circle)
-      out = std::max(out, one.grounds);
-    return out;
-  }
-  static u64 sureness_of(Grounds grounds) {
-    return grounds == Grounds::reference ? 1 : grounds == Grounds::reference_by_object ? 2 : 0;
-  }
-
-  std::string text_of(const std::vector<WaitingOne> &circle) {
-    const u64 sureness = sureness_of(grounds_of(circle));
-    std::string out = sureness == 1 ? "probably a deadlock: " : sureness == 2 ? "perhaps a deadlock: " : "";
-    for (u64 i = 0; i < circle.size(); ++i) {
-      const WaitingOne &one = circle[i], &next = circle[(i + 1) % circle.size()];
-      out += (i ? "; " : "") + who(one);
-      if (!one.waits_for)
-        out += (one.thread ? " waits for the end of " : " runs on ") + who(next);
-      else if (one.grounds >= Grounds::reference)
-        out += " waits for " + object_text(one.waits_for) + ", to which " + who(next) + " has a reference" +
-               (one.through ? " by " + type_name(one.through) + " " + hex(one.through) : "") +
-               (one.method.empty() ? "" : " in " + one.method);
-      else if (next.thread)
-        out += " waits for " + object_text(one.waits_for) + ", which " + who(next) + " holds";
-      else
-        out += " waits for " + object_text(one.waits_for);
-      if (one.grounds == Grounds::stack)
-        out += " (as its stack tells)";
-    }
-    if (sureness)
-      out +=
-          ". A SemaphoreSlim does not say who took it: that is inferred from these references, as nobody who goes on "
-          "is known to have one";
-    return out;
+      return "";
+    std::vector<const SemaphoreHolder *> sure, others;
+    for (const SemaphoreHolder &one : of->second)
+      if (one.grounds != Grounds::stack)
+        (one.grounds == Grounds::reference ? sure : others).push_back(&one);
+    if (sure.empty() && others.size() <= shown)
+      sure = std::move(others);
+    std::string out;
+    for (u64 i = 0; i < std::min<u64>(shown, sure.size()); ++i)
+      out += (i ? ", " : "") +
+             (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task)));
+    return out + (sure.size() > shown ? ", …" : "");
   }
 
   std::vector<Cell> cells_of(const std::vector<WaitingOne> &circle) {
@@ -286,11 +240,11 @@ private:
     return out;
   }
 
-  const Runtime &runtime_;
   const Question &question_;
   Tasks tasks_;
   LockSet locks_;
   ThreadWaits waits_;
+  DeadlockText text_;
 };
 
 } // namespace

@@ -206,10 +206,10 @@ constexpr Verb all_verbs[] = {
      .question = "who waits for whom?",
      .details =
          "One row per lock that is held or waited for: of Monitor (the lock statement), Lock, ReaderWriterLockSlim, "
-         "SemaphoreSlim and ManualResetEventSlim; then deadlocks, in words, and what each thread waits for, as far as "
-         "the "
-         "runtime's notes, objects and stacks tell. Semaphores do not say who took them, nor a lock who reads. --all: "
-         "also what nobody holds.",
+         "SemaphoreSlim, ManualResetEventSlim and Mutex; then deadlocks, in words, and what each thread waits for, as "
+         "far "
+         "as the runtime's notes, objects and stacks tell. Semaphores and a Mutex do not say who took them, nor a lock "
+         "who reads. --all: also what nobody holds.",
      .takes = {Takes::all},
      .tables = {"locks", "deadlocks", "waits"},
      .parts = contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics,

@@ -72,6 +72,22 @@ TEST(Async, MethodsThatAwaitThemselvesAreTold) {
   EXPECT_NE(answer.completeness->notes.back().find("await themselves"), std::string::npos);
 }
 
+// Each call counts once: what several await is on the stack of the first of these.
+TEST(Async, CallsThatSeveralAwaitCountOnce) {
+  Calls calls({});
+  const Address inner = calls.method(calls.pay, 0, calls.of_type(calls.delay, waiting));
+  for (int i = 0; i < 3; ++i)
+    calls.method(calls.run, 0, inner);
+  report::Answer answer = answer_of(calls.heap, "async");
+  std::vector<TextRow> rows = text_rows_of(answer, "calls");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["count"] + " " + rows[0]["calls"] + " " + rows[0]["method"] + " " + rows[0]["awaits"],
+            "2 2 Shop.Cart.Run Shop.Cart.Pay, as others do");
+  EXPECT_EQ(rows[1]["count"] + " " + rows[1]["calls"] + " " + rows[1]["method"] + " " + rows[1]["awaits"],
+            "1 2 Shop.Cart.Pay delay");
+  EXPECT_NE(answer.headline.find("; 4 calls are pending"), std::string::npos) << answer.headline;
+}
+
 // A stack of 100,000 calls is cut, and each is looked at once.
 TEST(Async, DeepStacksAreCut) {
   Calls calls({});

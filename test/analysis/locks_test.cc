@@ -5,6 +5,7 @@
 #include "support/opened.h"
 #include "support/rows.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
@@ -95,10 +96,9 @@ TEST(Locks, TwoThatWaitForEachOther) {
     report::Answer answer = answer_of(locked.heap, "locks");
     std::vector<TextRow> rows = text_rows_of(answer, "deadlocks");
     ASSERT_EQ(rows.size(), 1u);
-    const std::string first = std::to_string(locked.heap.threads[0].os_id),
-                      second = std::to_string(locked.heap.threads[1].os_id);
-    EXPECT_NE(rows[0]["text"].find("thread " + first + " waits for Shop.Till " + hex(locked.tills[1]) +
-                                   ", which thread " + second + " holds"),
+    auto thread = [&](u64 i) { return fmt::format("thread {} (managed {})", locked.heap.threads[i].os_id, i + 1); };
+    EXPECT_NE(rows[0]["text"].find(thread(0) + " waits for Shop.Till " + hex(locked.tills[1]) + ", which " + thread(1) +
+                                   " holds"),
               std::string::npos)
         << rows[0]["text"];
     EXPECT_NE(answer.headline.find("1 DEADLOCK"), std::string::npos) << answer.headline;

@@ -137,6 +137,22 @@ TEST(Semaphores, ALostPermitIsNoDeadlock) {
   EXPECT_TRUE(rows_of(s, "deadlocks").empty());
 }
 
+// Where no thread and no semaphore is part of it.
+TEST(Semaphores, TasksThatAwaitOneAnother) {
+  Semaphores s({});
+  const Address self = s.method(s.pay, 0, 0), left = s.method(s.pay, 0, 0), right = s.method(s.run, 1, left);
+  s.await(self, self);
+  s.await(left, right);
+  s.method(s.run, 0, left); // awaits them, and is none of them
+  report::Answer answer = answer_of(s.heap, "locks");
+  std::vector<TextRow> rows = text_rows_of(answer, "deadlocks");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["text"], "task " + hex(self) + " (Shop.Cart.Pay) waits for itself");
+  const std::string one = "task " + hex(left) + " (Shop.Cart.Pay)", other = "task " + hex(right) + " (Shop.Cart.Run)";
+  EXPECT_EQ(rows[1]["text"], one + " waits for " + other + "; " + other + " waits for " + one);
+  EXPECT_NE(answer.headline.find("; 2 DEADLOCKS"), std::string::npos) << answer.headline;
+}
+
 // A method that calls one that enters what it has entered.
 TEST(Semaphores, TheSameOneTwice) {
   Semaphores s({});

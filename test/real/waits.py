@@ -11,6 +11,8 @@
     async         10,000 calls pending at three awaits, and some at others
     many-async    the same with 340,000 calls of three methods each: how long it takes
     pool          a starved thread pool
+    hangs         deadlocks by static fields, Mutex and tasks alone; a lock that a dozen threads wait for
+    combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
 
 DUMP is heap, full or gcore. Exit codes are those of matrix.py.
 """
@@ -23,7 +25,7 @@ import matrix
 import targets
 
 COUNTS = {"async": "10000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool") for major in (8, 9, 10)]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "combined") for major in (8, 9, 10)]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in (8, 9, 10)]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 SAMPLE = ["thrown:9:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap"]  # even a short run makes these
@@ -213,7 +215,45 @@ def pool(dnheap, path, said):
     return problems
 
 
-CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool}
+def hangs(dnheap, path, said):
+    answer = tables(dnheap, "locks", path)
+    names = {one["os_id"]: name for name, one in said["threads"].items()}
+    found = []
+    for row in answer["deadlocks"]:
+        print(row["text"])
+        methods = [word.split(")")[0] for word in row["text"].split(" (") if "managed" not in word and "." in word.split(")")[0]]
+        found.append(sorted({names[one["os_id"]] for one in row["cycle"] if one["os_id"]} or set(methods)))
+    problems = differences("deadlocks", found, said["deadlocks"])
+    words = " ".join(row["text"] for row in answer["deadlocks"])
+    for row in answer["deadlocks"]:
+        for one in row["cycle"]:
+            thread = f"thread {one['os_id']} ({names.get(one['os_id'])}, managed {said['threads'].get(names.get(one['os_id']), {}).get('managed_id')})"
+            problems += [f"the words do not name {thread}"] if one["os_id"] and thread not in words else []
+    waits = {row["name"]: row["kind"] for row in answer["waits"]}
+    problems += [f"{name} waits for {waits.get(name)}" for name in ("MutexFirst", "MutexSecond") if waits.get(name) != "mutex"]
+    convoy = [row["waiters"] for row in answer["locks"] if row["type"] == "Crowded"]
+    problems += [] if convoy == [said["convoy"]] else [f"waiters of the crowded lock: {convoy}"]
+    # Who stands in no method that could have taken it is not named.
+    could = {"StaticA": {"There"}, "StaticB": {"Back"}, "IdleA": {"Sleeper", "IdleOther"}, "IdleB": {"Sleeper", "IdleOne"}}
+    for row in answer["locks"]:
+        told = {names.get(one["os_id"]) for one in row["may_have_taken"] if one["grounds"] != "stack"}
+        problems += [f"{row['type']} is taken perhaps by {told}"] if row["type"] in could and told != could[row["type"]] else []
+    return problems
+
+
+def combined(dnheap, path, said):
+    answer = matrix.answer(dnheap, "async", path)
+    rows = answer["tables"]["calls"]
+    own = [row for row in rows if row["method"].startswith("Combined.")]
+    pending = sum(said["pending"].values())
+    problems = [] if sum(row["calls"] for row in own) == pending else [f"{sum(row['calls'] for row in own)} calls, not {pending}: {own}"]
+    leaves = sum(row["count"] for row in own if row["method"] == "Combined.Leaf")
+    problems += [] if leaves == said["pending"]["Combined.Leaf"] else [f"{leaves} stacks begin at Combined.Leaf, not {said['pending']}"]
+    missing = set(said["pending"]) - {method for row in own for method in row["stack"]}
+    return problems + [f"on no stack: {missing}" for _ in missing]
+
+
+CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "combined": combined}
 
 
 if __name__ == "__main__":

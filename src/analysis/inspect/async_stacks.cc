@@ -51,6 +51,7 @@ AsyncStacks::AsyncStacks(Tasks &tasks, const Runtime &runtime, unsigned threads,
   progress_.assign(tasks_.count(), not_met);
   first_part_.assign(tasks_.count(), 0);
   part_count_.assign(tasks_.count(), 0);
+  is_on_stack_.assign(tasks_.count(), false);
   for (bool rest : {false, true}) // the rest: circles, of which each method is awaited
     for (TaskNumber task = 0; task < tasks_.count(); ++task)
       if (is_pending_method(task) && progress_[task] == not_met && (rest || !is_awaited_[task])) {
@@ -140,26 +141,41 @@ void AsyncStacks::build(TaskNumber outermost) {
 void AsyncStacks::finish(TaskNumber method, const Inner &inner) {
   first_part_[method] = static_cast<u32>(parts_.size());
   const u32 frame = frame_of(method);
-  auto innermost = [&](TaskNumber task, bool is_cycle) {
-    add_part(method, {node_number({frame, thing_of(method, task, is_cycle), true}, 1), 1, method});
+  std::set<u32> things; // of which each counts once, however many of them it waits for
+  auto innermost = [&](AwaitedThing awaited) {
+    const u32 thing = thing_number(std::move(awaited));
+    if (things.insert(thing).second)
+      add_part(method, {node_number({frame, thing, true}, 1), 1, method, 0});
   };
+  TaskNumber of_another = no_task;
   for (TaskNumber one : inner.methods) {
     if (progress_[one] == being_built) {
       ++cycles_;
-      innermost(one, true);
+      innermost({"itself, through others", ""});
       continue;
     }
+    if (is_on_stack_[one]) {
+      of_another = one;
+      continue;
+    }
+    is_on_stack_[one] = true;
     for (u32 i = 0; i < part_count_[one]; ++i) {
       const Part part = parts_[first_part_[one] + i];
       const bool is_too_deep = depths_[part.node] >= deepest;
       const u32 node = is_too_deep ? part.node : node_number({frame, part.node, false}, depths_[part.node] + 1);
-      add_part(method, {node, part.count, part.example});
+      add_part(method, {node, part.count, part.example, part.calls});
     }
   }
   for (TaskNumber one : inner.others)
-    innermost(one, false);
+    innermost(describe(method, one));
   if (inner.methods.empty() && inner.others.empty())
-    innermost(awaited_[method], false);
+    innermost(describe(method, awaited_[method]));
+  if (!part_count_[method] && of_another != no_task) {
+    ++shared_;
+    innermost({frames_[frame_of(of_another)].method + ", as others do", tasks_.type(of_another).name});
+  }
+  if (part_count_[method])
+    ++parts_[first_part_[method]].calls;
   progress_[method] = built;
 }
 
@@ -167,6 +183,7 @@ void AsyncStacks::add_part(TaskNumber method, const Part &part) {
   for (u32 i = 0; i < std::min<u32>(part_count_[method], 16); ++i) // what is alike mostly comes together
     if (Part &known = parts_[first_part_[method] + part_count_[method] - 1 - i]; known.node == part.node) {
       known.count += part.count;
+      known.calls += part.calls;
       return;
     }
   if (parts_.size() >= most_parts && part_count_[method]) {
@@ -197,8 +214,7 @@ u32 AsyncStacks::frame_of(TaskNumber method) {
   return known->second;
 }
 
-u32 AsyncStacks::thing_of(TaskNumber method, TaskNumber task, bool is_cycle) {
-  AwaitedThing thing = is_cycle ? AwaitedThing{"itself, through others", ""} : describe(method, task);
+u32 AsyncStacks::thing_number(AwaitedThing thing) {
   auto [known, is_new] = thing_numbers_.try_emplace(std::move(thing), static_cast<u32>(things_.size()));
   if (is_new)
     things_.push_back(known->first);
@@ -241,13 +257,16 @@ void AsyncStacks::count_stacks() {
     for (u32 i = 0; i < part_count_[method]; ++i) {
       const Part &part = parts_[first_part_[method] + i];
       auto [it, is_new] = by_node.try_emplace(part.node, part);
-      if (!is_new)
+      if (!is_new) {
         it->second.count += part.count;
+        it->second.calls += part.calls;
+      }
     }
   std::vector<std::pair<AsyncStack, u32>> all; // and its node
   for (const auto &[node, part] : by_node) {
     AsyncStack stack;
     stack.count = part.count;
+    stack.calls = part.calls;
     stack.example = part.example;
     stack.is_cut = depths_[node] >= deepest;
     u32 at = node;

@@ -1,7 +1,9 @@
 // AsyncStacks: pending asynchronous methods as logical stacks: from the method that awaits something that is no method
 // out to the one that nobody awaits; those that are alike (same methods at the same awaits, waiting for the same kind
 // of thing) as one, with how many there are. A method that awaits several others at once (Task.WhenAll) is on a stack
-// of each of them. Some 40 bytes and two look-ups per pending method. One thread.
+// of each of them; one that several await is on the stack of the first of these, and the others end at it. So a stack
+// counts what it waits for once, and over all stacks each pending method counts once as a call: on the first that it is
+// on. Some 40 bytes and two look-ups per pending method. One thread.
 #pragma once
 #include "analysis/inspect/tasks.h"
 
@@ -26,6 +28,7 @@ struct AsyncStack {
   bool is_cut = false;            // there are more further out
   AwaitedThing awaits;
   u64 count = 0;
+  u64 calls = 0;                // pending methods that are on it, and on none before
   TaskNumber example = no_task; // the innermost method's task of one of them
 };
 
@@ -36,6 +39,7 @@ public:
   // The most frequent first, then by methods.
   const std::vector<AsyncStack> &stacks() const { return stacks_; }
   u64 pending_methods() const { return pending_; }
+  u64 shared() const { return shared_; }  // methods that end at one that is on the stack of another
   u64 cycles() const { return cycles_; }  // methods that await themselves, through others
   bool is_cut() const { return is_cut_; } // there are more stacks than are counted
   // Of each task the stack that it is on, the first of several; ~0: none. By TaskNumber.
@@ -54,6 +58,7 @@ private:
     u32 node = 0;
     u64 count = 0;
     TaskNumber example = no_task;
+    u64 calls = 0;
   };
   struct Inner { // what a method waits for
     std::vector<TaskNumber> methods, others;
@@ -67,7 +72,7 @@ private:
   void count_stacks();
   u32 node_number(const Node &node, u32 depth);
   u32 frame_of(TaskNumber method);
-  u32 thing_of(TaskNumber method, TaskNumber task, bool is_cycle);
+  u32 thing_number(AwaitedThing thing);
   AwaitedThing describe(TaskNumber method, TaskNumber task);
   bool is_pending_method(TaskNumber task) const {
     return task != no_task && tasks_.is_pending(task) && tasks_.type(task).is_box;
@@ -82,7 +87,8 @@ private:
   // By task.
   std::vector<TaskNumber> awaited_; // no_task: nothing, or something that is no task
   std::vector<u8> progress_;
-  std::vector<bool> is_awaited_; // by a method
+  std::vector<bool> is_awaited_;  // by a method
+  std::vector<bool> is_on_stack_; // of one that awaits it
   std::vector<u32> first_part_, part_count_;
 
   std::vector<Part> parts_;
@@ -95,7 +101,7 @@ private:
   std::vector<AwaitedThing> things_;
   std::vector<std::pair<TaskNumber, u32>> outermost_; // and the stack of its first part
   std::vector<AsyncStack> stacks_;
-  u64 pending_ = 0, cycles_ = 0;
+  u64 pending_ = 0, cycles_ = 0, shared_ = 0;
   mutable u64 inner_left_ = 1 << 27; // that are looked at for methods that wait for several
   mutable bool is_cut_ = false;
 };

@@ -27,7 +27,7 @@ std::optional<u32> found_in(const std::map<u64, u32> &numbers, u64 id) {
 } // namespace
 
 const char *name_of(LockKind kind) {
-  constexpr const char *names[] = {"thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event"};
+  constexpr const char *names[] = {"thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event", "mutex"};
   return names[static_cast<u8>(kind)];
 }
 
@@ -64,7 +64,8 @@ LockObject LockReader::read(Address object, LockKind kind) {
   case LockKind::semaphore: read_semaphore(out); break;
   case LockKind::event: read_event(out); break;
   case LockKind::thin_lock:
-  case LockKind::monitor: break;
+  case LockKind::monitor:
+  case LockKind::mutex: break;
   }
   return out;
 }

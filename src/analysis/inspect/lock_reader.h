@@ -13,8 +13,8 @@
 
 namespace dnheap {
 
-enum class LockKind : u8 { thin_lock, monitor, lock, reader_writer, semaphore, event };
-// "thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event"
+enum class LockKind : u8 { thin_lock, monitor, lock, reader_writer, semaphore, event, mutex };
+// "thin_lock", "monitor", "lock", "reader_writer", "semaphore", "event", "mutex"
 const char *name_of(LockKind kind);
 
 struct LockObject {

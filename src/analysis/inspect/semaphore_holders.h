@@ -1,7 +1,9 @@
-// SemaphoreHolders: who may have taken a semaphore of which no permit is left. A SemaphoreSlim records no owner; but
-// whoever is to give a permit back needs a reference to it: a frame of a thread, or a variable of an asynchronous
-// method that waits for something, has one, or has one to an object that does. Nothing is looked at where no semaphore
-// has waiters and no permit; else all roots, and the references of each asynchronous method that waits. One thread.
+// SemaphoreHolders: who may have taken a semaphore of which no permit is left, or a Mutex that is waited for. Neither
+// records an owner where a dump has it; but whoever is to give it back needs a reference to it: a frame of a thread, or
+// a variable of an asynchronous method that waits for something, has one, or has one to an object that does; or a
+// static field of the method's own type has it. Nothing is looked at where no semaphore has waiters and no permit; else
+// all roots, the references of each asynchronous method that waits, and where static fields hold one, all stacks. One
+// thread.
 #pragma once
 #include "analysis/inspect/lock_objects.h"
 #include "analysis/inspect/tasks.h"
@@ -17,6 +19,7 @@ enum class Grounds : u8 {
   stack,               // a word on a stack, which may be left over
   reference,           // a reference that a method has
   reference_by_object, // one that an object has which a method refers to
+  static_field,        // one in a static field of the type whose method it is
 };
 const char *name_of(Grounds grounds);
 
@@ -25,7 +28,7 @@ struct SemaphoreHolder {
   TaskNumber task = no_task; // else that of an asynchronous method
   Grounds grounds = Grounds::reference;
   Address through = 0; // the object between
-  std::string method;  // of a thread: whose frame it is; empty: cannot be told
+  std::string method;  // whose frame it is, or whose state machine; empty: cannot be told
 };
 
 class SemaphoreHolders {
@@ -40,6 +43,7 @@ public:
 private:
   void look_at_threads(Snapshot &snapshot, const LockSet &locks);
   void look_at_methods(const Watch &watch);
+  void look_at_statics(Snapshot &snapshot, const LockSet &locks);
   void add(Address semaphore, SemaphoreHolder holder);
   bool is_waiting_method(TaskNumber task) const {
     return tasks_.is_pending(task) && tasks_.state(task).value_or(-1) >= 0;
@@ -49,6 +53,7 @@ private:
   const std::vector<Address> &semaphores_in(Address object);
 
   const Tasks &tasks_;
+  const std::vector<Address> *static_arrays_ = nullptr; // in which static fields lie: whoever refers to one has nothing
   FieldReader fields_;
   std::optional<ReferenceReader> reader_;
   std::map<Address, Holders> semaphores_;

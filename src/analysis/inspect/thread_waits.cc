@@ -1,3 +1,4 @@
+#include "analysis/inspect/handle_waits.h"
 #include "analysis/inspect/wait_graph.h"
 #include "objects/roots.h"
 
@@ -25,6 +26,11 @@ public:
     add_lock_waits();
     if (needs_stacks())
       add_stack_waits();
+    for (const HandleWait &wait : find_handle_waits(snapshot_, locks_.threads))
+      add_handle_wait(wait);
+    std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {
+      return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
+    });
     std::sort(out_.waits.begin(), out_.waits.end(),
               [](const ThreadWait &a, const ThreadWait &b) { return a.thread < b.thread; });
     for (const ThreadWait &wait : out_.waits)
@@ -68,6 +74,23 @@ private:
     }
     const LockObject *lock = locks_.find(inner->second);
     add(wait.thread, lock && lock->kind == LockKind::semaphore ? WaitKind::semaphore : WaitKind::event, inner->second);
+  }
+
+  // Who has a Mutex the operating system knows: whoever waits for it tells that somebody has.
+  void add_handle_wait(const HandleWait &wait) {
+    add(wait.thread, wait.is_mutex ? WaitKind::mutex : WaitKind::wait_handle, wait.object);
+    if (!wait.is_mutex)
+      return;
+    auto [known, is_new] = mutexes_.try_emplace(wait.object, locks_.locks.size());
+    if (is_new) {
+      LockObject mutex;
+      mutex.object = wait.object;
+      mutex.kind = LockKind::mutex;
+      mutex.is_held = true;
+      mutex.state = "its owner is known to the operating system only";
+      locks_.locks.push_back(std::move(mutex));
+    }
+    ++locks_.locks[known->second].waiters;
   }
 
   // A thread that waits for a System.Threading.Lock has a note of that on its stack: {address of a variable that holds
@@ -160,7 +183,8 @@ private:
   LockSet &locks_;
   Tasks &tasks_;
   ThreadWaits out_;
-  std::map<u32, u64> waits_; // thread → index in out_.waits
+  std::map<Address, u64> mutexes_; // → index in LockSet::locks, until these are sorted
+  std::map<u32, u64> waits_;       // thread → index in out_.waits
   std::map<Address, TaskNumber> task_of_event_;
   RunningTasks running_;
   std::map<u64, u64> by_number_; // of ReaderWriterLockSlim → index in LockSet::locks
@@ -169,7 +193,7 @@ private:
 } // namespace
 
 const char *name_of(WaitKind kind) {
-  constexpr const char *names[] = {"lock", "pulse", "event", "semaphore", "task"};
+  constexpr const char *names[] = {"lock", "pulse", "event", "semaphore", "task", "mutex", "wait_handle"};
   return names[static_cast<u8>(kind)];
 }
 

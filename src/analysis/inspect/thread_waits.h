@@ -1,12 +1,13 @@
 // ThreadWaits: what each thread waits for, as far as the runtime's notes, objects and, where these say nothing, words
-// on its stack tell: a lock, a task, an event. And who waits for whom in a circle: nobody of those ever goes on. Needs
-// the tasks, and where a lock tells of waiters that no note tells of, all roots. One thread.
+// on its stack tell: a lock, a task, an event, a wait handle. And who waits for whom in a circle, threads or tasks
+// alone: nobody of those ever goes on. Needs the tasks, all stacks, and where a lock tells of waiters that no note
+// tells of, all roots. One thread.
 #pragma once
 #include "analysis/inspect/semaphore_holders.h"
 
 namespace dnheap {
 
-enum class WaitKind : u8 { lock, pulse, event, semaphore, task };
+enum class WaitKind : u8 { lock, pulse, event, semaphore, task, mutex, wait_handle };
 const char *name_of(WaitKind kind);
 
 struct ThreadWait {

@@ -19,8 +19,6 @@ WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, con
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
     wait_of_.try_emplace(wait.thread, &wait);
-  if (waits_.empty() && semaphores_.empty())
-    return;
   sources_ = tasks_.sources(snapshot.watch());
   if (!semaphores_.empty())
     find_stuck();
@@ -89,7 +87,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
   if (w.kind == WaitKind::task)
     if (TaskNumber task = tasks_.find(w.object); task != no_task)
       return {{node_of_task(task), w.object, grounds, nullptr}};
-  if (w.kind == WaitKind::semaphore)
+  if (w.kind == WaitKind::semaphore || w.kind == WaitKind::mutex)
     if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
       return {{*semaphore, w.object, grounds, nullptr}};
   std::vector<Edge> out;
@@ -183,6 +181,65 @@ bool WaitGraph::has_limit(Node node) {
   return is_promise(task) && fields_.reference_or_null(tasks_.address(task), "_timer") != 0;
 }
 
+// Goes on as soon as one of those does, or after some time.
+bool WaitGraph::waits_for_any(TaskNumber task) const {
+  const std::string &type = tasks_.type(task).name;
+  return type.starts_with("System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise") ||
+         type.starts_with("System.Threading.Tasks.Task+TwoTaskWhenAnyPromise") || is_promise(task);
+}
+
+// All of which have to be done before it goes on.
+std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
+  std::vector<TaskNumber> out;
+  if (!tasks_.is_pending(task) || waits_for_any(task))
+    return out;
+  if (tasks_.type(task).is_box) {
+    if (const TaskNumber inner = tasks_.behind(tasks_.awaited(task)); inner != no_task && tasks_.is_pending(inner))
+      out.push_back(inner);
+    return out;
+  }
+  auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
+  for (; source != sources_.end() && source->first == task; ++source)
+    out.push_back(source->second);
+  return out;
+}
+
+// One task of each circle of tasks that await one another. Depth first, each task once.
+std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
+  enum Color : u8 { not_met, on_the_way, left };
+  struct Place {
+    TaskNumber task;
+    std::vector<TaskNumber> next;
+  };
+  std::vector<Color> colors(tasks_.count(), not_met);
+  std::vector<TaskNumber> out;
+  std::vector<Place> way;
+  auto enter = [&](TaskNumber task) {
+    colors[task] = on_the_way;
+    way.push_back({task, awaited_by(task)});
+  };
+  for (TaskNumber first = 0; first < tasks_.count(); ++first) {
+    if (first % 0x10000 == 0)
+      snapshot_.watch().check();
+    if (colors[first] == not_met)
+      enter(first);
+    while (!way.empty()) {
+      if (way.back().next.empty()) {
+        colors[way.back().task] = left;
+        way.pop_back();
+        continue;
+      }
+      const TaskNumber next = way.back().next.back();
+      way.back().next.pop_back();
+      if (colors[next] == not_met)
+        enter(next);
+      else if (colors[next] == on_the_way)
+        out.push_back(next);
+    }
+  }
+  return out;
+}
+
 // All that is waited for is taken to be stuck; then, again and again, whoever waits for nobody, or for anybody who is
 // not stuck, is not.
 void WaitGraph::find_stuck() {
@@ -233,6 +290,8 @@ std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
     follow(wait.thread);
   for (u64 i = 0; i < semaphores_.size(); ++i)
     follow(first_semaphore() + i);
+  for (TaskNumber task : tasks_in_circles())
+    follow(node_of_task(task));
   // Who waits for the end of others has, as a rule, taken nothing.
   auto joins = [](const Circle &circle) {
     return std::any_of(circle.members.begin(), circle.members.end(),
@@ -257,6 +316,8 @@ void WaitGraph::follow(Node from) {
     Step step{node, {}};
     if (!is_semaphore(node) || is_stuck_[node - first_semaphore()])
       step.edges = edges_of(node);
+    if (!is_thread(node) && !is_semaphore(node) && waits_for_any(task_of(node)) && step.edges.size() > 1)
+      step.edges.clear();
     // Words on stacks do for doubts.
     std::erase_if(step.edges, [](const Edge &edge) { return edge.holder && edge.grounds == Grounds::stack; });
     return step;

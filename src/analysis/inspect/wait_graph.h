@@ -66,6 +66,9 @@ private:
   std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;
   bool has_limit(Node node);
+  bool waits_for_any(TaskNumber task) const;
+  std::vector<TaskNumber> awaited_by(TaskNumber task) const;
+  std::vector<TaskNumber> tasks_in_circles() const;
   void find_stuck();
   void follow(Node from);
   void add_circle(std::span<const Step> steps);

@@ -4,6 +4,8 @@
 //   lock-async   a lock whose holder waits for a task that needs the lock
 //   async        COUNT asynchronous calls that wait at three places, and some at others
 //   semaphores   semaphores without permits: deadlocks, and what only looks like one
+//   hangs        deadlocks by static fields, Mutex and tasks alone, and a lock that a dozen threads wait for
+//   combined     pending calls behind WhenAll, WhenAny, ContinueWith and Unwrap, several for each
 //   pool         a thread pool whose workers wait for work that no worker is left to do
 // Its truth is one object, "said"; what is in it, each way's file tells.
 using System;
@@ -54,6 +56,8 @@ static class Program
             "async" => Calls.Run(count),
             "semaphores" => Semaphores.Run(),
             "pool" => Pool.Run(),
+            "hangs" => Hangs.Run(),
+            "combined" => Combined.Run(),
             _ => throw new ArgumentException(arguments[0]),
         };
         string types = Truth.Types();
