@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/crash.h"
 #include "analysis/fragmentation.h"
+#include "analysis/hangs.h"
 #include "analysis/signature.h"
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
@@ -338,7 +339,7 @@ std::string next_command(const std::string &rule, const Suspects &suspects, cons
 Plan plan_report(const Question &) {
   Plan plan(Pass::tally | Pass::roots);
   foresee_suspects(plan);
-  return plan.then("walk").then("waste").then("holders").perhaps("walk");
+  return plan.then("walk").then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
 }
 
 report::Answer answer_report(Snapshot &snapshot, const Question &question) {
@@ -357,12 +358,20 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   if (holes && !holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, holes->beside[0]);
   const MemoryVerdict verdict = judge(facts);
+  const HangVerdict hang = judge_hang(find_hangs(snapshot));
   add_crash(snapshot, answer);
-  const bool tells_crash_alone = snapshot.target().crash && verdict.rule == "nothing"; // memory was not the reason
-  if (!tells_crash_alone)
+  const bool is_of_memory = verdict.rule != "nothing";
+  const bool tells_crash_alone = snapshot.target().crash && !is_of_memory; // memory was not the reason
+  if (!hang.rule.empty())
+    answer.lead += (answer.lead.empty() ? "" : "\n\n") + hang.text;
+  if (!tells_crash_alone && (is_of_memory || hang.rule.empty()))
     answer.lead += (answer.lead.empty() ? "" : "\n\n") + verdict.text;
   answer.target.push_back(
-      {"verdict", std::vector<report::Fact>{{"rule", verdict.rule}, {"text", verdict.text}, {"bytes", verdict.bytes}}});
+      {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
+                                            {"text", verdict.text},
+                                            {"bytes", verdict.bytes},
+                                            {"hang", hang.rule.empty() ? Cell() : Cell(hang.rule)},
+                                            {"hang_text", hang.rule.empty() ? Cell() : Cell(hang.text)}}});
   answer.tables.push_back(account_table(map, is_process, false));
   answer.tables.push_back(suspects_table(suspects, question));
   answer.tables.push_back(where_table(map, is_process));
@@ -380,6 +389,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   add_reference_notes(snapshot, answer);
   if (tells_crash_alone)
     answer.next_command = "dnheap exceptions " + shell_word(question.target);
+  else if (!hang.rule.empty() && !is_of_memory)
+    answer.next_command = std::string("dnheap ") + hang.verb + " " + shell_word(question.target);
   else
     answer.next_command = next_command(verdict.rule, suspects, question);
   return answer;

@@ -3,6 +3,7 @@
 #include "base/share.h"
 #include "base/text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace dnheap {
@@ -142,7 +143,41 @@ constexpr Rule rules[] = {
      }},
 };
 
+struct HangRule {
+  const char *name, *verb;
+  bool (*applies)(const HangFacts &);
+  std::string (*text)(const HangFacts &);
+};
+
+constexpr HangRule hang_rules[] = {
+    {"deadlock", "locks", [](const HangFacts &f) { return f.deadlocks > 0; },
+     [](const HangFacts &f) {
+       constexpr const char *words[] = {"Deadlock", "Probably a deadlock", "Perhaps a deadlock"};
+       std::string out = fmt::format("{}: {}", words[std::min<u64>(f.deadlock_sureness, 2)], f.deadlock_text);
+       return out + (f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".");
+     }},
+    {"pool_starved", "threads", [](const HangFacts &f) { return f.pool_queued > 0 && is_mostly_blocked(f); },
+     [](const HangFacts &f) {
+       return fmt::format("The thread pool starves: {} work item{} for a worker, and of {} workers {} {} blocked: {}.",
+                          count_text(f.pool_queued), f.pool_queued == 1 ? " waits" : "s wait",
+                          count_text(f.pool_workers), count_text(f.pool_blocked), f.pool_blocked == 1 ? "is" : "are",
+                          f.pool_text);
+     }},
+};
+
 } // namespace
+
+// Three of four: the pool adds workers one by one, and these have something to do for a moment.
+bool is_mostly_blocked(const HangFacts &facts) {
+  return facts.pool_blocked > 0 && facts.pool_blocked * 4 >= facts.pool_workers * 3;
+}
+
+HangVerdict judge_hang(const HangFacts &facts) {
+  for (const HangRule &rule : hang_rules)
+    if (rule.applies(facts))
+      return {rule.name, rule.text(facts), rule.verb};
+  return {};
+}
 
 MemoryVerdict judge(const VerdictFacts &facts) {
   MemoryVerdict out;

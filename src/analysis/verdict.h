@@ -1,6 +1,6 @@
-// The verdict: what is wrong with a process's memory, in one sentence, by explicit rules. Each rule is a row of a table
-// in verdict.cc: when it applies, how many bytes it explains, what it says. The one that explains most wins; where none
-// applies nothing is wrong. Plain numbers in, text out; any thread.
+// The verdict: what is wrong with a process's memory, and what hangs in it, in one sentence each, by explicit rules.
+// Each rule is a row of a table in verdict.cc: when it applies, how many bytes it explains, what it says. The one that
+// explains most wins; where none applies nothing is wrong. Plain numbers in, text out; any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -9,6 +9,18 @@
 namespace dnheap {
 
 inline constexpr u64 least_elements = 100; // fewer are no collection that grows
+
+// Of threads and asynchronous methods that do not go on.
+struct HangFacts {
+  u64 deadlocks = 0;
+  u64 deadlock_sureness = 0; // of the surest: 0 certain, 1 probable, 2 possible
+  std::string deadlock_text; // the surest: "threads Buyer and Seller wait for each other"
+  u64 pool_workers = 0, pool_blocked = 0;
+  std::string pool_text; // what these are blocked for: "3 for a lock, 1 for a task"
+  u64 pool_queued = 0;   // work items that wait for a worker
+};
+// Worth a look at what waits for a worker.
+bool is_mostly_blocked(const HangFacts &facts);
 
 struct VerdictFacts {
   u64 process = 0;        // accessible bytes of the process, as far as the dump tells
@@ -41,5 +53,14 @@ struct MemoryVerdict {
 };
 
 MemoryVerdict judge(const VerdictFacts &facts);
+
+struct HangVerdict {
+  std::string rule;      // "deadlock", "pool_starved"; empty: nothing is known to hang
+  std::string text;      // one sentence
+  const char *verb = ""; // that tells more
+};
+
+// The first rule that applies, in the order of the table.
+HangVerdict judge_hang(const HangFacts &facts);
 
 } // namespace dnheap

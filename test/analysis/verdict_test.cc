@@ -127,5 +127,27 @@ TEST(Verdict, WhatExplainsMostWins) {
   expect("native", [](VerdictFacts &f) { f.suspect = 40 * mib, f.malloc_in_use = 200 * mib; });
 }
 
+TEST(Verdict, DeadlocksComeFirst) {
+  HangFacts f;
+  EXPECT_EQ(judge_hang(f).rule, "");
+  f.pool_workers = 8, f.pool_blocked = 8, f.pool_queued = 5, f.pool_text = "8 for a lock";
+  f.deadlocks = 1, f.deadlock_text = "threads Buyer and Seller wait for each other";
+  EXPECT_EQ(judge_hang(f).rule, "deadlock");
+  EXPECT_EQ(judge_hang(f).text, "Deadlock: threads Buyer and Seller wait for each other.");
+  f.deadlocks = 3, f.deadlock_sureness = 2;
+  EXPECT_EQ(judge_hang(f).text, "Perhaps a deadlock: threads Buyer and Seller wait for each other; 3 circles in all.");
+}
+
+TEST(Verdict, AStarvedPool) {
+  HangFacts f;
+  f.pool_workers = 8, f.pool_blocked = 6, f.pool_queued = 1, f.pool_text = "6 for a lock";
+  EXPECT_EQ(judge_hang(f).rule, "pool_starved");
+  EXPECT_EQ(judge_hang(f).text,
+            "The thread pool starves: 1 work item waits for a worker, and of 8 workers 6 are blocked: 6 for a lock.");
+  f.pool_blocked = 5; // the others are busy, or idle
+  EXPECT_EQ(judge_hang(f).rule, "");
+  f.pool_blocked = 8, f.pool_queued = 0; // nobody waits for them
+  EXPECT_EQ(judge_hang(f).rule, "");
+}
 } // namespace
 } // namespace dnheap::test

@@ -113,6 +113,7 @@ def locks(dnheap, path, said):
         pairs = sorted([(ids["NewFirst"], 1, ids["NewSecond"]), (ids["NewSecond"], 1, ids["NewFirst"])])
         problems += [] if found == pairs else [f"locks of type Lock: {found}, not {pairs}"]
     problems += waiting(dnheap, path, answer, ids, said["new_locks"])
+    problems += verdict(dnheap, path, "deadlock", "Deadlock: threads First and Second wait for each other")
     circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
     wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
     problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]
@@ -142,6 +143,13 @@ def waiting(dnheap, path, answer, ids, new_locks):
         elif f"{expected[1]} {expected[0]}" not in row["waits_for"] or (expected[2] and f"thread {expected[2]}" not in row["waits_for"]):
             problems.append(f"{name}: the words are {row['waits_for']}")
     return problems
+
+
+def verdict(dnheap, path, rule, words=""):
+    """What `report` says of it."""
+    answer = matrix.answer(dnheap, "report", path)["target"]["verdict"]
+    print(answer["hang_text"])
+    return [] if answer["hang"] == rule and words in (answer["hang_text"] or "") else [f"the report's verdict is {answer}, not {rule}: {words}"]
 
 
 def lock_async(dnheap, path, said):
@@ -209,6 +217,7 @@ def pool(dnheap, path, said):
     answer = tables(dnheap, "async", path)
     found = [(row["method"], row["count"]) for row in answer["queued"]]
     problems = differences("queued", found, [(one["method"], one["count"]) for one in said["queued"]])
+    problems += verdict(dnheap, path, "pool_starved", f"of {said['workers']} workers {said['workers']} are blocked")
     row = answer["pool"][0]
     if (row["workers"], row["working"]) != (said["workers"], said["workers"]) or not row["text"].startswith("STARVED"):
         problems.append(f"the pool's state is {row}")
@@ -247,6 +256,7 @@ def combined(dnheap, path, said):
     own = [row for row in rows if row["method"].startswith("Combined.")]
     pending = sum(said["pending"].values())
     problems = [] if sum(row["calls"] for row in own) == pending else [f"{sum(row['calls'] for row in own)} calls, not {pending}: {own}"]
+    problems += verdict(dnheap, path, None)  # all wait, but in no circle
     leaves = sum(row["count"] for row in own if row["method"] == "Combined.Leaf")
     problems += [] if leaves == said["pending"]["Combined.Leaf"] else [f"{leaves} stacks begin at Combined.Leaf, not {said['pending']}"]
     missing = set(said["pending"]) - {method for row in own for method in row["stack"]}
