@@ -16,6 +16,7 @@ namespace {
 constexpr const char *waits_of_circles[] = {
     "a lock",   "a lock (System.Threading.Lock)", "a lock (ReaderWriterLockSlim)", "a semaphore", "a task",
     "an event", "a pulse (Monitor.Wait)"};
+constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
 constexpr const char *asynchronous_waiter = "System.Threading.SemaphoreSlim+TaskNode";
 
 bool may_be_in_a_circle(const Runtime &runtime, const ThreadData &thread) {
@@ -29,9 +30,13 @@ bool may_be_deadlocked(Snapshot &snapshot) {
   const Runtime &runtime = snapshot.runtime();
   std::vector<std::string> problems; // said where threads are listed
   const std::vector<ThreadData> threads = runtime.threads(problems);
-  return std::any_of(threads.begin(), threads.end(),
-                     [&](const ThreadData &thread) { return may_be_in_a_circle(runtime, thread); }) ||
-         !types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == asynchronous_waiter; }).empty();
+  const std::vector<Address> types =
+      types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == asynchronous_waiter; });
+  const u64 waiters = types.empty() ? 0 : objects_of(snapshot, types).size();
+  if (waiters > most_asynchronous_waiters)
+    return false;
+  return waiters || std::any_of(threads.begin(), threads.end(),
+                                [&](const ThreadData &thread) { return may_be_in_a_circle(runtime, thread); });
 }
 
 void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
