@@ -73,6 +73,28 @@ report::Completeness completeness(Snapshot &snapshot) {
   return out;
 }
 
+// Bytes that the dump has of the process itself; of a live one nothing, since what is mapped need not be memory.
+u64 bytes_in_dump(const Target &target) {
+  if (target.container == "process")
+    return 0;
+  if (target.mappings.empty())
+    return target.memory.size();
+  u64 sum = 0;
+  for (const Mapping &mapping : target.mappings)
+    sum += mapping.stored_end - mapping.start;
+  return sum;
+}
+
+// Who looks for what fills the memory learns first that most of it is elsewhere. An idle program's dump of all memory
+// has some 100 to 200 MiB beside the heap: images, stacks, what the runtime allocates for itself.
+std::string heap_of_dump(const Heap &heap, const Target &target) {
+  constexpr u64 much = u64{256} << 20;
+  const u64 all = bytes_in_dump(target), in_heap = heap.segment_bytes();
+  if (in_heap > all / 3 || all - in_heap < much)
+    return {};
+  return "the heap is " + bytes_text(in_heap) + " of " + bytes_text(all) + " in this dump, ";
+}
+
 constexpr std::string_view complete_word = "complete", incomplete_words = "INCOMPLETE: see the notes";
 
 std::string how_complete(const report::Completeness &c, Snapshot &snapshot, HeapSum sum) {
@@ -130,6 +152,7 @@ report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
   answer.completeness = completeness(snapshot);
   answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
+                    heap_of_dump(snapshot.heap(), snapshot.target()) +
                     how_complete(*answer.completeness, snapshot, sum);
   if (answer.completeness->complete)
     answer.completeness->word_in_headline = answer.headline.size() - complete_word.size();
