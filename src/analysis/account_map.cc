@@ -103,6 +103,9 @@ public:
     claim_special_mappings();
     claim_large_blocks();
     count(coloring_.stretches());
+    if (target_.container == "process" && !resident_)
+      out_.notes.push_back("how much of it is in memory was not looked at: more than 1 TiB is mapped, or the process "
+                           "has gone on");
     tell_other_allocators();
     return std::move(out_);
   }

@@ -74,9 +74,9 @@ std::string general_help(std::span<const Verb> verbs) {
          "            4 answered, but part of the heap could not be read (with --strict);\n"
          "            5 what was asked for (an address, a type) is not in the dump; 130 interrupted\n\n"
          "examples:\n"
-         "  dnheap core.1234                                what fills the memory, who holds it, what to do next\n"
+         "  dnheap core.1234                                what fills the memory, and who holds it\n"
+         "  dnheap -p 1234                                  the same of a process that runs here\n"
          "  dnheap stat core.1234.zst --type '^Shop\\.' --top 50\n"
-         "  dnheap stat -p 1234                             the same of a process that runs here\n"
          "  dnheap objects core.1234 --gen loh --min 1M --format csv -o large.csv\n";
   return out;
 }

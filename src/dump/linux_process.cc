@@ -181,14 +181,21 @@ std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident()
   if (released_)
     return std::nullopt;
   constexpr u64 most_at_once = 1 << 16;
+  // Sanitizers' shadow memory alone is 16 TiB and more: the process would stand still for minutes.
+  constexpr u64 most_accessible = u64{1} << 40;
   const u64 size = page_size();
   const ProcessMemory process(pid_);
   std::vector<std::pair<Address, Address>> out;
   std::vector<ProcessMemory::Page> pages;
   const std::string text = process_text(pid_, "maps").value_or("");
-  for (const ProcessMapping &mapping : parse_process_maps(text)) {
-    if (!mapping.readable && !mapping.writable && !mapping.executable)
-      continue;
+  std::vector<ProcessMapping> mappings = parse_process_maps(text);
+  std::erase_if(mappings, [](const ProcessMapping &m) { return !m.readable && !m.writable && !m.executable; });
+  u64 accessible = 0;
+  for (const ProcessMapping &mapping : mappings)
+    accessible += mapping.end - mapping.start;
+  if (accessible > most_accessible)
+    return std::nullopt;
+  for (const ProcessMapping &mapping : mappings) {
     for (Address at = mapping.start; at < mapping.end; at += pages.size() * size) {
       pages.resize(std::min(most_at_once, (mapping.end - at + size - 1) / size));
       process.find_pages(at, pages);

@@ -26,8 +26,8 @@ public:
   std::unique_ptr<Target> take_target() { return std::move(target_); }
   const std::shared_ptr<LiveMemory> &memory() const { return memory_; }
   u64 pid() const { return pid_; }
-  // Which pages of the accessible mappings have memory of their own or a file's, by address; nullopt once it goes on.
-  // Reads 8 bytes per page.
+  // Which pages of the accessible mappings have memory of their own or a file's, by address; nullopt once it goes on,
+  // and where more than 1 TiB is accessible. Reads 8 bytes per page.
   std::optional<std::vector<std::pair<Address, Address>>> resident() const;
   // Copies all of its memory, and lets it go on.
   void copy(unsigned threads, const Watch &watch);

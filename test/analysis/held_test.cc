@@ -68,11 +68,11 @@ bool is_conservative(const report::Cell &root) {
 }
 
 // Objects of a type each, which refer to each other anyhow; handles to some, words in registers that name some.
-struct Heap {
+struct HeldHeap {
   HeapBuilder heap{{}};
   std::vector<Address> objects;
 
-  explicit Heap(u64 seed) {
+  explicit HeldHeap(u64 seed) {
     constexpr u64 count = 30, fields = 3;
     GraphDice dice(seed);
     const u64 p = heap.p;
@@ -99,7 +99,7 @@ TEST(Held, EveryVerbSaysTheSame) {
   u64 precise = 0, by_chance = 0, garbage = 0, both = 0;
   for (u64 seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Heap made(seed);
+    HeldHeap made(seed);
     SnapshotOptions options;
     options.threads = 1;
     Snapshot snapshot(made.heap.target(), options);
@@ -118,7 +118,7 @@ TEST(Held, EveryVerbSaysTheSame) {
       by_stat[std::string(*row.at("type").text())] = number(row.at("retained"));
     u64 chance_here = 0, garbage_here = 0;
     for (u64 i = 0; i < made.objects.size(); ++i) {
-      const std::string type = "Shop." + Heap::type_name(i);
+      const std::string type = "Shop." + HeldHeap::type_name(i);
       SCOPED_TRACE(type);
       question.subject = hex(made.objects[i]);
       Cells shown = rows_of(snapshot, "show", question, "object").at(0);

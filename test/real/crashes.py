@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, failfast, overflow, access, segv   ways to crash (../programs/crash)
+    unhandled, failfast, overflow, overflow-second, access, segv   ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
 
@@ -22,10 +22,11 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "failfast", "overflow", "access", "segv")
+WAYS = ("unhandled", "failfast", "overflow", "overflow-second", "access", "segv")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in (8, 9, 10) for dump in ("heap", "full")]
-SAMPLE = ["unhandled:10:heap", "overflow:9:heap", "segv:8:full", "dead:10:full"]  # even a short run makes these
+OVERFLOWS = ("overflow", "overflow-second")
+SAMPLE = ["unhandled:10:heap", "overflow-second:9:heap", "segv:8:full", "dead:10:full"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -98,7 +99,7 @@ def looked_at(dnheap, path, kind, truth, account):
         problems += held_by_stacks(dnheap, path, truth["held"]) + retained(dnheap, path, truth["held"])
     if kind in ("unhandled", "failfast"):
         problems += thrown(dnheap, path, truth["thrown"])
-    if kind == "overflow":
+    if kind in OVERFLOWS:
         problems += recursion(dnheap, path)
     if kind in ENDED_BY:
         problems += ended_by(dnheap, path, kind)
@@ -110,7 +111,8 @@ def looked_at(dnheap, path, kind, truth, account):
 # The first exception that dnheap tells of, the one inside it, and the methods that it has passed through.
 ENDED_BY = {"unhandled": ("Failure", None, ["Program.Crash(System.String)", "Program.Main(System.String[])"]),
             "failfast": ("System.ExecutionEngineException", "Failure", []),
-            "overflow": ("System.StackOverflowException", None, [])}
+            "overflow": ("System.StackOverflowException", None, []),
+            "overflow-second": ("System.StackOverflowException", None, [])}
 
 
 def ended_by(dnheap, path, kind):
@@ -127,6 +129,7 @@ CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
+          "overflow-second": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
           "access": ("SIGABRT", "fatal_error", CRASH, f": System.AccessViolationException in {CRASH}"),
           "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
 
@@ -137,7 +140,7 @@ def led_by(dnheap, path, kind, truth):
     if None in told or told[1:] != told[:-1]:
         return [f"the verbs lead with different reasons: {told}"]
     crash, (signal, cause, method, *words) = told[0], LED_BY[kind]
-    if kind == "overflow" and crash["method"] == IN_RECURSE:  # by chance the stack ends there
+    if kind in OVERFLOWS and crash["method"] == IN_RECURSE:  # by chance the stack ends there
         words = [word.replace(method, IN_RECURSE) for word in words]
         method = IN_RECURSE
     print(crash["text"])
@@ -145,6 +148,9 @@ def led_by(dnheap, path, kind, truth):
                 if part not in crash["text"]]
     found = {key: crash[key] for key in ("signal", "cause", "managed_id", "method")}
     expected = {"signal": signal, "cause": cause, "managed_id": 1, "method": method}
+    if kind == "overflow-second":
+        threads = matrix.answer(dnheap, "threads", path)["tables"]["threads"]
+        expected["managed_id"] = {row["name"]: row["managed_id"] for row in threads}["overflower"]
     if kind == "unhandled":
         found["exception"], expected["exception"] = crash["exception"], truth["thrown"]
     if kind == "segv":

@@ -408,6 +408,39 @@ TEST(StackWalk, ListsOfFramesThatLeadBackEnd) {
   EXPECT_NE(s.walk().why_not.find("no Frame"), std::string::npos);
 }
 
+// The signal is handled on another stack, which may lie behind this one; and the stack pointer is beyond the limit.
+TEST(StackWalk, AStackThatIsFull) {
+  for (Address handler : {stack_base + 0x100000, stack_limit - 0x100000}) {
+    Scene s;
+    s.push_frame(stack_base - 48, "DebuggerU2MCatchHandlerFrame");
+    Method &method = s.add(96, {at(GcSlot::Base::sp, 8)});
+    while (s.now.value[rsp] >= stack_limit)
+      s.call(method);
+    ASSERT_GT(s.expected.size(), 500u);
+    std::vector<u64> words(0x600 / 8);
+    words[0] = *s.descriptor.try_number("FaultingExceptionFrameIdentifier");
+    words[1] = s.thread[thread_at + 8];
+    s.thread[thread_at + 8] = handler + 0x100;
+    const u64 context = 32;
+    words[(context + 0x90) / 8] = s.now.value[rbx];
+    words[(context + 0x98) / 8] = s.now.value[rsp];
+    words[(context + 0xa0) / 8] = s.now.value[rbp];
+    words[(context + 0xf8) / 8] = s.now.ip;
+    const auto bytes = std::as_bytes(std::span(words));
+    s.pieces.emplace_back(handler + 0x100, std::vector(bytes.begin(), bytes.end()));
+    s.leave();
+    s.now.set(rsp, handler);
+    const WalkedStack found = s.walk();
+    expect_frames(found, s);
+    EXPECT_EQ(found.frames.back().frame_name, std::string("DebuggerU2MCatchHandlerFrame"));
+    EXPECT_TRUE(found.is_complete()) << found.why_not;
+    // Further beyond than any frame reaches.
+    words[(context + 0x98) / 8] = stack_limit - (1 << 20);
+    s.pieces.back().second.assign(bytes.begin(), bytes.end());
+    EXPECT_NE(s.walk().why_not.find("out of the stack"), std::string::npos);
+  }
+}
+
 // Whatever lies on the stack: words that lead into code, to Frames and to other places of the stack.
 TEST(StackWalk, EveryWalkEnds) {
   std::mt19937_64 random(1);

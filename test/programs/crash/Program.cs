@@ -2,6 +2,7 @@
 //   unhandled    an exception that nobody catches
 //   failfast     Environment.FailFast
 //   overflow     a recursion without end; each call holds an object of type Frame
+//   overflow-second  the same on a thread with a name, while Main waits for it
 //   access       managed code reads where nothing is mapped
 //   segv         native code does
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
@@ -58,6 +59,11 @@ static unsafe class Program
         case "unhandled": throw failure;
         case "failfast": Environment.FailFast("the test asked for it", failure); break;
         case "overflow": Recurse(0); break;
+        case "overflow-second":
+            var thread = new Thread(() => Recurse(0), 1 << 20) { Name = "overflower" };
+            thread.Start();
+            thread.Join();
+            break;
         case "access": kept.Add(*(long*)0x123456780); break;
         case "segv": strlen((nint)0x123456780); break;
         }
