@@ -108,7 +108,8 @@ public:
       out += ", which is none of the runtime's";
     switch (cause_) {
     case Cause::unhandled_exception:
-      return out + ": unhandled " + exception_text() + (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
+      return out + ": unhandled " + exception_text() + inner_text() +
+             (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
     case Cause::stack_overflow: return out + ": stack overflow" + in_method();
     case Cause::fail_fast:
       return out + ": Environment.FailFast" + (method_.empty() ? "" : ", called by " + method_) + given_exception();
@@ -167,6 +168,7 @@ private:
         const std::string_view kind = frame.frame_name;
         throws_ |= kind.starts_with("HelperMethodFrame") || kind == "SoftwareExceptionFrame";
         faulted_ |= kind == "FaultingExceptionFrame";
+        allocates_ |= kind == "DynamicHelperFrame"; // .NET 10: what allocates throws OutOfMemoryException
         continue;
       }
       const MethodText text = runtime_.method_text(frame.method_desc);
@@ -331,13 +333,17 @@ private:
 
   // Its first pass finds no handler before anything is unwound: the thread still stands in the call that threw.
   bool is_unhandled() const {
-    return (throws_ || faulted_) &&
+    return (throws_ || faulted_ || allocates_) &&
            std::find(exception_->methods.begin(), exception_->methods.end(), method_desc_) != exception_->methods.end();
   }
 
   bool is_exception(Address object) const { return object && objects_.is_exception(object); }
   const std::string &type_name(Address method_table) const { return runtime_.types().name(method_table); }
   std::string exception_text() const { return type_name(exception_->method_table) + " " + hex(exception_->address); }
+  std::string inner_text() const {
+    const std::string inners = objects_.inner_types(*exception_);
+    return inners.empty() ? "" : " (inside: " + inners + ")";
+  }
   std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
   std::string given_exception() const {
     const Address inner = given_ ? given_ : exception_ ? exception_->inner : 0;
@@ -354,7 +360,7 @@ private:
   std::optional<ThreadData> thread_;
   WalkedStack stack_;
   std::optional<InterruptedThread> interrupted_;
-  bool throws_ = false, faulted_ = false, fails_fast_ = false, stands_in_method_ = false;
+  bool throws_ = false, faulted_ = false, allocates_ = false, fails_fast_ = false, stands_in_method_ = false;
   Address method_desc_ = 0;
   Address given_ = 0; // to FailFast, where that is known otherwise
   std::string method_, thrown_in_, inner_of_fatal_error_;

@@ -34,7 +34,7 @@ struct Group {
 struct GroupKey {
   Address in_flight = 0, method_table = 0;
   std::optional<u32> hresult;
-  Address inner_type = 0;
+  std::string inner_types;
   std::vector<Address> methods;
   auto operator<=>(const GroupKey &) const = default;
 };
@@ -66,6 +66,7 @@ public:
     Address mt = e.inner ? method_table_of(snapshot_.runtime().memory(), e.inner) : 0;
     return mt && objects_.is_exception(e.inner) ? type_name(mt) : "";
   }
+  std::string inner_types(const ExceptionObject &e) const { return objects_.inner_types(e); }
   Cell message(const ExceptionObject &e) const {
     if (!question_.values || !e.message || !snapshot_.heap().holds(e.message))
       return {};
@@ -94,9 +95,8 @@ private:
     ++total_;
     without_stack_ += !e.is_stack_known;
     auto flying = in_flight_.find(e.address);
-    GroupKey key{flying == in_flight_.end() ? 0 : e.address, e.method_table, e.hresult, 0, e.methods};
-    if (objects_.is_exception(e.inner))
-      key.inner_type = method_table_of(snapshot_.runtime().memory(), e.inner);
+    GroupKey key{flying == in_flight_.end() ? 0 : e.address, e.method_table, e.hresult, objects_.inner_types(e),
+                 e.methods};
     auto [it, is_new] = to.try_emplace(std::move(key));
     if (is_new) {
       it->second.first = std::move(e);
@@ -144,7 +144,8 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
                    {"nested", "Nested", Kind::boolean, Shown::in_data},
                    {"address", "Example", Kind::address},
                    {"inner", "Inner", Kind::address, Shown::in_data},
-                   {"inner_type", "Inner exception", Kind::text},
+                   {"inner_type", "", Kind::text, Shown::in_data},
+                   {"inner_types", "Inner exception", Kind::text},
                    {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
                    {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
                    {"stack", "Stack", Kind::nested, Shown::in_data},
@@ -154,7 +155,7 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
   for (const Group &group : grouping.groups()) {
     const ExceptionObject &e = group.first;
     const std::vector<std::string> stack = grouping.stack(e);
-    const std::string inner = grouping.inner_type(e);
+    const std::string inner = grouping.inner_type(e), inners = grouping.inner_types(e);
     const bool flies = group.in_flight.has_value();
     std::vector<Cell> sources, lines;
     for (u64 i = 0; i < stack.size(); ++i) {
@@ -166,7 +167,7 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
         {group.count, grouping.type_name(e.method_table),
          e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(), flies ? Cell(group.in_flight->os_id) : Cell(),
          flies ? Cell(group.in_flight->managed_id) : Cell(), flies && group.in_flight->is_nested, e.address,
-         e.inner ? Cell(e.inner) : Cell(), inner.empty() ? Cell() : Cell(inner), grouping.message(e),
+         e.inner ? Cell(e.inner) : Cell(), inner.empty() ? Cell() : Cell(inner), inners.empty() ? Cell() : Cell(inners), grouping.message(e),
          !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
          : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
                             : Cell(),
@@ -183,11 +184,13 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
 
 // The calls of each exception that a thread is dealing with.
 report::Table stacks_table(Grouping &grouping) {
+  const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
+  const bool is_one = std::count_if(grouping.groups().begin(), grouping.groups().end(), flies) == 1; // it is known which
   report::Table table;
   table.name = "stacks";
   table.columns = {{"address", "Exception", Kind::address, Shown::in_data},
                    {"os_id", "Thread", Kind::number},
-                   {"type", "Exception", Kind::text, Shown::in_data},
+                   {"type", "Exception", Kind::text, is_one ? Shown::in_data : Shown::everywhere},
                    {"index", "Call", Kind::number},
                    {"method", "Method", Kind::text, Shown::in_data},
                    {"where", "Method", Kind::text, Shown::in_text},

@@ -5,6 +5,7 @@
 #include "analysis/inspect/thread_pool.h"
 #include "analysis/inspect/typed_objects.h"
 #include "analysis/thread_text.h"
+#include "base/text.h"
 
 #include <algorithm>
 
@@ -26,15 +27,18 @@ bool may_be_in_a_circle(const Runtime &runtime, const ThreadData &thread) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), text) != std::end(waits_of_circles);
 }
 
-bool may_be_deadlocked(Snapshot &snapshot) {
+bool may_be_deadlocked(Snapshot &snapshot, HangFacts &out) {
   const Runtime &runtime = snapshot.runtime();
   std::vector<std::string> problems; // said where threads are listed
   const std::vector<ThreadData> threads = runtime.threads(problems);
   const std::vector<Address> types =
       types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == asynchronous_waiter; });
   const u64 waiters = types.empty() ? 0 : objects_of(snapshot, types).size();
-  if (waiters > most_asynchronous_waiters)
+  if (waiters > most_asynchronous_waiters) {
+    out.note = "deadlocks were not looked for, since " + count_text(waiters) +
+               " asynchronous methods wait for semaphores: dnheap locks does";
     return false;
+  }
   return waiters || std::any_of(threads.begin(), threads.end(),
                                 [&](const ThreadData &thread) { return may_be_in_a_circle(runtime, thread); });
 }
@@ -60,7 +64,7 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
 
 HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
-  if (may_be_deadlocked(snapshot))
+  if (may_be_deadlocked(snapshot, out))
     add_deadlocks(snapshot, out);
   const PoolStands stands = find_pool_stands(snapshot);
   out.pool_workers = stands.workers;

@@ -358,7 +358,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   if (holes && !holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, holes->beside[0]);
   const MemoryVerdict verdict = judge(facts);
-  const HangVerdict hang = judge_hang(find_hangs(snapshot));
+  const HangFacts hang_facts = find_hangs(snapshot);
+  const HangVerdict hang = judge_hang(hang_facts);
   add_crash(snapshot, answer);
   const bool is_of_memory = verdict.rule != "nothing";
   const bool tells_crash_alone = snapshot.target().crash && !is_of_memory; // memory was not the reason
@@ -385,6 +386,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   std::vector<std::string> &notes = answer.completeness->notes;
   notes.insert(notes.end(), map.notes.begin(), map.notes.end());
   notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
+  if (!hang_facts.note.empty())
+    notes.push_back(hang_facts.note);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   if (tells_crash_alone)

@@ -18,6 +18,7 @@ struct HangFacts {
   u64 pool_workers = 0, pool_blocked = 0;
   std::string pool_text; // what these are blocked for: "3 for a lock, 1 for a task"
   u64 pool_queued = 0;   // work items that wait for a worker
+  std::string note;      // what was not looked at
 };
 // Worth a look at what waits for a worker.
 bool is_mostly_blocked(const HangFacts &facts);

@@ -4,9 +4,13 @@
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/thrown_exceptions.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 namespace {
+
+constexpr u64 most_inners = 1000, most_types = 5;
 
 const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const CoreClr *>(&runtime); }
 
@@ -45,6 +49,10 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
   out.method_table = object.method_table;
   out.hresult = fields_.number<u32>(object.address, "_HResult");
   out.inner = fields_.reference_or_null(object.address, "_innerException");
+  out.inners = fields_.elements(fields_.reference_or_null(object.address, "_innerExceptions"), most_inners);
+  if (out.inners.empty())
+    out.inners.push_back(out.inner);
+  std::erase_if(out.inners, [&](Address inner) { return !is_exception(inner); });
   out.message = fields_.reference_or_null(object.address, "_message");
   std::optional<Address> stack = fields_.reference(object.address, "_stackTrace");
   out.is_stack_known = false;
@@ -57,6 +65,18 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
       }
     }
   return out;
+}
+
+std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
+  std::map<std::string, u64> counts;
+  for (Address inner : of.inners)
+    ++counts[runtime_.types().name(method_table_of(runtime_.memory(), inner))];
+  std::vector<std::pair<std::string, u64>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
+  std::string out;
+  for (u64 i = 0; i < std::min<u64>(sorted.size(), most_types); ++i)
+    out += (i ? ", " : "") + sorted[i].first + (sorted[i].second > 1 ? " ×" + count_text(sorted[i].second) : "");
+  return sorted.size() > most_types ? out + ", …" : out;
 }
 
 std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {

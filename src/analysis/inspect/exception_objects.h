@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 
 namespace dnheap {
 
@@ -15,6 +16,7 @@ struct ExceptionObject {
   Address address = 0, method_table = 0;
   std::optional<u32> hresult;
   Address inner = 0, message = 0; // objects; 0: none
+  std::vector<Address> inners;    // all of an AggregateException's, at most 1,000; of others the one, if there is one
   std::vector<Address> methods;   // MethodDescs of the calls that it passed through, the deepest first
   std::vector<Address> ips;       // of each where it stood: in the instruction that called, or that failed
   bool is_stack_known = true;
@@ -35,6 +37,8 @@ public:
   // By its type.
   bool is_exception(Address object) const;
   ExceptionObject read(const TypedObject &object);
+  // "System.TimeoutException ×3, Shop.Failure" of what is inside; the most frequent first. Empty: nothing is.
+  std::string inner_types(const ExceptionObject &of) const;
   // By thread. What could not be read is added to `problems`.
   std::vector<ExceptionInFlight> in_flight(std::vector<std::string> &problems);
 
