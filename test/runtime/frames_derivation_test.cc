@@ -222,6 +222,32 @@ TEST(FramesDerivation, AListThatBeginsOnAnotherStack) {
   });
 }
 
+// The main thread overflows its stack, and no other thread has called anything: the record that says so is enough, by
+// where the thread stood.
+TEST(FramesDerivation, AnOverflowAlone) {
+  for_each_version([](const Version &version) {
+    if (!version.has_vtables)
+      return;
+    constexpr u64 context = 32;
+    for (u64 stood_at : {stacks_at, stacks_at - 32, stacks_at + 0x1000000}) {
+      SCOPED_TRACE(stood_at);
+      Process process(version, 2);
+      process.add(1, "DebuggerU2MCatchHandlerFrame");
+      constexpr Address elsewhere = 0x9000000;
+      const u64 head = process.thread(0) + static_cast<u64>(version.head());
+      process.words[elsewhere] = process.identifier("FaultingExceptionFrame");
+      process.words[elsewhere + 8] = process.words[head];
+      process.words[elsewhere + context + 0x98] = stood_at;
+      process.words[head] = elsewhere;
+      const ContractDescriptor d = process.derive();
+      for (const char *kind : {"FaultingExceptionFrame", "InlinedCallFrame"})
+        EXPECT_EQ(d.try_number(std::string(kind) + "Identifier"),
+                  stood_at > stacks_at ? std::nullopt : std::optional(process.identifier(kind)))
+            << kind;
+    }
+  });
+}
+
 // A list that leads out of the stack is none.
 TEST(FramesDerivation, UnsoundLists) {
   Process process(versions[2], 2);

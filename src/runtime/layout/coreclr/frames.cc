@@ -19,7 +19,8 @@ constexpr u64 first_pointer = 0x10000; // what is below is a number
 constexpr i64 table_entries = 256;     // of g_dacTable, looked at on either side of a known one
 constexpr u32 max_protected = 4096;    // references of one GCFrame
 constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
-                           thread_start = "DebuggerU2MCatchHandlerFrame";
+                           thread_start = "DebuggerU2MCatchHandlerFrame", faulting_exception = "FaultingExceptionFrame";
+constexpr u64 context = 32, stack_pointer_in_context = 0x98; // of a FaultingExceptionFrame, x64
 
 class FramesDerivation {
 public:
@@ -35,7 +36,7 @@ public:
       return;
     derive_head();
     read_frames();
-    if (!frames_.empty()) {
+    if (!frames_.empty() || !elsewhere_.empty()) {
       derive_kinds();
       derive_inlined_calls();
     }
@@ -107,10 +108,32 @@ private:
   void read_frames() {
     const std::optional<i64> head = d_.descriptor.try_offset("Thread", "Frame");
     for (const ThreadPlace &thread : threads_)
-      if (std::optional<std::vector<Address>> list = head ? frames_of(thread, *head) : std::nullopt)
+      if (std::optional<std::vector<Address>> list = head ? frames_of(thread, *head) : std::nullopt) {
         for (Address frame : *list)
           if (std::optional<u64> identifier = d_.word(frame))
             frames_.push_back({frame, *identifier, &thread, frame == list->back()});
+      } else if (head && begins_elsewhere(thread, *head)) {
+        read_overflow(thread, d_.word(thread.address + u64(*head)).value_or(no_frame));
+      }
+  }
+  void read_overflow(const ThreadPlace &thread, Address at) {
+    u64 next = no_frame;
+    for (u64 count = 0; at != no_frame && count < max_frames; at = next, ++count) {
+      const std::optional<u64> identifier = d_.word(at);
+      next = d_.word(at + 8).value_or(no_frame);
+      if (identifier)
+        (thread.holds(at) ? frames_ : elsewhere_).push_back({at, *identifier, &thread, next == no_frame});
+    }
+  }
+
+  // Is it a record on another stack that says where its thread stood when its own had no room left? No other one is.
+  bool tells_overflow(u64 identifier) const {
+    constexpr u64 near_the_end = 64 << 10;
+    return std::any_of(elsewhere_.begin(), elsewhere_.end(), [&](const FramePlace &frame) {
+      const u64 sp = d_.word(frame.address + context + stack_pointer_in_context).value_or(0),
+                limit = frame.thread->limit;
+      return frame.identifier == identifier && std::max(sp, limit) - std::min(sp, limit) <= near_the_end;
+    });
   }
 
   // Do most of them keep their Thread there? Not all that the runtime makes itself say it.
@@ -149,8 +172,9 @@ private:
   void derive_kinds() {
     if (d_.descriptor.try_number(std::string(inlined_call) + "Identifier"))
       return;
-    const bool numbers =
-        std::all_of(frames_.begin(), frames_.end(), [](const FramePlace &f) { return f.identifier < first_pointer; });
+    auto is_number = [](const FramePlace &frame) { return frame.identifier < first_pointer; };
+    const bool numbers = std::all_of(frames_.begin(), frames_.end(), is_number) &&
+                         std::all_of(elsewhere_.begin(), elsewhere_.end(), is_number);
     numbers ? set_numbers() : derive_vtables();
   }
   // .NET 10 on, where the target's descriptor is not to be had: as 10.0 numbers them.
@@ -184,13 +208,14 @@ private:
 
   struct Seen {
     std::optional<i64> index; // in the table
-    bool is_call = false, may_be_helper = false;
+    bool is_call = false, may_be_helper = false, is_overflow = false;
   };
   void derive_vtables() {
     const std::vector<std::string_view> names = order();
     std::map<u64, Seen> seen; // by vtable
-    for (const FramePlace &frame : frames_)
-      seen.try_emplace(frame.identifier);
+    for (const std::vector<FramePlace> *frames : {&frames_, &elsewhere_})
+      for (const FramePlace &frame : *frames)
+        seen.try_emplace(frame.identifier);
     for (i64 i = -table_entries; i < table_entries; ++i)
       if (std::optional<Address> entry = table_.variable(i))
         if (auto vtable = seen.find(*entry); vtable != seen.end())
@@ -198,6 +223,7 @@ private:
     for (auto &[vtable, of] : seen) {
       of.is_call = are_calls(vtable, place_of_call());
       of.may_be_helper = keep_thread(vtable, 4 * p_);
+      of.is_overflow = tells_overflow(vtable);
     }
     const std::optional<u64> start = start_of_threads(seen);
     auto passes = [&](i64 first) -> Verdict {
@@ -209,9 +235,10 @@ private:
         const std::string_view name = names[static_cast<u64>(place)];
         const bool is_helper = name.substr(0, helper_method.size()) == helper_method;
         if ((name == inlined_call) != of.is_call || (is_helper && !of.may_be_helper) ||
-            (vtable == start && name != thread_start) || !may_be(vtable, *find_frame_kind(name.data())))
+            (vtable == start && name != thread_start) || (of.is_overflow && name != faulting_exception) ||
+            !may_be(vtable, *find_frame_kind(name.data())))
           return false;
-        told |= of.is_call || is_helper;
+        told |= of.is_call || is_helper || of.is_overflow;
       }
       return told ? Verdict(true) : Verdict::cannot_tell();
     };
@@ -227,7 +254,8 @@ private:
     };
     if (!d_.choose("DacTable", "FirstFrameVtable", candidates, passes,
                    "vtables of all Frames follow; those of native calls look like them, helper methods keep their "
-                   "Thread, and what most lists end with is what threads start under",
+                   "Thread, one on another stack tells of an overflow, and what most lists end with is what threads "
+                   "start under",
                    [&](i64 first) { return kinds_told(names, seen, first); }))
       return;
     const i64 first = d_.descriptor.offset("DacTable", "FirstFrameVtable");
@@ -255,7 +283,6 @@ private:
   // What such a Frame holds must lie where it says: a CONTEXT of this stack, places of references.
   bool may_be(u64 vtable, const FrameKind &kind) const {
     const HelperMethodLayout helper(is_windows());
-    constexpr u64 context = 32, stack_pointer_in_context = 0x98;
     for (const FramePlace &frame : frames_) {
       if (frame.identifier != vtable)
         continue;
@@ -340,7 +367,7 @@ private:
   const i64 p_;
   const DacTable table_;
   std::vector<ThreadPlace> threads_;
-  std::vector<FramePlace> frames_;
+  std::vector<FramePlace> frames_, elsewhere_; // on the threads' own stacks, and on others
 };
 
 } // namespace
