@@ -163,16 +163,17 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
       sources.push_back(at.file.empty() ? Cell() : Cell(at.file));
       lines.push_back(at ? Cell(u64{at.line}) : Cell());
     }
-    rows.push_back(
-        {group.count, grouping.type_name(e.method_table),
-         e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(), flies ? Cell(group.in_flight->os_id) : Cell(),
-         flies ? Cell(group.in_flight->managed_id) : Cell(), flies && group.in_flight->is_nested, e.address,
-         e.inner ? Cell(e.inner) : Cell(), inner.empty() ? Cell() : Cell(inner), inners.empty() ? Cell() : Cell(inners), grouping.message(e),
-         !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
-         : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
-                            : Cell(),
-         e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
-         e.is_stack_known ? Cell(std::move(sources)) : Cell(), e.is_stack_known ? Cell(std::move(lines)) : Cell()});
+    rows.push_back({group.count, grouping.type_name(e.method_table),
+                    e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(),
+                    flies ? Cell(group.in_flight->os_id) : Cell(), flies ? Cell(group.in_flight->managed_id) : Cell(),
+                    flies && group.in_flight->is_nested, e.address, e.inner ? Cell(e.inner) : Cell(),
+                    inner.empty() ? Cell() : Cell(inner), inners.empty() ? Cell() : Cell(inners), grouping.message(e),
+                    !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
+                    : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
+                                       : Cell(),
+                    e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
+                    e.is_stack_known ? Cell(std::move(sources)) : Cell(),
+                    e.is_stack_known ? Cell(std::move(lines)) : Cell()});
   }
   report::Row total(table.columns.size());
   total[0] = grouping.total();
@@ -185,7 +186,8 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
 // The calls of each exception that a thread is dealing with.
 report::Table stacks_table(Grouping &grouping) {
   const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
-  const bool is_one = std::count_if(grouping.groups().begin(), grouping.groups().end(), flies) == 1; // it is known which
+  const bool is_one =
+      std::count_if(grouping.groups().begin(), grouping.groups().end(), flies) == 1; // it is known which
   report::Table table;
   table.name = "stacks";
   table.columns = {{"address", "Exception", Kind::address, Shown::in_data},

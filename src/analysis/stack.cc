@@ -48,6 +48,8 @@ const Thread *thread_of(const Target &target, const ThreadData &thread) {
 
 void name_native(const Target &target, NativeFunctions &functions, bool is_return, Line &line) {
   line.kind = "native";
+  if (line.ip)
+    line.method.name = hex(line.ip); // a stub, or what lies in no module
   if (const Module *module = target.find_module(line.ip)) {
     line.method.module = printable(module->file_name(), 200);
     const std::string function = functions.find(*module, line.ip, is_return);
@@ -83,6 +85,7 @@ Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines
         "[" + std::string(frame.frame_name) + "]" + (frame.method_desc ? " " + line.method.name : std::string());
     line.text = line.method.name;
   } else {
+    line.method = frame_text(runtime, frame);
     line.text = line.method.name;
     if (lines)
       line.place = lines->find(frame.method_desc, frame.ip, !frame.is_active);

@@ -16,6 +16,8 @@ std::string thread_state(const ThreadDetails &details);
 
 // The methods that stand on a stack, innermost first: no explicit Frames, none that an exception has left.
 std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
+// The method that a frame is of; where that is not known, module and offset or, in no module, the address.
+MethodText frame_text(const Runtime &runtime, const StackFrame &frame);
 struct WaitText {
   std::string text; // "a lock", "sleep"; empty: it does not wait in a way that is known
   u64 frames = 0;   // from the innermost on, that are about waiting

@@ -119,7 +119,7 @@ private:
     rows_.push_back({thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
                      lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
                      text_cell(thread_state(details)), mode, u64{frames.size()},
-                     frames.empty() ? Cell() : Cell(runtime_.method_text(frames[0]->method_desc).qualified),
+                     frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
                      text_cell(block ? text_of(*block) : wait.text), block ? Cell(block->object) : Cell(),
                      block ? Cell(type_name(block->object)) : Cell(),
                      block && block->owner ? Cell(threads_[*block->owner].os_id) : Cell(),

@@ -75,6 +75,8 @@ std::string NativeAot::method_name(Address code) const {
     name = types_->method_name(symbol->start);
   if (name || symbol)
     return name ? *name : std::string(symbol->name);
+  if (code < module().base)
+    return hex(code);
   return std::string(module().file_name()) + "+" + hex(code - module().base);
 }
 
