@@ -28,6 +28,10 @@ def ask(dnheap, verb, dump, *options):
         return done.returncode, done.stderr.replace(str(dump), "")
     answer = json.loads(done.stdout)
     del answer["target"]["path"]
+    if verb == "locks":  # threads' names are values
+        for row in [*answer["tables"]["locks"], *answer["tables"]["waits"]]:
+            row.pop("name", None)
+            row.pop("owner_name", None)
     if verb == "info":
         answer["tables"]["facts"] = [row for row in answer["tables"]["facts"] if row["fact"] not in OWN_FACTS]
     return answer
