@@ -72,7 +72,6 @@ bool is_throwing(const std::string &method) {
   return method.starts_with("System.Runtime.EH.") || method.starts_with("System.RuntimeExceptionHelpers.");
 }
 
-constexpr u64 near_the_end = 64 << 10; // of a stack: pages that guard it, and what was meant to lie there
 constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
 
 constexpr const char *who_deals_with = "what ended the process: ";
@@ -320,7 +319,7 @@ private:
         !thread_->stack_base)
       return;
     const Address limit = *thread_->stack_limit;
-    auto is_near = [&](Address at) { return std::max(at, limit) - std::min(at, limit) < near_the_end; };
+    auto is_near = [&](Address at) { return std::max(at, limit) - std::min(at, limit) < near_stack_end; };
     const Thread *registers = find_registers(runtime_.target(), *thread_);
     // Where there is no room for a signal's handler either, the system tells no address.
     if (!registers || (crash_.address ? !is_near(*crash_.address) : crash_.code != code_of_kernel))

@@ -27,6 +27,7 @@ constexpr u64 most_frames = 1000; // of one stack; more are those of a recursion
 struct Group {
   ExceptionObject first;
   std::optional<ExceptionInFlight> in_flight;
+  std::string inner_types;
   u64 count = 0;
 };
 
@@ -66,7 +67,6 @@ public:
     Address mt = e.inner ? method_table_of(snapshot_.runtime().memory(), e.inner) : 0;
     return mt && objects_.is_exception(e.inner) ? type_name(mt) : "";
   }
-  std::string inner_types(const ExceptionObject &e) const { return objects_.inner_types(e); }
   Cell message(const ExceptionObject &e) const {
     if (!question_.values || !e.message || !snapshot_.heap().holds(e.message))
       return {};
@@ -99,6 +99,7 @@ private:
                  e.methods};
     auto [it, is_new] = to.try_emplace(std::move(key));
     if (is_new) {
+      it->second.inner_types = it->first.inner_types;
       it->second.first = std::move(e);
       if (flying != in_flight_.end())
         it->second.in_flight = flying->second;
@@ -155,7 +156,7 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
   for (const Group &group : grouping.groups()) {
     const ExceptionObject &e = group.first;
     const std::vector<std::string> stack = grouping.stack(e);
-    const std::string inner = grouping.inner_type(e), inners = grouping.inner_types(e);
+    const std::string inner = grouping.inner_type(e), &inners = group.inner_types;
     const bool flies = group.in_flight.has_value();
     std::vector<Cell> sources, lines;
     for (u64 i = 0; i < stack.size(); ++i) {

@@ -3,8 +3,6 @@
 #include "analysis/deadlock_text.h"
 #include "analysis/inspect/pool_stands.h"
 #include "analysis/inspect/thread_pool.h"
-#include "analysis/inspect/typed_objects.h"
-#include "analysis/thread_text.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -20,27 +18,38 @@ constexpr const char *waits_of_circles[] = {
 constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
 constexpr const char *asynchronous_waiter = "System.Threading.SemaphoreSlim+TaskNode";
 
-bool may_be_in_a_circle(const Runtime &runtime, const ThreadData &thread) {
-  if (thread.os_id.value_or(0) == 0)
-    return false;
-  const std::string text = waits_for(runtime, runtime.walk_stack(thread)).text;
-  return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), text) != std::end(waits_of_circles);
+bool may_be_in_a_circle(const WaitText &wait) {
+  return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
 }
 
-bool may_be_deadlocked(Snapshot &snapshot, HangFacts &out) {
+// By thread; of those that have ended nothing.
+std::vector<WaitText> waits_of(Snapshot &snapshot, std::span<const ThreadData> threads) {
   const Runtime &runtime = snapshot.runtime();
-  std::vector<std::string> problems; // said where threads are listed
-  const std::vector<ThreadData> threads = runtime.threads(problems);
-  const std::vector<Address> types =
-      types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == asynchronous_waiter; });
-  const u64 waiters = types.empty() ? 0 : objects_of(snapshot, types).size();
+  std::vector<WaitText> out(threads.size());
+  for (u64 i = 0; i < threads.size(); ++i) {
+    snapshot.watch().check();
+    if (threads[i].os_id.value_or(0))
+      out[i] = waits_for(runtime, runtime.walk_stack(threads[i]));
+  }
+  return out;
+}
+
+u64 asynchronous_waiters(Snapshot &snapshot) {
+  u64 out = 0;
+  for (const TypeTally &type : snapshot.tally().types)
+    if (snapshot.runtime().types().name(type.method_table) == asynchronous_waiter)
+      out += type.total().count;
+  return out;
+}
+
+bool may_be_deadlocked(Snapshot &snapshot, std::span<const WaitText> waits, HangFacts &out) {
+  const u64 waiters = asynchronous_waiters(snapshot);
   if (waiters > most_asynchronous_waiters) {
     out.note = "deadlocks were not looked for, since " + count_text(waiters) +
                " asynchronous methods wait for semaphores: dnheap locks does";
     return false;
   }
-  return waiters || std::any_of(threads.begin(), threads.end(),
-                                [&](const ThreadData &thread) { return may_be_in_a_circle(runtime, thread); });
+  return waiters || std::any_of(waits.begin(), waits.end(), may_be_in_a_circle);
 }
 
 void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
@@ -64,9 +73,12 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
 
 HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
-  if (may_be_deadlocked(snapshot, out))
+  std::vector<std::string> problems; // said where threads are listed
+  const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
+  const std::vector<WaitText> waits = waits_of(snapshot, threads);
+  if (may_be_deadlocked(snapshot, waits, out))
     add_deadlocks(snapshot, out);
-  const PoolStands stands = find_pool_stands(snapshot);
+  const PoolStands stands = find_pool_stands(snapshot.runtime(), threads, waits);
   out.pool_workers = stands.workers;
   out.pool_blocked = stands.blocked;
   out.pool_text = stands.text();

@@ -62,7 +62,7 @@ KeptResources find_kept_resources(Snapshot &snapshot) {
   keep_those(found[2], connection_state, "open");
   KeptResources out;
   for (KeptKind kind : {KeptKind::context, KeptKind::http_client, KeptKind::db_connection}) {
-    const u64 k = static_cast<u64>(kind);
+    const u64 k = index_of(kind);
     if (found[k].size() < least_kept(kind))
       continue;
     out.objects[k] = std::move(kind == KeptKind::context ? found[3] : found[k]);

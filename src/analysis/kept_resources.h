@@ -12,6 +12,7 @@ namespace dnheap {
 
 enum class KeptKind : u8 { context, http_client, db_connection };
 inline constexpr u64 kept_kind_count = 3;
+constexpr u64 index_of(KeptKind kind) { return static_cast<u64>(kind); }
 // From so many on they are told. One context is one too many.
 constexpr u64 least_kept(KeptKind kind) { return kind == KeptKind::context ? 1 : 100; }
 
@@ -21,7 +22,6 @@ struct KeptResources {
   std::vector<ObjectId> objects[kept_kind_count];
   // The field that holds most of them: "Shop.PaymentCall.client".
   std::string held_by[kept_kind_count];
-  std::vector<ObjectId> &of(KeptKind kind) { return objects[static_cast<u64>(kind)]; }
 };
 
 // Dead ones count, too: whoever asks knows what is alive.

@@ -127,16 +127,21 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
   return table;
 }
 
-// For people: two lines each.
-Table suspects_text(const Suspects &suspects, const Question &question) {
-  const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : 5;
+// For people: figures, and words that may wrap.
+Table figures_table(const char *name, std::string title, std::vector<Row> rows) {
   Table table;
-  table.name = "suspects_text";
-  table.title =
-      fmt::format("Who holds most of the {} that are alive (freed if it let go)", bytes_text(suspects.live_bytes));
+  table.name = name;
+  table.title = std::move(title);
   table.shown = Shown::in_text;
   table.whole = true;
   table.columns = {{"figures", "", Kind::text}, {"text", "", Kind::text, Shown::everywhere, true}};
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// For people: two lines each.
+Table suspects_text(const Suspects &suspects, const Question &question) {
+  const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : 5;
   std::vector<Row> rows;
   for (u64 i = 0; i < std::min<u64>(suspects.list.size(), most); ++i) {
     const Suspect &s = suspects.list[i];
@@ -145,7 +150,10 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
                     s.way() + "  [" + short_signature(s.signature) + "]"});
     rows.push_back({"", s.text() + (s.by_chance ? " (words on a stack: may be chance)" : "")});
   }
-  table.set_rows(std::move(rows));
+  Table table = figures_table(
+      "suspects_text",
+      fmt::format("Who holds most of the {} that are alive (freed if it let go)", bytes_text(suspects.live_bytes)),
+      std::move(rows));
   if (suspects.list.empty())
     table.notes.push_back("nobody holds 2 % of it");
   else if (suspects.list.size() > most)
@@ -188,17 +196,6 @@ constexpr double least_told = 0.01;  // of what is alive, or of the holes
 constexpr u64 waste_sample = 16'384; // objects of which is looked who holds them
 constexpr double least_holes = 0.1;  // of the heap's objects and holes; less is not looked into
 constexpr u64 least_hole_bytes = 1 << 20;
-
-Table figures_table(const char *name, std::string title, std::vector<Row> rows) {
-  Table table;
-  table.name = name;
-  table.title = std::move(title);
-  table.shown = Shown::in_text;
-  table.whole = true;
-  table.columns = {{"figures", "", Kind::text}, {"text", "", Kind::text, Shown::everywhere, true}};
-  table.set_rows(std::move(rows));
-  return table;
-}
 
 std::string figures(u64 part, u64 whole) {
   return fmt::format("    {:>10} {:>5.1f}%", bytes_text(part), 100 * share_of(part, whole));
@@ -294,20 +291,20 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
       out.finalizers_text = out.finalizers ? out.finalizers_text : s.text(), out.finalizers += s.retained;
     if (s.is_own)
       out.largest = std::max(out.largest, s.retained);
-    const bool is_many = s.elements >= least_elements || s.kept[static_cast<u64>(KeptKind::context)];
+    const bool is_many = s.elements >= least_elements || s.kept[index_of(KeptKind::context)];
     if (s.is_own && (is_many || !has_many) && (s.retained > out.suspect || is_many > has_many)) {
       has_many = is_many;
       out.suspect = s.retained;
       out.suspect_elements = s.elements;
       out.suspect_text = s.text();
       out.suspect_way = s.way();
-      out.suspect_contexts = s.kept[static_cast<u64>(KeptKind::context)];
-      out.suspect_http_clients = s.kept[static_cast<u64>(KeptKind::http_client)];
-      out.suspect_db_connections = s.kept[static_cast<u64>(KeptKind::db_connection)];
+      out.suspect_contexts = s.kept[index_of(KeptKind::context)];
+      out.suspect_http_clients = s.kept[index_of(KeptKind::http_client)];
+      out.suspect_db_connections = s.kept[index_of(KeptKind::db_connection)];
     }
   }
-  out.http_clients_field = suspects.kept.held_by[static_cast<u64>(KeptKind::http_client)];
-  out.db_connections_field = suspects.kept.held_by[static_cast<u64>(KeptKind::db_connection)];
+  out.http_clients_field = suspects.kept.held_by[index_of(KeptKind::http_client)];
+  out.db_connections_field = suspects.kept.held_by[index_of(KeptKind::db_connection)];
   return out;
 }
 
@@ -325,12 +322,10 @@ void add_waste(const Waste &waste, VerdictFacts &facts) {
     }
 }
 
-std::string next_command(const std::string &rule, const Suspects &suspects, const Question &question) {
+std::string next_command(const MemoryVerdict &verdict, const Suspects &suspects, const Question &question) {
   const std::string target = shell_word(question.target);
-  if (rule == "duplicate_data")
-    return "dnheap waste " + target + " --live";
-  if (rule == "fragmentation")
-    return "dnheap frag " + target;
+  if (*verdict.verb)
+    return fmt::format("dnheap {} {}{}", verdict.verb, target, verdict.options);
   return suspects.list.empty() ? "dnheap stat " + target : next_of(question, 1);
 }
 
@@ -395,7 +390,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   else if (!hang.rule.empty() && !is_of_memory)
     answer.next_command = std::string("dnheap ") + hang.verb + " " + shell_word(question.target);
   else
-    answer.next_command = next_command(verdict.rule, suspects, question);
+    answer.next_command = next_command(verdict, suspects, question);
   return answer;
 }
 

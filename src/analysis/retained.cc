@@ -424,9 +424,9 @@ Plan plan_retained(const Question &question) {
                      std::to_string(*question.depth));
   if (question.plain && !question.hubs.empty())
     throw UsageError("--plain takes all owners alike: there are no hubs then");
-  Plan plan(Pass::dominators);
+  Plan plan(question.plain ? Passes(Pass::dominators) : Pass::graph | Pass::owned_roots);
   if (!question.plain)
-    foresee_ranked(plan = Plan(Pass::graph | Pass::owned_roots));
+    foresee_ranked(plan);
   if (!is_tree && (question.table.empty() || question.table == "shared"))
     plan.then("shared pieces");
   if (!is_tree && question.table != "owners" && question.table != "objects" && question.table != "shared")

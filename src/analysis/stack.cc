@@ -49,12 +49,10 @@ const Thread *thread_of(const Target &target, const ThreadData &thread) {
 void name_native(const Target &target, NativeFunctions &functions, bool is_return, Line &line) {
   line.kind = "native";
   if (line.ip)
-    line.method.name = hex(line.ip); // a stub, or what lies in no module
-  if (const Module *module = target.find_module(line.ip)) {
-    line.method.module = printable(module->file_name(), 200);
-    const std::string function = functions.find(*module, line.ip, is_return);
-    line.method.name = line.method.module + (function.empty() ? "+" + hex(line.ip - module->base) : "!" + function);
-  }
+    line.method = place_text(target, line.ip);
+  if (const Module *module = target.find_module(line.ip))
+    if (const std::string function = functions.find(*module, line.ip, is_return); !function.empty())
+      line.method.name = line.method.module + "!" + function;
   line.text = line.method.module;
 }
 
@@ -75,12 +73,12 @@ Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines
   line.frame = &frame;
   line.ip = frame.ip;
   line.sp = frame.sp;
-  if (frame.method_desc)
-    line.method = runtime.method_text(frame.method_desc);
   if (frame.kind == StackFrame::Kind::native) {
     name_native(runtime.target(), functions, !frame.is_active, line);
   } else if (frame.kind == StackFrame::Kind::explicit_) {
     line.kind = "explicit";
+    if (frame.method_desc)
+      line.method = runtime.method_text(frame.method_desc);
     line.method.name =
         "[" + std::string(frame.frame_name) + "]" + (frame.method_desc ? " " + line.method.name : std::string());
     line.text = line.method.name;

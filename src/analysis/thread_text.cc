@@ -112,17 +112,19 @@ std::vector<const StackFrame *> method_frames(const WalkedStack &stack) {
   return out;
 }
 
-MethodText frame_text(const Runtime &runtime, const StackFrame &frame) {
-  if (frame.method_desc)
-    return runtime.method_text(frame.method_desc);
+MethodText place_text(const Target &target, Address ip) {
   MethodText out;
-  out.name = hex(frame.ip);
-  if (const Module *module = runtime.target().find_module(frame.ip)) {
+  out.name = hex(ip);
+  if (const Module *module = target.find_module(ip)) {
     out.module = printable(module->file_name(), 200);
-    out.name = out.module + "+" + hex(frame.ip - module->base);
+    out.name = out.module + "+" + hex(ip - module->base);
   }
   out.qualified = out.name;
   return out;
+}
+
+MethodText frame_text(const Runtime &runtime, const StackFrame &frame) {
+  return frame.method_desc ? runtime.method_text(frame.method_desc) : place_text(runtime.target(), frame.ip);
 }
 
 // The first method that is of no kind of waiting is who waits.

@@ -18,6 +18,7 @@ std::string thread_state(const ThreadDetails &details);
 std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
 // The method that a frame is of; where that is not known, module and offset or, in no module, the address.
 MethodText frame_text(const Runtime &runtime, const StackFrame &frame);
+MethodText place_text(const Target &target, Address ip); // of no known method
 struct WaitText {
   std::string text; // "a lock", "sleep"; empty: it does not wait in a way that is known
   u64 frames = 0;   // from the innermost on, that are about waiting

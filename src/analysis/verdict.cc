@@ -24,12 +24,18 @@ bool is_mostly_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 
 
 bool is_suspect_much(const VerdictFacts &f) { return is_much(f.suspect, f.live, 0.3, 16 * mib); }
 
+// So many of something, each of them different.
+bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
+  return count >= least_elements && is_suspect_much(f) && !is_mostly_copies(f);
+}
+
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
 
 struct Rule {
   const char *name;
   u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
   std::string (*text)(const VerdictFacts &);
+  const char *verb = "", *options = ""; // as of MemoryVerdict
 };
 
 constexpr Rule rules[] = {
@@ -43,9 +49,7 @@ constexpr Rule rules[] = {
            count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
      }},
     {"http_clients",
-     [](const VerdictFacts &f) {
-       return f.suspect_http_clients >= 100 && is_suspect_much(f) && !is_mostly_copies(f) ? f.suspect : 0;
-     },
+     [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_http_clients) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one for all of them, or "
                           "IHttpClientFactory, is enough. {} of what is alive hangs on {}.",
@@ -53,9 +57,7 @@ constexpr Rule rules[] = {
                           suspect_text(f));
      }},
     {"db_connections",
-     [](const VerdictFacts &f) {
-       return f.suspect_db_connections >= 100 && is_suspect_much(f) && !is_mostly_copies(f) ? f.suspect : 0;
-     },
+     [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_db_connections) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} connections to databases are open and held by {}: nobody disposed of them. {} of what is "
                           "alive hangs on {}.",
@@ -63,10 +65,7 @@ constexpr Rule rules[] = {
                           suspect_text(f));
      }},
     // Something that is meant to grow looks the same once: the text says when it is a leak.
-    {"one_owner",
-     [](const VerdictFacts &f) {
-       return f.suspect_elements >= least_elements && is_suspect_much(f) && !is_mostly_copies(f) ? f.suspect : 0;
-     },
+    {"one_owner", [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} of what is alive hangs on {}: {}. If that only grows, it is the leak.",
                           percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
@@ -87,7 +86,8 @@ constexpr Rule rules[] = {
            "Duplicate data: {} of what is alive ({}) are copies of what is there already: {}. Sharing equal "
            "ones would save that.",
            percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
-     }},
+     },
+     "waste", " --live"},
     {"dead_objects", [](const VerdictFacts &f) { return is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("No leak: {} of the objects ({}) are dead and wait for a collection of their generation.",
@@ -112,7 +112,8 @@ constexpr Rule rules[] = {
        if (!f.beside_holes.empty())
          out += ": " + f.beside_holes;
        return out + (f.pinned ? fmt::format("; {} pinned objects cannot be moved.", count_text(f.pinned)) : ".");
-     }},
+     },
+     "frag"},
     {"gc_holds_empty_memory",
      [](const VerdictFacts &f) { return is_much(f.gc_empty, f.heap, 0.5, 64 * mib) ? f.gc_empty : 0; },
      [](const VerdictFacts &f) {
@@ -183,7 +184,7 @@ MemoryVerdict judge(const VerdictFacts &facts) {
   MemoryVerdict out;
   for (const Rule &rule : rules)
     if (const u64 bytes = rule.explains(facts); bytes > out.bytes)
-      out = {rule.name, rule.text(facts), bytes};
+      out = {rule.name, rule.text(facts), bytes, rule.verb, rule.options};
   if (out.rule.empty())
     out = {"nothing",
            fmt::format("Nothing is wrong with the memory that one look can tell: {} of live objects, {} dead, in a "

@@ -51,6 +51,9 @@ struct MemoryVerdict {
   std::string rule; // "one_owner", … "nothing": a word for scripts
   std::string text; // one or two sentences
   u64 bytes = 0;    // that it explains
+  // That tells more, as "waste", and what goes behind the target, as " --live"; empty: the way to the first suspect
+  // does.
+  const char *verb = "", *options = "";
 };
 
 MemoryVerdict judge(const VerdictFacts &facts);

@@ -27,7 +27,7 @@ GC_LIBRARIES = {"regions": None, "clrgc": "libclrgc.so", "clrgcexp": "libclrgcex
 # What to compile for a program: folders of test/programs, all into one output folder.
 PARTS = {"zoo": ["zoo", "zoo-plugin"], "holders": ["holders", "zoo-plugin"], "loaders": ["loaders", "zoo-plugin"]}
 # What else a program is compiled from.
-SOURCES = {"stacks": ["stacks-missing"], "stacks-debug": ["stacks", "stacks-missing"]}
+SOURCES = {"stacks": ["stacks-missing"], "stacks-debug": ["stacks", "stacks-missing"], "leaks": ["inspect"]}
 
 
 def build(program):

@@ -1,6 +1,6 @@
 // HandleWaits: threads that wait for a WaitHandle (Mutex, Semaphore, AutoResetEvent, …): their innermost methods tell,
-// and the SafeWaitHandle that these hold tells which. Its state is the operating system's. One walk of the heap and one
-// of each stack, where any thread waits so. One thread.
+// and the SafeWaitHandle that these hold tells which. Its state is the operating system's. A walk of
+// each stack, and of the heap where any thread waits so. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -1,6 +1,5 @@
 #include "analysis/inspect/pool_stands.h"
 
-#include "analysis/thread_text.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -26,25 +25,22 @@ std::string PoolStands::text() const {
   return out;
 }
 
-PoolStands find_pool_stands(Snapshot &snapshot) {
-  const Runtime &runtime = snapshot.runtime();
-  std::vector<std::string> problems; // said where threads are listed
+PoolStands find_pool_stands(const Runtime &runtime, std::span<const ThreadData> threads,
+                            std::span<const WaitText> waits) {
   PoolStands out;
-  for (const ThreadData &thread : runtime.threads(problems)) {
-    snapshot.watch().check();
-    if (thread.os_id.value_or(0) == 0 ||
-        !(runtime.thread_details(thread).state.value_or(0) & ThreadDetails::pool_worker))
+  for (u64 i = 0; i < threads.size(); ++i) {
+    if (threads[i].os_id.value_or(0) == 0 ||
+        !(runtime.thread_details(threads[i]).state.value_or(0) & ThreadDetails::pool_worker))
       continue;
-    const WaitText wait = waits_for(runtime, runtime.walk_stack(thread));
-    if (wait.text == gate_thread)
+    const std::string &wait = waits[i].text;
+    if (wait == gate_thread)
       continue;
     ++out.workers;
-    if (wait.text == idle_worker)
+    if (wait == idle_worker)
       ++out.idle;
-    else if (!wait.text.empty() &&
-             std::find(std::begin(no_blocks), std::end(no_blocks), wait.text) == std::end(no_blocks)) {
+    else if (!wait.empty() && std::find(std::begin(no_blocks), std::end(no_blocks), wait) == std::end(no_blocks)) {
       ++out.blocked;
-      ++out.waits[wait.text];
+      ++out.waits[wait];
     }
   }
   return out;

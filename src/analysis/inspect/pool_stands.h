@@ -1,10 +1,10 @@
 // PoolStands: where the workers of .NET's own thread pool stand, by their stacks: who idles, and who waits for what.
-// The pool itself counts only those that wait for a task. One walk of each worker's stack, some 10 µs a frame. One
-// thread.
+// The pool itself counts only those that wait for a task. Costs a look at each thread. One thread.
 #pragma once
-#include "snapshot/snapshot.h"
+#include "analysis/thread_text.h"
 
 #include <map>
+#include <span>
 #include <string>
 
 namespace dnheap {
@@ -16,6 +16,8 @@ struct PoolStands {
   std::string text() const;
 };
 
-PoolStands find_pool_stands(Snapshot &snapshot);
+// `waits`: what each of the threads waits for.
+PoolStands find_pool_stands(const Runtime &runtime, std::span<const ThreadData> threads,
+                            std::span<const WaitText> waits);
 
 } // namespace dnheap

@@ -12,7 +12,6 @@ namespace {
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
-constexpr u64 most_beyond_the_limit = 64 << 10; // frames larger than a page are tried page by page
 constexpr unsigned arm64_link_register = 30;
 constexpr u64 most_of_a_thread = 8192; // bytes of the runtime's Thread; it is smaller
 
@@ -62,7 +61,6 @@ private:
   ReadOutcome leave(const CodeBlock &code, bool is_active, Registers &registers) const;
   bool unwind(const CodeBlock &code, Registers &registers);
   bool next_explicit();
-  bool is_in_guard(Address stack_pointer) const;
   void leave_stub();
   void add_register_candidates(std::vector<StackReference> &to) const;
   void add_possible_slots(const GcInfo &info, StackFrame &frame);
@@ -439,12 +437,6 @@ void OneWalk::add_candidates(const FrameCaller &caller, StackFrame &frame) {
     }
 }
 
-// Who overflows the stack may have moved its stack pointer before it touches the pages that guard the end.
-bool OneWalk::is_in_guard(Address stack_pointer) const {
-  return thread_.stack_base && thread_.stack_limit && stack_pointer < *thread_.stack_limit &&
-         *thread_.stack_limit - stack_pointer <= most_beyond_the_limit;
-}
-
 // Native code: the next Frame says where managed code goes on.
 bool OneWalk::step_explicit() {
   if (!frame_)
@@ -462,7 +454,7 @@ bool OneWalk::step_explicit() {
   walk_.frames_.references(now, frame.references);
   if (caller.is_told) {
     const Address caller_sp = caller.registers.get(walk_.convention_->stack_pointer).value_or(0);
-    const bool is_full = now.kind.shape == FrameShape::faulting_exception && is_in_guard(caller_sp);
+    const bool is_full = now.kind.shape == FrameShape::faulting_exception && is_beyond_stack(thread_, caller_sp);
     if ((!in_stack(thread_, caller_sp) && !is_full) || caller_sp < passed_)
       return stop(std::string(now.kind.name) + " at " + hex(now.address) + " leads back, or out of the stack",
                   now.address);

@@ -4,8 +4,6 @@ using System;
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
-using System.Data;
-using System.Data.Common;
 using System.IO;
 using System.Net;
 using System.Net.Http;
@@ -49,21 +47,6 @@ class Store
     public ConcurrentDictionary<string, View> ByName = new();
     public List<long> Numbers = new(10);
     public HashSet<string> Names = new();
-}
-
-class OwnConnection : DbConnection
-{
-    ConnectionState state;
-    public override void Open() => state = ConnectionState.Open;
-    public override void Close() => state = ConnectionState.Closed;
-    public override ConnectionState State => state;
-    public override string ConnectionString { get; set; }
-    public override string Database => "";
-    public override string DataSource => "";
-    public override string ServerVersion => "";
-    public override void ChangeDatabase(string name) { }
-    protected override DbTransaction BeginDbTransaction(IsolationLevel level) => null;
-    protected override DbCommand CreateDbCommand() => null;
 }
 
 class Plugin : System.Runtime.Loader.AssemblyLoadContext { public Plugin() : base("plugin", true) { } }

@@ -2,6 +2,7 @@
 
 #include "runtime/layout/coreclr/dac_table.h"
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/thread_registers.h"
 #include "runtime/vm/frame_kinds.h"
 #include "runtime/vm/helper_method_layout.h"
 
@@ -128,11 +129,10 @@ private:
 
   // Is it a record on another stack that says where its thread stood when its own had no room left? No other one is.
   bool tells_overflow(u64 identifier) const {
-    constexpr u64 near_the_end = 64 << 10;
     return std::any_of(elsewhere_.begin(), elsewhere_.end(), [&](const FramePlace &frame) {
       const u64 sp = d_.word(frame.address + context + stack_pointer_in_context).value_or(0),
                 limit = frame.thread->limit;
-      return frame.identifier == identifier && std::max(sp, limit) - std::min(sp, limit) <= near_the_end;
+      return frame.identifier == identifier && std::max(sp, limit) - std::min(sp, limit) <= near_stack_end;
     });
   }
 
