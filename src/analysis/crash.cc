@@ -1,6 +1,8 @@
 #include "analysis/crash.h"
 
+#include "analysis/call_text.h"
 #include "analysis/inspect/exception_objects.h"
+#include "analysis/thread_text.h"
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
 #include "runtime/coreclr/core_clr.h"
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <unordered_map>
 
 namespace dnheap {
 
@@ -94,7 +97,7 @@ public:
     find_cause();
     read_crash_info();
     find_overflow();
-    if (cause_ == Cause::stack_overflow && method_.empty() && interrupted_)
+    if (cause_ == Cause::stack_overflow)
       find_recursion();
   }
 
@@ -109,7 +112,7 @@ public:
     case Cause::unhandled_exception:
       return out + ": unhandled " + exception_text() + inner_text() +
              (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
-    case Cause::stack_overflow: return out + ": stack overflow" + in_method();
+    case Cause::stack_overflow: return out + ": stack overflow" + in_method() + recursion_text();
     case Cause::fail_fast:
       return out + ": Environment.FailFast" + (method_.empty() ? "" : ", called by " + method_) + given_exception();
     case Cause::fatal_error:
@@ -140,6 +143,7 @@ public:
             {"os_id", crash_.thread},
             {"managed_id", thread_ ? Cell(thread_->managed_id) : Cell()},
             {"method", or_null(method_)},
+            {"recursion", std::vector<Cell>(recursion_.begin(), recursion_.end())},
             {"exception", exception_ ? Cell(hex(exception_->address)) : Cell()},
             {"exception_type", exception_ ? Cell(type_name(exception_->method_table)) : Cell()},
             {"thrown_in", or_null(thrown_in_)}};
@@ -217,23 +221,60 @@ private:
     return method_desc != 0;
   }
 
-  // Of a stack that has overflowed the end is calls of those methods that recur: the most frequent one is named.
+  // Of a stack that has overflowed the end is calls of those methods that recur.
   void find_recursion() {
+    std::vector<Address> calls; // innermost first
+    for (const StackFrame *frame : method_frames(stack_))
+      if (frame->method_desc)
+        calls.push_back(frame->method_desc);
+    if (method_.empty() && interrupted_)
+      calls = calls_left_on_stack();
+    set_recursion(calls);
+  }
+
+  // Where the stack cannot be walked: the most frequent one of the methods that its end has return addresses of is
+  // named.
+  std::vector<Address> calls_left_on_stack() {
     constexpr u64 looked_at = 64 << 10, enough = 100;
     const Memory &memory = runtime_.memory();
     const u64 p = memory.format().pointer_size;
     const Address start = std::max(interrupted_->stack_pointer, *thread_->stack_limit); // it may stand beyond the end
     const Bytes stack = memory.peek_up_to(start, looked_at);
+    std::vector<Address> calls;
     std::map<Address, u64> counts;
     std::pair<u64, Address> most;
     for (u64 at = 0; at + p <= stack.size() && most.first < enough; at += p)
-      if (const Address method = method_at(load_pointer(stack.data() + at, memory.format())))
+      if (const Address method = method_at(load_pointer(stack.data() + at, memory.format()))) {
+        calls.push_back(method);
         if (const u64 count = ++counts[method]; count > most.first)
           most = {count, method};
+      }
     if (set_method(most.second)) {
       memory.note_read(start, stack.size());
       std::erase_if(problems_, [](const std::string &problem) { return problem.starts_with(where_it_stood); });
     }
+    return calls;
+  }
+
+  void set_recursion(const std::vector<Address> &calls) {
+    constexpr u64 few = 10; // times
+    std::vector<std::string> methods;
+    std::unordered_map<Address, std::string> names;
+    for (const Address method : calls) {
+      std::string &name = names[method];
+      if (name.empty())
+        name = runtime_.method_text(method).name;
+      methods.push_back(name);
+    }
+    Repeat most;
+    for (const Repeat &repeat : repeated_calls(methods))
+      if (repeat.times >= few && repeat.times * repeat.length > most.times * most.length)
+        most = repeat;
+    if (most.times == 1)
+      return;
+    const auto first = methods.begin() + static_cast<std::ptrdiff_t>(most.first);
+    recursion_.assign(first, first + static_cast<std::ptrdiff_t>(most.length));
+    std::reverse(recursion_.begin(), recursion_.end());
   }
 
   void find_exception() {
@@ -344,6 +385,12 @@ private:
     return inners.empty() ? "" : " (inside: " + inners + ")";
   }
   std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
+  // Where it is more than a method that calls itself.
+  std::string recursion_text() const {
+    if (recursion_.empty() || (recursion_.size() == 1 && recursion_[0] == method_))
+      return "";
+    return ": " + calls_text(recursion_, " → ") + ", again and again";
+  }
   std::string given_exception() const {
     const Address inner = given_ ? given_ : exception_ ? exception_->inner : 0;
     if (!is_exception(inner))
@@ -363,6 +410,7 @@ private:
   Address method_desc_ = 0;
   Address given_ = 0; // to FailFast, where that is known otherwise
   std::string method_, thrown_in_, inner_of_fatal_error_;
+  std::vector<std::string> recursion_; // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
   std::vector<std::string> problems_;
 };

@@ -1,5 +1,6 @@
 // `stack`: where does each thread stand, and which objects do its frames hold?
 #include "analysis/answer_head.h"
+#include "analysis/call_text.h"
 #include "analysis/crash.h"
 #include "analysis/stack_tree.h"
 #include "analysis/thread_text.h"
@@ -11,6 +12,7 @@
 #include "snapshot/source_lines.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 namespace dnheap {
@@ -38,6 +40,8 @@ struct Stack {
   WalkedStack walked;
   std::vector<Line> lines;
 };
+
+Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
 
 const Thread *thread_of(const Target &target, const ThreadData &thread) {
   for (const Thread &one : target.threads)
@@ -104,6 +108,53 @@ void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions &func
     to.lines.push_back(line_of(runtime, frame, lines, functions));
 }
 
+// What text shows of a line.
+std::string where(const Line &line) {
+  return line.method.name + (line.place.at && !line.method.name.empty() ? " " + line.place.at.text() : "");
+}
+
+bool saves_lines(const Repeat &repeat) { return repeat.times > 2 && repeat.times * repeat.length > 4; }
+
+// By stack: what follows each other again and again, as text would show it.
+std::vector<std::vector<Repeat>> repeats_of(const std::vector<Stack> &stacks) {
+  std::vector<std::vector<Repeat>> out;
+  for (const Stack &stack : stacks) {
+    std::vector<std::string> texts;
+    for (const Line &line : stack.lines)
+      texts.push_back(where(line));
+    out.push_back(repeated_calls(texts));
+  }
+  return out;
+}
+
+// For people, where calls repeat: each of them once.
+report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::vector<std::vector<Repeat>> &repeats) {
+  report::Table table;
+  table.name = "folded_frames";
+  table.shown = Shown::in_text;
+  table.columns = {{"os_id", "OS id", Kind::number}, {"index", "Frame", Kind::number}, {"kind", "Kind", Kind::text},
+                   {"where", "Method", Kind::text},  {"module", "Module", Kind::text}, {"sp", "SP", Kind::address}};
+  std::vector<report::Row> rows;
+  for (u64 of = 0; of < stacks.size(); ++of)
+    for (const Repeat &repeat : repeats[of]) {
+      const u64 shown = saves_lines(repeat) ? repeat.length : repeat.length * repeat.times;
+      const Cell &os_id = stacks[of].thread.os_id;
+      for (u64 i = repeat.first; i < repeat.first + shown; ++i) {
+        const Line &line = stacks[of].lines[i];
+        rows.push_back({os_id, i, line.kind, text_cell(where(line)), text_cell(line.method.module), line.sp});
+      }
+      if (saves_lines(repeat))
+        rows.push_back(
+            {os_id, Cell(), Cell(),
+             fmt::format("… {} {} times more",
+                         repeat.length == 1 ? "the same call" : "the " + count_text(repeat.length) + " calls above",
+                         count_text(repeat.times - 1)),
+             Cell(), Cell()});
+    }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
 report::Table frames_table(const std::vector<Stack> &stacks) {
   report::Table table;
   table.name = "frames";
@@ -127,10 +178,9 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
       const Line &line = stack.lines[i];
       const bool is_method = line.frame && line.frame->kind == StackFrame::Kind::method;
       const SourceLine &at = line.place.at;
-      rows.push_back({stack.thread.os_id, i, line.kind, line.method.name.empty() ? Cell() : Cell(line.method.name),
-                      line.method.name.empty() ? Cell() : Cell(line.method.name + (at ? " " + at.text() : "")),
-                      line.method.module.empty() ? Cell() : Cell(line.method.module), line.ip ? Cell(line.ip) : Cell(),
-                      line.sp, line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
+      rows.push_back({stack.thread.os_id, i, line.kind, text_cell(line.method.name), text_cell(where(line)),
+                      text_cell(line.method.module), line.ip ? Cell(line.ip) : Cell(), line.sp,
+                      line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
                       is_method ? Cell(line.frame->code_offset) : Cell(),
                       line.place.il_offset ? Cell(u64{*line.place.il_offset}) : Cell(),
                       at.file.empty() ? Cell() : Cell(at.file), at ? Cell(u64{at.line}) : Cell(),
@@ -138,6 +188,22 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
     }
   table.set_rows(std::move(rows));
   return table;
+}
+
+void add_frames_tables(const std::vector<Stack> &stacks, const Question &question, report::Answer &answer) {
+  const u64 first = answer.tables.size();
+  answer.tables.push_back(frames_table(stacks));
+  const std::vector<std::vector<Repeat>> repeats = repeats_of(stacks);
+  const bool folds = std::any_of(repeats.begin(), repeats.end(), [](const std::vector<Repeat> &of) {
+    return std::any_of(of.begin(), of.end(), saves_lines);
+  });
+  if (folds && question.table != "frames") {
+    answer.tables.back().shown = Shown::in_data;
+    answer.tables.push_back(folded_frames_table(stacks, repeats));
+  }
+  // Who asks for these wants to see them.
+  for (u64 i = first; i < answer.tables.size(); ++i)
+    answer.tables[i].whole = (question.all || !question.subject.empty()) && !question.top_is_asked;
 }
 
 // What frames hold, in the order of the frames.
@@ -178,19 +244,6 @@ report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &sta
   return table;
 }
 
-// "A ← B (3 times) ← C": of an overflow a line need not name thousands of calls.
-std::string chain_text(const std::vector<std::string> &methods) {
-  std::string out;
-  for (u64 i = 0, next = 0; i < methods.size(); i = next) {
-    while (next < methods.size() && methods[next] == methods[i])
-      ++next;
-    out += (i ? " ← " : "") + methods[i];
-    if (next - i > 1)
-      out += " (" + count_text(next - i) + " times)";
-  }
-  return out;
-}
-
 // Stacks of the same methods together, those of most threads first.
 std::vector<std::pair<AlikeStacks, std::vector<u64>>> merged(const std::vector<Stack> &stacks) {
   std::map<std::vector<std::string>, std::vector<u64>> groups; // methods, innermost first → OS ids
@@ -210,7 +263,7 @@ std::vector<std::pair<AlikeStacks, std::vector<u64>>> merged(const std::vector<S
 }
 
 // Data formats have each stack as a list of methods; text draws what stacks share once.
-void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, report::Answer &answer) {
+void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, bool is_whole, report::Answer &answer) {
   report::Table list, tree;
   list.name = "stacks";
   list.shown = is_named ? Shown::everywhere : Shown::in_data;
@@ -223,7 +276,9 @@ void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, report::
   for (auto &[stack, os_ids] : merged(stacks)) {
     std::vector<Cell> ids(os_ids.begin(), os_ids.end());
     std::vector<Cell> methods(stack.methods.begin(), stack.methods.end());
-    std::string text = chain_text(stack.methods);
+    std::string text;
+    for (const std::string &calls : folded_calls(stack.methods, " ← "))
+      text += (text.empty() ? "" : " ← ") + calls;
     if (text.empty())
       text = no_managed_frame;
     rows.push_back({stack.threads, std::move(ids), std::move(methods), std::move(text)});
@@ -238,7 +293,7 @@ void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, report::
     return;
   tree.name = "tree";
   tree.shown = Shown::in_text;
-  tree.whole = true;
+  tree.whole = is_whole;
   tree.columns = {{"threads", "Threads", Kind::count}, {"method", "Methods, outermost first", Kind::text}};
   for (StackTreeLine &line : stack_tree(alike))
     lines.push_back({line.threads, std::move(line.text)});
@@ -264,7 +319,8 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     problems.push_back({{}, problem});
   std::vector<Stack> stacks;
   u64 incomplete = 0;
-  for (const ThreadData &thread : threads_of_subject(threads, question.subject)) {
+  const ThreadsOfSubject asked = threads_of_subject(threads, question.subject);
+  for (const ThreadData &thread : asked.threads) {
     snapshot.watch().check();
     if (thread.os_id == u64{0})
       continue; // has ended, or has not started
@@ -283,15 +339,18 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
   if (asks_for_merged(question)) {
-    add_merged_tables(stacks, question.table == "stacks", answer);
+    add_merged_tables(stacks, question.table == "stacks", !question.top_is_asked, answer);
   } else {
-    answer.tables.push_back(frames_table(stacks));
-    answer.tables.back().whole = question.all || !question.subject.empty(); // who asks for these wants to see them
+    add_frames_tables(stacks, question, answer);
   }
   if (asks_for_references(question)) {
     answer.tables.push_back(references_table(snapshot, stacks));
     add_name_notes(snapshot, answer);
   }
+  if (!problems.empty())
+    set_incomplete(answer);
+  if (!asked.note.empty())
+    answer.completeness->notes.push_back(asked.note);
   if (lines)
     for (std::string &note : lines->notes())
       answer.completeness->notes.push_back(std::move(note));

@@ -1,6 +1,6 @@
 #include "analysis/stack_tree.h"
 
-#include "base/text.h"
+#include "analysis/call_text.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr u64 most_branches = 30; // drawn within each other; deeper ones begin below their caller
 
-// A run of the same method in one or more stacks.
+// A method, or calls that follow each other again and again, in one or more stacks.
 struct Node {
   std::string text;
   u64 threads = 0;
@@ -23,14 +23,8 @@ std::vector<Node> trie_of(std::span<const AlikeStacks> stacks) {
   for (const AlikeStacks &stack : stacks) {
     u64 at = 0;
     nodes[0].threads += stack.threads;
-    for (u64 i = stack.methods.size(); i > 0;) {
-      const std::string &method = stack.methods[i - 1];
-      u64 calls = 0;
-      while (i > 0 && stack.methods[i - 1] == method) {
-        --i;
-        ++calls;
-      }
-      std::string text = calls > 1 ? method + " ×" + count_text(calls) : method;
+    const std::vector<std::string> outermost_first(stack.methods.rbegin(), stack.methods.rend());
+    for (std::string &text : folded_calls(outermost_first, " → ")) {
       auto [inner, is_new] = nodes[at].inner.try_emplace(std::move(text), nodes.size());
       at = inner->second;
       if (is_new) {

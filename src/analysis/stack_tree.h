@@ -15,7 +15,8 @@ struct AlikeStacks {
   u64 threads = 0;
 };
 
-// A method with how many threads are in it, drawn as a branch. One that calls itself is one line: "Walk(Node) ×21,633".
+// A method with how many threads are in it, drawn as a branch. What repeats is one line: "Walk(Node) ×21,633",
+// "(Ping(Int32) → Pong(Int32)) ×5,000".
 struct StackTreeLine {
   u64 threads = 0;
   std::string text;

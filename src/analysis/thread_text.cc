@@ -187,24 +187,37 @@ report::Table problems_table(const std::vector<StackProblem> &problems, bool is_
   return table;
 }
 
-std::vector<ThreadData> threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject) {
-  if (subject.empty())
-    return threads;
-  auto those = [&](auto test) {
-    std::vector<ThreadData> out;
-    std::copy_if(threads.begin(), threads.end(), std::back_inserter(out), test);
+ThreadsOfSubject threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject) {
+  ThreadsOfSubject out;
+  if (subject.empty()) {
+    out.threads = threads;
     return out;
+  }
+  auto those = [&](auto test) {
+    std::vector<ThreadData> found;
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(found), test);
+    return found;
   };
   const std::optional<u64> decimal = number(subject);
   const std::optional<Address> address = written_address(subject);
-  std::vector<ThreadData> out;
-  if (decimal && *decimal)
-    out = those([&](const ThreadData &thread) { return thread.os_id == decimal; });
-  if (out.empty() && decimal)
-    out = those([&](const ThreadData &thread) { return thread.managed_id == decimal && thread.os_id != u64{0}; });
-  if (out.empty() && address)
-    out = those([&](const ThreadData &thread) { return thread.address == *address || thread.os_id == *address; });
-  if (out.empty())
+  std::vector<ThreadData> by_managed_id;
+  if (decimal && *decimal) {
+    out.threads = those([&](const ThreadData &thread) { return thread.os_id == decimal; });
+    by_managed_id =
+        those([&](const ThreadData &thread) { return thread.managed_id == decimal && thread.os_id != u64{0}; });
+  }
+  // In a container both count from 1.
+  if (!out.threads.empty() && !by_managed_id.empty() && by_managed_id[0].os_id != decimal) {
+    const ThreadData &other = by_managed_id[0];
+    out.note = subject + " is taken for an OS id; it is also the managed id of another thread, which is meant by " +
+               (other.os_id ? "its OS id " + std::to_string(*other.os_id) : hex(other.address));
+  }
+  if (out.threads.empty())
+    out.threads = std::move(by_managed_id);
+  if (out.threads.empty() && address)
+    out.threads =
+        those([&](const ThreadData &thread) { return thread.address == *address || thread.os_id == *address; });
+  if (out.threads.empty())
     throw NotFound("the runtime has no thread " + printable(subject, 100) + ": dnheap threads lists them");
   return out;
 }

@@ -35,8 +35,12 @@ struct StackProblem {
 // where there is one, or where it is asked for.
 report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked);
 
+struct ThreadsOfSubject {
+  std::vector<ThreadData> threads;
+  std::string note; // where the word could mean another thread, too
+};
 // The threads that a word means: one operating system's id, else a managed id, else the address of a Thread; of an
 // empty word all. Throws NotFound where there is none.
-std::vector<ThreadData> threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject);
+ThreadsOfSubject threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject);
 
 } // namespace dnheap

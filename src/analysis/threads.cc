@@ -174,6 +174,8 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
     add_root_notes(snapshot, answer);
     add_reference_notes(snapshot, answer);
   }
+  if (!found.problems().empty())
+    set_incomplete(answer);
   for (const std::string &note : found.notes())
     answer.completeness->notes.push_back(note);
   found.note_missing(answer.completeness->notes);

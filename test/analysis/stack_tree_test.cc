@@ -1,3 +1,4 @@
+#include "analysis/call_text.h"
 #include "analysis/stack_tree.h"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,13 @@ TEST(StackTree, AStackThatEndsWhereOthersGoOn) {
 TEST(StackTree, CallsOfItselfAreOneLine) {
   EXPECT_EQ(drawn({{{"Walk", "Walk", "Walk", "Main"}, 1}, {{"Leaf", "Walk", "Walk", "Main"}, 1}}),
             "2 Main\n1 ├ Walk ×2\n1 │ Leaf\n1 └ Walk ×3\n");
+}
+
+// In a stack of few methods that call each other, as text says it from the outside and from the inside.
+TEST(StackTree, CallsOfEachOtherAreOneLine) {
+  EXPECT_EQ(drawn({{{"Pong", "Ping", "Pong", "Ping", "Pong", "Ping", "Main"}, 1}}), "1 Main\n1 (Ping → Pong) ×3\n");
+  std::vector<std::string> six = {"a", "b", "c", "d", "e", "f", "a", "b", "c", "d", "e", "f"};
+  EXPECT_EQ(folded_calls(six, " ← "), std::vector<std::string>{"(a ← b ← c ← d ← … 2 more) ×2"});
 }
 
 TEST(StackTree, ADeepOneIsNotDrawnEverDeeper) {

@@ -1,4 +1,4 @@
-// What stands for a method that is not known.
+// What stands for a method that is not known; which thread a word means.
 #include "analysis/thread_text.h"
 #include "base/text.h"
 #include "snapshot/snapshot.h"
@@ -24,6 +24,31 @@ TEST(ThreadText, AFrameOfNoKnownMethodIsAPlaceInAModuleOrAnAddress) {
   frame.ip = 0x10;
   EXPECT_EQ(frame_text(snapshot.runtime(), frame).name, hex(frame.ip));
   EXPECT_EQ(frame_text(snapshot.runtime(), frame).module, "");
+}
+
+u64 id_of(const ThreadsOfSubject &found) { return found.threads.size() == 1 ? found.threads[0].os_id.value_or(0) : 0; }
+
+// In a container OS ids are as small as managed ones.
+TEST(ThreadText, ANumberThatCouldMeanTwoThreadsIsNoted) {
+  std::vector<ThreadData> threads(3);
+  for (u64 i = 0; i < 3; ++i) {
+    threads[i].address = 0x1000 + i * 0x100;
+    threads[i].managed_id = 1 + i;
+  }
+  threads[0].os_id = 3;
+  threads[1].os_id = 2;
+  threads[2].os_id = 40;
+  const ThreadsOfSubject third = threads_of_subject(threads, "3");
+  EXPECT_EQ(id_of(third), 3u);
+  EXPECT_EQ(third.note,
+            "3 is taken for an OS id; it is also the managed id of another thread, which is meant by its OS id 40");
+  EXPECT_EQ(id_of(threads_of_subject(threads, "2")), 2u); // both numbers are of the same
+  EXPECT_EQ(threads_of_subject(threads, "2").note, "");
+  EXPECT_EQ(id_of(threads_of_subject(threads, "1")), 3u);
+  EXPECT_EQ(threads_of_subject(threads, "1").note, "");
+  EXPECT_EQ(id_of(threads_of_subject(threads, "0x1200")), 40u);
+  EXPECT_EQ(threads_of_subject(threads, "").threads.size(), 3u);
+  EXPECT_THROW(threads_of_subject(threads, "5"), Error);
 }
 
 } // namespace

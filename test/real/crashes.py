@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, failfast, overflow, overflow-second, access, segv   ways to crash (../programs/crash)
+    unhandled, failfast, overflow, overflow-second, overflow-mutual, access, segv   ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
 
@@ -13,6 +13,7 @@ DUMP is heap or full. Exit codes are those of matrix.py.
 """
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -22,11 +23,11 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "failfast", "overflow", "overflow-second", "access", "segv")
+WAYS = ("unhandled", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in (8, 9, 10) for dump in ("heap", "full")]
 OVERFLOWS = ("overflow", "overflow-second")
-SAMPLE = ["unhandled:10:heap", "overflow-second:9:heap", "segv:8:full", "dead:10:full"]  # even a short run makes these
+SAMPLE = ["unhandled:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:8:full", "dead:10:full"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -101,6 +102,8 @@ def looked_at(dnheap, path, kind, truth, account):
         problems += thrown(dnheap, path, truth["thrown"])
     if kind in OVERFLOWS:
         problems += recursion(dnheap, path)
+    if kind == "overflow-mutual":
+        problems += mutual_recursion(dnheap, path)
     if kind in ENDED_BY:
         problems += ended_by(dnheap, path, kind)
     if kind in WAYS:
@@ -112,7 +115,8 @@ def looked_at(dnheap, path, kind, truth, account):
 ENDED_BY = {"unhandled": ("Failure", None, ["Program.Crash(System.String)", "Program.Main(System.String[])"]),
             "failfast": ("System.ExecutionEngineException", "Failure", []),
             "overflow": ("System.StackOverflowException", None, []),
-            "overflow-second": ("System.StackOverflowException", None, [])}
+            "overflow-second": ("System.StackOverflowException", None, []),
+            "overflow-mutual": ("System.StackOverflowException", None, [])}
 
 
 def ended_by(dnheap, path, kind):
@@ -123,6 +127,7 @@ def ended_by(dnheap, path, kind):
     return problems + ([] if row["os_id"] else [f"no thread has the exception that ended the process: {row}"])
 
 
+PING, PONG = "Program.Ping(Int64)", "Program.Pong(Int64)"
 IN_RECURSE = "Frame..ctor()"  # which Program.Recurse calls
 CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 # What answers lead with: signal, cause, the innermost method, what is in the words.
@@ -130,6 +135,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
           "overflow-second": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
+          "overflow-mutual": ("SIGABRT", "stack_overflow", PING, ": stack overflow in Program.P", ", again and again"),
           "access": ("SIGABRT", "fatal_error", CRASH, f": System.AccessViolationException in {CRASH}"),
           "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
 
@@ -143,6 +149,8 @@ def led_by(dnheap, path, kind, truth):
     if kind in OVERFLOWS and crash["method"] == IN_RECURSE:  # by chance the stack ends there
         words = [word.replace(method, IN_RECURSE) for word in words]
         method = IN_RECURSE
+    if kind == "overflow-mutual" and crash["method"] == PONG:
+        method = PONG
     print(crash["text"])
     problems = [f"{part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} ", f" on thread {crash['os_id']}"]
                 if part not in crash["text"]]
@@ -199,6 +207,21 @@ def recursion(dnheap, path):
     if abs(frames - counts[0] - 2) > 2:  # Crash and Main
         return [f"of a recursion of {counts[0]} calls the stack has {frames} methods"]
     return [] if counts[0] > LEAST_FRAMES and counts[1] >= counts[0] - 2 else [f"of {counts[0]} objects of the recursion {counts[1]} are alive"]
+
+
+def mutual_recursion(dnheap, path):
+    """Both methods are named, once; data formats have every call."""
+    crash = matrix.answer(dnheap, "threads", path)["target"]["crash"]
+    if sorted(crash["recursion"]) != [PING, PONG]:
+        return [f"the recursion is of {crash['recursion']}"]
+    frames = matrix.answer(dnheap, "stack", path, str(crash["os_id"]))["tables"]["frames"]
+    calls = sum(frame["method"] in (PING, PONG) for frame in frames)
+    problems = [] if calls > LEAST_FRAMES else [f"the stack has {calls} calls of the recursion"]
+    for options, words in (([str(crash["os_id"])], "… the 2 calls above "), (["--merge"], f" ×{calls // 2:,}")):
+        text = subprocess.run([dnheap, "stack", path, *options], capture_output=True, text=True, timeout=PATIENCE).stdout
+        if words not in text or len(text) > 20000:
+            problems.append(f"stack {options} does not fold calls ({words}): {text[:2000]}")
+    return problems
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 //   failfast     Environment.FailFast
 //   overflow     a recursion without end; each call holds an object of type Frame
 //   overflow-second  the same on a thread with a name, while Main waits for it
+//   overflow-mutual  two methods that call each other
 //   access       managed code reads where nothing is mapped
 //   segv         native code does
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
@@ -52,6 +53,11 @@ static unsafe class Program
         return sum;
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Ping(long depth) => Pong(depth + 1) + new Frame { Depth = depth }.Depth;
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static long Pong(long depth) => Ping(depth + 1) * 2;
+
     static void Crash(string way)
     {
         switch (way)
@@ -59,6 +65,7 @@ static unsafe class Program
         case "unhandled": throw failure;
         case "failfast": Environment.FailFast("the test asked for it", failure); break;
         case "overflow": Recurse(0); break;
+        case "overflow-mutual": Ping(0); break;
         case "overflow-second":
             var thread = new Thread(() => Recurse(0), 1 << 20) { Name = "overflower" };
             thread.Start();

@@ -74,7 +74,29 @@ private:
     return 0;
   }
 
+  // Threads get their managed Thread when somebody asks for it: as long as nobody has, nothing is missing.
+  bool nobody_has_object() const {
+    auto has_none = [&](const ThreadData &thread, i64 x) {
+      const std::optional<u64> handle = d_.word(thread.address + u64(x));
+      return handle && *handle && d_.word(*handle) == u64{0};
+    };
+    bool any_is_handle = false;
+    for (i64 x : words_) {
+      bool all = true;
+      for (const ThreadData &thread : threads_)
+        if (thread.os_id.value_or(0)) {
+          if (object_of(thread, x))
+            return false;
+          all &= has_none(thread, x);
+        }
+      any_is_handle |= all;
+    }
+    return any_is_handle;
+  }
+
   void derive_object() {
+    if (nobody_has_object())
+      return;
     auto living = [&](const ThreadData &thread) { return thread.os_id.value_or(0) != 0; };
     auto passes = [&](i64 x) -> Verdict {
       bool any = false;

@@ -6,6 +6,7 @@
 #include "runtime/layout/coreclr/thread_id.h"
 #include "runtime/layout/coreclr/thread_parts.h"
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/layout/coreclr/thread_state.h"
 #include "support/refound.h"
 #include "support/statics_heap.h"
 
@@ -271,6 +272,38 @@ TEST(LayoutThreadSize, IsTheLeastThatAnythingSays) {
               }),
               199);
     EXPECT_EQ(size(as_it_is, static_cast<u32>(70 * p)), 70);
+  });
+}
+
+// A managed Thread is made when somebody asks for it: as long as none is there, its place is not missing.
+TEST(LayoutThreadState, AThreadWithoutItsObject) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    enum Handles { null, unreadable, of_objects };
+    for (Handles handles : {null, unreadable, of_objects}) {
+      Threads t(shape);
+      const Address memory = t.heap.segments[0].zeros(64 * t.p);
+      for (u64 i = 0; i < 2; ++i) {
+        const Address thread = t.heap.threads[i].address, handle = memory + i * t.p,
+                      object = memory + (4 + 16 * i) * t.p;
+        for (u64 word = 0; word < 256 && handles == unreadable; ++word)
+          if (word != t.heap.layout.link && word != t.heap.layout.os_id)
+            t.heap.poke(thread + word * t.p, 0x10, t.p);
+        if (handles != unreadable)
+          t.heap.poke(thread + 90 * t.p, handle, t.p);
+        if (handles == of_objects) {
+          t.heap.poke(handle, object, t.p);
+          t.heap.poke(object, t.heap.object_type, t.p);
+          t.heap.poke(object + 3 * t.p, thread, t.p);
+        }
+      }
+      t.of->ask({"Thread.GCHandle"}, [&](Derivation &d) { derive_thread_state(d, t.of->threads()); });
+      if (handles == of_objects)
+        t.of->expect("Thread.GCHandle", 90 * t.p);
+      else if (handles == unreadable)
+        t.of->expect_refused("Thread.GCHandle", "a handle of null");
+      else
+        EXPECT_FALSE(t.of->found.missing.contains("Thread.GCHandle"));
+    }
   });
 }
 

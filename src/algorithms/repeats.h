@@ -1,0 +1,23 @@
+// fold_repeats: a sequence as runs of what follows each other again and again: A B A B A B C is (A B) three times, C.
+// Of the patterns that repeat at a place, of at most most_repeated elements, the one that covers most is taken, of
+// these the shortest. Linear in the elements; from any thread. For calls of a stack that has overflowed.
+#pragma once
+#include "base/integers.h"
+
+#include <span>
+#include <vector>
+
+namespace dnheap {
+
+inline constexpr u64 most_repeated = 16; // elements of one pattern
+
+struct Repeat {
+  u64 first = 0;  // index of the first element
+  u64 length = 1; // of the pattern
+  u64 times = 1;  // how often it stands there, one behind the other
+};
+
+// Covers the sequence from its beginning to its end, in order. Equal numbers are equal elements.
+std::vector<Repeat> fold_repeats(std::span<const u32> sequence);
+
+} // namespace dnheap
