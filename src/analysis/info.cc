@@ -12,6 +12,20 @@ namespace {
 using report::Cell;
 using report::Kind;
 
+std::string assemblies_text(const std::vector<LoadedAssembly> &assemblies) {
+  constexpr u64 most_named = 5;
+  std::string out;
+  u64 own = 0;
+  for (const LoadedAssembly &one : assemblies)
+    if (!one.is_framework && ++own <= most_named)
+      out += (out.empty() ? "" : ", ") + one.name;
+  if (own > most_named)
+    out += " and " + count_text(own - most_named) + " more";
+  if (assemblies.empty())
+    return "";
+  return (own ? out + "; " : "") + count_text(assemblies.size() - own) + " of .NET's (--table assemblies)";
+}
+
 report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   const Target &target = snapshot.target();
   const Heap &heap = snapshot.heap();
@@ -44,6 +58,7 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("contract descriptor", snapshot.runtime().descriptor().found_by.empty()
                                  ? "none in the dump; the layout was derived"
                                  : snapshot.runtime().descriptor().found_by);
+  add("assemblies", assemblies_text(snapshot.assemblies()));
   add("heap segments", count_text(heap.segments().size()) + ", " + bytes_text(heap.segment_bytes()));
   add("allocation contexts", count_text(heap.context_count()) + ", " + bytes_text(heap.context_bytes()));
   add("objects", count_text(answer.completeness->objects) + ", " + bytes_text(answer.completeness->bytes));
@@ -80,6 +95,24 @@ report::Table modules_table(const Target &target) {
   if (missing)
     table.notes.push_back(
         "what such a file would have told was derived from memory: it is needed only where notes say so");
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// Whose each is decides who owns what (ranked_owners.h).
+report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
+  report::Table table;
+  table.name = "assemblies";
+  table.title = "Assemblies";
+  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred
+  table.columns = {{"assembly", "Assembly", Kind::text},
+                   {"origin", "Whose", Kind::text},
+                   {"reason", "Why", Kind::text},
+                   {"file", "File", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const LoadedAssembly &one : snapshot.assemblies())
+    rows.push_back({one.name, one.is_framework ? "framework" : "program", one.why,
+                    one.path.empty() ? Cell() : Cell(printable(one.path, 4096))});
   table.set_rows(std::move(rows));
   return table;
 }
@@ -146,9 +179,12 @@ report::Table gaps_table(const report::Completeness &completeness) {
 
 report::Answer answer_info(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "info");
-  answer.tables = {facts_table(snapshot, answer), modules_table(snapshot.target()),
+  answer.tables = {facts_table(snapshot, answer),
+                   modules_table(snapshot.target()),
+                   assemblies_table(snapshot, question.table == "assemblies"),
                    symbols_table(snapshot, question, answer.completeness->notes),
-                   contracts_table(snapshot.runtime().descriptor()), gaps_table(*answer.completeness)};
+                   contracts_table(snapshot.runtime().descriptor()),
+                   gaps_table(*answer.completeness)};
   add_crash(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;

@@ -1,5 +1,6 @@
 #include "analysis/ranked_owners.h"
 
+#include "analysis/framework_names.h"
 #include "objects/live.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
@@ -14,11 +15,11 @@ namespace {
 
 constexpr u64 most_of_a_hub = 1024; // objects: what there is more of is no hub
 
-OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name) {
+OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const FrameworkNames &framework) {
   switch (owner.kind) {
   case RootKind::static_field:
-  case RootKind::thread_static: return is_of_framework(name) ? OwnerRank::framework : OwnerRank::own;
-  case RootKind::stack: return is_of_framework(name) ? OwnerRank::framework : OwnerRank::own_frames;
+  case RootKind::thread_static: return framework.contain(name) ? OwnerRank::framework : OwnerRank::own;
+  case RootKind::stack: return framework.contain(name) ? OwnerRank::framework : OwnerRank::own_frames;
   case RootKind::finalizer: return OwnerRank::framework;
   case RootKind::handle:
   case RootKind::com: return OwnerRank::plumbing;
@@ -186,23 +187,16 @@ const char *name_of(OwnerRank rank) {
   return "";
 }
 
-bool is_of_framework(std::string_view name) {
-  // A static field's name may be followed by what is no part of it; what has no namespace is the program's.
-  for (std::string_view space : {"System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "MS.", "Windows."})
-    if (name.starts_with(space))
-      return true;
-  return false;
-}
-
 std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot) {
   const RootOwners &base = snapshot.owners();
   const RootSet &roots = snapshot.roots();
+  const FrameworkNames framework(snapshot.assemblies());
   std::vector<OwnerRank> out(base.owners.size(), OwnerRank::chance);
   std::vector<bool> is_known(base.owners.size()); // an owner may have millions of roots
   for (u64 i = 0; i < roots.roots.size(); ++i)
     if (const u32 owner = base.owner_of[i]; !is_known[owner]) {
       is_known[owner] = true;
-      out[owner] = rank_of(base.owners[owner], roots.name(roots.roots[i]));
+      out[owner] = rank_of(base.owners[owner], roots.name(roots.roots[i]), framework);
     }
   return out;
 }

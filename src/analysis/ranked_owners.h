@@ -2,8 +2,8 @@
 // field's, even where the runtime's timers or a method's local variable hold it, too: a rank owns only what those
 // before it do not reach. Between the ranks stand hubs: objects that half the program reaches and that own by
 // themselves, the container of services and the runtime's queues of timers, sockets and work. Whose a type is, is
-// told from its namespace. Costs a look at each object's type and at all roots; a walk of the heap where a short search
-// does not tell whether hubs are alive. One thread.
+// told by framework_names.h. Costs a look at each object's type and at all roots; a walk of the heap where a short
+// search does not tell whether hubs are alive. One thread.
 #pragma once
 #include "algorithms/owners.h"
 #include "analysis/plan.h"
@@ -29,9 +29,6 @@ enum class OwnerRank : u8 {
 };
 
 const char *name_of(OwnerRank rank); // "own", "own_frames", …
-
-// Is it declared by .NET itself: "System.Threading.TimerQueue", "Microsoft.Extensions.…"?
-bool is_of_framework(std::string_view name);
 
 // By the number of the owner in Snapshot::owners(). A look at each root.
 std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);

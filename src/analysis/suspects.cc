@@ -443,7 +443,7 @@ std::string brief_type_name(std::string_view type) {
   std::string out;
   std::string word;
   auto flush = [&] {
-    out += is_of_framework(word) ? word.substr(word.rfind('.') + 1) : word;
+    out += has_framework_namespace(word) ? word.substr(word.rfind('.') + 1) : word;
     word.clear();
   };
   for (char c : type) {

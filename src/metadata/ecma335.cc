@@ -205,7 +205,7 @@ std::optional<ModuleRow> Metadata::module() const {
 std::optional<AssemblyRow> Metadata::assembly() const {
   if (row(Table::Assembly, 1).empty())
     return std::nullopt;
-  AssemblyRow assembly{string(*column(Table::Assembly, 1, 7)), {}};
+  AssemblyRow assembly{string(*column(Table::Assembly, 1, 7)), {}, blob(*column(Table::Assembly, 1, 6))};
   for (unsigned i = 0; i < 4; ++i)
     assembly.version[i] = static_cast<u16>(*column(Table::Assembly, 1, 1 + i));
   return assembly;

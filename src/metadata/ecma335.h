@@ -85,6 +85,7 @@ struct ConstantRow {
 struct AssemblyRow {
   std::string_view name;
   std::array<u16, 4> version;
+  Bytes public_key; // empty: not signed
 };
 struct ExportedTypeRow {
   std::string_view name, name_space;

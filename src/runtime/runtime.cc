@@ -61,6 +61,8 @@ MethodText Runtime::method_text(Address method_desc) const {
   return {name, name, ""};
 }
 
+std::vector<LoadedAssembly> Runtime::assemblies(std::vector<std::string> &) const { return {}; }
+
 std::vector<StaticRoot> Runtime::static_roots(std::vector<std::string> &problems) const {
   problems.push_back(std::string("static fields are not named: of the runtime kind ") + kind() +
                      " they cannot be read yet");

@@ -3,6 +3,7 @@
 // CoreRt. Built once per target in some 10 ms; holds references to the Target, which must outlive it.
 #pragma once
 #include "contract/descriptor.h"
+#include "runtime/assembly.h"
 #include "runtime/fields.h"
 #include "runtime/gc.h"
 #include "runtime/hints.h"
@@ -54,6 +55,9 @@ public:
   virtual WalkedStack walk_stack(const ThreadData &thread) const;
   // What the method of a frame (StackFrame::method_desc) is called. It caches: not from several threads at once.
   virtual MethodText method_text(Address method_desc) const;
+  // What the program has loaded, and whose it is; none where the kind of runtime does not tell. Not from several
+  // threads at once. What ends the list early is added to `problems`.
+  virtual std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const;
   // Every static field and thread static that refers to an object; by slot. Names types, so not from several threads at
   // once. What could not be read is added to `problems`.
   virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;

@@ -49,6 +49,7 @@ struct Snapshot::Results {
   std::unique_ptr<References> references;
   std::unique_ptr<LiveObjects> live;
   std::unique_ptr<ObjectGraph> graph;
+  std::unique_ptr<std::vector<LoadedAssembly>> assemblies;
   std::unique_ptr<RootOwners> owners;
   std::vector<OwnedRoot> owned; // what owned_roots points at
   std::unique_ptr<Owners> owned_roots;
@@ -400,6 +401,14 @@ const ObjectGraph &Snapshot::graph() {
                                            roots().holders);
     });
   return *results_->graph;
+}
+
+const std::vector<LoadedAssembly> &Snapshot::assemblies() {
+  if (!results_->assemblies) {
+    std::vector<std::string> ignored; // static fields are of the same list, and say so
+    results_->assemblies = std::make_unique<std::vector<LoadedAssembly>>(runtime().assemblies(ignored));
+  }
+  return *results_->assemblies;
 }
 
 const RootOwners &Snapshot::owners() {

@@ -103,6 +103,8 @@ public:
   const LiveObjects &live();
   // All references as arrays; gigabytes for large heaps. Those of RootSet::holders are left out.
   const ObjectGraph &graph();
+  // What the program has loaded, and whose it is. What could not be read of the list is left out.
+  const std::vector<LoadedAssembly> &assemblies();
   // Who owns what its roots reach.
   const RootOwners &owners();
   // The roots as the graph's algorithms want them.

@@ -15,7 +15,7 @@ using G = GCSegmentGeneration;
 // holds an object.
 class Timers {
 public:
-  explicit Timers(const Format &format) : heap({.format = format}), p(static_cast<u32>(heap.p)) {
+  explicit Timers(const Format &format) : heap({.format = format, .signed_app = true}), p(static_cast<u32>(heap.p)) {
     const Address program = one_static("Shop", "Program"), framework = one_static("System.Threading", "Timers"),
                   timer_type = links("System.Threading", "TimerQueueTimer"),
                   queue_type = links("System.Threading", "TimerQueue"), item = links("Shop", "Item");

@@ -15,10 +15,15 @@ namespace {
 
 using G = GCSegmentGeneration;
 
+HeapShape signed_app(HeapShape shape) {
+  shape.signed_app = true; // System.Threading.Timers is in it
+  return shape;
+}
+
 // Static fields Shop.Program.s_first, s_second and System.Threading.Timers.s_all, each an element of one array.
 class Shop {
 public:
-  explicit Shop(HeapShape shape) : heap(shape), p(static_cast<u32>(heap.p)) {
+  explicit Shop(HeapShape shape) : heap(signed_app(shape)), p(static_cast<u32>(heap.p)) {
     link = heap.method_table(
         {.base_size = 5 * p, .rid = heap.app().metadata.type("Shop", "Link"), .series = {{p, 2 * p}}});
     FieldShape next{field("_next", ElementType::Object), ElementType::Class, 0},

@@ -112,7 +112,10 @@ ModuleWriter &HeapBuilder::module(const std::string &file_name) {
 void HeapBuilder::add_core_types() {
   MetadataWriter &core = module("System.Private.CoreLib.dll").metadata;
   core.assembly("System.Private.CoreLib", {});
-  module("app.dll").metadata.assembly("app", {});
+  Blob key; // ECMA's
+  if (shape.signed_app)
+    key = {0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0};
+  module("app.dll").metadata.assembly("app", {}, key);
   for (u32 i = 0; i < 40; ++i) // so that row numbers are not mistaken for other small numbers
     core.type("Internal", "Filler" + std::to_string(i));
   auto generic = [&](const char *name) {

@@ -36,6 +36,7 @@ struct HeapShape {
   bool published = true;    // false: the contract descriptor of .NET 9 to 11 is withheld (8.0 has none)
   bool exported = true;     // false: only its magic tells where it lies
   bool single_file = false; // the runtime's module is the program itself
+  bool signed_app = false; // app.dll has a key of .NET's: its types with names like the framework's are the framework's
 };
 
 // Where a version keeps what the tests are about, in pointer-sized words.

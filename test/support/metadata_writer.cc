@@ -96,8 +96,9 @@ u32 MetadataWriter::module(std::string_view name, const std::array<u8, 16> &mvid
   return row(Table::Module, {0, string(name), guid(mvid), 0, 0});
 }
 
-u32 MetadataWriter::assembly(std::string_view name, std::array<u16, 4> version) {
-  return row(Table::Assembly, {0x8004, version[0], version[1], version[2], version[3], 0, 0, string(name), 0});
+u32 MetadataWriter::assembly(std::string_view name, std::array<u16, 4> version, const Blob &public_key) {
+  const u32 key = public_key.empty() ? 0 : blob(public_key);
+  return row(Table::Assembly, {0x8004, version[0], version[1], version[2], version[3], 0, key, string(name), 0});
 }
 
 u32 MetadataWriter::assembly_ref(std::string_view name) {

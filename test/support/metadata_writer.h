@@ -43,7 +43,7 @@ public:
   static u32 coded(ColumnKind kind, Token token);
 
   u32 module(std::string_view name, const std::array<u8, 16> &mvid);
-  u32 assembly(std::string_view name, std::array<u16, 4> version);
+  u32 assembly(std::string_view name, std::array<u16, 4> version, const Blob &public_key = {});
   u32 assembly_ref(std::string_view name);
   u32 type_ref(Token scope, std::string_view name_space, std::string_view name);
   u32 type(std::string_view name_space, std::string_view name, Token extends = 0, u32 flags = 1);

@@ -5,11 +5,11 @@
 namespace dnheap::test {
 
 struct StaticsHeap : HeapBuilder {
-  explicit StaticsHeap(const HeapShape &shape) : HeapBuilder(shape) {
+  explicit StaticsHeap(const HeapShape &shape, const char *name = "Shop.Cache") : HeapBuilder(shape) {
     auto add_field = [&](const char *name) {
       return app().metadata.field(name, field_signature(element(ElementType::Object)));
     };
-    cache = type("Shop.Cache", 1);
+    cache = type(name, 1);
     std::vector<FieldShape> list = {
         {add_field("_next"), ElementType::Class, 0},
         {add_field("_items"), ElementType::Class, static_cast<u32>(p), true},

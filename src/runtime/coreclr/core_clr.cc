@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "image/module_image.h"
+#include "runtime/coreclr/assemblies.h"
 #include "runtime/coreclr/core_clr_statics.h"
 #include "runtime/library_names.h"
 #include "runtime/object_1.h"
@@ -101,6 +102,15 @@ void CoreClr::require_started(const Error &error) const {
   if (size < least && problems.empty())
     throw Error("the runtime had only begun to start: of objects its heap holds " + bytes_text(size) + ", and " +
                 error.what());
+}
+
+std::vector<LoadedAssembly> CoreClr::assemblies(std::vector<std::string> &problems) const {
+  try {
+    return loaded_assemblies(target(), LoadedTypes(memory(), descriptor(), types()), loader(), problems);
+  } catch (const Error &e) {
+    problems.push_back(std::string("loaded assemblies are not listed: ") + e.what());
+    return {};
+  }
 }
 
 std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems) const {

@@ -37,6 +37,7 @@ public:
   ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
   WalkedStack walk_stack(const ThreadData &thread) const override;
   MethodText method_text(Address method_desc) const override;
+  std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const override;
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
   const CodeLookup &code() const { return code_; }
   const Thread1 &thread() const { return thread_; }

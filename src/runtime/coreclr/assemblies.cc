@@ -1,0 +1,93 @@
+#include "runtime/coreclr/assemblies.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_types = 1 << 16; // of one assembly that look like the framework's
+
+// Public keys by which .NET's assemblies are signed: a word of the modulus. In the order of their tokens
+// b03f5f7f11d50a3a, cc7b13ffcd2ddd51, 7cec85d7bea7798e, adb9793829ddae60, 31bf3856ad364e35.
+constexpr u64 framework_keys[] = {0xf0d9aec457fad107, 0x349b5478cbc4864b, 0x3849869e6fc7568d, 0x40d7a94f04293af3,
+                                  0x87677f02e790fcb5};
+constexpr u64 key_size = 160, modulus_at = 32;
+
+bool is_framework_key(Bytes key) {
+  constexpr u8 ecma_key[16] = {0, 0, 0, 0, 0,
+                               0, 0, 0, 4}; // token b77a5c561934e089: it stands for the platform's own key
+  if (key.size() == sizeof(ecma_key))
+    return std::equal(key.begin(), key.end(), std::begin(ecma_key),
+                      [](std::byte a, u8 b) { return a == std::byte{b}; });
+  if (key.size() != key_size)
+    return false;
+  const u64 word = load<u64>(key.data() + modulus_at, ByteOrder::little);
+  return std::find(std::begin(framework_keys), std::end(framework_keys), word) != std::end(framework_keys);
+}
+
+// ".../shared/Microsoft.NETCore.App/10.0.1/System.Linq.dll", with either slash.
+bool is_in_shared_framework(std::string path) {
+  std::replace(path.begin(), path.end(), '\\', '/');
+  const std::size_t at = path.rfind("/shared/Microsoft.");
+  if (at == std::string::npos)
+    return false;
+  const std::string_view rest = std::string_view(path).substr(at + std::string_view("/shared/").size());
+  return std::count(rest.begin(), rest.end(), '/') == 2 && rest.substr(0, rest.find('/')).ends_with(".App");
+}
+
+void set_origin(LoadedAssembly &assembly, const Metadata *metadata) {
+  const std::optional<AssemblyRow> row = metadata ? metadata->assembly() : std::nullopt;
+  if (is_in_shared_framework(assembly.path)) {
+    assembly.is_framework = true;
+    assembly.why = "in the folder of a shared framework";
+  } else if (row && !row->public_key.empty()) {
+    assembly.is_framework = is_framework_key(row->public_key);
+    assembly.why = assembly.is_framework ? "signed with a key of .NET's" : "signed with a key that is not .NET's";
+  } else if (row) {
+    assembly.is_framework = row->name == "System.Private.CoreLib";
+    assembly.why = assembly.is_framework ? "by its name" : "not signed";
+  } else {
+    assembly.is_framework = has_framework_namespace(assembly.name);
+    assembly.why = "by its name: the dump lacks its metadata";
+  }
+}
+
+// "Cache`1" is "Cache" in names of types.
+std::string full_name(const TypeDefRow &row) {
+  return shortened(row.name_space, 500) + "." + shortened(row.name.substr(0, row.name.find('`')), 500);
+}
+
+std::vector<std::string> types_like_framework(const Metadata &metadata) {
+  std::vector<std::string> out;
+  for (u32 rid = 1; rid <= metadata.row_count(Table::TypeDef) && out.size() < most_types; ++rid)
+    if (const std::optional<TypeDefRow> row = metadata.type_def(rid); row && !row->name_space.empty())
+      if (std::string name = full_name(*row); has_framework_namespace(name))
+        out.push_back(std::move(name));
+  return out;
+}
+
+} // namespace
+
+std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const LoadedTypes &loaded, Loader1 &loader,
+                                              std::vector<std::string> &problems) {
+  std::vector<LoadedAssembly> out;
+  for (Address module : loaded.modules(problems)) {
+    LoadedAssembly one;
+    one.name = loader.file_name(module);
+    for (Address base : loader.image_bases(module))
+      if (const Module *mapped = target.find_module(base);
+          mapped && one.path.empty() && mapped->file_name() == one.name)
+        one.path = mapped->path;
+    const Metadata *metadata = loader.metadata(module);
+    set_origin(one, metadata);
+    if (!one.is_framework && metadata)
+      one.types_like_framework = types_like_framework(*metadata);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+} // namespace dnheap
