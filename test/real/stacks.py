@@ -408,7 +408,13 @@ def as_live(alive, stacks, held):
         for row, other in zip(ours["frames"], theirs["frames"]):
             if row["il_offset"] is None:
                 other["il_offset"] = None
-    return [f"of the process itself the table {name} differs" for name, rows in ours.items() if theirs[name] != rows]
+    return [f"of the process itself the table {name} differs: {differing(rows, theirs[name])}"
+            for name, rows in ours.items() if theirs[name] != rows]
+
+
+def differing(rows, others, most=4):
+    """A few rows that only one of the two has."""
+    return [row for row in rows if row not in others][:most], [row for row in others if row not in rows][:most]
 
 
 def extracted(dnheap, dump, stacks, small):
