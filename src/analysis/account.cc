@@ -110,7 +110,7 @@ Plan plan_account(const Question &question) {
 report::Answer answer_account(Snapshot &snapshot, const Question &question) {
   const Target &target = snapshot.target();
   const bool is_process = target.container == "process";
-  const std::optional<ResidentPages> resident = snapshot.resident();
+  const std::optional<ResidentPages> resident = resident_pages(snapshot);
   report::Answer answer = begin_answer(snapshot, "account");
   std::optional<HeapTally> live;
   if (asks_for_life(question))
@@ -122,6 +122,10 @@ report::Answer answer_account(Snapshot &snapshot, const Question &question) {
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
   std::vector<std::string> &notes = answer.completeness->notes;
   notes.insert(notes.end(), map.notes.begin(), map.notes.end());
+  if (map.is_estimate)
+    notes.push_back(
+        "resident: what is not zero, and what the GC may have touched besides; how much of files was in memory "
+        "a dump does not tell");
   if (!is_process)
     note_what_is_missing(map, target, answer);
   if (live) {

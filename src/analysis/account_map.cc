@@ -2,6 +2,7 @@
 
 #include "algorithms/coloring.h"
 #include "analysis/thread_memory.h"
+#include "analysis/written_pages.h"
 #include "base/text.h"
 #include "image/module_image.h"
 #include "runtime/coreclr/core_clr.h"
@@ -136,14 +137,14 @@ private:
       const HeapSegment &s = heap.segments()[i];
       coloring_.claim(s.start, s.end, by_segment, i);
       if (s.generation == GCSegmentGeneration::frozen) { // perhaps inside of an image
-        claim(gc_behind_objects, round_to_page(s.start), s.committed_end.value_or(s.end), true);
+        claim(gc_behind_objects, round_to_page(s.start), s.committed_end.value_or(s.end), true, i);
         continue;
       }
       // In front of the first object is some room, without regions also the segment's own record.
       Address from = round_to_page(s.start);
       if (!regions && s.segment < s.start && s.start - s.segment <= 2 * page_bytes)
         from = round_to_page(s.segment);
-      claim(gc_behind_objects, from, s.committed_end.value_or(s.end));
+      claim(gc_behind_objects, from, s.committed_end.value_or(s.end), false, i);
     }
   }
 
@@ -304,23 +305,47 @@ private:
     out.stored = stretch.start < mapping.stored_end ? std::min(stretch.end, mapping.stored_end) - stretch.start : 0;
     if (!resident_)
       return out;
-    while (next_page_ < resident_->size() && (*resident_)[next_page_].second <= stretch.start)
+    const std::vector<std::pair<Address, Address>> &pages = resident_->pages;
+    while (next_page_ < pages.size() && pages[next_page_].second <= stretch.start)
       ++next_page_;
-    for (u64 i = next_page_; i < resident_->size() && (*resident_)[i].first < stretch.end; ++i)
-      out.resident_low +=
-          std::min((*resident_)[i].second, stretch.end) - std::max((*resident_)[i].first, stretch.start);
+    for (u64 i = next_page_; i < pages.size() && pages[i].first < stretch.end; ++i)
+      out.resident_low += std::min(pages[i].second, stretch.end) - std::max(pages[i].first, stretch.start);
     out.resident_high = out.resident_low;
+    if (resident_->is_estimate)
+      out.resident_high = std::max(out.resident_low, std::min(out.stored, at_most_resident(stretch)));
     return out;
+  }
+
+  // Of a stretch in a dump, beside what is not zero.
+  u64 at_most_resident(const ColouredStretch &stretch) const {
+    const u64 all = stretch.end - stretch.start;
+    if (stretch.colour == by_segment)
+      return all;
+    if (stretch.colour == Coloring::none)
+      return 0;
+    switch (claim_order[(stretch.colour - by_class) % guessed]) {
+    case gc_behind_objects: {
+      const HeapSegment &segment = snapshot_.heap().segments()[stretch.tag];
+      const Address used = segment.used_end.value_or(stretch.end);
+      return std::min(std::max(used, stretch.start), stretch.end) - stretch.start;
+    }
+    case gc_to_decommit:
+    case gc_free_regions:
+    case gc_bookkeeping:
+    case gc_other: return all;
+    default: return 0;
+    }
   }
 
   void count(const std::vector<ColouredStretch> &stretches) {
     std::vector<ClassSum> segments(snapshot_.heap().segments().size()), heaps(out_.malloc.heaps.size());
-    u64 resident = 0;
+    std::pair<u64, u64> resident;
     for (const ColouredStretch &stretch : stretches) {
       const ClassSum bytes = sum_of(stretch);
       out_.mapped += bytes.bytes;
       out_.stored += bytes.stored;
-      resident += bytes.resident_low;
+      resident.first += bytes.resident_low;
+      resident.second += bytes.resident_high;
       const Mapping &mapping = places_[stretch.place].mapping;
       if (!mapping.is_accessible())
         sum(reserved).add(bytes);
@@ -337,8 +362,10 @@ private:
                                 mapping.executable, mapping.name});
       }
     }
-    if (resident_)
+    if (resident_) {
       out_.resident = resident;
+      out_.is_estimate = resident_->is_estimate;
+    }
     split_segments(segments);
     split_malloc(heaps);
   }
@@ -361,6 +388,7 @@ private:
       one.stored = std::min(bytes, stored);
       stored -= one.stored;
       const u64 others = whole.bytes - bytes;
+      // Of a page with several classes any may have the byte that is there.
       one.resident_low = whole.resident_low > others ? whole.resident_low - others : 0;
       one.resident_high = std::min(bytes, whole.resident_high);
       sum(memory).add(one);
@@ -434,6 +462,34 @@ void ClassSum::add(const ClassSum &other) {
   resident_low += other.resident_low;
   resident_high += other.resident_high;
   pieces += other.pieces;
+}
+
+bool is_of_files(MemoryClass memory) { return memory == MemoryClass::images || memory == MemoryClass::mapped_files; }
+
+std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {
+  const Target &target = snapshot.target();
+  if (target.container == "process") {
+    if (std::optional<std::vector<std::pair<Address, Address>>> pages = snapshot.resident())
+      return ResidentPages{std::move(*pages), false};
+    return std::nullopt;
+  }
+  if (target.extraction)
+    return std::nullopt;
+  std::vector<std::pair<Address, Address>> among;
+  Address end = 0; // of what is asked about already
+  std::vector<Place> places = places_of(target);
+  std::sort(places.begin(), places.end(),
+            [](const Place &a, const Place &b) { return a.mapping.start < b.mapping.start; });
+  for (const Place &place : places) {
+    const Address from = std::max(end, place.mapping.start),
+                  until = std::min(place.mapping.end, place.mapping.stored_end);
+    // gcore writes what is only reserved, hundreds of GiB in a sparse file, as memory that can be read alone.
+    const bool can_be_written = place.mapping.writable || place.mapping.executable;
+    if (!place.is_file && can_be_written && place.mapping.is_accessible() && from < until)
+      among.emplace_back(from, until);
+    end = std::max(end, place.mapping.end);
+  }
+  return ResidentPages{written_pages(target.memory, among, snapshot.threads()), true};
 }
 
 AccountMap make_account_map(Snapshot &snapshot, const std::optional<ResidentPages> &resident,

@@ -33,7 +33,10 @@ struct UnknownStretch {
 struct AccountMap {
   std::array<ClassSum, memory_class_count> classes;
   u64 mapped = 0, stored = 0; // all of them; `mapped` with what is only reserved
-  std::optional<u64> resident;
+  // At the least and the most. Of dumps an estimate: what holds a byte that is not zero had memory; of what the GC
+  // committed all may have had some, up to where it has used it; how much of files had, nothing tells.
+  std::optional<std::pair<u64, u64>> resident;
+  bool is_estimate = false;
   std::vector<UnknownStretch> unknown; // by address
   MallocArenas malloc;
   std::vector<std::string> notes; // what could not be told, in whole phrases
@@ -41,7 +44,15 @@ struct AccountMap {
   const ClassSum &of(MemoryClass memory) const { return classes[static_cast<u8>(memory)]; }
 };
 
-using ResidentPages = std::vector<std::pair<Address, Address>>;
+// Which pages had memory: of a live process as the system says. Of a dump those written; see written_pages.h.
+struct ResidentPages {
+  std::vector<std::pair<Address, Address>> pages; // [start, end), by address
+  bool is_estimate = false;                       // of a dump
+};
+// Of a dump: reads it whole. Nullopt where it would say nothing: of what an extracted core has left out.
+std::optional<ResidentPages> resident_pages(Snapshot &snapshot);
+// Can nothing be said of its memory?
+bool is_of_files(MemoryClass memory);
 
 // `live`: of the objects that are alive, without frozen ones, where somebody asked which those are.
 AccountMap make_account_map(Snapshot &snapshot, const std::optional<ResidentPages> &resident,

@@ -51,9 +51,11 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
                    {"resident_high", "at most", Kind::bytes, of_processes},
                    {"share", "Share", Kind::percent},
                    {"pieces", "", Kind::count, Shown::in_data},
-                   {"what", "What", Kind::text}};
+                   {"what", "What", Kind::text, Shown::everywhere, true}};
   const u64 accessible = map.mapped - map.of(MemoryClass::reserved).bytes;
-  auto resident = [&](u64 bytes) { return map.resident ? Cell(bytes) : Cell(); };
+  auto resident = [&](MemoryClass memory, u64 bytes) {
+    return map.resident && !(map.is_estimate && is_of_files(memory)) ? Cell(bytes) : Cell();
+  };
   auto stored = [&](u64 bytes) { return is_process ? Cell() : Cell(bytes); };
   auto share = [&](u64 bytes) {
     return accessible ? Cell(static_cast<double>(bytes) / static_cast<double>(accessible)) : Cell();
@@ -65,17 +67,17 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
     const bool is_reserved = memory == MemoryClass::reserved;
     if (sum.bytes == 0)
       continue;
-    rows.push_back({name_of(memory), group_of(memory), sum.bytes, stored(sum.stored), resident(sum.resident_low),
-                    resident(sum.resident_high), is_reserved ? Cell() : share(sum.bytes), sum.pieces,
-                    text_of(memory) + pieces_text(memory, map)});
+    rows.push_back({name_of(memory), group_of(memory), sum.bytes, stored(sum.stored),
+                    resident(memory, sum.resident_low), resident(memory, sum.resident_high),
+                    is_reserved ? Cell() : share(sum.bytes), sum.pieces, text_of(memory) + pieces_text(memory, map)});
   }
   const u64 reserved = map.of(MemoryClass::reserved).bytes;
   table.total = Row{Cell(),
                     Cell(),
                     accessible,
                     stored(map.stored),
-                    resident(map.resident.value_or(0)),
-                    resident(map.resident.value_or(0)),
+                    map.resident ? Cell(map.resident->first) : Cell(),
+                    map.resident ? Cell(map.resident->second) : Cell(),
                     share(accessible),
                     Cell(),
                     reserved ? "total, without what is only reserved" : "total"};

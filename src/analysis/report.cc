@@ -81,7 +81,8 @@ Table where_table(const AccountMap &map, bool is_process) {
     if (const u64 bytes = bytes_of(map, line.classes))
       rows.push_back({bytes, part(line.classes), share_of(bytes, whole), line.text, share_of(bytes, whole)});
   table.set_rows(std::move(rows));
-  table.total = Row{whole, is_process ? Cell(map.resident) : Cell(map.stored), 1.0, "total, each byte once", Cell()};
+  table.total = Row{whole, is_process ? map.resident ? Cell(map.resident->second) : Cell() : Cell(map.stored), 1.0,
+                    "total, each byte once", Cell()};
   return table;
 }
 
@@ -339,7 +340,8 @@ Plan plan_report(const Question &) {
 
 report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const bool is_process = snapshot.target().container == "process";
-  const std::optional<ResidentPages> resident = snapshot.resident();
+  // Of a dump it would be one more look at all of it.
+  const std::optional<ResidentPages> resident = is_process ? resident_pages(snapshot) : std::nullopt;
   report::Answer answer = begin_answer(snapshot, "report");
   const Suspects suspects = find_suspects(snapshot);
   const AccountMap map = make_account_map(snapshot, resident, tally_of(snapshot, *suspects.live));

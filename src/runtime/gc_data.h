@@ -68,6 +68,7 @@ struct GCHeapSegmentInfo {
   Address segment = 0;
   Address start = 0, end = 0;                         // first object, end of objects
   std::optional<Address> committed_end, reserved_end; // absent where the runtime does not say
+  std::optional<Address> used_end;                    // beyond it nothing was written since it was committed
 
   bool is_sound() const {
     Address committed = committed_end.value_or(end);

@@ -1,5 +1,6 @@
 // What `account` says of synthetic processes: every byte once, in the class that it was written for, in all formats.
 #include "analysis/account_map.h"
+#include "analysis/written_pages.h"
 #include "objects/live.h"
 #include "support/malloc_writer.h"
 #include "support/opened.h"
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 namespace dnheap::test {
 namespace {
@@ -179,15 +181,82 @@ TEST(Account, ResidentPagesAreSharedOut) {
   const u64 objects = 40 * heap.size_of(node, 0), free = 40 * 400;
   ASSERT_EQ(gen2.end - gen2.start, objects + free);
   for (u64 resident : {u64{0}, u64{4096}, objects + free - 4096, objects + free}) {
-    const ResidentPages pages = {{gen2.start, gen2.start + resident}};
+    const ResidentPages pages = {{{gen2.start, gen2.start + resident}}, false};
     const AccountMap map = make_account_map(snapshot, pages, std::nullopt);
-    EXPECT_EQ(map.resident, resident);
+    EXPECT_EQ(map.resident, std::make_pair(resident, resident));
     const ClassSum &of_objects = map.of(MemoryClass::objects), &of_free = map.of(MemoryClass::free_objects);
     EXPECT_EQ(of_objects.resident_low, resident > free ? resident - free : 0);
     EXPECT_EQ(of_objects.resident_high, std::min(objects, resident));
     EXPECT_EQ(of_free.resident_low, resident > objects ? resident - objects : 0);
     EXPECT_EQ(of_free.resident_high, std::min(free, resident));
   }
+}
+
+// Of a dump: what holds a byte that is not zero, page by page, and what the GC may have touched besides.
+TEST(Account, WrittenPagesOfADump) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::vector<std::byte>> blocks;
+    std::vector<Range> ranges;
+    std::vector<std::pair<Address, Address>> among;
+    for (Address at = 0x1000 * (1 + random() % 4); blocks.size() < 4; at += 0x1000 * (random() % 3)) {
+      blocks.emplace_back(0x800 * (1 + random() % 12));
+      for (int i = 0; i < 4; ++i)
+        blocks.back()[random() % blocks.back().size()] = std::byte{random() % 2 ? u8{1} : u8{0}};
+      ranges.push_back({at, blocks.back()});
+      among.emplace_back(at + 0x800 * (random() % 2), at + blocks.back().size());
+      at = align_up(at + blocks.back().size(), u64{0x1000});
+    }
+    u64 expected = 0; // byte by byte
+    std::set<Address> pages;
+    for (u64 i = 0; i < ranges.size(); ++i)
+      for (Address at = among[i].first; at < among[i].second; ++at)
+        if (blocks[i][at - ranges[i].address] != std::byte{})
+          pages.insert(at / 4096);
+    for (u64 i = 0; i < ranges.size(); ++i)
+      for (Address at = among[i].first; at < among[i].second; ++at)
+        expected += pages.contains(at / 4096);
+    u64 found = 0;
+    Address end = 0;
+    for (const auto &[start, until] : written_pages(Memory({}, ranges), among, 2)) {
+      EXPECT_LT(start, until);
+      EXPECT_TRUE(end == 0 || start > end);
+      found += until - start;
+      end = until;
+    }
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST(Account, WrittenPagesAtTheEndOfTheAddressSpace) {
+  const std::vector<std::byte> page(4096, std::byte{1});
+  const Address start = 0xffffffffff600000;
+  const std::pair<Address, Address> among[] = {{start, start + 4096}};
+  const Range ranges[] = {{start, page}};
+  EXPECT_EQ(written_pages(Memory({}, {ranges[0]}), among, 1), std::vector(std::begin(among), std::end(among)));
+}
+
+TEST(Account, OfADumpResidentIsAnEstimate) {
+  HeapBuilder heap({});
+  SegmentWriter &old = heap.segment(G::gen2);
+  const Address bytes = heap.array(heap.object_type, 1);
+  old.object(heap.type("Shop.Node", 3));
+  old.object(bytes, 10 * 4096); // never written to
+  Snapshot snapshot(heap.target(), two_threads());
+  const AccountMap map = make_account_map(snapshot, resident_pages(snapshot), std::nullopt);
+  EXPECT_TRUE(map.is_estimate);
+  const ClassSum &of_objects = map.of(MemoryClass::objects);
+  EXPECT_LE(of_objects.resident_low, of_objects.bytes - 9 * 4096);
+  EXPECT_EQ(of_objects.resident_high, of_objects.bytes);
+  report::Answer answer = answer_of(heap, "account");
+  u64 of_files = 0, others = 0;
+  for (const TextRow &row : text_rows_of(answer, "account")) {
+    const bool is_file = row.at("class") == "images" || row.at("class") == "mapped_files";
+    EXPECT_EQ(row.at("resident_high").empty(), is_file) << row.at("class");
+    (is_file ? of_files : others) += 1;
+  }
+  EXPECT_GT(others, 2u);
+  EXPECT_GT(of_files, 0u);
 }
 
 // malloc's chunks beside a heap: its sums become classes.

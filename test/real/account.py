@@ -33,10 +33,12 @@ def run(dnheap, kind, major, dump):
             if dump == "live":
                 answer, live = of_process(dnheap, target.pid), of_process(dnheap, target.pid, "--live")
                 return classes(answer, target.truth["said"], threads) + alive(live, target.truth["said"]) + resident(answer, target.pid)
+            private = private_resident(target.pid)
             path = target.dump(dump, pathlib.Path(folder) / "account.core")
             said = target.truth["said"]
         answer = matrix.answer(dnheap, "account", path)
-        return classes(answer, said, threads) + alive(matrix.answer(dnheap, "account", path, "--live"), said) + mapped.sums(answer, path)
+        return (classes(answer, said, threads) + alive(matrix.answer(dnheap, "account", path, "--live"), said)
+                + mapped.sums(answer, path) + estimate(answer, private))
 
 
 def of_process(dnheap, pid, *options):
@@ -72,6 +74,21 @@ def classes(answer, said, threads):
 def alive(answer, said):
     found = mapped.by_class(answer)
     return near("live objects", found["live_objects"], said["live"], MIB) + near("dead objects", found["dead_objects"], said["dead"], MIB)
+
+
+def private_resident(pid):
+    """Bytes in memory or swapped out that are of no file."""
+    status = dict(line.split(":") for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
+    return sum(int(status[key].split()[0]) for key in ("RssAnon", "RssShmem", "VmSwap")) * 1024
+
+
+def estimate(answer, expected):
+    """Of a dump: between what is not zero and what may have been touched."""
+    low, high = (sum(row[key] or 0 for row in answer["tables"]["account"]) for key in ("resident_low", "resident_high"))
+    print(f"resident, without files: {low / MIB:.1f} to {high / MIB:.1f} MiB; the system says {expected / MIB:.1f}")
+    if low * (1 - NEAR) <= expected <= high * (1 + NEAR) and high - low < 2 * NEAR * expected:
+        return []
+    return [f"resident, without files: {low / MIB:.1f} to {high / MIB:.1f} MiB, not {expected / MIB:.1f}"]
 
 
 def resident(answer, pid):

@@ -77,6 +77,7 @@ void Gc1::add_ephemeral_segment(const GCHeapData &heap, const GCHeapSegmentData 
   part.segment = segment.address;
   part.committed_end = segment.committed;
   part.reserved_end = segment.reserved;
+  part.used_end = segment.used;
   auto add = [&](GCSegmentGeneration generation, Address from, Address until) {
     part.generation = generation;
     part.start = from;
@@ -108,6 +109,7 @@ std::vector<GCHeapSegmentInfo> Gc1::enumerate_heap_segments(const GCHeapData &he
       info.end = ephemeral ? heap.alloc_allocated : s.allocated;
       info.committed_end = s.committed;
       info.reserved_end = s.reserved;
+      info.used_end = s.used;
       out.push_back(info);
     }
   };
