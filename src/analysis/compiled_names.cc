@@ -94,8 +94,6 @@ std::string bracketed(std::string_view inside, std::string_view rest, std::strin
   if (rest.starts_with("g__"))
     return "the local function " + std::string(rest.substr(3, rest.find('|') - 3)) + " in " +
            method_text("", inside, nested) + of_type(outer);
-  if (rest == "k__BackingField")
-    return "the property " + std::string(inside) + of_type(outer);
   if (rest.starts_with("5__"))
     return "the variable " + std::string(inside);
   if (rest == "P")
@@ -160,6 +158,39 @@ bool begins_name(std::string_view text, std::size_t at) {
 std::string in_source(std::string_view name, std::size_t nested) { return made_up_at(name, 0, nested).meaning; }
 
 } // namespace
+
+std::string call_of_box(std::string_view type) {
+  constexpr std::string_view box = "AsyncStateMachineBox<";
+  const std::size_t at = type.find(box);
+  if (at == type.npos || !type.ends_with('>'))
+    return {};
+  const std::size_t open = at + box.size() - 1;
+  if (closing_bracket(type, open) != type.size() - 1)
+    return {};
+  const std::string_view machine = type.substr(open + 1, type.size() - open - 2); // "Shop.Cart+<Pay>d__11"
+  const std::size_t made_up = machine.rfind("+<");
+  const std::size_t close = made_up == machine.npos ? machine.npos : closing_bracket(machine, made_up + 1);
+  if (close == machine.npos || !machine.substr(close + 1).starts_with('d'))
+    return {};
+  const std::string_view inside = machine.substr(made_up + 2, close - made_up - 2), outer = machine.substr(0, made_up);
+  if (inside.starts_with('<')) { // a lambda's, or a local function's
+    const std::string source = in_source(inside);
+    return source.empty() ? "" : source + of_type(outer);
+  }
+  return std::string(source_type(outer)) + "." + std::string(inside);
+}
+
+std::string variable_in_words(std::string_view field) {
+  constexpr std::string_view between = ">.StateMachine.";
+  const std::size_t at = field.find(between);
+  const std::string call = at == field.npos ? "" : call_of_box(field.substr(0, at + 1));
+  if (call.empty())
+    return std::string(field);
+  std::string_view name = field.substr(at + between.size());
+  if (const std::size_t close = name.find(">5__"); name.starts_with('<') && close != name.npos)
+    name = name.substr(1, close - 1);
+  return "variable " + std::string(name) + " of " + call;
+}
 
 void explain_compiled_names(std::string_view text, std::vector<std::string> &lines) {
   text = text.substr(0, longest_text);

@@ -8,10 +8,16 @@
 namespace dnheap {
 
 // Adds what each made-up name in a text stands for, a line each, unless it is there already or there are too many. The
-// text: a type, a member of a type, or a field ("._set", "[*].<Key>k__BackingField"):
+// text: a type, a member of a type, or a field ("._set", "[*].<order>5__2"):
 //   "Shop.Cart+<Pay>d__11" gives "<Pay>d__11: the async or iterator method Pay of Shop.Cart; its fields are its
 //   parameters and variables". Names as C#, F# and Visual Basic make them; of those that tell a developer nothing (the
 //   number of a state) none. Source: Roslyn, GeneratedNames.cs and GeneratedNameKind.cs.
 void explain_compiled_names(std::string_view text, std::vector<std::string> &lines);
+
+// Of the type of object that a pending call of an async method is kept in, the method: "Shop.Cart.Pay", "a lambda in
+// Pay of Shop.Cart". Empty: it is no such type.
+std::string call_of_box(std::string_view type);
+// Of a field in such an object: "variable receipt of Shop.Cart.Pay"; else the field as it is.
+std::string variable_in_words(std::string_view field);
 
 } // namespace dnheap

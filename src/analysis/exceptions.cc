@@ -137,21 +137,22 @@ std::string with_line(const std::string &method, const SourceLine &line) {
 report::Table exceptions_table(Grouping &grouping, const Question &question) {
   report::Table table;
   table.name = "exceptions";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"type", "Type", Kind::text},
-                   {"hresult", "HResult", Kind::text},
-                   {"os_id", "Thread", Kind::number},
-                   {"managed_id", "Managed", Kind::number, Shown::in_data},
-                   {"nested", "Nested", Kind::boolean, Shown::in_data},
-                   {"address", "Example", Kind::address},
-                   {"inner", "Inner", Kind::address, Shown::in_data},
-                   {"inner_type", "", Kind::text, Shown::in_data},
-                   {"inner_types", "Inner exception", Kind::text},
-                   {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
-                   {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
-                   {"stack", "Stack", Kind::nested, Shown::in_data},
-                   {"sources", "", Kind::nested, Shown::in_data},
-                   {"lines", "", Kind::nested, Shown::in_data}};
+  table.columns = {
+      {"count", "Count", Kind::count},
+      {"type", "Type", Kind::text},
+      {"hresult", "HResult", Kind::text},
+      {"os_id", "Thread", Kind::number},
+      {"managed_id", "Managed", Kind::number, Shown::in_data},
+      {"nested", "Nested", Kind::boolean, Shown::in_data},
+      {"address", "Example", Kind::address},
+      {"inner", "Inner", Kind::address, Shown::in_data},
+      {"inner_type", "", Kind::text, Shown::in_data},
+      {"inner_types", "Inner exception", Kind::text},
+      {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
+      {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
+      {"stack", "Stack", Kind::nested, Shown::in_data},
+      {"sources", "", Kind::nested, Shown::in_data},
+      {"lines", "", Kind::nested, Shown::in_data}};
   std::vector<report::Row> rows;
   for (const Group &group : grouping.groups()) {
     const ExceptionObject &e = group.first;

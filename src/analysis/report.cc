@@ -1,6 +1,7 @@
 // `report`: what is going on, on one screen: a verdict, where the memory is, who holds most of it.
 #include "analysis/account_table.h"
 #include "analysis/answer_head.h"
+#include "analysis/compiled_names.h"
 #include "analysis/crash.h"
 #include "analysis/fragmentation.h"
 #include "analysis/hangs.h"
@@ -176,7 +177,8 @@ std::string waste_text(const WasteRow &row) {
   case WasteKind::boxes: what = "boxes"; break;
   case WasteKind::free_beside_pins: what = "pinned beside holes"; break;
   }
-  return fmt::format("{} × {}, {}, in {}", count_text(row.count), brief_type_name(row.what), what, row.field);
+  return fmt::format("{} × {}, {}, in {}", count_text(row.count), brief_type_name(row.what), what,
+                     variable_in_words(row.field));
 }
 
 Table waste_table(const Waste &waste, u64 live) {

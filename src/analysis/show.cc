@@ -121,7 +121,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                   {"reachable", "", Kind::boolean},   {"conservative", "", Kind::boolean},
                   {"retained", "", Kind::bytes},      {"retained_objects", "", Kind::count},
                   {"closure_bytes", "", Kind::bytes}, {"closure_objects", "", Kind::count},
-                  {"targets", "", Kind::count},       {"value", "", Kind::text},
+                  {"targets", "", Kind::count},       {"value", "", Kind::text, Shown::everywhere, false, true},
                   {"bounds", "", Kind::text},         {"weak_target", "", Kind::address}};
   data.set_rows({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
                   view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
@@ -164,7 +164,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   text.name = "object";
   text.shown = Shown::in_text;
   text.whole = true;
-  text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true}};
+  text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true, true}};
   text.set_rows(std::move(rows));
   explain_compiled_names(view.type_name(object), text.notes);
   explain_compiled_names(calls, text.notes);
@@ -185,7 +185,7 @@ report::Table value_table(const char *name, const char *title, const std::vector
                    {"value", "", Kind::text, Shown::in_data},
                    {"declared_by", "Declared by", Kind::text, Shown::in_data}};
   if (question.values)
-    table.columns.push_back({"value_text", "Value", Kind::text, Shown::in_text});
+    table.columns.push_back({"value_text", "Value", Kind::text, Shown::in_text, false, true});
   std::vector<report::Row> rows;
   for (const FieldValue &field : values) {
     rows.push_back({field.offset, field.name, field.type.empty() ? Cell() : Cell(field.type),

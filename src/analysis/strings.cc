@@ -94,7 +94,7 @@ report::Table strings_table(Snapshot &snapshot, const std::shared_ptr<DuplicateS
                    {"wasted", "Wasted", Kind::bytes},
                    {"length", "Length", Kind::count},
                    {"hash", "Hash", Kind::text},
-                   {"value", "Value", Kind::text, question.values ? Shown::everywhere : Shown::in_data},
+                   {"value", "Value", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
                    {"address", "Example", Kind::address},
                    {"field", "Mostly held by", Kind::text}};
   const std::vector<StringGroup> &groups = strings->groups();

@@ -1,6 +1,7 @@
 #include "analysis/suspects.h"
 
 #include "algorithms/dominator_tree.h"
+#include "analysis/compiled_names.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_owners.h"
 #include "analysis/ranked_paths.h"
@@ -440,6 +441,8 @@ void foresee_suspects(Plan &plan) {
 Suspects find_suspects(Snapshot &snapshot, double least_share) { return Finder(snapshot, least_share).run(); }
 
 std::string brief_type_name(std::string_view type) {
+  if (const std::string call = call_of_box(type); !call.empty())
+    return "pending call of " + call;
   std::string out;
   std::string word;
   auto flush = [&] {

@@ -53,7 +53,7 @@ public:
     table.columns = {
         {"managed_id", "Id", Kind::number},
         {"os_id", "OS id", Kind::number},
-        {"name", "Name", Kind::text},
+        {"name", "Name", Kind::text, Shown::everywhere, false, true},
         {"state", "State", Kind::text},
         {"gc_mode", "GC mode", Kind::text, Shown::in_data},
         {"frames", "Frames", Kind::count},

@@ -209,7 +209,21 @@ void append_csv(std::string &out, const Cell &cell, Kind kind) {
   }
 }
 
-void append_text(std::string &out, const Cell &cell, Kind kind, bool exact) {
+void append_named(std::string &out, std::string_view text) {
+  constexpr std::string_view behind = ">k__BackingField";
+  for (std::size_t at = text.find(behind); at != text.npos; at = text.find(behind)) {
+    const std::size_t open = text.rfind('<', at);
+    if (open == text.npos)
+      break;
+    append_printable(out, text.substr(0, open));
+    append_printable(out, text.substr(open + 1, at - open - 1));
+    text.remove_prefix(at + behind.size());
+  }
+  append_printable(out, text);
+}
+
+void append_text(std::string &out, const Cell &cell, const Column &column, bool exact) {
+  const Kind kind = column.kind;
   if (const u64 *u = cell.get_if<u64>()) {
     out += integer_text(*u, kind, exact);
   } else if (const i64 *i = cell.get_if<i64>()) {
@@ -219,7 +233,7 @@ void append_text(std::string &out, const Cell &cell, Kind kind, bool exact) {
   } else if (const bool *b = cell.get_if<bool>()) {
     out += *b ? "yes" : "no";
   } else if (std::optional<std::string_view> text = cell.text()) {
-    append_printable(out, *text);
+    (column.is_value ? append_printable : append_named)(out, *text);
   } else if (cell.is_absent()) {
     out += '-';
   } else {

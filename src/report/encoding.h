@@ -12,6 +12,10 @@ void append_utf8(std::string &out, std::string_view text);
 // writing round, become '?'.
 void append_printable(std::string &out, std::string_view text);
 
+// The same, and the field behind a property is called as the property is: "<Cart>k__BackingField" is "Cart". For names
+// and sentences, not for values of the program's.
+void append_named(std::string &out, std::string_view text);
+
 // Columns that printable UTF-8 takes on a screen: of East Asian wide characters two each.
 u64 width_of(std::string_view text);
 
@@ -38,6 +42,6 @@ std::vector<std::string_view> paragraphs_of(std::string_view lead);
 std::vector<u64> columns_in_text(const Table &table);
 
 // For people. `exact`: bytes as digits instead of 861.0 MiB.
-void append_text(std::string &out, const Cell &cell, Kind kind, bool exact);
+void append_text(std::string &out, const Cell &cell, const Column &column, bool exact);
 
 } // namespace dnheap::report

@@ -13,7 +13,7 @@ namespace {
 // What Markdown or HTML would take for more than a character.
 void append_escaped(std::string &out, std::string_view text) {
   std::string printable;
-  append_printable(printable, text);
+  append_named(printable, text);
   for (char c : printable) {
     if (std::string_view("\\`*_{}[]()<>#|~!&@$").find(c) != std::string_view::npos)
       out += '\\';
@@ -71,7 +71,7 @@ private:
       if (row[i].is_absent())
         cell = absent;
       else
-        append_text(cell, row[i], table_.columns[i].kind, options_.exact);
+        append_text(cell, row[i], table_.columns[i], options_.exact);
       line += " ";
       append_escaped(line, cell);
       line += " |";

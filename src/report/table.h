@@ -85,6 +85,7 @@ struct Column {
   Shown shown = Shown::everywhere;
   bool wraps =
       false; // text: too long for the screen, it goes on below, as sentences and paths do; others are shortened
+  bool is_value = false; // texts of the program's, which are shown as they are; others may be names
 };
 
 // As many cells as there are columns.

@@ -16,7 +16,7 @@ constexpr u64 gaps_shown = 5;
 
 std::string safe(std::string_view text) {
   std::string out;
-  append_printable(out, text);
+  append_named(out, text);
   return out;
 }
 

@@ -62,7 +62,7 @@ TextTable::Cells TextTable::cells_of(const Row &row, const char *absent) const {
     if (row[i].is_absent())
       text = absent;
     else
-      append_text(text, row[i], table_.columns[i].kind, options_.exact);
+      append_text(text, row[i], table_.columns[i], options_.exact);
   }
   return cells;
 }

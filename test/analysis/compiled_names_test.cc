@@ -37,18 +37,36 @@ TEST(CompiledNames, OfCSharp) {
   EXPECT_EQ(explain("A+<>c+<<Pay>b__8_0>d"),
             (Lines{"<>c: the lambdas of A that use no variables",
                    "<<Pay>b__8_0>d: a lambda in Pay of A; its fields are its parameters and variables"}));
-  EXPECT_EQ(explain("static Shop.Cache.<All>k__BackingField"),
-            Lines{"<All>k__BackingField: the property All of Shop.Cache"});
+  EXPECT_EQ(explain("static Shop.Cache.<All>k__BackingField"), Lines{}); // text calls it as the property
   EXPECT_EQ(explain(".<>4__this.<order>5__2"), (Lines{"<>4__this: this", "<order>5__2: the variable order"}));
-  for (const char *field : {".<Right>k__BackingField", "[*].<Right>k__BackingField", "._set.<Right>k__BackingField",
-                            "[*].value.<Right>k__BackingField", "._entries[17].value.<Right>k__BackingField"})
-    EXPECT_EQ(explain(field), Lines{"<Right>k__BackingField: the property Right"}) << field;
+  for (const char *field : {".<order>5__2", "[*].<order>5__2", "._set.<order>5__2", "[*].value.<order>5__2",
+                            "._entries[17].value.<order>5__2"})
+    EXPECT_EQ(explain(field), Lines{"<order>5__2: the variable order"}) << field;
   EXPECT_EQ(explain(".root.<order>P"), Lines{"<order>P: the parameter order of the constructor"});
-  EXPECT_EQ(explain("[static Shop.Cache.<All>k__BackingField]"),
-            Lines{"<All>k__BackingField: the property All of Shop.Cache"});
   EXPECT_EQ(explain(".<>3__limit"), Lines{"<>3__limit: the parameter limit, as it was passed"});
   EXPECT_EQ(explain("System.Collections.Generic.List<<>f__AnonymousType0<System.Int32>>"),
             Lines{"<>f__AnonymousType0: an anonymous type"});
+}
+
+TEST(CompiledNames, CallsOfBoxes) {
+  const std::string box = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>+AsyncStateMachineBox<";
+  EXPECT_EQ(call_of_box(box + "Shop.Cart+<Pay>d__11>"), "Shop.Cart.Pay");
+  EXPECT_EQ(call_of_box(box + "Shop.Cart<System.String>+<Pay>d__11>"), "Shop.Cart<System.String>.Pay");
+  EXPECT_EQ(call_of_box(box + "Shop.Cart+<Pay>d__11<System.Int32>>"), "Shop.Cart.Pay");
+  EXPECT_EQ(call_of_box(box + "Shop.Cart+<>c+<<Pay>b__8_0>d>"), "a lambda in Pay of Shop.Cart");
+  EXPECT_EQ(call_of_box(box + "Program+<<<Main>$>g__Work|0_1>d>"), "the local function Work in <Main>$ of Program");
+  for (const std::string &type : {box, box + ">", box + "Shop.Cart>", box + "Shop.Cart+<Pay", box + "Shop.Cart+<>c>",
+                                  std::string("System.Collections.Generic.List<") + box + "Shop.Cart+<Pay>d__11>>",
+                                  std::string("Shop.Cart+<Pay>d__11"), std::string()})
+    EXPECT_EQ(call_of_box(type), "") << type;
+}
+
+TEST(CompiledNames, VariablesOfCalls) {
+  const std::string box = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>+AsyncStateMachineBox<";
+  EXPECT_EQ(variable_in_words(box + "Shop.Cart+<Pay>d__11>.StateMachine.<receipt>5__2"),
+            "variable receipt of Shop.Cart.Pay");
+  EXPECT_EQ(variable_in_words(box + "Shop.Cart+<Pay>d__11>.StateMachine.order"), "variable order of Shop.Cart.Pay");
+  EXPECT_EQ(variable_in_words("Shop.Quote.Currency"), "Shop.Quote.Currency");
 }
 
 TEST(CompiledNames, OfFSharpAndVisualBasic) {

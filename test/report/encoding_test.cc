@@ -21,10 +21,20 @@ std::string csv(const Cell &cell, Kind kind = Kind::nested) {
   return out;
 }
 
-std::string text(const Cell &cell, Kind kind, bool exact = false) {
+std::string text(const Cell &cell, Kind kind, bool exact = false, bool is_value = false) {
+  Column column{"", "", kind};
+  column.is_value = is_value;
   std::string out;
-  append_text(out, cell, kind, exact);
+  append_text(out, cell, column, exact);
   return out;
+}
+
+// For people the field behind a property is the property; what the program itself says stays.
+TEST(Encoding, PropertiesByTheirNames) {
+  EXPECT_EQ(text("static Shop.Cache.<All>k__BackingField._items", Kind::text), "static Shop.Cache.All._items");
+  EXPECT_EQ(text(">k__BackingField", Kind::text), ">k__BackingField");
+  EXPECT_EQ(text("<All>k__BackingField", Kind::text, false, true), "<All>k__BackingField");
+  EXPECT_EQ(json("<All>k__BackingField"), "\"<All>k__BackingField\"");
 }
 
 TEST(Encoding, Json) {
