@@ -1,7 +1,7 @@
 // `inspect`: timers, events and collections that were written, in every layout; types of another shape; words.
 #include "base/text.h"
+#include "support/library_heap.h"
 #include "support/opened.h"
-#include "support/rows.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -12,9 +12,8 @@ namespace {
 constexpr u32 no_time = 0xffffffff;
 
 // Types as the class library has them, as far as inspectors look at them.
-struct Library {
-  explicit Library(const HeapShape &shape, bool is_known = true)
-      : heap(shape), p(heap.p), old(heap.segment(GCSegmentGeneration::gen2)) {
+struct Library : LibraryHeap {
+  explicit Library(const HeapShape &shape, bool is_known = true) : LibraryHeap(shape) {
     const Address base = type("System", "Delegate", 0, 6, {"_target", "_methodBase", "#_methodPtr", "#_methodPtrAux"});
     multicast = type("System", "MulticastDelegate", base, 8, {"_invocationList", "#_invocationCount"}, 4);
     handler = type("Shop", "Handler", multicast, 8, {});
@@ -30,44 +29,9 @@ struct Library {
     view = type("Shop", "View", 0, 4, {});
   }
 
-  // A name begins with # where it is as wide as a pointer, with ! where it is an int; else it is a reference. `words`:
-  // of the object, header included.
-  Address type(const char *name_space, const char *name, Address parent, u64 words, std::vector<std::string> names,
-               u64 first = 0) {
-    MetadataWriter &metadata = heap.app().metadata;
-    TypeShape shape{.base_size = static_cast<u32>(words * p), .rid = metadata.type(name_space, name)};
-    if (parent)
-      shape.parent = parent;
-    std::vector<FieldShape> fields;
-    for (u64 i = 0; i < names.size(); ++i) {
-      const bool is_word = names[i][0] == '#', is_int = names[i][0] == '!';
-      const ElementType element_type = is_word ? ElementType::I : is_int ? ElementType::I4 : ElementType::Class;
-      const u32 rid = metadata.field(
-          names[i].substr(is_word || is_int),
-          field_signature(element(element_type == ElementType::Class ? ElementType::Object : element_type)));
-      fields.push_back({rid, element_type, static_cast<u32>((first + i) * p)});
-      if (element_type == ElementType::Class)
-        shape.series.emplace_back((1 + first + i) * p, p);
-    }
-    if (parent == multicast && parent)
-      shape.series = {{p, 2 * p}, {5 * p, p}};
-    const Address out = heap.method_table(shape);
-    heap.fields(out, fields);
-    return out;
-  }
-
-  Address with(Address type, const std::vector<u64> &words) {
-    const Address at = old.object(type);
-    for (u64 i = 0; i < words.size(); ++i)
-      old.store(at + (1 + i) * p, words[i], p);
-    return at;
-  }
   Address delegate(Address type, Address target, u64 code) { return with(type, {target, 0, code}); }
   Address several(const std::vector<Address> &parts) {
-    const Address list = old.object(heap.object_array_type, parts.size() + 3); // as it grows: with room behind
-    for (u64 i = 0; i < parts.size(); ++i)
-      old.store(list + (2 + i) * p, parts[i], p);
-    return with(handler, {0, 0, 0x7000, 0, list, parts.size()});
+    return with(handler, {0, 0, 0x7000, 0, array(parts, 3), parts.size()}); // as it grows: with room behind
   }
   Address timer_of_queue(Address calls, Address state, u32 due, u32 period) {
     const Address at = with(queued, {0, calls, state});
@@ -76,26 +40,9 @@ struct Library {
     return at;
   }
 
-  HeapBuilder heap;
-  const u64 p;
-  SegmentWriter &old;
   Address multicast = 0, handler = 0, callback = 0, holder = 0, timer = 0, source = 0, linked = 0, queued = 0, feed = 0,
           bus = 0, view = 0;
 };
-
-report::Answer inspected(HeapBuilder &heap, const char *name) {
-  Question question;
-  question.target = "core";
-  question.subject = name;
-  return answer_of(heap, "inspect", question);
-}
-
-std::string notes_of(const report::Answer &answer) {
-  std::string out;
-  for (const std::string &note : answer.completeness->notes)
-    out += note + "\n";
-  return out;
-}
 
 TEST(Inspect, Timers) {
   for (const HeapShape &shape : type_layouts()) {

@@ -30,6 +30,7 @@ struct GcHeapState {
   std::vector<u64> interesting = {}, compact = {}, expand = {}, bits = {};
   GCOomData oom = {};
   std::vector<u64> finalize_counts = {0, 0, 0, 0, 0, 0, 0}; // POH, LOH, gen2, gen1, gen0, critical, ready
+  std::vector<Address> finalize_due = {};                   // what the last slots of these hold
   std::array<std::vector<FreeRegionWriter>, 3> free_regions = {};
   std::vector<FreeRegionWriter> freeable_soh = {}, freeable_uoh = {};
 };

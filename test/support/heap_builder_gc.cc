@@ -109,6 +109,8 @@ void HeapBuilder::write_gc_state() {
     Address array = native.reserve((total + 8) * p), queue = native.reserve((skip + 9) * p), end = array;
     for (u64 i = 0; i < 7; ++i)
       native.pointer(queue + (skip + i) * p, end += s.finalize_counts[i] * p);
+    for (u64 i = 0; i < s.finalize_due.size(); ++i)
+      native.pointer(end - (s.finalize_due.size() - i) * p, s.finalize_due[i]);
     native.pointer(queue + (skip + 7) * p, array);
     native.pointer(queue + (skip + 8) * p, array + (total + 8) * p);
     words(280, {queue});

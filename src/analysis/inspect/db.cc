@@ -6,14 +6,25 @@
 
 namespace dnheap {
 
-std::optional<std::string> connection_state(FieldReader &fields, const Runtime &runtime, Address connection) {
-  const std::vector<InstanceField> &all = runtime.fields().instance_fields(fields.type_of(connection));
+namespace {
+
+std::optional<u32> state_in(FieldReader &fields, const Runtime &runtime, Address object) {
+  const std::vector<InstanceField> &all = runtime.fields().instance_fields(fields.type_of(object));
   const auto field = std::find_if(all.rbegin(), all.rend(), [](const InstanceField &one) {
     return one.type_name == "System.Data.ConnectionState" && one.count == 1;
   });
   if (field == all.rend())
     return std::nullopt;
-  const std::optional<u32> state = fields.memory().try_load<u32>(connection + field->offset);
+  return fields.memory().try_load<u32>(object + field->offset);
+}
+
+} // namespace
+
+// In the connection, or as SqlClient and System.Data.Odbc have it in what `_innerConnection` refers to.
+std::optional<std::string> connection_state(FieldReader &fields, const Runtime &runtime, Address connection) {
+  std::optional<u32> state = state_in(fields, runtime, connection);
+  if (const Address inner = state ? 0 : fields.reference_or_null(connection, "_innerConnection"))
+    state = state_in(fields, runtime, inner);
   if (!state)
     return std::nullopt;
   switch (*state) {

@@ -1,0 +1,114 @@
+// LibraryHeap: a HeapBuilder with types as a class library has them, made of a name, a base type and names of fields,
+// for tests of inspectors; and what an inspector says of it. Costs what HeapBuilder costs. One thread.
+#pragma once
+#include "support/heap_builder.h"
+#include "support/rows.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dnheap::test {
+
+struct LibraryHeap {
+  explicit LibraryHeap(const HeapShape &shape) : heap(shape), p(heap.p), old(heap.segment(GCSegmentGeneration::gen2)) {}
+
+  // A name begins with # where it is as wide as a pointer, with ! where it is an int, with ? where it is a bool; else
+  // it is a reference. `words`: of the object, header included; `first`: where its own fields begin, behind the
+  // inherited.
+  Address type(const char *name_space, const char *name, Address parent, u64 words,
+               const std::vector<std::string> &names, u64 first = 0) {
+    return type_of(heap.app().metadata.type(name_space, name), parent, words, names, first);
+  }
+  Address nested(u32 enclosing, const char *name, u64 words, const std::vector<std::string> &names) {
+    return type_of(heap.app().metadata.nested(enclosing, name), 0, words, names, 0);
+  }
+  // `arguments`: of a generic type.
+  Address type_of(u32 rid, Address parent, u64 words, const std::vector<std::string> &names, u64 first,
+                  const std::vector<Address> &arguments = {}) {
+    TypeShape shape{.base_size = static_cast<u32>(words * p), .rid = rid, .arguments = arguments};
+    if (parent) {
+      shape.parent = parent;
+      shape.series = series_[parent];
+    }
+    std::vector<u64> widths = widths_[parent];
+    widths.resize(first, p);
+    std::vector<FieldShape> fields;
+    for (u64 i = 0; i < names.size(); ++i) {
+      const char mark = names[i][0];
+      const ElementType kind = mark == '#'   ? ElementType::I
+                               : mark == '!' ? ElementType::I4
+                               : mark == '?' ? ElementType::Boolean
+                                             : ElementType::Class;
+      const bool is_reference = kind == ElementType::Class;
+      const u32 row = heap.app().metadata.field(names[i].substr(is_reference ? 0 : 1),
+                                                field_signature(element(is_reference ? ElementType::Object : kind)));
+      fields.push_back({row, kind, static_cast<u32>((first + i) * p)});
+      widths.push_back(kind == ElementType::I4 ? 4 : kind == ElementType::Boolean ? 1 : p);
+      if (is_reference)
+        shape.series.emplace_back((1 + first + i) * p, p);
+    }
+    const Address out = heap.method_table(shape);
+    series_[out] = shape.series;
+    widths_[out] = widths;
+    heap.fields(out, fields);
+    return out;
+  }
+  // Of types that were made in another way: how wide its fields are.
+  void set_widths(Address type, const std::vector<u64> &widths) { widths_[type] = widths; }
+  // "Queue`1" of one argument.
+  u32 generic(const char *name_space, const char *name) {
+    const u32 rid = heap.app().metadata.type(name_space, name);
+    heap.app().metadata.generic(token(Table::TypeDef, rid), {"T"});
+    return rid;
+  }
+
+  // An object with these fields, each as wide as its type says.
+  Address with(Address type, const std::vector<u64> &values) {
+    const Address at = old.object(type);
+    const std::vector<u64> &widths = widths_[type];
+    for (u64 i = 0; i < values.size(); ++i)
+      old.store(at + (1 + i) * p, values[i], i < widths.size() ? widths[i] : p);
+    return at;
+  }
+  // object[] with these, and room for `more`.
+  Address array(const std::vector<Address> &elements, u64 more = 0) {
+    const Address at = old.object(heap.object_array_type, elements.size() + more);
+    for (u64 i = 0; i < elements.size(); ++i)
+      old.store(at + (2 + i) * p, elements[i], p);
+    return at;
+  }
+
+  HeapBuilder heap;
+  const u64 p;
+  SegmentWriter &old;
+
+private:
+  std::map<Address, std::vector<std::pair<u64, u64>>> series_;
+  std::map<Address, std::vector<u64>> widths_; // of fields, inherited ones too
+};
+
+inline report::Answer inspected(HeapBuilder &heap, const char *name) {
+  Question question;
+  question.target = "core";
+  question.subject = name;
+  return answer_of(heap, "inspect", question);
+}
+
+// Of those notes what objects are not told of.
+inline std::string unknown_notes_of(const report::Answer &answer) {
+  std::string out;
+  for (const std::string &note : answer.completeness->notes)
+    if (note.find("not told") != note.npos)
+      out += note + "\n";
+  return out;
+}
+
+inline std::string notes_of(const report::Answer &answer) {
+  std::string out;
+  for (const std::string &note : answer.completeness->notes)
+    out += note + "\n";
+  return out;
+}
+
+} // namespace dnheap::test
