@@ -243,12 +243,14 @@ constexpr Verb all_verbs[] = {
          "Task.Delay), what it calls, how often. events: fields with delegates of several handlers, the methods and "
          "types of these. collections: elements, fill and bytes of List, Dictionary, ConcurrentDictionary and the "
          "like. pools: what ArrayPool<T>.Shared keeps. contexts: AssemblyLoadContexts. finalizers: what waits for one. "
-         "http, db, sockets, safehandles: clients, connections and handles by state. Types are known by base types and "
-         "fields; of one that is called so and has other fields nothing is "
+         "http, db, sockets, safehandles: clients, connections and handles by state. caches: entries and limits of "
+         "MemoryCache. di: "
+         "scopes of service providers, and what they keep to dispose. Types are known by base types and fields; of one "
+         "that is called so and has other fields nothing is "
          "told, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles"},
+                "sockets", "safehandles", "caches", "di"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = plan_inspect,
      .answer = answer_inspect,

@@ -13,9 +13,9 @@ namespace dnheap::test {
 struct LibraryHeap {
   explicit LibraryHeap(const HeapShape &shape) : heap(shape), p(heap.p), old(heap.segment(GCSegmentGeneration::gen2)) {}
 
-  // A name begins with # where it is as wide as a pointer, with ! where it is an int, with ? where it is a bool; else
-  // it is a reference. `words`: of the object, header included; `first`: where its own fields begin, behind the
-  // inherited.
+  // A name begins with # where it is as wide as a pointer, with ! where it is an int, with ? where it is a bool, with %
+  // where it is a long; else it is a reference. `words`: of the object, header included; `first`: where its own fields
+  // begin, behind the inherited.
   Address type(const char *name_space, const char *name, Address parent, u64 words,
                const std::vector<std::string> &names, u64 first = 0) {
     return type_of(heap.app().metadata.type(name_space, name), parent, words, names, first);
@@ -39,12 +39,16 @@ struct LibraryHeap {
       const ElementType kind = mark == '#'   ? ElementType::I
                                : mark == '!' ? ElementType::I4
                                : mark == '?' ? ElementType::Boolean
+                               : mark == '%' ? ElementType::I8
                                              : ElementType::Class;
       const bool is_reference = kind == ElementType::Class;
       const u32 row = heap.app().metadata.field(names[i].substr(is_reference ? 0 : 1),
                                                 field_signature(element(is_reference ? ElementType::Object : kind)));
       fields.push_back({row, kind, static_cast<u32>((first + i) * p)});
-      widths.push_back(kind == ElementType::I4 ? 4 : kind == ElementType::Boolean ? 1 : p);
+      widths.push_back(kind == ElementType::I8        ? 8
+                       : kind == ElementType::I4      ? 4
+                       : kind == ElementType::Boolean ? 1
+                                                      : p);
       if (is_reference)
         shape.series.emplace_back((1 + first + i) * p, p);
     }

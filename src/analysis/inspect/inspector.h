@@ -37,5 +37,7 @@ void inspect_http(Snapshot &snapshot, const Question &question, report::Answer &
 void inspect_db(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_sockets(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_safe_handles(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_caches(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_di(Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

@@ -47,6 +47,14 @@ constexpr Inspector all_inspectors[] = {
      .question = "which handles of the operating system are open?",
      .types = {"SafeHandle"},
      .inspect = inspect_safe_handles},
+    {.name = "caches",
+     .question = "how many entries do caches hold, and what limits them?",
+     .types = {"MemoryCache"},
+     .inspect = inspect_caches},
+    {.name = "di",
+     .question = "which scopes of services are there, and what do they keep until they are disposed?",
+     .types = {"ServiceProvider", "IServiceScope"},
+     .inspect = inspect_di},
 };
 
 } // namespace
