@@ -16,7 +16,7 @@ constexpr const char *waits_of_circles[] = {
     "a lock",   "a lock (System.Threading.Lock)", "a lock (ReaderWriterLockSlim)", "a semaphore", "a task",
     "an event", "a pulse (Monitor.Wait)"};
 constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
-constexpr const char *asynchronous_waiter = "System.Threading.SemaphoreSlim+TaskNode";
+constexpr u64 most_calls_alone = 10000;          // that are pending, where nothing else asks for a look at them
 
 bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
@@ -34,22 +34,36 @@ std::vector<WaitText> waits_of(Snapshot &snapshot, std::span<const ThreadData> t
   return out;
 }
 
-u64 asynchronous_waiters(Snapshot &snapshot) {
-  u64 out = 0;
-  for (const TypeTally &type : snapshot.tally().types)
-    if (snapshot.runtime().types().name(type.method_table) == asynchronous_waiter)
-      out += type.total().count;
+// How many objects there are of what circles are made of, dead ones among them.
+struct Counts {
+  u64 asynchronous_waiters = 0, mutexes = 0, calls = 0;
+};
+
+Counts count_objects(Snapshot &snapshot) {
+  Counts out;
+  for (const TypeTally &type : snapshot.tally().types) {
+    const std::string &name = snapshot.runtime().types().name(type.method_table);
+    if (name == "System.Threading.SemaphoreSlim+TaskNode")
+      out.asynchronous_waiters += type.total().count;
+    else if (name == "System.Threading.Mutex")
+      out.mutexes += type.total().count;
+    else if (name.find("+AsyncStateMachineBox<") != name.npos)
+      out.calls += type.total().count;
+  }
   return out;
 }
 
 bool may_be_deadlocked(Snapshot &snapshot, std::span<const WaitText> waits, HangFacts &out) {
-  const u64 waiters = asynchronous_waiters(snapshot);
-  if (waiters > most_asynchronous_waiters) {
-    out.note = "deadlocks were not looked for, since " + count_text(waiters) +
+  const Counts counts = count_objects(snapshot);
+  if (counts.asynchronous_waiters > most_asynchronous_waiters) {
+    out.note = "deadlocks were not looked for, since " + count_text(counts.asynchronous_waiters) +
                " asynchronous methods wait for semaphores: dnheap locks does";
     return false;
   }
-  return waiters || std::any_of(waits.begin(), waits.end(), may_be_in_a_circle);
+  auto waits_for_handle = [](const WaitText &wait) { return wait.text == "a wait handle"; };
+  return counts.asynchronous_waiters || (counts.calls && counts.calls <= most_calls_alone) ||
+         (counts.mutexes && std::any_of(waits.begin(), waits.end(), waits_for_handle)) ||
+         std::any_of(waits.begin(), waits.end(), may_be_in_a_circle);
 }
 
 void add_deadlocks(Snapshot &snapshot, HangFacts &to) {

@@ -11,6 +11,7 @@
     async         10,000 calls pending at three awaits, and some at others
     many-async    the same with 340,000 calls of three methods each: how long it takes
     pool          a starved thread pool
+    mutexes, task-circle  one of the deadlocks of hangs alone, which the report must find
     hangs         deadlocks by static fields, Mutex and tasks alone; a lock that a dozen threads wait for
     combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
 
@@ -25,7 +26,7 @@ import matrix
 import targets
 
 COUNTS = {"async": "10000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "combined") for major in (8, 9, 10)]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined") for major in (8, 9, 10)]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in (8, 9, 10)]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 SAMPLE = ["thrown:9:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap"]  # even a short run makes these
@@ -250,6 +251,11 @@ def hangs(dnheap, path, said):
     return problems
 
 
+def alone(dnheap, path, said):
+    """Nothing else waits: the report looks for it all the same, and names it."""
+    return [problem for word in said["words"] for problem in verdict(dnheap, path, "deadlock", word)]
+
+
 def combined(dnheap, path, said):
     answer = matrix.answer(dnheap, "async", path)
     rows = answer["tables"]["calls"]
@@ -263,7 +269,7 @@ def combined(dnheap, path, said):
     return problems + [f"on no stack: {missing}" for _ in missing]
 
 
-CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "combined": combined}
+CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined}
 
 
 if __name__ == "__main__":

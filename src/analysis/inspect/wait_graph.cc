@@ -20,6 +20,8 @@ WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, con
   for (const ThreadWait &wait : waits_)
     wait_of_.try_emplace(wait.thread, &wait);
   sources_ = tasks_.sources(snapshot.watch());
+  met_.resize(node_count(), not_met);
+  awaited_.resize(tasks_.count(), not_looked_up);
   if (!semaphores_.empty())
     find_stuck();
 }
@@ -35,6 +37,13 @@ std::optional<WaitGraph::Node> WaitGraph::node_of_semaphore(Address semaphore) c
 Address WaitGraph::semaphore_of(TaskNumber task) const {
   auto found = locks_.by_node.find(tasks_.address(task));
   return found != locks_.by_node.end() ? found->second : 0;
+}
+
+TaskNumber WaitGraph::awaited_task(TaskNumber task) const {
+  TaskNumber &found = awaited_[task];
+  if (found == not_looked_up)
+    found = tasks_.behind(tasks_.awaited(task));
+  return found;
 }
 
 bool WaitGraph::is_promise(TaskNumber task) const {
@@ -63,7 +72,7 @@ Address WaitGraph::waits_for_semaphore(TaskNumber task) const {
     if (i && !is_of_wait(task))
       return 0;
     auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-    task = tasks_.type(task).is_box                            ? tasks_.behind(tasks_.awaited(task))
+    task = tasks_.type(task).is_box                            ? awaited_task(task)
            : source != sources_.end() && source->first == task ? source->second
                                                                : no_task;
   }
@@ -107,7 +116,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
                                            : std::vector<Edge>{};
   }
   std::vector<Edge> out;
-  if (TaskNumber inner = tasks_.type(task).is_box ? tasks_.behind(tasks_.awaited(task)) : no_task;
+  if (TaskNumber inner = tasks_.type(task).is_box ? awaited_task(task) : no_task;
       inner != no_task && tasks_.is_pending(inner))
     out.push_back({node_of_task(inner), tasks_.address(inner), Grounds::runtime, nullptr});
   auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
@@ -194,7 +203,7 @@ std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
   if (!tasks_.is_pending(task) || waits_for_any(task))
     return out;
   if (tasks_.type(task).is_box) {
-    if (const TaskNumber inner = tasks_.behind(tasks_.awaited(task)); inner != no_task && tasks_.is_pending(inner))
+    if (const TaskNumber inner = awaited_task(task); inner != no_task && tasks_.is_pending(inner))
       out.push_back(inner);
     return out;
   }
@@ -206,12 +215,11 @@ std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
 
 // One task of each circle of tasks that await one another. Depth first, each task once.
 std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
-  enum Color : u8 { not_met, on_the_way, left };
   struct Place {
     TaskNumber task;
     std::vector<TaskNumber> next;
   };
-  std::vector<Color> colors(tasks_.count(), not_met);
+  std::vector<Met> colors(tasks_.count(), not_met);
   std::vector<TaskNumber> out;
   std::vector<Place> way;
   auto enter = [&](TaskNumber task) {
@@ -246,12 +254,18 @@ void WaitGraph::find_stuck() {
   for (u32 i = 0; i < locks_.threads.size(); ++i)
     if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
       thread_objects_.emplace(object, i);
-  std::map<Node, std::vector<Node>> waiters; // by whom they wait for
+  std::vector<std::pair<Node, Node>> waits; // who is waited for, by whom
   std::vector<Node> nodes, free;
-  std::set<Node> seen;
+  std::vector<bool> seen(node_count()), is_free(node_count());
   auto reach = [&](Node node) {
-    if (seen.insert(node).second)
+    if (!seen[node])
       nodes.push_back(node);
+    seen[node] = true;
+  };
+  auto set_free = [&](Node node) {
+    if (!is_free[node])
+      free.push_back(node);
+    is_free[node] = true;
   };
   for (u64 i = 0; i < semaphores_.size(); ++i)
     reach(first_semaphore() + i);
@@ -261,19 +275,19 @@ void WaitGraph::find_stuck() {
     const Node node = nodes[i];
     const std::vector<Edge> edges = edges_of(node);
     if (edges.empty() || has_limit(node))
-      free.push_back(node);
+      set_free(node);
     for (const Edge &edge : edges) {
-      waiters[edge.to].push_back(node);
+      waits.emplace_back(edge.to, node);
       reach(edge.to);
     }
   }
-  std::set<Node> is_free(free.begin(), free.end());
+  std::sort(waits.begin(), waits.end());
   for (u64 i = 0; i < free.size(); ++i)
-    for (Node waiter : waiters[free[i]])
-      if (is_free.insert(waiter).second)
-        free.push_back(waiter);
+    for (auto wait = std::lower_bound(waits.begin(), waits.end(), std::pair{free[i], Node{0}});
+         wait != waits.end() && wait->first == free[i]; ++wait)
+      set_free(wait->second);
   for (u64 i = 0; i < semaphores_.size(); ++i)
-    is_stuck_.push_back(!is_free.contains(first_semaphore() + i));
+    is_stuck_.push_back(!is_free[first_semaphore() + i]);
 }
 
 std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() const {
@@ -322,21 +336,22 @@ void WaitGraph::follow(Node from) {
     std::erase_if(step.edges, [](const Edge &edge) { return edge.holder && edge.grounds == Grounds::stack; });
     return step;
   };
-  if (!met_.try_emplace(from, true).second)
+  if (met_[from] != not_met)
     return;
+  met_[from] = on_the_way;
   std::vector<Step> way = {step_at(from)};
   while (!way.empty()) {
     Step &step = way.back();
     if (step.next == step.edges.size()) {
-      met_[step.node] = false;
+      met_[step.node] = left;
       way.pop_back();
       continue;
     }
     const Node to = step.edges[step.next++].to;
-    auto [known, is_new] = met_.try_emplace(to, true);
-    if (is_new) {
+    if (met_[to] == not_met) {
+      met_[to] = on_the_way;
       way.push_back(step_at(to));
-    } else if (known->second) {
+    } else if (met_[to] == on_the_way) {
       auto first = std::find_if(way.begin(), way.end(), [&](const Step &s) { return s.node == to; });
       add_circle({first, way.end()});
     }

@@ -45,14 +45,19 @@ private:
     u64 next = 0;
   };
 
+  enum Met : u8 { not_met, on_the_way, left };
+
   Node node_of_task(TaskNumber task) const { return locks_.threads.size() + task; }
   bool is_thread(Node node) const { return node < locks_.threads.size(); }
   TaskNumber task_of(Node node) const { return static_cast<TaskNumber>(node - locks_.threads.size()); }
   Node first_semaphore() const { return locks_.threads.size() + tasks_.count(); }
+  u64 node_count() const { return first_semaphore() + semaphores_.size(); }
   bool is_semaphore(Node node) const { return node >= first_semaphore(); }
   std::optional<Node> node_of_semaphore(Address semaphore) const;
   // The semaphore that the task of an asynchronous waiter is about; 0: it is none.
   Address semaphore_of(TaskNumber task) const;
+  // The task that a box awaits; looked up once. no_task: it awaits something else.
+  TaskNumber awaited_task(TaskNumber task) const;
   bool is_promise(TaskNumber task) const;
   bool is_of_wait(TaskNumber task) const;
   // Of a method that awaits its turn; 0: it awaits something else.
@@ -84,8 +89,10 @@ private:
   std::map<u32, const ThreadWait *> wait_of_;
   std::map<Address, u32> thread_objects_; // managed Thread → thread
   std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
+  static constexpr TaskNumber not_looked_up = no_task - 1;
+  mutable std::vector<TaskNumber> awaited_;
   std::vector<bool> is_stuck_; // by number of the semaphore
-  std::map<Node, bool> met_;   // is it on the way?
+  std::vector<Met> met_;       // by node, by follow()
   std::set<std::vector<Address>> known_semaphores_;
   std::vector<Circle> circles_;
 };

@@ -121,23 +121,52 @@ static class Hangs
             GC.KeepAlive(kept);
     }
 
-    public static string Run()
+    static void AwaitEachOther()
     {
-        Task[] self = new Task[1], pair = new Task[2];
-        self[0] = AwaitItself(self);
+        Task[] pair = new Task[2];
         pair[0] = Left(pair);
         pair[1] = Right(pair);
-        kept.Add(self);
         kept.Add(pair);
+    }
+    static void WaitForMutexes()
+    {
+        Named("MutexFirst", ready => Mutexes.There(ready, go));
+        Named("MutexSecond", ready => Mutexes.Back(ready, go));
+    }
+    static void Go()
+    {
         begin.SetResult();
+        go.Set();
+        Program.Settle(threads.Values.ToArray());
+    }
+
+    public static string RunMutexes()
+    {
+        WaitForMutexes();
+        Go();
+        return "\"words\": [\"MutexFirst\", \"MutexSecond\"]";
+    }
+
+    public static string RunTasks()
+    {
+        AwaitEachOther();
+        Go();
+        return "\"words\": [\"Hangs.Left\", \"Hangs.Right\"]";
+    }
+
+    public static string Run()
+    {
+        Task[] self = new Task[1];
+        self[0] = AwaitItself(self);
+        kept.Add(self);
+        AwaitEachOther();
         Named("There", ready => Transfers.There(ready, go));
         Named("Back", ready => Transfers.Back(ready, go));
         Named("Sleeper", Idle.Sleep);
         Named("IdleOne", ready => Idle.WaitForOne(ready, go));
         Named("IdleOther", ready => Idle.WaitForOther(ready, go));
         Named("Bystander", Bystander.Wait);
-        Named("MutexFirst", ready => Mutexes.There(ready, go));
-        Named("MutexSecond", ready => Mutexes.Back(ready, go));
+        WaitForMutexes();
         Task blocked = null;
         Named("OwnResult", ready =>
         {
@@ -147,8 +176,7 @@ static class Hangs
         Named("Holder", Hold);
         for (int i = 0; i < 12; i++)
             Named($"Convoy{i}", Crowd);
-        go.Set();
-        Program.Settle(threads.Values.ToArray());
+        Go();
         return "\"threads\": {" + string.Join(", ", threads.Select(one => $"\"{one.Key}\": {one.Value.Json}")) + "}, " +
                "\"deadlocks\": [[\"Back\", \"There\"], [\"MutexFirst\", \"MutexSecond\"], [\"OwnResult\"], [\"Hangs.AwaitItself\"], " +
                "[\"Hangs.Left\", \"Hangs.Right\"]], \"convoy\": 12";

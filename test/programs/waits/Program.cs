@@ -4,6 +4,7 @@
 //   lock-async   a lock whose holder waits for a task that needs the lock
 //   async        COUNT asynchronous calls that wait at three places, and some at others
 //   semaphores   semaphores without permits: deadlocks, and what only looks like one
+//   mutexes, task-circle  one of the deadlocks of hangs alone
 //   hangs        deadlocks by static fields, Mutex and tasks alone, and a lock that a dozen threads wait for
 //   combined     pending calls behind WhenAll, WhenAny, ContinueWith and Unwrap, several for each
 //   pool         a thread pool whose workers wait for work that no worker is left to do
@@ -57,6 +58,8 @@ static class Program
             "semaphores" => Semaphores.Run(),
             "pool" => Pool.Run(),
             "hangs" => Hangs.Run(),
+            "mutexes" => Hangs.RunMutexes(),
+            "task-circle" => Hangs.RunTasks(),
             "combined" => Combined.Run(),
             _ => throw new ArgumentException(arguments[0]),
         };
