@@ -169,13 +169,25 @@ private:
       }
       if (root.kind != RootKind::stack_conservative && root.kind != RootKind::stack)
         continue;
-      if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task))
+      if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task)) {
         running_.by_stack[task].insert(*thread);
+        if (!root.is_conservative() && is_own_method(task, roots.name(root)))
+          running_.by_own_method[task] = *thread;
+      }
       const LockObject *lock = locks_.find(root.object);
       const bool is_in_wait = root.is_conservative() || roots.name(root).starts_with(methods_of_reader_writer);
       if (lock && lock->kind == LockKind::reader_writer && lock->waiters && lock->owner != thread && is_in_wait)
         add(*thread, WaitKind::lock, lock->object, true);
     }
+  }
+
+  // Of an async method: "Shop.Cart+<Pay>d__2.MoveNext()", of the box of "Shop.Cart+<Pay>d__2".
+  bool is_own_method(TaskNumber task, std::string_view method) const {
+    constexpr std::string_view move_next = ".MoveNext()";
+    if (!tasks_.type(task).is_box || !method.ends_with(move_next))
+      return false;
+    const std::string machine = "<" + std::string(method.substr(0, method.size() - move_next.size())) + ">";
+    return tasks_.type(task).name.ends_with("+AsyncStateMachineBox" + machine);
   }
 
   Snapshot &snapshot_;

@@ -130,6 +130,8 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
   };
   if (auto runs = running_.by_thread_static.find(task); runs != running_.by_thread_static.end())
     out.push_back({runs->second, 0, Grounds::runtime, nullptr});
+  else if (auto own = running_.by_own_method.find(task); own != running_.by_own_method.end() && is_running(task))
+    out.push_back({own->second, 0, Grounds::runtime, nullptr});
   else if (auto on = running_.by_stack.find(task); on != running_.by_stack.end() && is_running(task))
     for (u32 thread : on->second)
       if (!waits_for_it(thread))

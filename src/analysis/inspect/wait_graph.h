@@ -13,6 +13,7 @@ namespace dnheap {
 // What runs where, besides what waits.
 struct RunningTasks {
   std::map<TaskNumber, u32> by_thread_static;   // the task that a thread says it runs
+  std::map<TaskNumber, u32> by_own_method;      // the thread whose frame of the task's own async method holds it
   std::map<TaskNumber, std::set<u32>> by_stack; // threads whose stacks hold a pending task
 };
 

@@ -95,6 +95,13 @@ static class Hangs
         await begin.Task;
         await self[0];
     }
+    // After its first await it runs on the thread that completes `start`, and there it waits for its own end.
+    static async Task WaitForItself(Task[] self, Task start, Action ready)
+    {
+        await start;
+        ready();
+        self[0].Wait();
+    }
     static async Task Left(Task[] pair)
     {
         await begin.Task;
@@ -173,12 +180,19 @@ static class Hangs
             blocked = new Task(() => { ready(); blocked.Wait(); });
             blocked.RunSynchronously();
         });
+        Named("OwnAwait", ready =>
+        {
+            var start = new TaskCompletionSource();
+            Task[] own = new Task[1];
+            own[0] = WaitForItself(own, start.Task, ready);
+            start.SetResult();
+        });
         Named("Holder", Hold);
         for (int i = 0; i < 12; i++)
             Named($"Convoy{i}", Crowd);
         Go();
         return "\"threads\": {" + string.Join(", ", threads.Select(one => $"\"{one.Key}\": {one.Value.Json}")) + "}, " +
-               "\"deadlocks\": [[\"Back\", \"There\"], [\"MutexFirst\", \"MutexSecond\"], [\"OwnResult\"], [\"Hangs.AwaitItself\"], " +
+               "\"deadlocks\": [[\"Back\", \"There\"], [\"MutexFirst\", \"MutexSecond\"], [\"OwnResult\"], [\"OwnAwait\"], [\"Hangs.AwaitItself\"], " +
                "[\"Hangs.Left\", \"Hangs.Right\"]], \"convoy\": 12";
     }
 }
