@@ -23,6 +23,7 @@ struct Caches : LibraryHeap {
     tables = type("System.Collections.Concurrent", "Tables", 0, 3, {"_countPerLock"});
     counts = heap.array(heap.object_type, 4);
     owner = type("Shop", "Owner", 0, 3, {"_cache"});
+    entry = type(space, "CacheEntry", 0, 3, {"_cache"});
   }
   Address table(const std::vector<u32> &by_lock) {
     const Address at = old.object(counts, by_lock.size());
@@ -32,7 +33,7 @@ struct Caches : LibraryHeap {
   }
   Address limited(u64 limit) { return with(options, {limit}); }
   Address options = 0, one_table = 0, two_tables = 0, cache = 0, own = 0, dictionary = 0, tables = 0, counts = 0,
-          owner = 0;
+          owner = 0, entry = 0;
 };
 
 TEST(InspectServices, Caches) {
@@ -47,6 +48,8 @@ TEST(InspectServices, Caches) {
       const Address state = i % 2 ? s.with(s.one_table, {s.table({a, b, c}), a})
                                   : s.with(s.two_tables, {s.table({a, b}), s.table({c}), a});
       const Address cache = s.with(s.cache, {state, s.limited(500)});
+      for (u64 k = 0; k < 3; ++k) // these do not hold it
+        s.with(s.entry, {cache});
       s.with(s.owner, {cache});
       entries += a + b + c;
       size += a;

@@ -106,9 +106,10 @@ def services(dnheap, pending, major, dump):
             path = target.dump(dump, pathlib.Path(folder) / "web.core")
             said = target.truth["said"]
         answer = matrix.answer(dnheap, "report", path)
+        kept = inspected(dnheap, path, said)
     suspects = answer["tables"]["suspects"]
     verdict = answer["target"]["verdict"]
-    problems = [] if verdict["rule"] == "one_owner" else [f"the verdict is {verdict}"]
+    problems = kept + ([] if verdict["rule"] == "one_owner" else [f"the verdict is {verdict}"])
     order = []
     for what, words in WEB.items():
         lines = [row for row in suspects if all(word in line_of("suspects", row) for word in words)]
@@ -123,6 +124,16 @@ def services(dnheap, pending, major, dump):
     if sum(row["share"] for row in suspects) < 0.95:
         problems.append(f"the suspects explain {sum(row['share'] for row in suspects):.1%} of what is alive")
     return problems
+
+
+def inspected(dnheap, path, said):
+    """The memory cache and the scopes that nobody disposes."""
+    found = matrix.answer(dnheap, "inspect", "caches", path)["tables"]["caches"]
+    caches = [(row["entries"], row["size"], row["size_limit"]) for row in found]
+    scopes = [row for row in matrix.answer(dnheap, "inspect", "di", path)["tables"]["di"]
+              if (row["kind"], row["state"]) == ("scope", "in use") and row["disposables"] == row["count"] == said["scopes"]]
+    problems = [] if (said["entries"], said["size"], said["limit"]) in caches else [f"caches: {found}"]
+    return problems + ([] if len(scopes) == 1 else [f"scopes: {scopes}"])
 
 
 def answer_bytes(answer, memory):

@@ -21,6 +21,7 @@ using report::Cell;
 using report::Kind;
 
 constexpr const char *memory_cache = "Microsoft.Extensions.Caching.Memory.MemoryCache";
+constexpr const char *cache_entry = "Microsoft.Extensions.Caching.Memory.CacheEntry";
 // Where CoherentState has its entries: first all in one ConcurrentDictionary, since a later patch of 8.0 in two.
 constexpr const char *entry_tables[] = {"_entries", "_stringEntries", "_nonStringEntries"};
 constexpr u64 most_cache_locks = 1 << 16; // of one table
@@ -123,7 +124,11 @@ void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer
   std::vector<HeldObject> asked;
   for (const TypedObject &object : objects)
     asked.push_back({object.address, 1});
-  HeldBy holders(snapshot, asked);
+  std::vector<Address> entries; // each refers to its cache
+  for (const TypedObject &object :
+       objects_of(snapshot, types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == cache_entry; })))
+    entries.push_back(object.address);
+  HeldBy holders(snapshot, asked, entries);
   std::map<CacheKey, CacheGroup> groups;
   u64 unknown = 0;
   for (const TypedObject &object : objects) {

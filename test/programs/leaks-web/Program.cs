@@ -13,6 +13,7 @@ using System.Threading;
 using System.Threading.Tasks;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 
@@ -67,9 +68,29 @@ namespace Shop
         }
     }
 
+    sealed class Connection : IDisposable
+    {
+        public void Dispose() { }
+    }
+
     static class Program
     {
         static readonly List<string> said = new();
+        static IServiceScope[] open; // scopes that nobody disposes
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Keep(IServiceProvider services)
+        {
+            var memory = services.GetRequiredService<IMemoryCache>();
+            for (int i = 0; i < 120; ++i)
+                memory.Set("price " + i, new object(), new MemoryCacheEntryOptions { Size = 2 });
+            for (int i = 0; i < 30; ++i)
+                memory.Set(i, new object(), new MemoryCacheEntryOptions { Size = 1 });
+            open = Enumerable.Range(0, 25).Select(_ => services.CreateScope()).ToArray();
+            foreach (IServiceScope scope in open)
+                scope.ServiceProvider.GetRequiredService<Connection>();
+            said.Add("\"entries\": 150, \"size\": 270, \"limit\": 5000, \"scopes\": 25");
+        }
 
         // `more`: that were made before, of the same kind.
         static void Live(string what, int count, Action<int> make, Action wait = null, int more = 0)
@@ -133,11 +154,13 @@ namespace Shop
             WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
             builder.WebHost.UseUrls("http://127.0.0.1:0");
             builder.Logging.ClearProviders();
+            builder.Services.AddMemoryCache(options => options.SizeLimit = 5000).AddScoped<Connection>();
             builder.Services.AddSingleton<OrderBus>().AddSingleton<SessionCache>().AddSingleton<Reminders>().AddSingleton<PaymentGateway>();
             WebApplication app = builder.Build();
             app.MapGet("/pay", async (PaymentGateway gateway) => await gateway.PayAsync());
             await app.StartAsync();
             int port = new Uri(app.Urls.First()).Port;
+            Keep(app.Services);
             Leak(app.Services, pending, port);
             Truth.Print($"\"said\": {{{string.Join(", ", said)}}}");
             Truth.Wait();
