@@ -122,6 +122,14 @@ NamedTypes types_called(Snapshot &snapshot, const std::string &word) {
   return out;
 }
 
+std::vector<std::string> names_called(Snapshot &snapshot, const std::vector<std::string> &words) {
+  std::vector<std::string> out;
+  for (const std::string &word : words)
+    for (const std::string &name : types_called(snapshot, word).names)
+      out.push_back(name);
+  return out;
+}
+
 NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word) {
   const Names names = names_on_heap(snapshot);
   NamedTypes out = called(snapshot, names, word);

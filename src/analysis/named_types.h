@@ -22,6 +22,8 @@ struct NamedTypes {
 // A full name, one as C# writes it, or the address of a MethodTable, with 0x. Throws NotFound, which says which name is
 // near.
 NamedTypes types_called(Snapshot &snapshot, const std::string &word);
+// The names that these words mean together: of --hub. Throws as types_called().
+std::vector<std::string> names_called(Snapshot &snapshot, const std::vector<std::string> &words);
 // The same, or an expression (RE2, not anchored). Throws UsageError where it is neither.
 NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word);
 // An expression, or where none is called so, a name as C# writes it. May be none at all. Throws UsageError.

@@ -199,7 +199,7 @@ std::optional<u64> suspect_number(const std::string &subject) {
 }
 
 Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 number) {
-  const Suspects suspects = find_suspects(snapshot);
+  const Suspects suspects = find_suspects(snapshot, least_share_of_suspect, names_called(snapshot, question.hubs));
   if (number == 0 || number > suspects.list.size())
     throw NotFound(fmt::format("the report has {} suspects: there is no {}; dnheap report {} --top 0 lists them",
                                suspects.list.size(), question.subject, shell_word(question.target)));
@@ -238,6 +238,8 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   snapshot.prepare(Pass::index);
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address);
+  if (!suspect && !question.hubs.empty())
+    answer.completeness->notes.push_back("--hub decides which suspects (@1) there are; this path is not about one");
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);

@@ -5,6 +5,7 @@
 #include "analysis/crash.h"
 #include "analysis/fragmentation.h"
 #include "analysis/hangs.h"
+#include "analysis/named_types.h"
 #include "analysis/signature.h"
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
@@ -97,7 +98,10 @@ std::vector<Cell> steps_of(const Suspect &suspect) {
 }
 
 std::string next_of(const Question &question, u64 number) {
-  return fmt::format("dnheap path {} @{}", shell_word(question.target), number);
+  std::string out = fmt::format("dnheap path {} @{}", shell_word(question.target), number);
+  for (const std::string &hub : question.hubs) // else the numbers are others
+    out += " --hub " + shell_word(hub);
+  return out;
 }
 
 Table suspects_table(const Suspects &suspects, const Question &question) {
@@ -294,6 +298,12 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
       out.finalizers_text = out.finalizers ? out.finalizers_text : s.text(), out.finalizers += s.retained;
     if (s.is_own)
       out.largest = std::max(out.largest, s.retained);
+    if (s.is_own && s.elements >= least_elements && s.retained * 10 >= out.live) {
+      ++out.large_suspects;
+      out.large_suspects_bytes += s.retained;
+      out.large_suspects_text += fmt::format("{}{} ({:.0f} %)", out.large_suspects_text.empty() ? "" : ", ", s.way(),
+                                             100 * share_of(s.retained, out.live));
+    }
     const bool is_many = s.elements >= least_elements || s.kept[index_of(KeptKind::context)];
     if (s.is_own && (is_many || !has_many) && (s.retained > out.suspect || is_many > has_many)) {
       has_many = is_many;
@@ -345,7 +355,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   // Of a dump it would be one more look at all of it.
   const std::optional<ResidentPages> resident = is_process ? resident_pages(snapshot) : std::nullopt;
   report::Answer answer = begin_answer(snapshot, "report");
-  const Suspects suspects = find_suspects(snapshot);
+  const Suspects suspects = find_suspects(snapshot, least_share_of_suspect, names_called(snapshot, question.hubs));
   const AccountMap map = make_account_map(snapshot, resident, tally_of(snapshot, *suspects.live));
   const Waste waste = find_live_waste(snapshot, *suspects.live, waste_sample);
   VerdictFacts facts = facts_of(snapshot, map, suspects);

@@ -34,7 +34,7 @@ public:
       : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
         filter_(snapshot, question) {
     if (!question.plain) {
-      ranked_.emplace(snapshot, hub_types(snapshot, question));
+      ranked_.emplace(snapshot, names_called(snapshot, question.hubs));
       ranked_tree_.emplace(graph_.edges(), graph_.sizes(), ranked_->view(), snapshot.threads(), snapshot.watch());
     }
     Retained reached = tree().reached(), lost = tree().unreachable();
@@ -82,14 +82,6 @@ public:
   }
 
 private:
-  static std::vector<std::string> hub_types(Snapshot &snapshot, const Question &question) {
-    std::vector<std::string> out;
-    for (const std::string &hub : question.hubs)
-      for (const std::string &name : types_called(snapshot, hub).names)
-        out.push_back(name);
-    return out;
-  }
-
   Snapshot &snapshot_;
   const ObjectGraph &graph_;
   std::optional<RankedOwners> ranked_; // none: the plain tree is asked for

@@ -52,8 +52,8 @@ struct Fan { // the children of a place
 
 class Finder {
 public:
-  Finder(Snapshot &snapshot, double least_share)
-      : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot),
+  Finder(Snapshot &snapshot, double least_share, std::span<const std::string> hubs)
+      : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot, hubs),
         tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot) {
     const Retained live = tree_.reached();
     out_.live_objects = live.objects;
@@ -438,7 +438,9 @@ void foresee_suspects(Plan &plan) {
   plan.perhaps("breadth-first search").perhaps("holders");
 }
 
-Suspects find_suspects(Snapshot &snapshot, double least_share) { return Finder(snapshot, least_share).run(); }
+Suspects find_suspects(Snapshot &snapshot, double least_share, std::span<const std::string> hubs) {
+  return Finder(snapshot, least_share, hubs).run();
+}
 
 std::string brief_type_name(std::string_view type) {
   if (const std::string call = call_of_box(type); !call.empty())

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,10 @@ struct Suspects {
 
 const char *name_of(Suspect::Kind kind); // "collection"
 
-// Those with at least that share of what is alive, 32 at most.
-Suspects find_suspects(Snapshot &snapshot, double least_share = 0.02);
+// Those with at least that share of what is alive, 32 at most. `hubs`: as of RankedOwners.
+inline constexpr double least_share_of_suspect = 0.02;
+Suspects find_suspects(Snapshot &snapshot, double least_share = least_share_of_suspect,
+                       std::span<const std::string> hubs = {});
 
 // What find_suspects takes.
 void foresee_suspects(Plan &plan);

@@ -27,6 +27,7 @@ constexpr Verb all_verbs[] = {
          "hold it, too. Then what is stored for nothing, and, where holes between objects are many, who sits beside "
          "them. "
          "No values of strings or fields are in it: it is safe to attach.",
+     .takes = {Takes::hubs},
      .tables = {"account", "suspects", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids,
      .plan = plan_report,
@@ -101,7 +102,7 @@ constexpr Verb all_verbs[] = {
          "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
          "word on a stack may be chance.",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
-     .takes = {Takes::all},
+     .takes = {Takes::all, Takes::hubs},
      .sort_columns = {"bytes", "instances"},
      .tables = {"paths"},
      .parts = contexts | names | fields | delegates | life_parts | thread_ids,

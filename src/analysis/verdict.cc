@@ -70,6 +70,19 @@ constexpr Rule rules[] = {
        return fmt::format("{} of what is alive hangs on {}: {}. If that only grows, it is the leak.",
                           percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
      }},
+    {"few_owners",
+     [](const VerdictFacts &f) {
+       return f.large_suspects >= 2 && f.large_suspects <= 5 && !is_suspect_much(f) && !is_mostly_copies(f) &&
+                      is_much(f.large_suspects_bytes, f.live, 0.6, 32 * mib)
+                  ? f.large_suspects_bytes
+                  : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} of what is alive hangs on {} owners: {}. Whichever only grows is a leak: dnheap diff of two "
+           "dumps tells.",
+           percent(f.large_suspects_bytes, f.live), count_text(f.large_suspects), f.large_suspects_text);
+     }},
     {"many_owners",
      [](const VerdictFacts &f) {
        return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !is_mostly_copies(f) ? f.live : 0;

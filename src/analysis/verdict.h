@@ -42,6 +42,10 @@ struct VerdictFacts {
   // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;
+  // Of those with many elements that hold a tenth of what is alive or more, together and each: how many they are, their
+  // bytes, and "static Shop.A._items (25 %), …".
+  u64 large_suspects = 0, large_suspects_bytes = 0;
+  std::string large_suspects_text;
   // Of what should not be there so often (kept_resources.h), how many it holds, and by which field.
   u64 suspect_contexts = 0, suspect_http_clients = 0, suspect_db_connections = 0;
   std::string http_clients_field, db_connections_field;

@@ -244,6 +244,20 @@ TEST(Retained, OwnersHaveRanksAndHubs) {
     owners = objects_of(question, "owners", "owner");
     EXPECT_EQ(owners["Shop.Link[]"], 2004u);
     EXPECT_EQ(owners.count("(shared)"), 0u);
+    // The report, and the path to one of its suspects.
+    const Suspects suspects = find_suspects(*shop.snapshot, 0.02, question.hubs);
+    ASSERT_FALSE(suspects.list.empty());
+    EXPECT_EQ(suspects.list[0].owner, "Shop.Link[]");
+    EXPECT_NE(find_suspects(*shop.snapshot).list.at(0).owner, "Shop.Link[]");
+    Question report = question;
+    report.target = "core";
+    report.table.clear();
+    EXPECT_EQ(answer_report(*shop.snapshot, report).next_command, "dnheap path core @1 --hub 'Shop.Link[]'");
+    Question way = report;
+    way.subject = "@1";
+    EXPECT_EQ(answer_path(*shop.snapshot, way).tables.at(0).name, "paths");
+    way.subject = "Shop.Link";
+    EXPECT_TRUE(answer_path(*shop.snapshot, way).completeness->notes.at(0).starts_with("--hub decides which suspects"));
     question.hubs = {"Shop.Never"};
     EXPECT_THROW(answer_retained(*shop.snapshot, question), NotFound);
     question.plain = true;

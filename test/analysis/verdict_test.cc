@@ -44,6 +44,28 @@ TEST(Verdict, OneOwner) {
             "that only grows, it is the leak.");
 }
 
+// Several, each of them too small to be the one.
+TEST(Verdict, FewOwners) {
+  expect("few_owners", [](VerdictFacts &f) { f.large_suspects = 4, f.large_suspects_bytes = 36 * mib; });
+  expect("few_owners", [](VerdictFacts &f) { f.large_suspects = 2, f.large_suspects_bytes = 36 * mib; });
+  expect("nothing", [](VerdictFacts &f) { f.large_suspects = 4, f.large_suspects_bytes = 36 * mib - 1; }); // under 60 %
+  expect("nothing", [](VerdictFacts &f) { f.large_suspects = 1, f.large_suspects_bytes = 36 * mib; });
+  expect("nothing", [](VerdictFacts &f) { f.large_suspects = 6, f.large_suspects_bytes = 60 * mib; });
+  expect("nothing", [](VerdictFacts &f) { // too little to matter
+    f.live = 40 * mib, f.suspect = 0, f.large_suspects = 3, f.large_suspects_bytes = 32 * mib - 1;
+  });
+  expect("one_owner",
+         [](VerdictFacts &f) { f.suspect = 18 * mib, f.large_suspects = 4, f.large_suspects_bytes = 50 * mib; });
+  expect("duplicate_data",
+         [](VerdictFacts &f) { f.copies = 24 * mib, f.large_suspects = 4, f.large_suspects_bytes = 50 * mib; });
+  VerdictFacts f = healthy();
+  f.large_suspects = 2, f.large_suspects_bytes = 45 * mib;
+  f.large_suspects_text = "static Shop.A.all (40 %), static Shop.B.all (35 %)";
+  EXPECT_EQ(judge(f).text,
+            "75 % of what is alive hangs on 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). "
+            "Whichever only grows is a leak: dnheap diff of two dumps tells.");
+}
+
 TEST(Verdict, ManyOwners) {
   expect("many_owners", [](VerdictFacts &f) { f.live = 200 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.live = 200 * mib - 1; });

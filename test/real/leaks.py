@@ -25,6 +25,7 @@ PROBLEMS = {
     "timers": ("one_owner", ["static Shop.Reminder.All", "Shop.Reminder"], "suspects"),
     "chain": ("one_owner", ["static Shop.Undo.Last", "Shop.Undo+Step"], "suspects"),
     "async": ("one_owner", ["static Shop.Payments.", " and others", "PayAsync"], "suspects"),
+    "few": ("few_owners", ["OrderChanged", "static Shop.Reminder.All", "static Shop.Undo.Last", "static Shop.Payments.Pending"], None),
     "pool": ("one_owner", ["static Shop.Program.kept", "Byte[]"], "suspects"),
     "strings": ("duplicate_data", ["String", "Shop.Quote.Currency"], "waste"),
     "strings-few": ("one_owner", ["static Shop.Quotes.All"], None),  # copies are a third

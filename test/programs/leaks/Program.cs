@@ -141,6 +141,12 @@ static unsafe class Program
             case "async":
                 Live(10_000, i => Payments.Pending.Add(Payments.PayAsync(i)));
                 break;
+            case "few": // a quarter each
+                Live(6_000, i => OrderBus.Shared.OrderChanged += new OrderView().OnOrderChanged);
+                Live(4_000, i => Reminder.All.Add(new Reminder()));
+                Live(24_000, i => Undo.Last = new Undo.Step { Before = Undo.Last });
+                Live(3_000, i => Payments.Pending.Add(Payments.PayAsync(i)));
+                break;
             case "pool":
                 Live(400, i => kept.Add(ArrayPool<byte>.Shared.Rent(100_000)));
                 break;
