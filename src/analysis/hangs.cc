@@ -61,9 +61,14 @@ bool may_be_deadlocked(Snapshot &snapshot, std::span<const WaitText> waits, Hang
     return false;
   }
   auto waits_for_handle = [](const WaitText &wait) { return wait.text == "a wait handle"; };
-  return counts.asynchronous_waiters || (counts.calls && counts.calls <= most_calls_alone) ||
-         (counts.mutexes && std::any_of(waits.begin(), waits.end(), waits_for_handle)) ||
-         std::any_of(waits.begin(), waits.end(), may_be_in_a_circle);
+  if (counts.asynchronous_waiters || (counts.calls && counts.calls <= most_calls_alone) ||
+      (counts.mutexes && std::any_of(waits.begin(), waits.end(), waits_for_handle)) ||
+      std::any_of(waits.begin(), waits.end(), may_be_in_a_circle))
+    return true;
+  if (counts.calls)
+    out.note = "asynchronous calls that wait for each other were not looked for, since there are " +
+               count_text(counts.calls) + ": dnheap locks does";
+  return false;
 }
 
 void add_deadlocks(Snapshot &snapshot, HangFacts &to) {

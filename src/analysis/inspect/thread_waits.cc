@@ -171,7 +171,8 @@ private:
         continue;
       if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task)) {
         running_.by_stack[task].insert(*thread);
-        if (!root.is_conservative() && is_own_method(task, roots.name(root)))
+        // A byref into the box is the `this` of its own state machine; other calls of the method hold it whole.
+        if (root.interior && !root.is_conservative() && is_own_method(task, roots.name(root)))
           running_.by_own_method[task] = *thread;
       }
       const LockObject *lock = locks_.find(root.object);
