@@ -102,6 +102,24 @@ static class Hangs
         ready();
         self[0].Wait();
     }
+    // Two calls of one method, of which one waits for the other, which works: no deadlock.
+    static async Task Work(Task start, Task other, Action ready)
+    {
+        await start;
+        ready();
+        Task held = other; // in the frame, as the call's own task is
+        if (held != null)
+            held.Wait();
+        else
+            Thread.Sleep(Timeout.Infinite);
+        GC.KeepAlive(held);
+    }
+    static void Begin(Task[] call, Func<Task> other, Action ready)
+    {
+        var start = new TaskCompletionSource();
+        call[0] = Work(start.Task, other?.Invoke(), ready);
+        start.SetResult();
+    }
     static async Task Left(Task[] pair)
     {
         await begin.Task;
@@ -187,6 +205,9 @@ static class Hangs
             own[0] = WaitForItself(own, start.Task, ready);
             start.SetResult();
         });
+        Task[] worker = new Task[1];
+        Named("Worker", ready => Begin(worker, null, ready));
+        Named("WaitsForWorker", ready => Begin(new Task[1], () => worker[0], ready));
         Named("Holder", Hold);
         for (int i = 0; i < 12; i++)
             Named($"Convoy{i}", Crowd);
