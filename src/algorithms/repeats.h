@@ -5,6 +5,7 @@
 #include "base/integers.h"
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace dnheap {
@@ -19,5 +20,14 @@ struct Repeat {
 
 // Covers the sequence from its beginning to its end, in order. Equal numbers are equal elements.
 std::vector<Repeat> fold_repeats(std::span<const u32> sequence);
+
+// The same of anything that can be hashed: names, addresses.
+template <class T> std::vector<Repeat> repeats_of(const std::vector<T> &elements) {
+  std::unordered_map<T, u32> numbers;
+  std::vector<u32> sequence;
+  for (const T &element : elements)
+    sequence.push_back(numbers.try_emplace(element, static_cast<u32>(numbers.size())).first->second);
+  return fold_repeats(sequence);
+}
 
 } // namespace dnheap

@@ -99,13 +99,13 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
       methods.push_back(frame.method);
       states.push_back(frame.state);
       const SourceLine line = line_of(frame, source_lines);
-      sources.push_back(line.file.empty() ? Cell() : Cell(line.file));
+      sources.push_back(report::text_cell(line.file));
       lines.push_back(line ? Cell(u64{line.line}) : Cell());
     }
     const AsyncFrame &first = stack.frames.front();
     row.insert(row.end(),
                {Cell(first.method), Cell(with_line(first, source_lines)), Cell(first.state), Cell(stack.awaits.what),
-                stack.awaits.type.empty() ? Cell() : Cell(stack.awaits.type), Cell(callers(stack, source_lines)),
+                report::text_cell(stack.awaits.type), Cell(callers(stack, source_lines)),
                 Cell(tasks.address(stack.example)), Cell(std::move(methods)), Cell(std::move(states)),
                 Cell(std::move(sources)), Cell(std::move(lines))});
     rows.push_back(std::move(row));
@@ -210,7 +210,7 @@ report::Table queued_table(const ThreadPool &pool) {
                    {"type", "Type", Kind::text}};
   std::vector<report::Row> rows;
   for (const QueuedWork &work : pool.queued)
-    rows.push_back({work.count, work.queue, work.method.empty() ? Cell() : Cell(work.method), work.example, work.type});
+    rows.push_back({work.count, work.queue, report::text_cell(work.method), work.example, work.type});
   if (rows.empty())
     table.shown = Shown::in_data;
   table.set_rows(std::move(rows));

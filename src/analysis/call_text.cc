@@ -1,8 +1,7 @@
 #include "analysis/call_text.h"
 
+#include "algorithms/repeats.h"
 #include "base/text.h"
-
-#include <unordered_map>
 
 namespace dnheap {
 
@@ -11,14 +10,6 @@ namespace {
 constexpr u64 most_named = 4; // methods of a pattern
 
 } // namespace
-
-std::vector<Repeat> repeated_calls(const std::vector<std::string> &methods) {
-  std::unordered_map<std::string_view, u32> numbers;
-  std::vector<u32> sequence;
-  for (const std::string &method : methods)
-    sequence.push_back(numbers.try_emplace(method, static_cast<u32>(numbers.size())).first->second);
-  return fold_repeats(sequence);
-}
 
 std::string calls_text(std::span<const std::string> calls, const char *between) {
   std::string out;
@@ -31,7 +22,7 @@ std::string calls_text(std::span<const std::string> calls, const char *between) 
 
 std::vector<std::string> folded_calls(const std::vector<std::string> &methods, const char *between) {
   std::vector<std::string> out;
-  for (const Repeat &repeat : repeated_calls(methods)) {
+  for (const Repeat &repeat : repeats_of(methods)) {
     std::string text = calls_text(std::span(methods).subspan(repeat.first, repeat.length), between);
     if (repeat.length > 1)
       text = "(" + text + ")";

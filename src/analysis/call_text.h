@@ -1,15 +1,11 @@
 // Calls in words: what repeats is said once. A stack that has overflowed has thousands of calls and few methods.
 // Linear; from any thread.
 #pragma once
-#include "algorithms/repeats.h"
-
+#include <span>
 #include <string>
 #include <vector>
 
 namespace dnheap {
-
-// Where the same names follow each other again and again.
-std::vector<Repeat> repeated_calls(const std::vector<std::string> &methods);
 
 // "Ping(Int32) → Pong(Int32)" where `between` is " → "; of many the first few are named.
 std::string calls_text(std::span<const std::string> calls, const char *between);

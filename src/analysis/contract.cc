@@ -42,7 +42,7 @@ report::Table descriptors_table(const ContractDescriptor &d) {
     auto known = [&](Cell cell) { return present ? cell : Cell(); };
     rows.push_back({s.name.empty() ? "(main)" : s.name, known(s.address), known(s.version), known(s.json),
                     known(s.json_size), known(s.pointer_count), s.name.empty() ? Cell(d.found_by) : Cell("its parent"),
-                    s.problem.empty() ? Cell() : Cell(s.problem)});
+                    report::text_cell(s.problem)});
   }
   table.set_rows(std::move(rows));
   if (d.sources.empty())
@@ -63,8 +63,7 @@ report::Table types_table(const ContractDescriptor &d) {
     if (type.fields.empty())
       rows.push_back({name, type.size, Cell(), Cell(), Cell(), Cell()});
     for (const auto &[field_name, field] : type.fields)
-      rows.push_back({name, type.size, field_name, field.offset, field.type.empty() ? Cell() : Cell(field.type),
-                      name_of(field.origin)});
+      rows.push_back({name, type.size, field_name, field.offset, report::text_cell(field.type), name_of(field.origin)});
   }
   table.set_rows(std::move(rows));
   return table;
@@ -82,7 +81,7 @@ report::Table globals_table(const ContractDescriptor &d) {
   std::vector<report::Row> rows;
   for (const auto &[name, global] : d.globals)
     rows.push_back({name, global.number && global.text.empty() ? hex(*global.number) : global.text, global.indirect,
-                    global.type.empty() ? Cell() : Cell(global.type), name_of(global.origin)});
+                    report::text_cell(global.type), name_of(global.origin)});
   table.set_rows(std::move(rows));
   table.notes.push_back("the value of an indirect global is the address of the runtime's variable, not its contents");
   return table;

@@ -1,5 +1,6 @@
 #include "analysis/crash.h"
 
+#include "algorithms/repeats.h"
 #include "analysis/call_text.h"
 #include "analysis/inspect/exception_objects.h"
 #include "analysis/thread_text.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <unordered_map>
 
 namespace dnheap {
 
@@ -128,7 +128,6 @@ public:
   }
 
   std::vector<Fact> facts() {
-    auto or_null = [](const std::string &text) { return text.empty() ? Cell() : Cell(text); };
     const bool is_violation = !is_signal_ && crash_.code;
     return {{"cause", cause_names[static_cast<u8>(cause_)]},
             {"text", text()},
@@ -142,11 +141,11 @@ public:
             {"fault_address", crash_.address ? Cell(hex(*crash_.address)) : Cell()},
             {"os_id", crash_.thread},
             {"managed_id", thread_ ? Cell(thread_->managed_id) : Cell()},
-            {"method", or_null(method_)},
+            {"method", report::text_cell(method_)},
             {"recursion", std::vector<Cell>(recursion_.begin(), recursion_.end())},
             {"exception", exception_ ? Cell(hex(exception_->address)) : Cell()},
             {"exception_type", exception_ ? Cell(type_name(exception_->method_table)) : Cell()},
-            {"thrown_in", or_null(thrown_in_)}};
+            {"thrown_in", report::text_cell(thrown_in_)}};
   }
 
 private:
@@ -258,23 +257,12 @@ private:
 
   void set_recursion(const std::vector<Address> &calls) {
     constexpr u64 few = 10; // times
-    std::vector<std::string> methods;
-    std::unordered_map<Address, std::string> names;
-    for (const Address method : calls) {
-      std::string &name = names[method];
-      if (name.empty())
-        name = runtime_.method_text(method).name;
-      methods.push_back(name);
-    }
     Repeat most;
-    for (const Repeat &repeat : repeated_calls(methods))
+    for (const Repeat &repeat : repeats_of(calls))
       if (repeat.times >= few && repeat.times * repeat.length > most.times * most.length)
         most = repeat;
-    if (most.times == 1)
-      return;
-    const auto first = methods.begin() + static_cast<std::ptrdiff_t>(most.first);
-    recursion_.assign(first, first + static_cast<std::ptrdiff_t>(most.length));
-    std::reverse(recursion_.begin(), recursion_.end());
+    for (u64 i = most.length; most.times > 1 && i > 0; --i)
+      recursion_.push_back(runtime_.method_text(calls[most.first + i - 1]).name);
   }
 
   void find_exception() {

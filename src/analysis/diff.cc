@@ -197,8 +197,8 @@ void add_dumps(std::span<const Record> records, const Comparison &comparison, co
   for (u64 i = 0; i < records.size(); ++i) {
     const Record &r = records[i];
     rows.push_back({time_cell(r.taken), r.taken ? Cell(r.clock) : Cell(), comparison.hours[i], r.objects, r.bytes,
-                    r.live_objects, r.live_bytes, comparison.mapped.bytes[i], r.pid,
-                    r.version.empty() ? Cell() : Cell(r.version), r.complete, r.is_saved, r.name});
+                    r.live_objects, r.live_bytes, comparison.mapped.bytes[i], r.pid, report::text_cell(r.version),
+                    r.complete, r.is_saved, r.name});
   }
   table.set_rows(std::move(rows));
   answer.tables.push_back(std::move(table));

@@ -162,20 +162,19 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
     std::vector<Cell> sources, lines;
     for (u64 i = 0; i < stack.size(); ++i) {
       const SourceLine at = grouping.place(e, i).at;
-      sources.push_back(at.file.empty() ? Cell() : Cell(at.file));
+      sources.push_back(report::text_cell(at.file));
       lines.push_back(at ? Cell(u64{at.line}) : Cell());
     }
-    rows.push_back({group.count, grouping.type_name(e.method_table),
-                    e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(),
-                    flies ? Cell(group.in_flight->os_id) : Cell(), flies ? Cell(group.in_flight->managed_id) : Cell(),
-                    flies && group.in_flight->is_nested, e.address, e.inner ? Cell(e.inner) : Cell(),
-                    inner.empty() ? Cell() : Cell(inner), inners.empty() ? Cell() : Cell(inners), grouping.message(e),
-                    !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
-                    : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
-                                       : Cell(),
-                    e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
-                    e.is_stack_known ? Cell(std::move(sources)) : Cell(),
-                    e.is_stack_known ? Cell(std::move(lines)) : Cell()});
+    rows.push_back(
+        {group.count, grouping.type_name(e.method_table),
+         e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(), flies ? Cell(group.in_flight->os_id) : Cell(),
+         flies ? Cell(group.in_flight->managed_id) : Cell(), flies && group.in_flight->is_nested, e.address,
+         e.inner ? Cell(e.inner) : Cell(), report::text_cell(inner), report::text_cell(inners), grouping.message(e),
+         !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
+         : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
+                            : Cell(),
+         e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
+         e.is_stack_known ? Cell(std::move(sources)) : Cell(), e.is_stack_known ? Cell(std::move(lines)) : Cell()});
   }
   report::Row total(table.columns.size());
   total[0] = grouping.total();
@@ -208,10 +207,10 @@ report::Table stacks_table(Grouping &grouping) {
     u64 index = 0;
     for (const std::string &method : grouping.stack(group.first)) {
       const SourcePlace place = grouping.place(group.first, index);
-      rows.push_back(
-          {group.first.address, group.in_flight->os_id, grouping.type_name(group.first.method_table), index++, method,
-           with_line(method, place.at), place.il_offset ? Cell(u64{*place.il_offset}) : Cell(),
-           place.at.file.empty() ? Cell() : Cell(place.at.file), place.at ? Cell(u64{place.at.line}) : Cell()});
+      rows.push_back({group.first.address, group.in_flight->os_id, grouping.type_name(group.first.method_table),
+                      index++, method, with_line(method, place.at),
+                      place.il_offset ? Cell(u64{*place.il_offset}) : Cell(), report::text_cell(place.at.file),
+                      place.at ? Cell(u64{place.at.line}) : Cell()});
     }
   }
   if (!rows.empty())

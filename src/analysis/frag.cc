@@ -101,7 +101,7 @@ report::Table beside_table(const Fragmentation &holes, Snapshot &snapshot) {
                    {"type", "Type", Kind::text}};
   std::vector<report::Row> rows;
   for (const BesideHoles &one : holes.beside)
-    rows.push_back({one.holes.count, one.holes.bytes, one.holes.largest, one.pin.empty() ? Cell() : Cell(one.pin),
+    rows.push_back({one.holes.count, one.holes.bytes, one.holes.largest, report::text_cell(one.pin),
                     one.method_table ? Cell(snapshot.runtime().types().name(one.method_table)) : Cell()});
   const HoleSum all = holes.total();
   table.total = report::Row{
@@ -133,7 +133,7 @@ public:
       return;
     }
     const std::string &pin = pins_.text(object);
-    to.insert(to.end(), {object, view_.type_name(id), pin.empty() ? Cell() : Cell(pin)});
+    to.insert(to.end(), {object, view_.type_name(id), report::text_cell(pin)});
     if (!retained_)
       return;
     const DominatorTree &tree = snapshot_.dominators();

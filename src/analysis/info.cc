@@ -86,8 +86,8 @@ report::Table modules_table(const Target &target) {
   std::vector<report::Row> rows;
   bool missing = false;
   for (const Provenance &p : target.provenance) {
-    rows.push_back({p.module, name_of(p.outcome), p.identity.empty() ? Cell() : Cell(p.identity), p.reason,
-                    p.file.empty() ? p.module : p.file});
+    rows.push_back(
+        {p.module, name_of(p.outcome), report::text_cell(p.identity), p.reason, p.file.empty() ? p.module : p.file});
     missing |= p.outcome != Provenance::Outcome::used;
   }
   if (rows.empty())
@@ -129,7 +129,7 @@ report::Table symbols_table(Snapshot &snapshot, const Question &question, std::v
   std::vector<std::string> problems;
   std::vector<report::Row> rows;
   for (const Provenance &p : SourceLines(snapshot, question.symbol_folders).files(problems))
-    rows.push_back({p.module, name_of(p.outcome), p.reason, p.file.empty() ? Cell() : Cell(p.file)});
+    rows.push_back({p.module, name_of(p.outcome), p.reason, report::text_cell(p.file)});
   for (const std::string &problem : problems)
     notes.push_back("which assemblies have symbols: " + problem);
   if (rows.empty())

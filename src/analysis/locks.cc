@@ -144,7 +144,7 @@ private:
             Cell(std::move(methods)),
             Cell(text),
             Cell(takers_of(lock)),
-            state.empty() ? Cell() : Cell(state),
+            report::text_cell(state),
             type_name(lock.object)};
   }
 
@@ -170,7 +170,7 @@ private:
   std::string thread_number(u32 thread) const { return text_.thread_number(thread); }
   Cell name_cell(u32 thread) const {
     const std::string name = text_.name(thread);
-    return name.empty() ? Cell() : Cell(name);
+    return report::text_cell(name);
   }
 
   // The methods that wait for semaphores asynchronously, how many of each.

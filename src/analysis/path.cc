@@ -54,7 +54,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
       steps.push_back(std::vector<Fact>{{"address", hex(step.address)},
                                         {"type", step.type},
                                         {"field", step.field},
-                                        {"calls", step.calls.empty() ? Cell() : Cell(step.calls)}});
+                                        {"calls", report::text_cell(step.calls)}});
     rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path_text(path)});
   }
   table.set_rows(std::move(rows));
@@ -199,7 +199,7 @@ std::optional<u64> suspect_number(const std::string &subject) {
 }
 
 Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 number) {
-  const Suspects suspects = find_suspects(snapshot, least_share_of_suspect, names_called(snapshot, question.hubs));
+  const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));
   if (number == 0 || number > suspects.list.size())
     throw NotFound(fmt::format("the report has {} suspects: there is no {}; dnheap report {} --top 0 lists them",
                                suspects.list.size(), question.subject, shell_word(question.target)));

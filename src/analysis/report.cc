@@ -91,9 +91,8 @@ Table where_table(const AccountMap &map, bool is_process) {
 std::vector<Cell> steps_of(const Suspect &suspect) {
   std::vector<Cell> out;
   for (const Suspect::Step &step : suspect.steps)
-    out.push_back(std::vector<report::Fact>{{"address", hex(step.address)},
-                                            {"type", step.type},
-                                            {"field", step.field.empty() ? Cell() : Cell(step.field)}});
+    out.push_back(std::vector<report::Fact>{
+        {"address", hex(step.address)}, {"type", step.type}, {"field", report::text_cell(step.field)}});
   return out;
 }
 
@@ -126,8 +125,8 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
   std::vector<Row> rows;
   for (const Suspect &s : suspects.list)
     rows.push_back({u64{rows.size() + 1}, name_of(s.kind), s.owner, s.text(), s.retained,
-                    share_of(s.retained, suspects.live_bytes), s.objects, s.element.empty() ? Cell() : Cell(s.element),
-                    s.elements, s.is_own, s.by_chance, s.signature, s.example ? Cell(s.example) : Cell(), steps_of(s),
+                    share_of(s.retained, suspects.live_bytes), s.objects, report::text_cell(s.element), s.elements,
+                    s.is_own, s.by_chance, s.signature, s.example ? Cell(s.example) : Cell(), steps_of(s),
                     next_of(question, rows.size() + 1)});
   table.set_rows(std::move(rows));
   return table;
@@ -242,7 +241,7 @@ Table fragmentation_table(Snapshot &snapshot, const std::optional<Fragmentation>
   if (holes)
     for (const BesideHoles &one : holes->beside)
       rows.push_back({one.holes.bytes, share_of(one.holes.bytes, holes->total().bytes), one.holes.count,
-                      one.pin.empty() ? Cell() : Cell(one.pin),
+                      report::text_cell(one.pin),
                       one.method_table ? Cell(snapshot.runtime().types().name(one.method_table)) : Cell()});
   table.set_rows(std::move(rows));
   return table;
@@ -355,7 +354,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   // Of a dump it would be one more look at all of it.
   const std::optional<ResidentPages> resident = is_process ? resident_pages(snapshot) : std::nullopt;
   report::Answer answer = begin_answer(snapshot, "report");
-  const Suspects suspects = find_suspects(snapshot, least_share_of_suspect, names_called(snapshot, question.hubs));
+  const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));
   const AccountMap map = make_account_map(snapshot, resident, tally_of(snapshot, *suspects.live));
   const Waste waste = find_live_waste(snapshot, *suspects.live, waste_sample);
   VerdictFacts facts = facts_of(snapshot, map, suspects);
@@ -380,7 +379,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},
                                             {"bytes", verdict.bytes},
-                                            {"hang", hang.rule.empty() ? Cell() : Cell(hang.rule)},
+                                            {"hang", report::text_cell(hang.rule)},
                                             {"hang_text", hang.rule.empty() ? Cell() : Cell(hang.text)}}});
   answer.tables.push_back(account_table(map, is_process, false));
   answer.tables.push_back(suspects_table(suspects, question));

@@ -124,12 +124,11 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                   {"targets", "", Kind::count},       {"value", "", Kind::text, Shown::everywhere, false, true},
                   {"bounds", "", Kind::text},         {"weak_target", "", Kind::address}};
   data.set_rows({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
-                  view.aligned_size(object), view.generation(object), length, calls.empty() ? Cell() : Cell(calls),
-                  holding.reached, holding.reached ? Cell(!holding.precisely) : Cell(),
-                  if_reached(holding.retained.aligned_bytes), if_reached(holding.retained.objects),
-                  whole ? Cell(whole->aligned_bytes) : Cell(), whole ? Cell(whole->objects) : Cell(),
-                  targets ? Cell(targets) : Cell(), value.value, bounds.empty() ? Cell() : Cell(bounds),
-                  weak && *weak ? Cell(*weak) : Cell()}});
+                  view.aligned_size(object), view.generation(object), length, report::text_cell(calls), holding.reached,
+                  holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.aligned_bytes),
+                  if_reached(holding.retained.objects), whole ? Cell(whole->aligned_bytes) : Cell(),
+                  whole ? Cell(whole->objects) : Cell(), targets ? Cell(targets) : Cell(), value.value,
+                  report::text_cell(bounds), weak && *weak ? Cell(*weak) : Cell()}});
 
   std::vector<report::Row> rows;
   auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
@@ -188,11 +187,11 @@ report::Table value_table(const char *name, const char *title, const std::vector
     table.columns.push_back({"value_text", "Value", Kind::text, Shown::in_text, false, true});
   std::vector<report::Row> rows;
   for (const FieldValue &field : values) {
-    rows.push_back({field.offset, field.name, field.type.empty() ? Cell() : Cell(field.type),
+    rows.push_back({field.offset, field.name, report::text_cell(field.type),
                     field.reference ? Cell(field.reference) : Cell(), field.value,
-                    field.declared_by.empty() ? Cell() : Cell(field.declared_by)});
+                    report::text_cell(field.declared_by)});
     if (question.values)
-      rows.back().push_back(field.text.empty() ? Cell() : Cell(field.text));
+      rows.back().push_back(report::text_cell(field.text));
     explain_compiled_names("." + field.name, table.notes);
   }
   table.set_rows(std::move(rows));

@@ -21,8 +21,7 @@ report::Table for_programs(Address method_table, const std::string &name, const 
   table.shown = Shown::in_data;
   table.columns = {{"method_table", "", Kind::address}, {"type", "", Kind::text},   {"assembly", "", Kind::text},
                    {"count", "", Kind::count},          {"bytes", "", Kind::bytes}, {"aligned_bytes", "", Kind::bytes}};
-  table.set_rows({{method_table, name, assembly.empty() ? Cell() : Cell(assembly), tally.count, tally.bytes,
-                   tally.aligned_bytes}});
+  table.set_rows({{method_table, name, report::text_cell(assembly), tally.count, tally.bytes, tally.aligned_bytes}});
   return table;
 }
 

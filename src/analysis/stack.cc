@@ -1,4 +1,5 @@
 // `stack`: where does each thread stand, and which objects do its frames hold?
+#include "algorithms/repeats.h"
 #include "analysis/answer_head.h"
 #include "analysis/call_text.h"
 #include "analysis/crash.h"
@@ -22,6 +23,7 @@ namespace {
 using report::Cell;
 using report::Kind;
 using report::Shown;
+using report::text_cell;
 
 constexpr const char *no_managed_frame = "(no managed frame)";
 
@@ -40,8 +42,6 @@ struct Stack {
   WalkedStack walked;
   std::vector<Line> lines;
 };
-
-Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
 
 const Thread *thread_of(const Target &target, const ThreadData &thread) {
   for (const Thread &one : target.threads)
@@ -116,13 +116,13 @@ std::string where(const Line &line) {
 bool saves_lines(const Repeat &repeat) { return repeat.times > 2 && repeat.times * repeat.length > 4; }
 
 // By stack: what follows each other again and again, as text would show it.
-std::vector<std::vector<Repeat>> repeats_of(const std::vector<Stack> &stacks) {
+std::vector<std::vector<Repeat>> repeats_by_stack(const std::vector<Stack> &stacks) {
   std::vector<std::vector<Repeat>> out;
   for (const Stack &stack : stacks) {
     std::vector<std::string> texts;
     for (const Line &line : stack.lines)
       texts.push_back(where(line));
-    out.push_back(repeated_calls(texts));
+    out.push_back(repeats_of(texts));
   }
   return out;
 }
@@ -182,9 +182,8 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
                       text_cell(line.method.module), line.ip ? Cell(line.ip) : Cell(), line.sp,
                       line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
                       is_method ? Cell(line.frame->code_offset) : Cell(),
-                      line.place.il_offset ? Cell(u64{*line.place.il_offset}) : Cell(),
-                      at.file.empty() ? Cell() : Cell(at.file), at ? Cell(u64{at.line}) : Cell(),
-                      is_method && line.frame->is_unwound});
+                      line.place.il_offset ? Cell(u64{*line.place.il_offset}) : Cell(), text_cell(at.file),
+                      at ? Cell(u64{at.line}) : Cell(), is_method && line.frame->is_unwound});
     }
   table.set_rows(std::move(rows));
   return table;
@@ -193,7 +192,7 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
 void add_frames_tables(const std::vector<Stack> &stacks, const Question &question, report::Answer &answer) {
   const u64 first = answer.tables.size();
   answer.tables.push_back(frames_table(stacks));
-  const std::vector<std::vector<Repeat>> repeats = repeats_of(stacks);
+  const std::vector<std::vector<Repeat>> repeats = repeats_by_stack(stacks);
   const bool folds = std::any_of(repeats.begin(), repeats.end(), [](const std::vector<Repeat> &of) {
     return std::any_of(of.begin(), of.end(), saves_lines);
   });

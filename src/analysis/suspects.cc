@@ -52,7 +52,7 @@ struct Fan { // the children of a place
 
 class Finder {
 public:
-  Finder(Snapshot &snapshot, double least_share, std::span<const std::string> hubs)
+  Finder(Snapshot &snapshot, std::span<const std::string> hubs, double least_share)
       : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot, hubs),
         tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot) {
     const Retained live = tree_.reached();
@@ -438,8 +438,8 @@ void foresee_suspects(Plan &plan) {
   plan.perhaps("breadth-first search").perhaps("holders");
 }
 
-Suspects find_suspects(Snapshot &snapshot, double least_share, std::span<const std::string> hubs) {
-  return Finder(snapshot, least_share, hubs).run();
+Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, double least_share) {
+  return Finder(snapshot, hubs, least_share).run();
 }
 
 std::string brief_type_name(std::string_view type) {

@@ -54,9 +54,7 @@ struct Suspects {
 const char *name_of(Suspect::Kind kind); // "collection"
 
 // Those with at least that share of what is alive, 32 at most. `hubs`: as of RankedOwners.
-inline constexpr double least_share_of_suspect = 0.02;
-Suspects find_suspects(Snapshot &snapshot, double least_share = least_share_of_suspect,
-                       std::span<const std::string> hubs = {});
+Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs = {}, double least_share = 0.02);
 
 // What find_suspects takes.
 void foresee_suspects(Plan &plan);

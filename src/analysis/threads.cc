@@ -19,8 +19,7 @@ namespace {
 using report::Cell;
 using report::Kind;
 using report::Shown;
-
-Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
+using report::text_cell;
 
 class ThreadReport {
 public:

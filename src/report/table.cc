@@ -93,6 +93,8 @@ void Table::set_rows(std::vector<Row> first, u64 count) {
   row_count = count;
 }
 
+Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
+
 RowSource rows_of(std::vector<Row> rows) {
   // Shared, because a std::function is copied and a copy must go on where the original stands.
   struct State {

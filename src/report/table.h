@@ -57,6 +57,9 @@ private:
       value_;
 };
 
+// A text, or absent where it is empty.
+Cell text_cell(std::string text);
+
 // A named value: of the answer's target, or of a nested object.
 struct Fact {
   std::string key;

@@ -63,7 +63,7 @@ public:
 
   Suspects suspects() {
     snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
-    Suspects out = find_suspects(*snapshot, 0.05);
+    Suspects out = find_suspects(*snapshot, {}, 0.05);
     const HeapBits &live = snapshot->live().objects; // as the graph's search and the walk find it
     EXPECT_EQ(out.live->words().size(), live.words().size());
     EXPECT_TRUE(std::equal(live.words().begin(), live.words().end(), out.live->words().begin()));
@@ -245,7 +245,7 @@ TEST(Retained, OwnersHaveRanksAndHubs) {
     EXPECT_EQ(owners["Shop.Link[]"], 2004u);
     EXPECT_EQ(owners.count("(shared)"), 0u);
     // The report, and the path to one of its suspects.
-    const Suspects suspects = find_suspects(*shop.snapshot, 0.02, question.hubs);
+    const Suspects suspects = find_suspects(*shop.snapshot, question.hubs);
     ASSERT_FALSE(suspects.list.empty());
     EXPECT_EQ(suspects.list[0].owner, "Shop.Link[]");
     EXPECT_NE(find_suspects(*shop.snapshot).list.at(0).owner, "Shop.Link[]");

@@ -5,6 +5,7 @@
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
 
@@ -88,12 +89,11 @@ report::Table caches_table(const std::map<CacheKey, CacheGroup> &groups) {
                    {"most", "Most", Kind::count},        {"size", "Size", Kind::count},
                    {"size_limit", "Limit", Kind::count}, {"type", "Type", Kind::text},
                    {"held_by", "Held by", Kind::text},   {"example", "Largest", Kind::address}};
-  std::vector<std::pair<CacheKey, CacheGroup>> sorted(groups.begin(), groups.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto &a, const auto &b) { return a.second.entries > b.second.entries; });
+  const auto sorted = largest_first(groups, &CacheGroup::entries);
   std::vector<report::Row> rows;
   CacheGroup sum;
-  for (const auto &[key, group] : sorted) {
+  for (const auto *one : sorted) {
+    const auto &[key, group] = *one;
     const auto &[type, limit, field] = key;
     rows.push_back({group.count, group.entries, group.most, limit ? Cell(group.size) : Cell(),
                     limit ? Cell(*limit) : Cell(), type, field, group.largest});

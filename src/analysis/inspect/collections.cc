@@ -3,6 +3,7 @@
 #include "analysis/inspect/collection_shapes.h"
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "base/parallel.h"
 #include "base/share.h"
 #include "base/text.h"
@@ -121,11 +122,7 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
                    {"type", "Type", Kind::text},
                    {"held_by", "Held by", Kind::text},
                    {"example", "Largest", Kind::address}};
-  std::vector<const CollectionGroups::value_type *> sorted;
-  for (const auto &one : groups)
-    sorted.push_back(&one);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto *a, const auto *b) { return a->second.bytes > b->second.bytes; });
+  const auto sorted = largest_first(groups, &CollectionGroup::bytes);
   std::vector<report::Row> rows;
   CollectionGroup sum;
   for (const auto *one : sorted) {

@@ -4,6 +4,7 @@
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
 
@@ -58,12 +59,11 @@ report::Table scopes_table(const std::map<ScopeKey, ScopeGroup> &groups) {
                    {"state", "State", Kind::text},
                    {"held_by", "Held by", Kind::text},
                    {"example", "Largest", Kind::address}};
-  std::vector<std::pair<ScopeKey, ScopeGroup>> sorted(groups.begin(), groups.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto &a, const auto &b) { return a.second.disposables > b.second.disposables; });
+  const auto sorted = largest_first(groups, &ScopeGroup::disposables);
   std::vector<report::Row> rows;
   ScopeGroup sum;
-  for (const auto &[key, group] : sorted) {
+  for (const auto *one : sorted) {
+    const auto &[key, group] = *one;
     const auto &[kind, state, field] = key;
     rows.push_back({group.count, group.services, group.disposables, group.most, kind, state, field, group.largest});
     sum.count += group.count;

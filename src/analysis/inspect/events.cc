@@ -4,6 +4,7 @@
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
 
@@ -125,11 +126,7 @@ report::Table events_table(const EventGroups &groups) {
                    {"methods_text", "Calls", Kind::text, Shown::in_text},
                    {"type", "Type", Kind::text, Shown::in_data},
                    {"example", "Largest", Kind::address}};
-  std::vector<const EventGroups::value_type *> sorted;
-  for (const auto &one : groups)
-    sorted.push_back(&one);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto *a, const auto *b) { return a->second.handlers > b->second.handlers; });
+  const auto sorted = largest_first(groups, &EventGroup::handlers);
   std::vector<report::Row> rows;
   for (const auto *one : sorted) {
     const EventGroup &group = one->second;
@@ -138,9 +135,8 @@ report::Table events_table(const EventGroups &groups) {
     for (const auto &[handler, count] : by_count(group)) {
       if (methods.size() < most_shown_handlers)
         text += (text.empty() ? "" : ", ") + handler.first + (count > 1 ? " ×" + count_text(count) : "");
-      methods.push_back(std::vector<Fact>{{"method", handler.first},
-                                          {"target_type", handler.second.empty() ? Cell() : Cell(handler.second)},
-                                          {"count", count}});
+      methods.push_back(std::vector<Fact>{
+          {"method", handler.first}, {"target_type", report::text_cell(handler.second)}, {"count", count}});
       if (methods.size() <= most_shown_handlers)
         explain_compiled_names(handler.first, table.notes);
     }

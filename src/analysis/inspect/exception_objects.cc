@@ -1,5 +1,6 @@
 #include "analysis/inspect/exception_objects.h"
 
+#include "analysis/inspect/largest_first.h"
 #include "base/text.h"
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/thrown_exceptions.h"
@@ -71,11 +72,10 @@ std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
   std::map<std::string, u64> counts;
   for (Address inner : of.inners)
     ++counts[runtime_.types().name(method_table_of(runtime_.memory(), inner))];
-  std::vector<std::pair<std::string, u64>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
+  const auto sorted = largest_first(counts, std::identity());
   std::string out;
   for (u64 i = 0; i < std::min<u64>(sorted.size(), most_types); ++i)
-    out += (i ? ", " : "") + sorted[i].first + (sorted[i].second > 1 ? " ×" + count_text(sorted[i].second) : "");
+    out += (i ? ", " : "") + sorted[i]->first + (sorted[i]->second > 1 ? " ×" + count_text(sorted[i]->second) : "");
   return sorted.size() > most_types ? out + ", …" : out;
 }
 

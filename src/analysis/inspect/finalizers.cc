@@ -1,5 +1,6 @@
 // `inspect finalizers`: objects whose finalizer is due and has not run, by type.
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "base/text.h"
 #include "objects/references.h"
 #include "objects/roots.h"
@@ -37,9 +38,7 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
     ++sum.count;
     sum.bytes += bytes;
   }
-  std::vector<std::pair<std::string, DueType>> sorted(types.begin(), types.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto &a, const auto &b) { return a.second.count > b.second.count; });
+  const auto sorted = largest_first(types, &DueType::count);
   report::Table table;
   table.name = "finalizers";
   table.columns = {{"count", "Count", Kind::count},
@@ -47,8 +46,8 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
                    {"type", "Type", Kind::text},
                    {"example", "Example", Kind::address}};
   std::vector<report::Row> rows;
-  for (const auto &[name, type] : sorted)
-    rows.push_back({type.count, type.bytes, name, type.example});
+  for (const auto *one : sorted)
+    rows.push_back({one->second.count, one->second.bytes, one->first, one->second.example});
   report::Row total(table.columns.size());
   total[0] = sum.count;
   total[1] = sum.bytes;
@@ -59,7 +58,7 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
   for (const std::string &problem : snapshot.roots().problems)
     answer.completeness->notes.push_back(problem);
   if (!sorted.empty())
-    answer.next_command = hex(sorted.front().second.example);
+    answer.next_command = hex(sorted.front()->second.example);
 }
 
 } // namespace dnheap

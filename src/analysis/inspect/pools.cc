@@ -1,6 +1,7 @@
 // `inspect pools`: arrays that ArrayPool<T>.Shared keeps for later, by type and length.
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
 
@@ -101,9 +102,7 @@ private:
 void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer) {
   PooledArrayReader reader(snapshot);
   const std::map<PooledKey, PooledArrays> found = reader.read();
-  std::vector<std::pair<PooledKey, PooledArrays>> sorted(found.begin(), found.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto &a, const auto &b) { return a.second.bytes > b.second.bytes; });
+  const auto sorted = largest_first(found, &PooledArrays::bytes);
   report::Table table;
   table.name = "pools";
   table.columns = {{"bytes", "Bytes", Kind::bytes},   {"count", "Arrays", Kind::count},
@@ -111,7 +110,8 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
                    {"type", "Type", Kind::text},      {"example", "Example", Kind::address}};
   std::vector<report::Row> rows;
   PooledArrays sum;
-  for (const auto &[key, arrays] : sorted) {
+  for (const auto *one : sorted) {
+    const auto &[key, arrays] = *one;
     const auto &[type, length, where] = key;
     rows.push_back({arrays.bytes, arrays.count, u64{length}, where, type, arrays.example});
     sum.bytes += arrays.bytes;
@@ -131,7 +131,7 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
                     count_text(reader.unknown)));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
-    answer.next_command = hex(sorted.front().second.example);
+    answer.next_command = hex(sorted.front()->second.example);
 }
 
 } // namespace dnheap

@@ -3,6 +3,7 @@
 #include "analysis/compiled_names.h"
 #include "analysis/inspect/base_types.h"
 #include "analysis/inspect/held_by.h"
+#include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
 
@@ -30,17 +31,13 @@ report::Table resources_table(const char *name, const ResourceGroups &groups) {
   table.columns = {{"count", "Count", Kind::count},    {"bytes", "Bytes", Kind::bytes},
                    {"state", "State", Kind::text},     {"type", "Type", Kind::text},
                    {"held_by", "Held by", Kind::text}, {"example", "Example", Kind::address}};
-  std::vector<const ResourceGroups::value_type *> sorted;
-  for (const auto &one : groups)
-    sorted.push_back(&one);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto *a, const auto *b) { return a->second.count > b->second.count; });
+  const auto sorted = largest_first(groups, &ResourceGroup::count);
   std::vector<report::Row> rows;
   ResourceGroup sum;
   for (const auto *one : sorted) {
     const auto &[type, state, field] = one->first;
     const ResourceGroup &group = one->second;
-    rows.push_back({group.count, group.bytes, state.empty() ? Cell() : Cell(state), type, field, group.example});
+    rows.push_back({group.count, group.bytes, report::text_cell(state), type, field, group.example});
     sum.count += group.count;
     sum.bytes += group.bytes;
     if (rows.size() <= 20)

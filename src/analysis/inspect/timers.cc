@@ -4,6 +4,7 @@
 #include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
+#include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
 
@@ -217,20 +218,18 @@ report::Table timers_table(const std::map<TimerKey, TimerGroup> &groups) {
                    {"state_type", "With", Kind::text},
                    {"held_by", "Held by", Kind::text},
                    {"example", "Example", Kind::address}};
-  auto text = [](const std::string &of) { return of.empty() ? Cell() : Cell(of); };
-  std::vector<std::pair<TimerKey, TimerGroup>> sorted(groups.begin(), groups.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto &a, const auto &b) { return a.second.count > b.second.count; });
+  const auto sorted = largest_first(groups, &TimerGroup::count);
   std::vector<report::Row> rows;
   u64 sum = 0;
-  for (const auto &[key, group] : sorted) {
+  for (const auto *one : sorted) {
+    const auto &[key, group] = *one;
     const auto &[kind, callback, target, state, period, is_active, held_by] = key;
     sum += group.count;
     rows.push_back({group.count, kind, is_active, period == never ? Cell() : Cell(u64{period}),
                     is_active ? Cell(u64{group.due_least}) : Cell(), is_active ? Cell(u64{group.due_most}) : Cell(),
                     period == never ? Cell() : Cell(milliseconds_text(period)),
-                    is_active ? Cell(due_text(group)) : Cell(), text(callback), text(target), text(state), held_by,
-                    group.example});
+                    is_active ? Cell(due_text(group)) : Cell(), report::text_cell(callback), report::text_cell(target),
+                    report::text_cell(state), held_by, group.example});
     explain_compiled_names(callback, table.notes);
     explain_compiled_names(held_by, table.notes);
   }
