@@ -24,18 +24,19 @@ using PlanFunction = Plan (*)(const Question &question);
 // The words of a list in a row.
 class Words {
 public:
+  static constexpr u64 most = 32;
   constexpr Words() = default;
   template <std::convertible_to<std::string_view>... Text>
   constexpr Words(Text... words) : words_{words...}, count_(sizeof...(words)) {}
 
-  constexpr void add(std::string_view word) { words_[count_++] = word; } // 16 in all
+  constexpr void add(std::string_view word) { words_[count_++] = word; } // `most` in all
   constexpr bool empty() const { return count_ == 0; }
   constexpr auto begin() const { return words_.begin(); }
   constexpr auto end() const { return words_.begin() + count_; }
   operator std::span<const std::string_view>() const { return {words_.data(), count_}; }
 
 private:
-  std::array<std::string_view, 16> words_;
+  std::array<std::string_view, most> words_;
   u64 count_ = 0;
 };
 

@@ -69,7 +69,7 @@ const Inspector *find_inspector(std::string_view name) {
 }
 
 Words inspector_words() {
-  static_assert(std::size(all_inspectors) < 16); // what Words has room for
+  static_assert(std::size(all_inspectors) < Words::most); // `list` is one more
   Words out;
   for (const Inspector &one : all_inspectors)
     out.add(one.name);
