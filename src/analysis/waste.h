@@ -5,7 +5,8 @@
 //  1. Collections (inspect/collection_shapes.h) and the arrays that belong to one of them alone: an empty one wastes
 //  all of that; one
 //     with one element all but the element's place; one that is less than a third full the unused places. Builders
-//     count by characters, and are not asked for one element. Their arrays are never equal arrays, nor mostly zero.
+//     count by characters, and are not asked for one element. What consists of nodes or segments wastes nothing. Arrays
+//     of collections are never equal arrays, nor mostly zero.
 //  2. Boxes: what they take beyond the value, which would stand where the reference is. A static field's box does not
 //  count.
 //  3. Strings, arrays without references, and small objects without references (up to 128 bytes, and with fields) of

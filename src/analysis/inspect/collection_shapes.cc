@@ -11,11 +11,6 @@ namespace dnheap {
 
 namespace {
 
-constexpr const char *list_names[] = {"System.Collections.Generic.List", "System.Collections.Generic.Stack",
-                                      "System.Collections.Generic.Queue"};
-constexpr const char *table_names[] = {"System.Collections.Generic.Dictionary", "System.Collections.Generic.HashSet"};
-constexpr const char *concurrent_name = "System.Collections.Concurrent.ConcurrentDictionary";
-constexpr const char *builder_name = "System.Text.StringBuilder";
 constexpr u64 most_collection_types = 60000;
 constexpr u64 most_locks = 1 << 16; // of one ConcurrentDictionary
 
@@ -32,23 +27,6 @@ bool is_instance_of(std::string_view name, std::string_view generic) {
   return false;
 }
 
-// Which of the names the type, or a base type of it, has; empty: none.
-std::string_view collection_name(const std::string &name) {
-  for (std::string_view one : list_names)
-    if (is_instance_of(name, one))
-      return one;
-  for (std::string_view one : table_names)
-    if (is_instance_of(name, one))
-      return one;
-  return is_instance_of(name, concurrent_name) ? concurrent_name : name == builder_name ? builder_name : "";
-}
-
-bool is_tables(const std::string &name) {
-  constexpr std::string_view nested = "+Tables";
-  return name.ends_with(nested) &&
-         is_instance_of(std::string_view(name).substr(0, name.size() - nested.size()), concurrent_name);
-}
-
 // An offset, if the field is of that kind and lies inside the object; 0: it does not.
 u32 offset_in(FieldReader &fields, Address method_table, u64 base_size, const char *name, bool is_reference) {
   const InstanceField *field = fields.find(method_table, name);
@@ -58,46 +36,123 @@ u32 offset_in(FieldReader &fields, Address method_table, u64 base_size, const ch
   return field->size && *field->size < 4 ? 0 : static_cast<u32>(field->offset);
 }
 
-} // namespace
-
-std::string CollectionShapes::known() {
-  return "List, Stack, Queue, Dictionary, HashSet, ConcurrentDictionary, StringBuilder, and what derives from them";
+// A number in a struct of the object.
+u32 offset_within(FieldReader &fields, Address method_table, u64 base_size, const char *path) {
+  const std::optional<u64> out = fields.offset(method_table, path);
+  return out && *out + 4 + fields.pointer_size() <= base_size ? static_cast<u32>(*out) : 0;
 }
 
+} // namespace
+
+// A collection by the names of its type and of the fields that it has to have; null: it has no such field.
+struct CollectionShapes::Row {
+  const char *type = ""; // generic or not
+  Kind kind = Kind::array;
+  const char *count = nullptr, *freed = nullptr; // numbers
+  const char *first = nullptr, *second = nullptr, *third = nullptr;
+  const char *nested = ""; // the type's, which is meant
+};
+
+namespace {
+
+using CollectionKind = CollectionShapes::Kind;
+
+constexpr CollectionShapes::Row collection_rows[] = {
+    {"System.Collections.Generic.List", CollectionKind::array, "_size", nullptr, "_items"},
+    {"System.Collections.Generic.Stack", CollectionKind::array, "_size", nullptr, "_array"},
+    {"System.Collections.Generic.Queue", CollectionKind::array, "_size", nullptr, "_array"},
+    {"System.Collections.Generic.PriorityQueue", CollectionKind::array, "_size", nullptr, "_nodes"},
+    {"System.Collections.Generic.SortedList", CollectionKind::array, "_size", nullptr, "keys", "values"},
+    {"System.Collections.ArrayList", CollectionKind::array, "_size", nullptr, "_items"},
+    {"System.Collections.Stack", CollectionKind::array, "_size", nullptr, "_array"},
+    {"System.Collections.Queue", CollectionKind::array, "_size", nullptr, "_array"},
+    {"System.Collections.Hashtable", CollectionKind::array, "_count", nullptr, "_buckets"},
+    {"System.Collections.Generic.Dictionary", CollectionKind::hash_table, "_count", "_freeCount", "_entries",
+     "_buckets"},
+    {"System.Collections.Generic.HashSet", CollectionKind::hash_table, "_count", "_freeCount", "_entries", "_buckets"},
+    {"System.Collections.Generic.OrderedDictionary", CollectionKind::hash_table, "_count", nullptr, "_entries",
+     "_buckets"},
+    {"System.Collections.Concurrent.ConcurrentDictionary", CollectionKind::concurrent, nullptr, nullptr, "_tables"},
+    {"System.Collections.Concurrent.ConcurrentDictionary", CollectionKind::tables, nullptr, nullptr, "_buckets",
+     "_countPerLock", "_locks", "+Tables"},
+    {"System.Text.StringBuilder", CollectionKind::builder, "m_ChunkLength", "m_ChunkOffset", "m_ChunkChars"},
+    {"System.Collections.Generic.LinkedList", CollectionKind::counted, "count", nullptr, "head"},
+    {"System.Collections.Generic.LinkedListNode", CollectionKind::refers_back},
+    {"System.Collections.Generic.SortedSet", CollectionKind::counted, "count", nullptr, "root"},
+    {"System.Collections.Generic.SortedDictionary", CollectionKind::wrapper, nullptr, nullptr, "_set"},
+    {"System.Collections.Immutable.ImmutableDictionary", CollectionKind::counted, "_count", nullptr, "_root"},
+    {"System.Collections.Immutable.ImmutableHashSet", CollectionKind::counted, "_count", nullptr, "_root"},
+    {"System.Collections.Immutable.ImmutableSortedDictionary", CollectionKind::counted, "_count", nullptr, "_root"},
+    {"System.Collections.Immutable.ImmutableList", CollectionKind::rooted, nullptr, nullptr, "_root"},
+    {"System.Collections.Immutable.ImmutableList", CollectionKind::node, "_count", nullptr, nullptr, nullptr, nullptr,
+     "+Node"},
+    {"System.Collections.Immutable.ImmutableSortedSet", CollectionKind::rooted, nullptr, nullptr, "_root"},
+    {"System.Collections.Immutable.ImmutableSortedSet", CollectionKind::node, "_count", nullptr, nullptr, nullptr,
+     nullptr, "+Node"},
+    {"System.Collections.Concurrent.ConcurrentStack", CollectionKind::links, nullptr, nullptr, "_head"},
+    {"System.Collections.Concurrent.ConcurrentStack", CollectionKind::link, nullptr, nullptr, "_next", nullptr, nullptr,
+     "+Node"},
+    {"System.Collections.Concurrent.ConcurrentQueue", CollectionKind::segments, nullptr, nullptr, "_head"},
+    {"System.Collections.Concurrent.ConcurrentQueueSegment", CollectionKind::segment, "_headAndTail.Head",
+     "_headAndTail.Tail", "_nextSegment", "_slots"},
+    {"System.Collections.Concurrent.ConcurrentBag", CollectionKind::segments, nullptr, nullptr, "_workStealingQueues"},
+    {"System.Collections.Concurrent.ConcurrentBag", CollectionKind::segment, "_headIndex", "_tailIndex", "_nextQueue",
+     "_array", nullptr, "+WorkStealingQueue"},
+    {"System.Collections.Concurrent.SingleProducerSingleConsumerQueue", CollectionKind::segments, nullptr, nullptr,
+     "_head"},
+    {"System.Collections.Concurrent.SingleProducerSingleConsumerQueue", CollectionKind::segment, "_state._first",
+     "_state._last", "_next", "_array", nullptr, "+Segment"},
+    {"System.Collections.Concurrent.BlockingCollection", CollectionKind::wrapper, nullptr, nullptr, "_collection"},
+    {"System.Collections.Generic.Deque", CollectionKind::counted, "_size", nullptr, "_array"},
+    {"System.Threading.Channels.UnboundedChannel", CollectionKind::wrapper, nullptr, nullptr, "_items"},
+    {"System.Threading.Channels.BoundedChannel", CollectionKind::wrapper, nullptr, nullptr, "_items"},
+    {"System.Threading.Channels.SingleConsumerUnboundedChannel", CollectionKind::wrapper, nullptr, nullptr, "_items"},
+    {"System.Threading.Channels.UnboundedPrioritizedChannel", CollectionKind::wrapper, nullptr, nullptr, "_items"},
+    {"System.Threading.Channels.ChannelReader", CollectionKind::refers_back},
+    {"System.Threading.Channels.ChannelWriter", CollectionKind::refers_back},
+    {"System.Runtime.CompilerServices.ConditionalWeakTable", CollectionKind::wrapper, nullptr, nullptr, "_container"},
+    // Of the places used so far: which have died, only handles tell.
+    {"System.Runtime.CompilerServices.ConditionalWeakTable", CollectionKind::counted, "_firstFreeEntry", nullptr,
+     "_entries", "_buckets", nullptr, "+Container"},
+};
+
+bool has_name_of(std::string_view name, const CollectionShapes::Row &row) {
+  const std::string_view nested = row.nested;
+  if (!name.ends_with(nested))
+    return false;
+  name.remove_suffix(nested.size());
+  return name == row.type || is_instance_of(name, row.type);
+}
+
+} // namespace
+
 std::optional<CollectionShapes::Shape> CollectionShapes::shape_of(const Runtime &runtime, Address mt,
-                                                                  std::string_view name) const {
+                                                                  const Row &row) const {
   FieldReader fields(runtime);
   const std::optional<ObjectLayout> layout = runtime.types().object_layout(mt);
   if (!layout || layout->component_size)
     return std::nullopt;
-  auto number = [&](const char *field) { return offset_in(fields, mt, layout->base_size, field, false); };
-  auto reference = [&](const char *field) { return offset_in(fields, mt, layout->base_size, field, true); };
-  Shape out;
-  auto has = [&](std::initializer_list<u32> offsets) {
-    return std::find(offsets.begin(), offsets.end(), 0u) == offsets.end();
+  bool has_all = true;
+  auto offset = [&](const char *field, bool is_reference) -> u32 {
+    if (!field)
+      return 0;
+    const u32 out = std::string_view(field).find('.') == std::string_view::npos
+                        ? offset_in(fields, mt, layout->base_size, field, is_reference)
+                        : offset_within(fields, mt, layout->base_size, field);
+    has_all &= out != 0;
+    return out;
   };
-  if (name == "+Tables") {
-    out = {Kind::tables, 0, 0, reference("_buckets"), reference("_countPerLock"), reference("_locks")};
-    return has({out.first, out.second, out.third}) ? std::optional(out) : std::nullopt;
-  }
-  if (name == concurrent_name) {
-    out = {Kind::concurrent, 0, 0, reference("_tables"), 0, 0};
-    return has({out.first}) ? std::optional(out) : std::nullopt;
-  }
-  if (name == builder_name) {
-    out = {Kind::builder, number("m_ChunkLength"), number("m_ChunkOffset"), reference("m_ChunkChars"), 0, 0};
-    return has({out.count, out.freed, out.first}) ? std::optional(out) : std::nullopt;
-  }
-  if (name == table_names[0] || name == table_names[1]) {
-    out = {Kind::hash_table, number("_count"), number("_freeCount"), reference("_entries"), reference("_buckets"), 0};
-    return has({out.count, out.freed, out.first, out.second}) ? std::optional(out) : std::nullopt;
-  }
-  out = {Kind::array, number("_size"), 0, reference(name == list_names[0] ? "_items" : "_array"), 0, 0};
-  return has({out.count, out.first}) ? std::optional(out) : std::nullopt;
+  Shape out{row.kind,
+            offset(row.count, false),
+            offset(row.freed, false),
+            offset(row.first, true),
+            offset(row.second, true),
+            offset(row.third, true)};
+  return has_all ? std::optional(out) : std::nullopt;
 }
 
-CollectionShapes::CollectionShapes(const Runtime &runtime, const HeapTypes &types)
-    : numbers_(types.size()), components_(types.size()) {
+CollectionShapes::CollectionShapes(const Runtime &runtime, const HeapTypes &types, u64 objects)
+    : numbers_(types.size()), components_(types.size()), objects_(objects), steps_(static_cast<i64>(2 * objects)) {
   const BaseTypes bases(runtime);
   for (u32 i = 0; i < types.size(); ++i)
     components_[i] =
@@ -106,90 +161,216 @@ CollectionShapes::CollectionShapes(const Runtime &runtime, const HeapTypes &type
     const Address mt = types[TypeId{i}].method_table;
     if (types[TypeId{i}].references.empty())
       continue;
-    std::string_view name;
-    const std::string own = runtime.types().name(mt);
-    if (is_tables(own))
-      name = "+Tables";
-    else
-      bases.any_of(mt, [&](const std::string &base) { return !(name = collection_name(base)).empty(); });
-    if (name.empty())
+    const Row *row = nullptr;
+    bases.any_of(mt, [&](const std::string &name) {
+      const auto found = std::find_if(std::begin(collection_rows), std::end(collection_rows),
+                                      [&](const Row &one) { return has_name_of(name, one); });
+      row = found == std::end(collection_rows) ? nullptr : found;
+      return row != nullptr;
+    });
+    if (!row)
       continue;
-    if (const std::optional<Shape> shape = shape_of(runtime, mt, name)) {
+    if (const std::optional<Shape> shape = shape_of(runtime, mt, *row)) {
       shapes_.push_back(*shape);
       numbers_[i] = static_cast<u16>(shapes_.size());
     } else {
-      unknown_.push_back(own);
+      unknown_.push_back(runtime.types().name(mt));
     }
   }
 }
 
-std::optional<CollectionFill> CollectionShapes::read(const OpenedObject &object, ReferenceReader &reader,
-                                                     Format format) const {
-  const Shape &shape = shapes_[numbers_[static_cast<u32>(object.id)] - 1];
-  auto number = [&](u32 offset) { return u64{load<u32>(object.bytes + offset, format.byte_order)}; };
-  auto reference = [&](u32 offset) -> Address { return offset ? load_pointer(object.bytes + offset, format) : 0; };
+// One collection that is read: its shape, and what lies behind its references.
+class CollectionShapes::Reading {
+public:
+  Reading(const CollectionShapes &shapes, ReferenceReader &reader, Format format, CollectionFill &out)
+      : shapes_(shapes), reader_(reader), format_(format), out_(out) {}
+
+  // False: what it says cannot be.
+  bool read(const OpenedObject &object) {
+    const Shape &shape = shape_of(object);
+    switch (shape.kind) {
+    case Kind::array:
+    case Kind::hash_table:
+    case Kind::builder: return read_arrays(object, shape);
+    case Kind::concurrent: return read_concurrent(reference(object, shape.first));
+    case Kind::counted: return read_counted(object, shape);
+    case Kind::rooted: return read_rooted(reference(object, shape.first));
+    case Kind::wrapper: return read_wrapper(reference(object, shape.first));
+    case Kind::segments: return read_segments(reference(object, shape.first));
+    case Kind::links: return read_links(reference(object, shape.first));
+    case Kind::tables:
+    case Kind::node:
+    case Kind::segment:
+    case Kind::link:
+    case Kind::refers_back: return false;
+    }
+    return false;
+  }
+
+private:
+  const Shape &shape_of(const OpenedObject &object) const {
+    return shapes_.shapes_[shapes_.numbers_[static_cast<u32>(object.id)] - 1];
+  }
+  u64 number(const OpenedObject &object, u32 offset) const {
+    return offset ? load<u32>(object.bytes + offset, format_.byte_order) : 0;
+  }
+  Address reference(const OpenedObject &object, u32 offset) const {
+    return offset ? load_pointer(object.bytes + offset, format_) : 0;
+  }
+  u64 bytes_of(const OpenedObject &object) const { return align_up(object.size, u64{format_.pointer_size}); }
+  // Null: it is none of that kind.
+  const Shape *open(Address at, Kind kind, OpenedObject &out) const {
+    const bool is_known = at && reader_.open(at, out) && shapes_.is_collection(out.id);
+    return is_known && shape_of(out).kind == kind ? &shape_of(out) : nullptr;
+  }
   // Components of an array; 0 of null, nullopt of what is none.
-  auto length = [&](Address array) -> std::optional<u64> {
+  std::optional<u64> length(Address array) const {
     OpenedObject opened;
     if (!array)
       return 0;
-    if (!reader.open(array, opened) || component_size(opened.id) == 0)
+    if (!reader_.open(array, opened) || shapes_.component_size(opened.id) == 0)
       return std::nullopt;
-    return load<u32>(opened.bytes + format.pointer_size, format.byte_order);
-  };
-  CollectionFill out;
-  if (shape.kind == Kind::tables)
-    return std::nullopt;
-  if (shape.kind == Kind::concurrent)
-    return read_concurrent(reference(shape.first), reader, format, out) ? std::optional(out) : std::nullopt;
-  out.parts = {reference(shape.first), reference(shape.second), 0, 0};
-  out.slots = {out.parts[0], out.parts[1]};
-  const std::optional<u64> first = length(out.parts[0]), second = length(out.parts[1]);
-  if (!first || !second)
-    return std::nullopt;
-  out.count = number(shape.count);
-  out.capacity = *first;
-  if (*first == 0) // an empty array is one for all
-    out.parts[0] = out.slots[0] = 0;
-  if (*second == 0)
-    out.parts[1] = out.slots[1] = 0;
-  if (out.count > out.capacity)
-    return std::nullopt;
-  if (shape.kind == Kind::hash_table) {
-    if (number(shape.freed) > out.count)
-      return std::nullopt;
-    out.count -= number(shape.freed);
+    return load<u32>(opened.bytes + format_.pointer_size, format_.byte_order);
   }
-  if (shape.kind == Kind::builder) {
-    out.is_builder = true;
-    if (out.count == 0 && number(shape.freed) != 0) // a chunk of a longer one
-      return std::nullopt;
-  }
-  return out;
-}
 
-bool CollectionShapes::read_concurrent(Address at, ReferenceReader &reader, Format format, CollectionFill &out) const {
-  OpenedObject tables;
-  if (!at || !reader.open(at, tables) || !is_collection(tables.id))
-    return false;
-  const Shape &shape = shapes_[numbers_[static_cast<u32>(tables.id)] - 1];
-  if (shape.kind != Kind::tables)
-    return false;
-  auto reference = [&](u32 offset) { return load_pointer(tables.bytes + offset, format); };
-  out.parts = {at, reference(shape.first), reference(shape.second), reference(shape.third)};
-  out.slots = {out.parts[1], 0};
-  OpenedObject buckets, counts, locks;
-  if (!reader.open(out.parts[1], buckets) || !reader.open(out.parts[2], counts) || !reader.open(out.parts[3], locks) ||
-      component_size(buckets.id) == 0 || component_size(counts.id) != 4 || component_size(locks.id) == 0)
-    return false;
-  const u64 p = format.pointer_size, start = 2 * p;
-  out.capacity = load<u32>(buckets.bytes + p, format.byte_order);
-  const u64 number = load<u32>(counts.bytes + p, format.byte_order);
-  if (number > most_locks || start + 4 * number > counts.size)
-    return false;
-  for (u64 i = 0; i < number; ++i)
-    out.count += load<u32>(counts.bytes + start + 4 * i, format.byte_order);
-  return out.count < u64{1} << 32;
+  bool read_arrays(const OpenedObject &object, const Shape &shape) {
+    out_.parts = {reference(object, shape.first), reference(object, shape.second), 0, 0};
+    out_.slots = {out_.parts[0], out_.parts[1]};
+    const std::optional<u64> first = length(out_.parts[0]), second = length(out_.parts[1]);
+    if (!first || !second)
+      return false;
+    out_.count = number(object, shape.count);
+    out_.capacity = *first;
+    if (*first == 0) // an empty array is one for all
+      out_.parts[0] = out_.slots[0] = 0;
+    if (*second == 0)
+      out_.parts[1] = out_.slots[1] = 0;
+    const u64 freed = number(object, shape.freed);
+    if (out_.count > *first || (shape.kind == Kind::hash_table && freed > out_.count))
+      return false;
+    if (shape.kind == Kind::hash_table)
+      out_.count -= freed;
+    out_.is_builder = shape.kind == Kind::builder;
+    return !out_.is_builder || out_.count || !freed; // else a chunk of a longer one
+  }
+
+  bool read_concurrent(Address at) {
+    OpenedObject tables, buckets, counts, locks;
+    const Shape *shape = open(at, Kind::tables, tables);
+    if (!shape)
+      return false;
+    out_.parts = {at, reference(tables, shape->first), reference(tables, shape->second),
+                  reference(tables, shape->third)};
+    out_.slots = {out_.parts[1], 0};
+    if (!reader_.open(out_.parts[1], buckets) || !reader_.open(out_.parts[2], counts) ||
+        !reader_.open(out_.parts[3], locks) || shapes_.component_size(buckets.id) == 0 ||
+        shapes_.component_size(counts.id) != 4 || shapes_.component_size(locks.id) == 0)
+      return false;
+    const u64 p = format_.pointer_size, start = 2 * p;
+    out_.capacity = load<u32>(buckets.bytes + p, format_.byte_order);
+    const u64 number = load<u32>(counts.bytes + p, format_.byte_order);
+    if (number > most_locks || start + 4 * number > counts.size)
+      return false;
+    for (u64 i = 0; i < number; ++i)
+      out_.count += load<u32>(counts.bytes + start + 4 * i, format_.byte_order);
+    return out_.count < u64{1} << 32;
+  }
+
+  bool read_counted(const OpenedObject &object, const Shape &shape) {
+    out_.count = number(object, shape.count);
+    const Address first = reference(object, shape.first);
+    const std::optional<u64> places = length(first);
+    if (!places)
+      return add_nodes(first);
+    const Address second = reference(object, shape.second);
+    const std::optional<u64> others = length(second);
+    if (!others || out_.count > *places)
+      return false;
+    out_.parts = {*places ? first : 0, *others ? second : 0, 0, 0};
+    return true;
+  }
+
+  bool read_rooted(Address root) {
+    OpenedObject node;
+    const Shape *shape = open(root, Kind::node, node);
+    if (!shape)
+      return false;
+    out_.count = number(node, shape->count);
+    return add_nodes(root);
+  }
+
+  // As many nodes as elements, all like this one.
+  bool add_nodes(Address node) {
+    OpenedObject opened;
+    if (out_.count > shapes_.objects_ || !reader_.open(node, opened))
+      return false;
+    out_.more_bytes = out_.count * bytes_of(opened);
+    return true;
+  }
+
+  bool read_wrapper(Address inner) {
+    OpenedObject opened;
+    if (!inner || !reader_.open(inner, opened) || !shapes_.is_collection(opened.id) ||
+        shape_of(opened).kind == Kind::wrapper || !read(opened))
+      return false;
+    // To waste, it is the inner one that counts.
+    out_.more_bytes += bytes_of(opened);
+    for (Address part : out_.parts)
+      if (part && reader_.open(part, opened))
+        out_.more_bytes += bytes_of(opened);
+    out_.parts = {};
+    out_.slots = {};
+    out_.capacity.reset();
+    out_.inner = inner;
+    return true;
+  }
+
+  bool read_segments(Address at) {
+    OpenedObject segment, array;
+    for (u64 i = 0; at; ++i) {
+      const Shape *shape = open(at, Kind::segment, segment);
+      const Address slots = shape ? reference(segment, shape->second) : 0;
+      if (!slots || !shapes_.may_follow() || !reader_.open(slots, array) || shapes_.component_size(array.id) == 0)
+        return false;
+      const u32 places = load<u32>(array.bytes + format_.pointer_size, format_.byte_order);
+      const u32 from = static_cast<u32>(number(segment, shape->count)),
+                to = static_cast<u32>(number(segment, shape->freed));
+      if (places == 0 || (places & (places - 1)) != 0)
+        return false;
+      // Both go on counting, past the end; one that takes no more elements ends twice its length further on.
+      if (to != from && to != from + 2 * places)
+        out_.count += ((to - from - 1) & (places - 1)) + 1;
+      if (i < 2)
+        out_.parts[2 * i] = at, out_.parts[2 * i + 1] = slots;
+      else
+        out_.more_bytes += bytes_of(segment) + bytes_of(array);
+      at = reference(segment, shape->first);
+    }
+    return true;
+  }
+
+  bool read_links(Address at) {
+    OpenedObject link;
+    for (; at; ++out_.count) {
+      const Shape *shape = open(at, Kind::link, link);
+      if (!shape || !shapes_.may_follow())
+        return false;
+      out_.more_bytes += bytes_of(link);
+      at = reference(link, shape->first);
+    }
+    return true;
+  }
+
+  const CollectionShapes &shapes_;
+  ReferenceReader &reader_;
+  const Format format_;
+  CollectionFill &out_;
+};
+
+std::optional<CollectionFill> CollectionShapes::read(const OpenedObject &object, ReferenceReader &reader,
+                                                     Format format) const {
+  CollectionFill out;
+  return Reading(*this, reader, format, out).read(object) ? std::optional(out) : std::nullopt;
 }
 
 std::vector<std::string> CollectionShapes::notes(const std::string &lost) const {
@@ -199,6 +380,10 @@ std::vector<std::string> CollectionShapes::notes(const std::string &lost) const 
     out.push_back(unknown_[i] + " has not the fields that such a collection is known to have: " + lost);
   if (unknown_.size() > most)
     out.push_back("and " + count_text(unknown_.size() - most) + " more such types");
+  if (steps_ < 0)
+    out.push_back("chains of elements that share links, or lead back to themselves, were not followed to their end: of "
+                  "such collections " +
+                  lost);
   return out;
 }
 

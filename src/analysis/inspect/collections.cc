@@ -24,16 +24,23 @@ using report::Shown;
 
 struct FoundCollection {
   Address address = 0;
-  u64 bytes = 0, count = 0, capacity = 0;
+  u64 bytes = 0, count = 0;
+  std::optional<u64> capacity;
   TypeId type = TypeId(0);
 };
 
+struct FoundCollections {
+  std::vector<FoundCollection> all; // by address
+  std::vector<Address> parts;       // that refer back to them
+};
+
 struct CollectionGroup {
-  u64 objects = 0, bytes = 0, elements = 0, capacity = 0, most = 0;
+  u64 objects = 0, bytes = 0, elements = 0, most = 0;
+  std::optional<u64> capacity;
   Address largest = 0;
 };
 
-std::vector<FoundCollection> find_collections(Snapshot &snapshot, const CollectionShapes &shapes) {
+FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &shapes) {
   const ObjectIndex &index = snapshot.index();
   const References &references = snapshot.references();
   const Heap &heap = snapshot.heap();
@@ -43,6 +50,7 @@ std::vector<FoundCollection> find_collections(Snapshot &snapshot, const Collecti
     explicit Worker(const References &references) : reader(references) {}
     ReferenceReader reader;
     std::vector<FoundCollection> found;
+    std::vector<Address> parts, inner;
   };
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < threads; ++i)
@@ -54,11 +62,17 @@ std::vector<FoundCollection> find_collections(Snapshot &snapshot, const Collecti
       OpenedObject object;
       if (!worker.reader.open(address, object) || !shapes.is_collection(object.id))
         return;
+      if (shapes.refers_back(object.id)) {
+        worker.parts.push_back(address);
+        return;
+      }
       const std::optional<CollectionFill> fill = shapes.read(object, worker.reader, references.format());
       if (!fill)
         return;
-      FoundCollection one{address, align_up(object.size, Alignments(heap, address).of(address)), fill->count,
-                          fill->capacity, object.id};
+      FoundCollection one{address, align_up(object.size, Alignments(heap, address).of(address)) + fill->more_bytes,
+                          fill->count, fill->capacity, object.id};
+      if (fill->inner)
+        worker.inner.push_back(fill->inner);
       OpenedObject part;
       for (Address at : fill->parts)
         if (at && worker.reader.open(at, part))
@@ -68,36 +82,45 @@ std::vector<FoundCollection> find_collections(Snapshot &snapshot, const Collecti
     if (auto *progress = snapshot.watch().progress)
       progress->done += index.places().block_size() << index.places().unit_shift();
   });
-  std::vector<FoundCollection> out;
+  FoundCollections out;
+  std::vector<Address> inner; // told as what wraps them
+  for (const auto &worker : workers) {
+    inner.insert(inner.end(), worker->inner.begin(), worker->inner.end());
+    out.parts.insert(out.parts.end(), worker->parts.begin(), worker->parts.end());
+  }
+  std::sort(inner.begin(), inner.end());
   for (const auto &worker : workers)
-    out.insert(out.end(), worker->found.begin(), worker->found.end());
-  std::sort(out.begin(), out.end(),
+    for (const FoundCollection &one : worker->found)
+      if (!std::binary_search(inner.begin(), inner.end(), one.address))
+        out.all.push_back(one);
+  std::sort(out.all.begin(), out.all.end(),
             [](const FoundCollection &a, const FoundCollection &b) { return a.address < b.address; });
   return out;
 }
 
 using CollectionGroups = std::map<std::pair<std::string, std::string>, CollectionGroup>; // type, field
 
-CollectionGroups groups_of(Snapshot &snapshot, const std::vector<FoundCollection> &all) {
+CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
   std::vector<HeldObject> asked;
-  asked.reserve(all.size());
-  for (const FoundCollection &one : all)
+  asked.reserve(found.all.size());
+  for (const FoundCollection &one : found.all)
     asked.push_back({one.address, one.bytes});
-  HeldBy holders(snapshot, asked);
+  HeldBy holders(snapshot, asked, found.parts);
   std::unordered_map<u64, CollectionGroup> numbered; // by type and field: of texts there would be millions
   auto merge = [](CollectionGroup &to, const CollectionGroup &from) {
     to.objects += from.objects;
     to.bytes += from.bytes;
     to.elements += from.elements;
-    to.capacity += from.capacity;
+    if (from.capacity)
+      to.capacity = to.capacity.value_or(0) + *from.capacity;
     if (!to.largest || from.most > to.most || (from.most == to.most && from.largest < to.largest)) {
       to.most = from.most;
       to.largest = from.largest;
     }
   };
-  for (const FoundCollection &one : all)
+  for (const FoundCollection &one : found.all)
     merge(numbered[u64{static_cast<u32>(one.type)} << 32 | holders.field(one.address)],
-          {1, one.bytes, one.count, one.capacity, one.count, one.address});
+          {1, one.bytes, one.count, one.count, one.capacity, one.address});
   CollectionGroups out;
   for (const auto &[key, group] : numbered) {
     const Address type = snapshot.references().types()[TypeId{static_cast<u32>(key >> 32)}].method_table;
@@ -109,7 +132,7 @@ CollectionGroups groups_of(Snapshot &snapshot, const std::vector<FoundCollection
 } // namespace
 
 void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &answer) {
-  const CollectionShapes shapes(snapshot.runtime(), snapshot.references().types());
+  const CollectionShapes shapes(snapshot.runtime(), snapshot.references().types(), snapshot.index().count());
   const CollectionGroups groups = groups_of(snapshot, find_collections(snapshot, shapes));
   report::Table table;
   table.name = "collections";
@@ -127,8 +150,8 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
   CollectionGroup sum;
   for (const auto *one : sorted) {
     const CollectionGroup &group = one->second;
-    rows.push_back({group.bytes, group.objects, group.elements, group.capacity,
-                    group.capacity ? Cell(share_of(group.elements, group.capacity)) : Cell(), group.most,
+    rows.push_back({group.bytes, group.objects, group.elements, group.capacity ? Cell(*group.capacity) : Cell(),
+                    group.capacity.value_or(0) ? Cell(share_of(group.elements, *group.capacity)) : Cell(), group.most,
                     one->first.first, one->first.second, group.largest});
     sum.bytes += group.bytes;
     sum.objects += group.objects;
@@ -141,8 +164,9 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
   total[6] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.insert(table.notes.begin(), "bytes: the collections and their own arrays, not what these refer to; Most: "
-                                          "elements of the largest; StringBuilders by characters");
+  table.notes.insert(table.notes.begin(), "bytes: the collections with their own arrays and nodes (immutable ones may "
+                                          "share nodes), not the elements; Most: elements of the largest; "
+                                          "StringBuilders by characters; ConditionalWeakTables with entries that died");
   for (std::string &note : shapes.notes("nothing is told of its objects"))
     answer.completeness->notes.push_back(std::move(note));
   answer.tables.push_back(std::move(table));

@@ -48,8 +48,9 @@ struct WasteScan::Worker {
 WasteScan::WasteScan(Snapshot &snapshot, const ObjectFilter &filter)
     : runtime_(snapshot.runtime()), heap_(snapshot.heap()), references_(snapshot.references()),
       index_(snapshot.index()), format_(references_.format()), string_layout_(string_layout(runtime_)),
-      shapes_(runtime_, references_.types()), roles_(roles_of(snapshot)), holders_(snapshot.roots().holders),
-      claimed_(index_.starts().shared_places()), shared_(index_.starts().shared_places()) {
+      shapes_(runtime_, references_.types(), index_.count()), roles_(roles_of(snapshot)),
+      holders_(snapshot.roots().holders), claimed_(index_.starts().shared_places()),
+      shared_(index_.starts().shared_places()) {
   look_at_all(snapshot, filter);
   for (std::string &note : shapes_.notes("how full its objects are is not told"))
     notes_.push_back(std::move(note));
@@ -195,6 +196,8 @@ std::optional<u64> WasteScan::zero_bytes(const OpenedObject &array) const {
 
 std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                                 ReferenceReader &reader, const HeapBits *shared) const {
+  if (!fill.capacity)
+    return std::nullopt;
   u64 parts = 0, unused = 0, element = 0;
   for (u64 i = 0; i < fill.parts.size(); ++i) {
     const Address part = fill.parts[i];
@@ -217,7 +220,7 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
   } else if (fill.count == 1 && !fill.is_builder) {
     out.kind = WasteKind::one_element_collections;
     out.bytes = aligned + parts - element;
-  } else if (is_over_allocated(fill.count, fill.capacity)) {
+  } else if (is_over_allocated(fill.count, *fill.capacity)) {
     out.bytes = unused;
   }
   return out.bytes ? std::optional(out) : std::nullopt;

@@ -4,12 +4,14 @@ using System;
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.Collections.Immutable;
 using System.IO;
 using System.Net;
 using System.Net.Http;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
 using System.Threading;
+using System.Threading.Channels;
 using System.Threading.Tasks;
 
 class Feed
@@ -47,6 +49,79 @@ class Store
     public ConcurrentDictionary<string, View> ByName = new();
     public List<long> Numbers = new(10);
     public HashSet<string> Names = new();
+}
+
+// What it holds, it says of itself.
+class Depot
+{
+    public PriorityQueue<string, int> Urgent = new();
+    public SortedList<int, string> SortedList = new(2000);
+    public System.Collections.ArrayList Old = new(16);
+    public System.Collections.Hashtable OldTable = new();
+    public System.Collections.Queue OldQueue = new();
+    public LinkedList<string> Linked = new();
+    public SortedSet<long> Sorted = new();
+    public SortedDictionary<int, string> SortedById = new();
+    public ImmutableList<int> FixedList = ImmutableList<int>.Empty;
+    public ImmutableDictionary<int, string> Fixed = ImmutableDictionary<int, string>.Empty;
+    public ImmutableHashSet<string> FixedNames = ImmutableHashSet<string>.Empty;
+    public ImmutableSortedSet<int> FixedSorted = ImmutableSortedSet<int>.Empty;
+    public ImmutableSortedDictionary<int, string> FixedById = ImmutableSortedDictionary<int, string>.Empty;
+    public ConcurrentStack<string> Stacked = new();
+    public ConcurrentQueue<string> Queued = new();
+    public ConcurrentBag<string> Bag = new();
+    public BlockingCollection<string> Blocking = new();
+    public Channel<string> Unbounded = Channel.CreateUnbounded<string>();
+    public Channel<int> OneReader = Channel.CreateUnbounded<int>(new UnboundedChannelOptions { SingleReader = true });
+    public Channel<long> Bounded = Channel.CreateBounded<long>(2000);
+    public ConditionalWeakTable<string, object> Weak = new();
+
+    public Depot(int count, List<object> kept)
+    {
+        for (int k = 0; k < count; ++k)
+        {
+            string text = "text " + k;
+            kept.Add(text);
+            Urgent.Enqueue(text, -k);
+            SortedList[k] = text;
+            Old.Add(text);
+            OldTable[k] = text;
+            OldQueue.Enqueue(text);
+            Linked.AddLast(text);
+            Sorted.Add(k);
+            SortedById[k] = text;
+            FixedList = FixedList.Add(k);
+            Fixed = Fixed.Add(k, text);
+            FixedNames = FixedNames.Add(text);
+            FixedSorted = FixedSorted.Add(k);
+            FixedById = FixedById.Add(k, text);
+            Stacked.Push(text);
+            Queued.Enqueue(text);
+            Bag.Add(text);
+            Blocking.Add(text);
+            Unbounded.Writer.TryWrite(text);
+            OneReader.Writer.TryWrite(k);
+            Bounded.Writer.TryWrite(k);
+            Weak.Add(text, this);
+        }
+        for (int k = 0; k < 30; ++k) // so that segments begin in the middle
+        {
+            Queued.TryDequeue(out _);
+            Unbounded.Reader.TryRead(out _);
+            OneReader.Reader.TryRead(out _);
+            Stacked.TryPop(out _);
+            Bag.TryTake(out _);
+        }
+    }
+
+    public IEnumerable<(string Field, int Count)> Counts() => new[]
+    {
+        ("Urgent", Urgent.Count), ("SortedList", SortedList.Count), ("Old", Old.Count), ("OldTable", OldTable.Count), ("OldQueue", OldQueue.Count),
+        ("Linked", Linked.Count), ("Sorted", Sorted.Count), ("SortedById", SortedById.Count), ("FixedList", FixedList.Count), ("Fixed", Fixed.Count),
+        ("FixedNames", FixedNames.Count), ("FixedSorted", FixedSorted.Count), ("FixedById", FixedById.Count), ("Stacked", Stacked.Count),
+        ("Queued", Queued.Count), ("Bag", Bag.Count), ("Blocking", Blocking.Count), ("Unbounded", Unbounded.Reader.Count),
+        ("OneReader", Old.Count - 30), ("Bounded", Bounded.Reader.Count), ("Weak", Old.Count),
+    };
 }
 
 class Plugin : System.Runtime.Loader.AssemblyLoadContext { public Plugin() : base("plugin", true) { } }
@@ -163,6 +238,24 @@ static class Program
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
+    static void MoreCollections()
+    {
+        var sums = new Dictionary<string, (int Sum, int Most)>();
+        foreach (int count in new[] { 31, 100, 1500 })
+        {
+            var depot = new Depot(count, kept);
+            kept.Add(depot);
+            foreach ((string field, int held) in depot.Counts())
+            {
+                (int sum, int most) = sums.GetValueOrDefault(field);
+                sums[field] = (sum + held, Math.Max(most, held));
+            }
+        }
+        foreach ((string field, (int sum, int most)) in sums)
+            Say("collections", $"\"held_by\": \"Depot.{field}\", \"count\": 3, \"elements\": {sum}, \"most\": {most}");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
     static void Resources()
     {
         for (int i = 0; i < 12; ++i)
@@ -222,6 +315,7 @@ static class Program
         Timers();
         Events();
         Collections();
+        MoreCollections();
         Resources();
         GC.Collect();
         GC.WaitForPendingFinalizers();
