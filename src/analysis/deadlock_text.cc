@@ -23,10 +23,15 @@ bool DeadlockText::has(const Circle &circle, LockKind kind) const {
   });
 }
 
+bool DeadlockText::ends_by_itself(const Circle &circle) {
+  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
+}
+
 // Whether a wait for a Mutex has a limit of time nothing tells.
 Sureness DeadlockText::sureness_of(const Circle &circle) const {
   const Grounds grounds = grounds_of(circle);
-  return grounds < Grounds::reference                                     ? Sureness::certain
+  return ends_by_itself(circle)                                           ? Sureness::possible
+         : grounds < Grounds::reference                                   ? Sureness::certain
          : grounds == Grounds::reference && !has(circle, LockKind::mutex) ? Sureness::probable
                                                                           : Sureness::possible;
 }
@@ -85,23 +90,26 @@ std::string DeadlockText::words(const Circle &circle) {
                                                      : "";
   for (u64 i = 0; i < circle.size(); ++i) {
     const WaitingOne &one = circle[i], &next = circle[(i + 1) % circle.size()];
+    const std::string waits_for = one.has_limit ? " waits for a limited time for " : " waits for ";
     out += (i ? "; " : "") + who(one);
     if (!one.waits_for)
-      out += (one.thread ? " waits for the end of " : " runs on ") + who(next);
+      out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
     else if (one.waits_for == one.task)
-      out += " waits for itself";
+      out += waits_for + "itself";
     else if (one.grounds == Grounds::static_field)
-      out += " waits for " + object(one.waits_for) + ", in a static field of the type of " + one.method +
+      out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method +
              ", in which " + who(next) + " stands";
     else if (one.grounds >= Grounds::reference)
-      out += " waits for " + object(one.waits_for) + ", to which " + who(next) + " has a reference" +
+      out += waits_for + object(one.waits_for) + ", to which " + who(next) + " has a reference" +
              (one.through ? " by " + type_name(one.through) + " " + hex(one.through) : "") +
              (one.method.empty() ? "" : " in " + one.method);
     else
-      out += " waits for " + object(one.waits_for) + (next.thread ? ", which " + who(next) + " holds" : "");
+      out += waits_for + object(one.waits_for) + (next.thread ? ", which " + who(next) + " holds" : "");
     if (one.grounds == Grounds::stack)
       out += " (as its stack tells)";
   }
+  if (ends_by_itself(circle))
+    out += ". That wait ends by itself when its time is over";
   if (grounds_of(circle) < Grounds::reference)
     return out;
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_semaphore = has(circle, LockKind::semaphore);

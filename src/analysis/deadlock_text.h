@@ -16,6 +16,8 @@ public:
   using Circle = std::vector<WaitingOne>;
   // The weakest of its members'.
   static Grounds grounds_of(const Circle &circle);
+  // One of them waits for a limited time only.
+  static bool ends_by_itself(const Circle &circle);
   Sureness sureness_of(const Circle &circle) const;
   // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
   std::string counts(const std::vector<Circle> &circles) const;

@@ -39,12 +39,12 @@ struct Locked {
   }
 
   // A note on the thread's stack: {monitor, AppDomain, u32 kind, u32 timeout, next}
-  void wait(u64 thread, u64 number, u32 kind) {
+  void wait(u64 thread, u64 number, u32 kind, u32 limit = 0xffffffff) {
     const Address note = heap.threads[thread].stack_limit + 0x1800;
     heap.poke(note, sync_blocks[number], heap.p);
     heap.poke(note + heap.p, 0x12340, heap.p);
     heap.poke(note + 2 * heap.p, kind, 4);
-    heap.poke(note + 2 * heap.p + 4, 0xffffffff, 4);
+    heap.poke(note + 2 * heap.p + 4, limit, 4);
     heap.poke(heap.threads[thread].address + 0x480, note, heap.p);
   }
 
@@ -102,6 +102,27 @@ TEST(Locks, TwoThatWaitForEachOther) {
               std::string::npos)
         << rows[0]["text"];
     EXPECT_NE(answer.headline.find("1 DEADLOCK"), std::string::npos) << answer.headline;
+  }
+}
+
+// As of Monitor.TryEnter(till, 5000).
+TEST(Locks, AWaitWithALimitIsNoCertainDeadlock) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Locked locked(shape);
+    for (u64 i = 0; i < 2; ++i) {
+      locked.hold(i, i, 1, 1);
+      locked.wait(i, 1 - i, 0, i ? 5000 : 0xffffffff);
+    }
+    report::Answer answer = answer_of(locked.heap, "locks");
+    std::vector<TextRow> rows = text_rows_of(answer, "deadlocks");
+    ASSERT_EQ(rows.size(), 1u);
+    const std::string second = std::to_string(locked.heap.threads[1].os_id);
+    EXPECT_EQ(rows[0]["text"].find("perhaps a deadlock: "), 0u) << rows[0]["text"];
+    EXPECT_NE(rows[0]["text"].find(second + " (managed 2) waits for a limited time for Shop.Till"), std::string::npos)
+        << rows[0]["text"];
+    EXPECT_NE(rows[0]["text"].find("ends by itself"), std::string::npos) << rows[0]["text"];
+    EXPECT_NE(answer.headline.find("1 POSSIBLE DEADLOCK"), std::string::npos) << answer.headline;
   }
 }
 

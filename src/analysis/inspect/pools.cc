@@ -4,6 +4,8 @@
 #include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
 #include "base/text.h"
+#include "objects/object_index.h"
+#include "objects/references.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -26,6 +26,7 @@ struct WaitingOne {
   Grounds grounds = Grounds::runtime; // by which the next one is told to hold that, or to be it
   Address through = 0;                // an object by which the next one refers to what is waited for
   std::string method;                 // of the next one, that refers to it; empty: cannot be told
+  bool has_limit = false;             // goes on by itself after some time
 };
 
 struct ThreadWaits {

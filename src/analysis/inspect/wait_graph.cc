@@ -376,6 +376,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     const Edge *taken = &steps[i].edges[steps[i].next - 1];
     one.waits_for = taken->by;
     one.grounds = taken->grounds;
+    one.has_limit = has_limit(steps[i].node);
     for (u64 k = i + 1; is_passed_over(taken->to) && k <= i + steps.size(); ++k) {
       const Step &passed = steps[k % steps.size()];
       taken = &passed.edges[passed.next - 1];
