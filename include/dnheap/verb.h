@@ -26,7 +26,8 @@ enum class Takes : std::uint8_t {
   interval,
   limits,
   plain,
-  hubs
+  hubs,
+  raw
 };
 
 // Only objects that are, or are not, reachable.
@@ -58,6 +59,7 @@ struct Question {
   std::vector<std::string> no_instances_of = {}; // types that must have no live objects
   bool plain = false;                            // all owners alike, without ranks
   std::vector<std::string> hubs = {};            // types whose objects own by themselves, besides those that are known
+  bool raw = false;                              // each step, also those that are folded for people
 
   std::string by = {};       // one of the verb's words for it; empty = the verb's own
   std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order

@@ -97,8 +97,8 @@ std::string DeadlockText::words(const Circle &circle) {
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
     else if (one.grounds == Grounds::static_field)
-      out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method +
-             ", in which " + who(next) + " stands";
+      out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", in which " +
+             who(next) + " stands";
     else if (one.grounds >= Grounds::reference)
       out += waits_for + object(one.waits_for) + ", to which " + who(next) + " has a reference" +
              (one.through ? " by " + type_name(one.through) + " " + hex(one.through) : "") +

@@ -62,7 +62,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
 }
 
 // One path for people: one line per step, repeats folded.
-report::Table steps_table(const PathSteps &path, const std::string &title) {
+report::Table steps_table(const PathSteps &path, const std::string &title, bool is_raw) {
   report::Table table;
   table.name = "paths";
   table.title = title;
@@ -70,7 +70,7 @@ report::Table steps_table(const PathSteps &path, const std::string &title) {
   table.whole = true;
   table.columns = {
       {"field", "Held by", Kind::text}, {"type", "Object", Kind::text}, {"address", "Address", Kind::text}};
-  table.set_rows(folded_rows(path));
+  table.set_rows(folded_rows(path, is_raw));
   explain_compiled_names(path.owner, table.notes);
   for (const PathStep &step : path.steps)
     for (const std::string *text : {&step.field, &step.type, &step.calls})
@@ -100,7 +100,7 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     std::string title =
         paths.size() == 1 ? "" : "Path " + std::to_string(i + 1) + " of " + std::to_string(paths.size());
     title += (title.empty() ? "Signature " : ", signature ") + short_signature(paths[i].signature);
-    answer.tables.push_back(steps_table(paths[i], title));
+    answer.tables.push_back(steps_table(paths[i], title, question.raw));
   }
   if (paths.empty())
     answer.completeness->notes.push_back(unheld_text(snapshot, view, object));
@@ -232,6 +232,8 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
   if (of_type && question.all)
     throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");
+  if (of_type && question.raw)
+    throw UsageError("--raw is for the ways to one object: those to all objects of a type are told together");
   if (!of_type && !question.sort.empty())
     throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
                      question.sort);

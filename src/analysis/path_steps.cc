@@ -1,6 +1,7 @@
 #include "analysis/path_steps.h"
 
 #include "algorithms/path_states.h"
+#include "analysis/inside_of.h"
 #include "analysis/signature.h"
 #include "base/text.h"
 
@@ -75,7 +76,10 @@ PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, 
     std::string folded;
     if (i) {
       snapshot.watch().check();
-      folded = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::folded);
+      const std::string type = view.type_name(objects[i]);
+      folded = is_node_of_collection(type) && view.type_name(objects[i - 1]) == type
+                   ? node_to_node
+                   : view.field_between(objects[i - 1], objects[i], ObjectView::Indices::folded);
       fields.add(folded);
     }
     if (objects.size() > most_steps && i >= most_steps / 2 && i < objects.size() - most_steps / 2) {
@@ -89,6 +93,36 @@ PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, 
     out.steps.push_back(std::move(step));
   }
   out.signature = signature(owner.source, fields.fields());
+  return out;
+}
+
+// Of steps that follow each other, the last of which is told: all their fields, of many the first and the last.
+std::string fields_of(std::span<const PathStep *const> steps, std::string PathStep::*field) {
+  constexpr u64 most = 5;
+  std::string out;
+  for (u64 i = 0; i < steps.size(); ++i)
+    if (steps.size() <= most || i == 0 || i + 1 == steps.size())
+      out += (i && steps.size() > most ? "…" : "") + steps[i]->*field;
+  return out;
+}
+
+// Without steps inside of collections and delegates: their fields stand with the next one's.
+std::vector<PathStep> without_insides(const std::vector<PathStep> &steps) {
+  std::vector<PathStep> out;
+  std::vector<const PathStep *> inside;
+  for (u64 i = 0; i < steps.size(); ++i) {
+    inside.push_back(&steps[i]);
+    const PathStep *before = i ? &steps[i - 1] : nullptr;
+    const bool has_arrays =
+        before && (has_arrays_inside(before->type) || is_node_of_collection(before->type) || !before->calls.empty());
+    if (before && i + 1 < steps.size() &&
+        (is_node_of_collection(steps[i].type) || (has_arrays && steps[i].type.ends_with("[]"))))
+      continue;
+    out.push_back(steps[i]);
+    out.back().field = fields_of(inside, &PathStep::field);
+    out.back().folded = fields_of(inside, &PathStep::folded);
+    inside.clear();
+  }
   return out;
 }
 
@@ -147,7 +181,12 @@ std::string path_text(const PathSteps &path) {
   return out;
 }
 
-std::vector<report::Row> folded_rows(const PathSteps &path) {
+std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw) {
+  if (!is_raw && !path.left_out) { // what lies in the middle is counted by steps
+    PathSteps short_path = path;
+    short_path.steps = without_insides(path.steps);
+    return folded_rows(short_path, true);
+  }
   std::vector<report::Row> rows;
   auto add = [&](const PathStep &step) {
     std::string type = step.calls.empty() ? step.type : step.type + " → " + step.calls;

@@ -32,7 +32,8 @@ std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Ro
 // "static Shop.Cache._items._entries[17].value(._next)×12": in one line, what repeats once.
 std::string path_text(const PathSteps &path);
 
-// Rows {field, type, address} for people: what repeats is shown once, with how often.
-std::vector<report::Row> folded_rows(const PathSteps &path);
+// Rows {field, type, address} for people: what repeats is shown once, with how often, and what collections are made of,
+// unless it is raw, with what they hold.
+std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw);
 
 } // namespace dnheap

@@ -2,18 +2,13 @@
 // assembly, the objects that hold most, or level by level (--tree).
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
-#include "analysis/named_types.h"
-#include "analysis/ranked_owners.h"
+#include "analysis/held_tree.h"
+#include "analysis/holding.h"
 #include "analysis/shared_table.h"
 #include "analysis/signature.h"
-#include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/share.h"
 #include "base/text.h"
-#include "objects/frozen_objects.h"
-#include "objects/object_graph.h"
-#include "objects/references.h"
-#include "objects/roots.h"
 
 #include <algorithm>
 #include <map>
@@ -26,71 +21,6 @@ namespace {
 using report::Cell;
 using report::Kind;
 using report::Shown;
-
-// What every table is made from.
-class Holding {
-public:
-  Holding(Snapshot &snapshot, const Question &question)
-      : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
-        filter_(snapshot, question) {
-    if (!question.plain) {
-      ranked_.emplace(snapshot, names_called(snapshot, question.hubs));
-      ranked_tree_.emplace(graph_.edges(), graph_.sizes(), ranked_->view(), snapshot.threads(), snapshot.watch());
-    }
-    Retained reached = tree().reached(), lost = tree().unreachable();
-    all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
-    for (u32 i = 0; i < owner_count(); ++i)
-      owner_places_.emplace_back(tree().place(OwnerId{i}), OwnerId{i});
-    std::sort(owner_places_.begin(), owner_places_.end());
-  }
-
-  Retained frozen() {
-    const FrozenObjects alone = frozen_alone(
-        snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
-        [&](ObjectId object) { return graph_.sizes().of(object); });
-    return {alone.objects, alone.bytes};
-  }
-
-  const DominatorTree &tree() const { return ranked_tree_ ? *ranked_tree_ : snapshot_.dominators(); }
-  u32 owner_count() const { return ranked_ ? ranked_->size() : static_cast<u32>(snapshot_.owners().owners.size()); }
-  // As they are in the tree.
-  RankedOwners::Owner owner(OwnerId id) const {
-    if (ranked_)
-      return (*ranked_)[id];
-    const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(id)];
-    return {owner.conservative ? OwnerRank::chance : OwnerRank::own, owner.name, owner.source, name_of(owner.kind)};
-  }
-  Owners owners() const { return ranked_ ? ranked_->view() : snapshot_.owned_roots(); }
-  bool is_plain() const { return !ranked_; }
-  Snapshot &snapshot() { return snapshot_; }
-  Retained all() const { return all_; }
-  u32 type_count() const { return types_.size(); }
-  TypeId type(ObjectId object) const { return graph_.type(object); }
-  Address method_table(TypeId type) const { return types_[type].method_table; }
-  const std::string &name(TypeId type) { return snapshot_.runtime().types().name(method_table(type)); }
-  std::string assembly(TypeId type) { return snapshot_.runtime().types().assembly(method_table(type)); }
-  Address address(ObjectId object) const { return snapshot_.index().address(object); }
-  const TypeFilter &filter() const { return filter_; }
-  bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
-
-  // The owner above a place. Owners stand below the virtual root only: no climb, which may be as long as a list.
-  std::string owner_above(TreePlace at) const {
-    auto after = std::upper_bound(owner_places_.begin(), owner_places_.end(), std::pair(at, OwnerId{~u32{0}}));
-    if (after == owner_places_.begin() || tree().end(std::prev(after)->first) <= at)
-      return "(shared)";
-    return owner(std::prev(after)->second).name;
-  }
-
-private:
-  Snapshot &snapshot_;
-  const ObjectGraph &graph_;
-  std::optional<RankedOwners> ranked_; // none: the plain tree is asked for
-  std::optional<DominatorTree> ranked_tree_;
-  const HeapTypes &types_;
-  TypeFilter filter_;
-  Retained all_;
-  std::vector<std::pair<TreePlace, OwnerId>> owner_places_; // ascending
-};
 
 report::Table owners_table(Holding &holding) {
   report::Table table;
@@ -257,145 +187,6 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
   return table;
 }
 
-// The dominator tree with the objects of one type below one node as one node, largest first; row by row, on the way
-// down and up again. A list is as deep as it is long: what stands below a node is looked at when its rows are due, no
-// function calls itself, and a level costs what its nodes take.
-class Tree {
-public:
-  static constexpr u64 most_levels = 1000;
-  static constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
-
-  Tree(Snapshot &snapshot, const Question &question)
-      : holding_(snapshot, question), tree_(holding_.tree()), depth_(std::min(question.depth.value_or(4), most_levels)),
-        watch_(snapshot.watch()) {
-    for (u32 i = 0; i < holding_.type_count(); ++i) // so that reasons why there is no name are known with the answer
-      holding_.name(TypeId{i});
-    descend(top());
-  }
-
-  bool next(report::Row &row) {
-    while (!levels_.empty() && levels_.back().shown == levels_.back().nodes.size())
-      levels_.pop_back();
-    if (levels_.empty())
-      return false;
-    watch_.check();
-    const u64 depth = levels_.size() - 1;
-    const Node node = std::move(levels_.back().nodes[levels_.back().shown++]);
-    fill(row, node, depth);
-    if (depth + 1 < depth_)
-      descend(children(node));
-    return true;
-  }
-
-private:
-  struct Node {
-    std::vector<TreePlace> places;
-    Retained retained;
-    std::string name;
-    bool is_group = false; // the places are what stands below it, not it
-  };
-  struct Level {
-    std::vector<Node> nodes;
-    u64 shown = 0;
-  };
-
-  // Those that are worth a row, largest first.
-  void descend(std::vector<Node> nodes) {
-    const u64 least = std::max<u64>(holding_.all().bytes / least_share, 1);
-    std::erase_if(nodes, [&](const Node &node) { return node.retained.bytes < least; });
-    std::sort(nodes.begin(), nodes.end(), [](const Node &a, const Node &b) {
-      return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
-    });
-    levels_.push_back({std::move(nodes)});
-  }
-
-  void fill(report::Row &row, const Node &node, u64 depth) {
-    Cell address;
-    if (node.places.size() == 1)
-      if (std::optional<ObjectId> object = tree_.object(node.places[0]))
-        address = holding_.address(*object);
-    std::string text = indentation(depth) + node.name;
-    if (depth && node.places.size() > 1)
-      text += " ×" + count_text(node.places.size());
-    row = {depth,
-           node.retained.bytes,
-           share_of(node.retained.bytes, holding_.all().bytes),
-           node.retained.objects,
-           node.places.size(),
-           address,
-           node.name,
-           std::move(text)};
-  }
-
-  // Beyond what can be told by eye the level is a number, so that lines do not grow with it.
-  static std::string indentation(u64 depth) {
-    constexpr u64 most = 40;
-    return std::string(2 * std::min(depth, most), ' ') + (depth > most ? "[" + std::to_string(depth) + "] " : "");
-  }
-
-  std::vector<Node> top() const {
-    std::vector<Node> out;
-    Node shared{{}, tree_.shared(), "(shared)", true};
-    tree_.for_each_child(TreePlace{0}, [&](TreePlace at) {
-      if (std::optional<OwnerId> owner = tree_.owner(at))
-        out.push_back({{at}, tree_.retained(at), holding_.owner(*owner).name, false});
-      else
-        shared.places.push_back(at);
-    });
-    out.push_back(std::move(shared));
-    return out;
-  }
-
-  std::vector<Node> children(const Node &node) {
-    std::map<u32, Node> by_type;
-    auto add_place = [&](TreePlace at) {
-      std::optional<ObjectId> object = tree_.object(at);
-      if (!object)
-        return;
-      Node &to = by_type[static_cast<u32>(holding_.type(*object))];
-      Retained more = tree_.retained(at);
-      to.places.push_back(at);
-      to.retained.objects += more.objects;
-      to.retained.bytes += more.bytes;
-    };
-    for (TreePlace parent : node.places)
-      if (node.is_group)
-        add_place(parent);
-      else
-        tree_.for_each_child(parent, add_place);
-    std::vector<Node> out;
-    for (auto &[type, child] : by_type) {
-      child.name = holding_.name(TypeId{type});
-      out.push_back(std::move(child));
-    }
-    return out;
-  }
-
-  Holding holding_;
-  const DominatorTree &tree_;
-  const u64 depth_;
-  const Watch watch_;
-  std::vector<Level> levels_; // from the top to the row that comes next
-};
-
-report::Table tree_table(Snapshot &snapshot, const Question &question) {
-  report::Table table;
-  table.name = "tree";
-  table.columns = {{"depth", "Depth", Kind::number, Shown::in_data},
-                   {"retained", "Retained", Kind::bytes},
-                   {"share", "Share", Kind::percent},
-                   {"objects", "Objects", Kind::count},
-                   {"nodes", "Nodes", Kind::count, Shown::in_data},
-                   {"address", "Address", Kind::address, Shown::in_data},
-                   {"name", "Name", Kind::text, Shown::in_data},
-                   {"what", "Held by", Kind::text, Shown::in_text}};
-  table.rows = [tree = std::make_shared<Tree>(snapshot, question)](report::Row &row) { return tree->next(row); };
-  table.whole = true;
-  table.notes = {"each line would be freed if the line above it, one step to the left, let go of it; less than 0.5% is "
-                 "not shown; --depth goes deeper"};
-  return table;
-}
-
 // What only several instances hold together stands above all of them in the tree.
 constexpr const char *together_note =
     "each instance by itself: what only several of them hold together is in no row; dnheap path "
@@ -414,6 +205,8 @@ Plan plan_retained(const Question &question) {
   if (!is_tree && question.depth)
     throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
                      std::to_string(*question.depth));
+  if (!is_tree && question.raw)
+    throw UsageError("--raw is of the tree: dnheap retained TARGET --tree --raw");
   if (question.plain && !question.hubs.empty())
     throw UsageError("--plain takes all owners alike: there are no hubs then");
   Plan plan(question.plain ? Passes(Pass::dominators) : Pass::graph | Pass::owned_roots);
@@ -429,9 +222,9 @@ Plan plan_retained(const Question &question) {
 report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "retained", HeapSum::in_table);
   if (is_of_tree(question)) {
-    answer.tables.push_back(tree_table(snapshot, question));
-    if (question.depth.value_or(0) > Tree::most_levels)
-      answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(Tree::most_levels) +
+    answer.tables.push_back(held_tree_table(snapshot, question));
+    if (question.depth.value_or(0) > most_tree_levels)
+      answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(most_tree_levels) +
                                            " are not shown");
   } else {
     const auto shared = std::make_shared<Holding>(snapshot, question);

@@ -2,6 +2,7 @@
 
 #include "algorithms/dominator_tree.h"
 #include "analysis/compiled_names.h"
+#include "analysis/inside_of.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_owners.h"
 #include "analysis/ranked_paths.h"
@@ -22,21 +23,6 @@ constexpr u64 long_chain = 64;     // objects of one type one behind the other
 constexpr u64 most_periods = 3;    // types that alternate in a chain
 constexpr double main_share = 0.6; // one child with that much of its parent is where to go on
 
-// What a collection is made of inside: a developer knows the collection, not these.
-bool is_inside_of_collection(std::string_view type) {
-  if (type.ends_with("[]"))
-    return true;
-  for (std::string_view space : {"System.Collections.", "System.Threading.Tasks.", "System.Threading.Timer",
-                                 "System.Runtime.CompilerServices.ConditionalWeakTable"})
-    if (type.starts_with(space)) {
-      for (std::string_view part : {"+Node", "+Tables", "+VolatileNode", "+Entry", "LinkedListNode<", "+Container",
-                                    "+Segment", "ConcurrentQueueSegment<", "+Slot", "TimerHolder", "TimerQueueTimer"})
-        if (type.find(part) != type.npos)
-          return true;
-    }
-  return false;
-}
-
 constexpr const char *and_others = " and others", *no_single_reference = "…";
 
 struct Group {
@@ -54,7 +40,8 @@ class Finder {
 public:
   Finder(Snapshot &snapshot, std::span<const std::string> hubs, double least_share)
       : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot, hubs),
-        tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot) {
+        tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot),
+        insides_(snapshot.runtime(), snapshot.references().types()) {
     const Retained live = tree_.reached();
     out_.live_objects = live.objects;
     out_.live_bytes = live.bytes;
@@ -134,6 +121,8 @@ private:
       if (fan.largest_bytes < least_ ||
           static_cast<double>(fan.largest_bytes) < main_share * static_cast<double>(bytes(at)))
         break;
+      if (is_node(at) && type_at(at) == type_at(fan.largest)) // a tree, or segments: told as a whole
+        break;
       at = fan.largest;
       way.push_back(at);
       snapshot_.watch().check();
@@ -195,72 +184,98 @@ private:
     s.elements = counts[type];
   }
 
-  // What lies below the end of the way, but for the parts that are suspects themselves.
+  // What lies below the end of the way, but for the parts that are suspects themselves. What collections are made of
+  // counts only where they hold nothing else.
   void add_spread(const std::vector<TreePlace> &way, const std::vector<TreePlace> &parts, u64 rest) {
     const TreePlace at = way.back();
-    std::map<u32, Group> groups;
     u64 objects = tree_.retained(at).objects;
     for (TreePlace part : parts)
       objects -= tree_.retained(part).objects;
-    tree_.for_each_child(at, [&](TreePlace child) {
-      if (!std::binary_search(parts.begin(), parts.end(), child))
-        add_to(groups, child);
-    });
-    auto largest = std::max_element(groups.begin(), groups.end(),
-                                    [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
-    const bool is_object = largest == groups.end() || largest->second.bytes * 2 < rest;
+    const Contents within = contents_of(at, parts);
     if (tree_.owner(at)) { // an owner that holds many in several places
-      for (const auto &[type, group] : groups)
+      for (const auto &[type, group] : within.held)
         if (group.bytes >= least_) {
           const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
           add_group(owner.name, owner.source, owner.rank, TypeId{type}, group);
         }
       return;
     }
-    Suspect &s = begin(is_object ? Suspect::Kind::object : Suspect::Kind::collection, way, rest, objects);
-    if (is_object)
-      return;
-    s.elements = elements_of(largest->first, at, largest->second.count);
-    s.element = element_of(largest->first, at, largest->second);
+    auto largest = std::max_element(within.held.begin(), within.held.end(),
+                                    [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
+    auto nodes = std::max_element(within.nodes.begin(), within.nodes.end(),
+                                  [](const auto &a, const auto &b) { return a.second < b.second; });
+    u64 held = 0; // a quarter is enough to tell of: nodes may be larger than what they hold
+    for (const auto &[type, group] : within.held)
+      held += group.bytes;
+    const bool is_of_held = largest != within.held.end() && largest->second.bytes * 2 >= held && held * 4 >= rest;
+    const bool is_of_nodes = !is_of_held && within.held.empty() && nodes != within.nodes.end();
+    const bool is_collection = is_of_held || is_of_nodes;
+    Suspect &s = begin(is_collection ? Suspect::Kind::collection : Suspect::Kind::object, way, rest, objects);
+    if (is_of_held) {
+      s.elements = largest->second.count + within.behind.at(largest->first);
+      s.element = type_name(largest->first);
+    } else if (is_of_nodes) {
+      s.elements = nodes->second;
+      s.element = type_name(nodes->first);
+    }
   }
 
-  // A bucket's nodes hold each other, and so do the nodes of a ring: they count like those that the collection holds.
-  u64 elements_of(u32 type, TreePlace parent, u64 children) {
-    if (!is_inside_of_collection(type_name(type)))
-      return children;
-    u64 out = type_at(parent) == type;
-    std::vector<TreePlace> work{parent};
-    while (!work.empty()) {
-      const TreePlace at = work.back();
-      work.pop_back();
-      tree_.for_each_child(at, [&](TreePlace child) {
-        if (type_at(child) == type)
-          ++out, work.push_back(child);
+  struct Contents { // by type
+    std::map<u32, Group> held;
+    std::map<u32, u64> behind; // more of the type, one behind the other
+    std::map<u32, u64> nodes;  // of collections
+  };
+  Contents contents_of(TreePlace at, const std::vector<TreePlace> &parts) const {
+    Contents out;
+    std::vector<TreePlace> inside, held; // to be looked below
+    auto look_below = [&](TreePlace parent) {
+      tree_.for_each_child(parent, [&](TreePlace child) {
+        if (parent == at && std::binary_search(parts.begin(), parts.end(), child))
+          return;
+        if (is_inside(parent, child)) {
+          inside.push_back(child);
+        } else {
+          add_to(out.held, child);
+          held.push_back(child);
+        }
       });
+    };
+    auto count_behind = [&](TreePlace parent) {
+      const u32 type = type_at(parent);
+      u64 &behind = out.behind[type];
+      tree_.for_each_child(parent, [&](TreePlace child) {
+        if (type_at(child) == type)
+          ++behind, held.push_back(child);
+      });
+    };
+    look_below(at);
+    if (is_node(at))
+      ++out.nodes[type_at(at)];
+    for (u64 i = 0; !inside.empty() || !held.empty(); ++i) {
+      if (i % 0x10000 == 0)
+        snapshot_.watch().check();
+      std::vector<TreePlace> &work = held.empty() ? inside : held;
+      const TreePlace next = work.back();
+      work.pop_back();
+      if (&work == &held) {
+        count_behind(next);
+      } else {
+        look_below(next);
+        if (is_node(next))
+          ++out.nodes[type_at(next)];
+      }
     }
     return out;
   }
 
-  // What the nodes of a collection hold, if they are its inside.
-  std::string element_of(u32 type, TreePlace parent, const Group &group) {
-    const std::string name = type_name(type);
-    if (!is_inside_of_collection(name) || name.ends_with("[]"))
-      return name;
-    constexpr u64 most = 4096;
-    std::map<u32, u64> within;
-    u64 seen = 0;
-    tree_.for_each_child(parent, [&](TreePlace node) {
-      if (type_at(node) == type && seen++ < most)
-        tree_.for_each_child(node, [&](TreePlace child) {
-          if (type_at(child) != type)
-            within[type_at(child)] += bytes(child);
-        });
-    });
-    auto best = std::max_element(within.begin(), within.end(),
-                                 [](const auto &a, const auto &b) { return a.second < b.second; });
-    return best == within.end() || best->second * 4 < group.bytes * std::min(seen, most) / std::max<u64>(seen, 1)
-               ? name
-               : type_name(best->first);
+  // Behind an owner nothing is.
+  bool is_inside(TreePlace parent, TreePlace child) const {
+    const std::optional<ObjectId> holder = tree_.object(parent), held = tree_.object(child);
+    return holder && held && insides_.is_inside(graph_.type(*holder), graph_.type(*held));
+  }
+  bool is_node(TreePlace at) const {
+    const std::optional<ObjectId> object = tree_.object(at);
+    return object && insides_.is_node(graph_.type(*object));
   }
 
   // How many of those resources each suspect holds that has one place in the tree. Each counts with the nearest one.
@@ -382,6 +397,7 @@ private:
   const RankedOwners owners_;
   const DominatorTree tree_;
   ObjectView view_;
+  const Insides insides_;
   u64 least_ = 0;
   std::vector<OwnerRank> ranks_; // with paths_
   std::optional<RankedPaths> paths_;

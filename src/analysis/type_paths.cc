@@ -2,6 +2,7 @@
 
 #include "algorithms/object_bits.h"
 #include "algorithms/reach.h"
+#include "analysis/inside_of.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_paths.h"
 #include "analysis/signature.h"
@@ -28,7 +29,8 @@ std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> 
 class StepNames {
 public:
   StepNames(Snapshot &snapshot, ObjectView &view, const ShortestPaths &search)
-      : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()) {}
+      : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()),
+        insides_(snapshot.runtime(), snapshot.references().types()) {}
 
   u32 step(ObjectId from, ObjectId to) {
     if (label_[static_cast<u32>(to)] == 0)
@@ -43,9 +45,14 @@ private:
     view_.for_each_reference(parent, [&](const ObjectView::Reference &reference) {
       ObjectId child = snapshot_.index().find(reference.target);
       if (child != no_object && label_[static_cast<u32>(child)] == 0 && search_.parent(child) == parent)
-        label_[static_cast<u32>(child)] = number(view_.field(parent, reference, ObjectView::Indices::folded));
+        label_[static_cast<u32>(child)] = number(
+            are_nodes(parent, child) ? node_to_node : view_.field(parent, reference, ObjectView::Indices::folded));
       return true;
     });
+  }
+  bool are_nodes(ObjectId parent, ObjectId child) const {
+    const ObjectGraph &graph = snapshot_.graph();
+    return graph.type(parent) == graph.type(child) && insides_.is_node(graph.type(parent));
   }
   u32 number(std::string text) {
     auto [at, is_new] = numbers_.try_emplace(std::move(text), static_cast<u32>(texts_.size() + 1));
@@ -58,6 +65,7 @@ private:
   ObjectView &view_;
   const ShortestPaths &search_;
   LargeArray<u32> label_; // by ObjectId, of the step that leads to it; 0: not yet
+  const Insides insides_;
   std::unordered_map<std::string, u32> numbers_;
   std::vector<std::string> texts_;
 };

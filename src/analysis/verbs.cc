@@ -102,7 +102,7 @@ constexpr Verb all_verbs[] = {
          "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
          "word on a stack may be chance.",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
-     .takes = {Takes::all, Takes::hubs},
+     .takes = {Takes::all, Takes::hubs, Takes::raw},
      .sort_columns = {"bytes", "instances"},
      .tables = {"paths"},
      .parts = contexts | names | fields | delegates | life_parts | thread_ids,
@@ -116,7 +116,7 @@ constexpr Verb all_verbs[] = {
          "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
          "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike. What "
          "several owners of a rank hold together is (shared): the table of that name has it by who they are.",
-     .takes = {Takes::type, Takes::tree, Takes::plain, Takes::hubs},
+     .takes = {Takes::type, Takes::tree, Takes::plain, Takes::hubs, Takes::raw},
      .tables = {"owners", "shared", "types", "namespaces", "assemblies", "objects", "tree"},
      .parts = contexts | names | life_parts | thread_ids,
      .plan = plan_retained,

@@ -19,12 +19,12 @@ namespace {
 constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range,    Takes::life,
                                  Takes::all,    Takes::closure,    Takes::tree,      Takes::merge,    Takes::roots,
                                  Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits,
-                                 Takes::plain,  Takes::hubs};
+                                 Takes::plain,  Takes::hubs,       Takes::raw};
 constexpr const char *option_names[] = {
     "a type", "a generation", "a least size", "a range",   "live or dead",       "all",         "closure", "a tree",
     "merge",  "roots",        "values",       "no_values", "folders of symbols", "an interval", "limits",  "plain",
-    "hubs"};
-static_assert(static_cast<u8>(Takes::hubs) == static_cast<u8>(dnheap::Takes::hubs));
+    "hubs",   "raw"};
+static_assert(static_cast<u8>(Takes::raw) == static_cast<u8>(dnheap::Takes::raw));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -85,6 +85,7 @@ dnheap::Question inner(const Question &of) {
   out.no_instances_of = of.no_instances_of;
   out.plain = of.plain;
   out.hubs = of.hubs;
+  out.raw = of.raw;
   out.by = of.by;
   out.sort = of.sort;
   out.table = of.table;
@@ -115,6 +116,7 @@ bool asks_for(const Question &question, Takes what) {
            !question.no_instances_of.empty();
   case Takes::plain: return question.plain;
   case Takes::hubs: return !question.hubs.empty();
+  case Takes::raw: return question.raw;
   }
   return false;
 }

@@ -135,6 +135,8 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
     {"plain", 0, nullptr, Takes::plain, "all owners alike: what the runtime's timers or a stack hold, too, is shared",
      [](Options &o, std::string_view) { o.question.plain = true; }},
+    {"raw", 0, nullptr, Takes::raw, "each step, also those within collections",
+     [](Options &o, std::string_view) { o.question.raw = true; }},
     {"hub", 0, "TYPE", Takes::hubs,
      "objects of this type own by themselves, like the container of services; may be given several times",
      [](Options &o, std::string_view v) { o.question.hubs.emplace_back(v); }},

@@ -197,6 +197,11 @@ TEST(Held, TheTreeOfALongList) {
   Question question;
   question.tree = true;
   question.depth = 5'000'000;
+  std::vector<Cells> folded = rows_of(snapshot, "retained", question, "tree"); // a chain is one line
+  ASSERT_EQ(folded.size(), 2u);
+  EXPECT_EQ(number(folded[1]["nodes"]), 100'000u);
+  EXPECT_EQ(number(folded[1]["objects"]), 100'000u);
+  question.raw = true;
   report::Answer answer = ask(snapshot, "retained", question);
   const std::vector<std::string> &notes = answer.completeness->notes;
   EXPECT_NE(std::find(notes.begin(), notes.end(), "levels of the tree beyond the first 1,000 are not shown"),
@@ -216,6 +221,7 @@ TEST(Held, TheTreeOfALongList) {
   question.depth = 3;
   EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 3u);
   EXPECT_EQ(ask(snapshot, "retained", question).completeness->notes.size() + 1, notes.size());
+  question.raw = false;
   question.tree = false; // where there is none, none was meant
   EXPECT_THROW(ask(snapshot, "retained", question), UsageError);
   question.tree = true;
@@ -295,7 +301,7 @@ TEST(Held, ATypeCalledShared) {
   heap.gc.handles = {{.type = HandleType::strong, .object = both}, {.type = HandleType::pinned, .object = both}};
   Snapshot snapshot(heap.target(), {});
   Question question;
-  question.tree = true;
+  question.tree = question.raw = true;
   question.depth = 50;
   std::vector<Cells> rows = rows_of(snapshot, "retained", question, "tree");
   ASSERT_EQ(rows.size(), 3u);

@@ -105,20 +105,20 @@ def check_verb(asked, verb, folder):
             if name in {"help", "version", "pid", "no-pause", "table"} | UNSEEN:
                 continue
             of_type = verb == "path" and not subject[0].startswith("0x")
-            if verb == "path" and name == ("all" if of_type else "sort"):
+            if verb == "path" and name in (("all", "raw") if of_type else ("sort",)):
                 continue
             values = ({"sort": words_after(text, "columns to sort by (--sort)"), "by": words_after(text, "words for --by")}
                       .get(name, [VALUES.get(name)]) if takes_value else [None])
-            needed = ["--tree"] if name == "depth" else extra
+            needed = ["--tree"] if name == "depth" or (verb, name) == ("retained", "raw") else extra
             changed = False
             for value in values:
                 word = [f"--{name}"] if value is None else [f"--{name}", value]
                 changed |= asked.run(verb, *base, *subject, *word, *needed).stdout != plain
             if not changed and name not in ("all", "no-values") and len(words) == 1 and verb not in WITHOUT_TARGET:
                 asked.failed.append(f"{verb} --{name} {values}: changes nothing")
-    for name in ("type", "gen", "min", "live", "closure", "tree", "by", "sort", "table", "no-values", "pid", "modules"):
+    for name in ("type", "gen", "min", "live", "closure", "tree", "by", "sort", "table", "no-values", "pid", "modules", "raw"):
         if name not in listed:
-            value = [VALUES.get(name, "x")] if name not in ("live", "closure", "tree", "no-values") else []
+            value = [VALUES.get(name, "x")] if name not in ("live", "closure", "tree", "raw", "no-values") else []
             done = asked.run(verb, *base, *words[0], f"--{name}", *(value if name != "pid" else ["1"]), ok=False)
             if done.returncode != 2:
                 asked.failed.append(f"{verb} --{name}: not listed, but exit code {done.returncode}")

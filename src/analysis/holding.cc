@@ -1,0 +1,56 @@
+#include "analysis/holding.h"
+
+#include "analysis/named_types.h"
+#include "objects/frozen_objects.h"
+#include "objects/object_index.h"
+#include "objects/references.h"
+#include "objects/roots.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+Holding::Holding(Snapshot &snapshot, const Question &question)
+    : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
+      filter_(snapshot, question) {
+  if (!question.plain) {
+    ranked_.emplace(snapshot, names_called(snapshot, question.hubs));
+    ranked_tree_.emplace(graph_.edges(), graph_.sizes(), ranked_->view(), snapshot.threads(), snapshot.watch());
+  }
+  const Retained reached = tree().reached(), lost = tree().unreachable();
+  all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
+  for (u32 i = 0; i < owner_count(); ++i)
+    owner_places_.emplace_back(tree().place(OwnerId{i}), OwnerId{i});
+  std::sort(owner_places_.begin(), owner_places_.end());
+}
+
+u32 Holding::owner_count() const {
+  return ranked_ ? ranked_->size() : static_cast<u32>(snapshot_.owners().owners.size());
+}
+
+RankedOwners::Owner Holding::owner(OwnerId id) const {
+  if (ranked_)
+    return (*ranked_)[id];
+  const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(id)];
+  return {owner.conservative ? OwnerRank::chance : OwnerRank::own, owner.name, owner.source, name_of(owner.kind)};
+}
+
+Owners Holding::owners() const { return ranked_ ? ranked_->view() : snapshot_.owned_roots(); }
+
+Retained Holding::frozen() {
+  const FrozenObjects alone = frozen_alone(
+      snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
+      [&](ObjectId object) { return graph_.sizes().of(object); });
+  return {alone.objects, alone.bytes};
+}
+
+Address Holding::address(ObjectId object) const { return snapshot_.index().address(object); }
+
+std::string Holding::owner_above(TreePlace at) const {
+  auto after = std::upper_bound(owner_places_.begin(), owner_places_.end(), std::pair(at, OwnerId{~u32{0}}));
+  if (after == owner_places_.begin() || tree().end(std::prev(after)->first) <= at)
+    return "(shared)";
+  return owner(std::prev(after)->second).name;
+}
+
+} // namespace dnheap
