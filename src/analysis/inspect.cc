@@ -45,6 +45,8 @@ Plan plan_inspect(const Question &question) {
     return Plan();
   Plan plan(passes_of_waste); // what holders are told by
   plan.then(inspector->own ? inspector->own : "walk").then("holders");
+  if (inspector->finds_paths)
+    plan.perhaps(Pass::graph | Pass::owned_roots).perhaps("breadth-first search").perhaps(Pass::live);
   return plan;
 }
 

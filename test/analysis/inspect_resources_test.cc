@@ -129,6 +129,60 @@ TEST(InspectResources, Contexts) {
   }
 }
 
+// Contexts with their native parts; managed LoaderAllocators by theirs.
+struct Loaders : LibraryHeap {
+  explicit Loaders(const HeapShape &shape) : LibraryHeap(shape) {
+    context = type("System.Runtime.Loader", "AssemblyLoadContext", 0, 5,
+                   {"#_nativeAssemblyLoadContext", "!_state", "?_isCollectible"});
+    allocator = type("System.Reflection", "LoaderAllocator", 0, 3, {"m_scout"});
+    scout = type("System.Reflection", "LoaderAllocatorScout", 0, 3, {"#m_nativeLoaderAllocator"});
+    owner = type("Shop", "Owner", 0, 3, {"_it"});
+  }
+  Address allocator_of(u64 native) { return with(allocator, {with(scout, {native})}); }
+  // Its native part has a handle that leads back, and these words.
+  Address context_of(std::vector<u64> words) {
+    const Address handle = heap.native.words({0});
+    words.insert(words.begin(), {0, handle});
+    const Address out = with(context, {heap.native.words(words), 1, 1});
+    heap.native.pointer(handle, out);
+    return out;
+  }
+
+  Address context = 0, allocator = 0, scout = 0, owner = 0;
+};
+
+TEST(InspectResources, ContextsAndWhatKeepsThem) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Loaders s(shape);
+    const Address kept = s.allocator_of(0x7000);
+    s.allocator_of(0x7100); // which nothing keeps
+    s.heap.gc.handles = {{.type = HandleType::strong, .object = s.with(s.owner, {kept})}};
+    const Address first = s.context_of({1, 0, 0x7000});
+    s.context_of({0x7100});
+    s.with(s.context, {s.heap.native.words({1, 0, 0x7000}), 1, 1}); // another's by now
+    s.with(s.context, {0x30, 1, 1});                                // its native part is not in the dump
+    s.context_of({0x7200});                                         // no LoaderAllocator's
+    report::Answer answer = inspected(s.heap, "contexts");
+    std::map<std::string, TextRow> rows;
+    for (const TextRow &row : text_rows_of(answer, "contexts"))
+      EXPECT_TRUE(rows.emplace(row.at("kept_by"), row).second) << row.at("kept_by");
+    ASSERT_EQ(rows.size(), 3u) << notes_of(answer);
+    TextRow &held = rows["handle:strong Shop.Owner → ._it"];
+    EXPECT_EQ(held["count"], "1");
+    EXPECT_EQ(held["example"], hex(first));
+    EXPECT_EQ(held["allocator"], hex(kept));
+    EXPECT_EQ(held["objects"], "0");
+    EXPECT_EQ(rows["(nobody)"]["count"], "1");
+    EXPECT_EQ(rows[""]["count"], "3");
+    EXPECT_EQ(rows[""]["objects"], "");
+    const std::string notes = notes_of(answer);
+    EXPECT_NE(notes.find("3 collectible contexts have no LoaderAllocator that can be told"), notes.npos) << notes;
+    EXPECT_NE(notes.find("no root that is known keeps 1 LoaderAllocators"), notes.npos) << notes;
+    EXPECT_EQ(answer.next_command, "dnheap path core " + hex(kept));
+  }
+}
+
 TEST(InspectResources, ContextsOfAnotherShape) {
   States s({});
   const Address context = s.type("System.Runtime.Loader", "AssemblyLoadContext", 0, 4, {"!_state", "?_isCollectible"});

@@ -17,7 +17,7 @@ KINDS = [f"inspect:{major}:{dump}" for major in (8, 9, 10) for dump in ("heap", 
 SAMPLE = ["inspect:10:heap"]
 # What tells the rows of an inspector apart.
 KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",), "pools": ("type", "length", "kept_for"),
-        "contexts": ("type", "state"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
+        "contexts": ("type", "state", "kept_by"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
         "sockets": ("held_by", "state"), "safehandles": ("held_by", "state")}
 
 

@@ -67,7 +67,9 @@ std::map<Address, const ResourceKind *> types_of(Snapshot &snapshot, std::span<c
   return out;
 }
 
-void add_unknown_note(const std::map<std::string, u64> &unknown, report::Answer &answer) {
+} // namespace
+
+void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answer &answer) {
   u64 told = 0;
   for (const auto &[type, count] : unknown) {
     if (told++ == 5) {
@@ -78,8 +80,6 @@ void add_unknown_note(const std::map<std::string, u64> &unknown, report::Answer 
                                          count_text(count) + " objects is not told");
   }
 }
-
-} // namespace
 
 std::optional<std::string> disposed_state(FieldReader &fields, const Runtime &, Address object) {
   const InstanceField *field = fields.find(fields.type_of(object), "_disposed");
@@ -128,7 +128,7 @@ void add_resources(Snapshot &snapshot, const char *table, std::span<const Resour
     group.bytes += asked[i].bytes;
   }
   answer.tables.push_back(resources_table(table, groups));
-  add_unknown_note(unknown, answer);
+  add_unknown_states(unknown, answer);
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.count < b.second.count; });
   if (most != groups.end())

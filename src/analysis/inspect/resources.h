@@ -6,7 +6,9 @@
 #include "report/answer.h"
 #include "snapshot/snapshot.h"
 
+#include <map>
 #include <span>
+#include <string>
 
 namespace dnheap {
 
@@ -28,5 +30,8 @@ std::optional<std::string> context_state(FieldReader &fields, const Runtime &run
 
 // Adds a table of that name; of a type that derives from several kinds the first counts.
 void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer);
+
+// A note for each type whose objects' states cannot be told, with how many these are.
+void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answer &answer);
 
 } // namespace dnheap

@@ -126,6 +126,22 @@ class Depot
 
 class Plugin : System.Runtime.Loader.AssemblyLoadContext { public Plugin() : base("plugin", true) { } }
 
+// Was told to unload, and has a View that something keeps.
+class Addon : System.Runtime.Loader.AssemblyLoadContext
+{
+    public static readonly List<object> Kept = new();
+    Addon() : base("addon", true) { }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static object Make()
+    {
+        var context = new Addon();
+        object view = Activator.CreateInstance(context.LoadFromAssemblyPath(typeof(Addon).Assembly.Location).GetType("View"));
+        context.Unload();
+        return view;
+    }
+}
+
 class Blocked
 {
     static readonly ManualResetEvent never = new(false);
@@ -287,11 +303,26 @@ static class Program
         Say("db", "\"held_by\": \"Shop.Database\", \"state\": \"open\", \"count\": 5");
         Say("db", "\"held_by\": \"Shop.Database\", \"state\": \"closed\", \"count\": 7");
         Say("contexts", "\"type\": \"Plugin\", \"state\": \"collectible, unloading\", \"count\": 3");
-        Say("contexts", "\"type\": \"Plugin\", \"state\": \"collectible\", \"count\": 9");
         Say("sockets", "\"held_by\": \"Shop.Socket\", \"state\": \"disposed\", \"count\": 2");
         Say("sockets", "\"held_by\": \"Shop.Socket\", \"state\": \"listening\", \"count\": 3");
         Say("sockets", "\"held_by\": \"Shop.Socket\", \"state\": \"open\", \"count\": 7");
         Say("safehandles", "\"held_by\": \"System.Net.Sockets.Socket._handle\", \"state\": \"open\", \"count\": 10");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Contexts()
+    {
+        for (int i = 0; i < 5; ++i)
+            Addon.Kept.Add(Addon.Make());
+        for (int i = 0; i < 2; ++i)
+            System.Runtime.InteropServices.GCHandle.Alloc(Addon.Make());
+        Addon.Make(); // which nothing keeps
+        Say("contexts", "\"type\": \"Addon\", \"state\": \"collectible, unloading\", \"count\": 5, \"objects\": 5, \"object_bytes\": 120, " +
+                        "\"kept_by\": \"static Addon.Kept._items[*](its assembly's LoaderAllocator)\"");
+        Say("contexts", "\"type\": \"Addon\", \"state\": \"collectible, unloading\", \"count\": 2, \"objects\": 2, \"object_bytes\": 48, " +
+                        "\"kept_by\": \"handle:strong View \\u2192 (its assembly's LoaderAllocator)\"");
+        Say("contexts", "\"type\": \"Plugin\", \"state\": \"collectible\", \"count\": 9, \"objects\": 0, " +
+                        "\"kept_by\": \"handle:strong System.Reflection.LoaderAllocator\"");
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -317,6 +348,7 @@ static class Program
         Collections();
         MoreCollections();
         Resources();
+        Contexts();
         GC.Collect();
         GC.WaitForPendingFinalizers();
         Finalizers(); // which block from now on
