@@ -63,7 +63,7 @@ bool comes_before(const Series &a, const Series &b) {
 template <class Rows, class Key, class Fill>
 std::vector<Series> matched(std::span<const Record> records, Rows rows_of, Key key_of, Fill fill) {
   std::vector<Series> out;
-  std::unordered_map<std::string_view, u64> numbers; // the records' own texts
+  std::unordered_map<std::string, u64> numbers;
   for (u64 record = 0; record < records.size(); ++record)
     for (const auto &row : rows_of(records[record])) {
       auto [at, is_new] = numbers.emplace(key_of(row), out.size());
@@ -84,7 +84,7 @@ std::vector<Series> matched(std::span<const Record> records, Rows rows_of, Key k
 std::vector<Series> owners_of(std::span<const Record> records) {
   return matched(
       records, [](const Record &record) -> auto & { return record.owners; },
-      [](const Record::Owner &owner) -> std::string_view { return owner.signature; },
+      [](const Record::Owner &owner) { return owner.signature; },
       [](Series &series, const Record::Owner &owner, u64 record) {
         series.name = owner.name;
         series.kind = owner.kind;
@@ -96,7 +96,7 @@ std::vector<Series> owners_of(std::span<const Record> records) {
 std::vector<Series> types_of(std::span<const Record> records) {
   return matched(
       records, [](const Record &record) -> auto & { return record.types; },
-      [](const Record::Type &type) -> std::string_view { return type.name; },
+      [](const Record::Type &type) { return type.name; },
       [&](Series &series, const Record::Type &type, u64 record) {
         series.name = type.name;
         series.retained.resize(records.size());
@@ -111,11 +111,31 @@ std::vector<Series> types_of(std::span<const Record> records) {
 std::vector<Series> classes_of(std::span<const Record> records) {
   return matched(
       records, [](const Record &record) -> auto & { return record.classes; },
-      [](const Record::Class &one) -> std::string_view { return one.name; },
+      [](const Record::Class &one) { return one.name; },
       [](Series &series, const Record::Class &one, u64 record) {
         series.name = one.text;
         series.kind = one.group;
         add(series.bytes[record], one.bytes);
+      });
+}
+
+// Of records that have that: else all would seem to be new.
+std::vector<Series> waste_of(std::span<const Record> records, std::vector<std::string> &notes) {
+  for (const Record &record : records)
+    if (!record.has_waste) {
+      notes.push_back("what is stored for nothing is not in " + file_name_of(record.name) +
+                      ", which an earlier version of dnheap made: it is not compared");
+      return {};
+    }
+  return matched(
+      records, [](const Record &record) -> auto & { return record.waste; },
+      [](const Record::Waste &one) { return one.kind + '\n' + one.what + '\n' + one.field; },
+      [](Series &series, const Record::Waste &one, u64 record) {
+        series.name = one.field;
+        series.kind = one.kind;
+        series.what = one.what;
+        add(series.bytes[record], one.bytes);
+        add(series.counts[record], one.count);
       });
 }
 
@@ -191,6 +211,7 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   out.owners = owners_of(records);
   out.types = types_of(records);
   out.classes = classes_of(records);
+  out.waste = waste_of(records, out.notes);
   for (const Record &record : records) {
     out.heap.bytes.push_back(record.bytes);
     out.heap.counts.push_back(record.objects);

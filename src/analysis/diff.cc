@@ -1,4 +1,5 @@
-// `diff`: what grew? By owner, by type, by class of memory, between two dumps or along a row of them.
+// `diff`: what grew? By owner, by type, by class of memory, by what is stored for nothing, between two dumps or along a
+// row of them.
 #include "analysis/answer_head.h"
 #include "analysis/compare.h"
 #include "analysis/signature.h"
@@ -173,6 +174,20 @@ void add_classes(const Differences &differences, const Comparison &comparison, r
                         });
 }
 
+void add_waste(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  differences.add_table(answer.tables, "waste", "Stored for nothing, among what is alive", comparison.waste,
+                        {{"count_before", "", Kind::count, Shown::in_data},
+                         {"count_after", "", Kind::count, Shown::in_data},
+                         {"count_change", "Count", Kind::count_change},
+                         {"kind", "Kind", Kind::text},
+                         {"what", "Type", Kind::text},
+                         {"field", "Held by", Kind::text}},
+                        [](const Series &one) -> std::vector<Cell> {
+                          return {one.counts.front(), one.counts.back(), change_of(one.counts),
+                                  one.kind,           one.what,          one.name};
+                        });
+}
+
 void add_dumps(std::span<const Record> records, const Comparison &comparison, const Question &question,
                report::Answer &answer) {
   Table table;
@@ -281,6 +296,8 @@ report::Answer answer_diff(std::span<const Record> records, const Question &ques
   add_owners(differences, comparison, answer);
   add_types(differences, comparison, answer);
   add_classes(differences, comparison, answer);
+  if (!comparison.waste.empty())
+    add_waste(differences, comparison, answer);
   add_dumps(records, comparison, question, answer);
   answer.next_command = next_command(records.back(), comparison);
   return answer;

@@ -10,6 +10,18 @@
 
 namespace dnheap {
 
+HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index) {
+  HeapBits out(index.starts().shared_places());
+  HeapBits::Writer writer(out);
+  for (u64 block = 0; block < index.places().blocks(); ++block)
+    index.for_each(block, [&](ObjectId object, Address address) {
+      if (tree.place(object))
+        writer.add(address);
+    });
+  writer.flush();
+  return out;
+}
+
 Holding::Holding(Snapshot &snapshot, const Question &question)
     : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
       filter_(snapshot, question) {
@@ -42,6 +54,28 @@ Retained Holding::frozen() {
       snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
       [&](ObjectId object) { return graph_.sizes().of(object); });
   return {alone.objects, alone.bytes};
+}
+
+std::vector<Holding::OwnerLine> Holding::owner_lines() {
+  std::vector<OwnerLine> lines;
+  for (u32 i = 0; i < owner_count(); ++i)
+    if (const Retained retained = tree().retained(tree().place(OwnerId{i})); retained.objects) {
+      const RankedOwners::Owner of = owner(OwnerId{i});
+      lines.push_back({retained, of.kind, of.name, of.source, of.rank == OwnerRank::chance,
+                       is_plain() ? nullptr : name_of(of.rank)});
+    }
+  auto add = [&](Retained retained, const std::string &kind) {
+    if (retained.objects)
+      lines.push_back({retained, kind, "(" + kind + ")", "(" + kind + ")"});
+  };
+  const Retained frozen = this->frozen(), lost = tree().unreachable();
+  add(tree().shared(), "shared");
+  add({lost.objects - frozen.objects, lost.bytes - frozen.bytes}, "unreachable");
+  add(frozen, "frozen");
+  std::sort(lines.begin(), lines.end(), [](const OwnerLine &a, const OwnerLine &b) {
+    return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
+  });
+  return lines;
 }
 
 Address Holding::address(ObjectId object) const { return snapshot_.index().address(object); }

@@ -1,12 +1,17 @@
 // Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) by all alike, with the names of what
-// stands in it. Costs the tree, and where owners have ranks what ranked_owners.h says. One thread.
+// stands in it, for who counts what owners and types hold. Costs the tree, and where owners have ranks what
+// ranked_owners.h says. One thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/ranked_owners.h"
 #include "analysis/type_filter.h"
+#include "heap/heap_bits.h"
 #include "objects/object_graph.h"
 
 namespace dnheap {
+
+// The objects that have a place in a tree, which something keeps alive. One look at each.
+HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index);
 
 class Holding {
 public:
@@ -20,6 +25,15 @@ public:
   Snapshot &snapshot() { return snapshot_; }
   Retained all() const { return all_; }
   Retained frozen(); // in segments that are never collected, and nothing else is seen to hold it
+  // Who holds something; what several hold together, what nothing holds, and what is frozen under names of their own.
+  // Largest first.
+  struct OwnerLine {
+    Retained retained;
+    std::string kind, name, source;
+    bool conservative = false;
+    const char *rank = nullptr; // null: all are alike, or it is no owner
+  };
+  std::vector<OwnerLine> owner_lines();
   u32 type_count() const { return types_.size(); }
   TypeId type(ObjectId object) const { return graph_.type(object); }
   Address method_table(TypeId type) const { return types_[type].method_table; }

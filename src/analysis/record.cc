@@ -3,7 +3,10 @@
 #include "algorithms/retained_by_group.h"
 #include "analysis/account_map.h"
 #include "analysis/answer_head.h"
+#include "analysis/holding.h"
+#include "analysis/signature.h"
 #include "analysis/verbs.h"
+#include "analysis/waste.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/references.h"
@@ -25,10 +28,9 @@ struct LiveCounts {
   HeapTally by_segment;
 };
 
-LiveCounts count_live(Snapshot &snapshot) {
+LiveCounts count_live(Snapshot &snapshot, const DominatorTree &tree) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
-  const DominatorTree &tree = snapshot.dominators();
   const Heap &heap = snapshot.heap();
   const u32 types = snapshot.references().types().size();
   Timer timer(snapshot.watch(), "live objects");
@@ -69,7 +71,7 @@ LiveCounts count_live(Snapshot &snapshot) {
 }
 
 // One per name, largest first.
-std::vector<Record::Type> types_of(Snapshot &snapshot, const LiveCounts &live) {
+std::vector<Record::Type> types_of(Snapshot &snapshot, const DominatorTree &tree, const LiveCounts &live) {
   TypeSystem &system = snapshot.runtime().types();
   std::map<std::string, u32> numbers;
   std::vector<Record::Type> out;
@@ -89,11 +91,11 @@ std::vector<Record::Type> types_of(Snapshot &snapshot, const LiveCounts &live) {
       group_of[i] = at->second;
       out[at->second].live += live.by_type[i];
     }
-  const std::vector<GroupRetained> sums = retained_by_group(snapshot.dominators(), static_cast<u32>(out.size()),
-                                                            snapshot.threads(), snapshot.watch(), [&](ObjectId object) {
-                                                              const u32 type = static_cast<u32>(graph.type(object));
-                                                              return type < group_of.size() ? group_of[type] : ~u32{0};
-                                                            });
+  const std::vector<GroupRetained> sums =
+      retained_by_group(tree, static_cast<u32>(out.size()), snapshot.threads(), snapshot.watch(), [&](ObjectId object) {
+        const u32 type = static_cast<u32>(graph.type(object));
+        return type < group_of.size() ? group_of[type] : ~u32{0};
+      });
   for (u32 i = 0; i < out.size(); ++i)
     out[i].retained = sums[i].retained.bytes;
   std::sort(out.begin(), out.end(), [](const Record::Type &a, const Record::Type &b) {
@@ -110,29 +112,32 @@ std::vector<Record::Class> classes_of(const AccountMap &map) {
   return out;
 }
 
-// Of the table that `retained` has: those of one signature as one, largest first.
-std::vector<Record::Owner> owners_of(const report::Table &of) {
-  const u64 signature = of.find_column("signature").value(), kind = of.find_column("kind").value(),
-            source = of.find_column("source").value(), retained = of.find_column("retained").value(),
-            objects = of.find_column("objects").value();
+// Those of one signature as one, largest first.
+std::vector<Record::Owner> owners_of(const std::vector<Holding::OwnerLine> &lines) {
   std::vector<Record::Owner> out;
   std::map<std::string, u64> numbers;
-  for (report::Row row(of.columns.size()); of.rows(row); row.assign(of.columns.size(), Cell())) {
-    auto [at, is_new] = numbers.emplace(*row[signature].text(), out.size());
+  for (const Holding::OwnerLine &line : lines) {
+    auto [at, is_new] = numbers.emplace(signature(line.source, {}), out.size());
     if (is_new)
-      out.push_back({at->first, std::string(*row[kind].text()), std::string(*row[source].text()), 0, 0});
-    out[at->second].retained += *row[retained].get_if<u64>();
-    out[at->second].objects += *row[objects].get_if<u64>();
+      out.push_back({at->first, line.kind, line.source, 0, 0});
+    out[at->second].retained += line.retained.bytes;
+    out[at->second].objects += line.retained.objects;
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Record::Owner &a, const Record::Owner &b) { return a.retained > b.retained; });
   return out;
 }
 
-std::vector<report::Fact> facts_of(Snapshot &snapshot) {
+std::vector<Record::Waste> waste_of(const Waste &waste) {
+  std::vector<Record::Waste> out;
+  for (const WasteRow &row : waste.rows)
+    out.push_back({name_of(row.kind), row.what, row.field, row.bytes, row.count});
+  return out;
+}
+
+std::vector<report::Fact> facts_of(Snapshot &snapshot, Retained reached) {
   const Target &target = snapshot.target();
   const u64 name = printable(target.path.substr(target.path.find_last_of('/') + 1), 200).size() + 2; // "core.1: "
-  const Retained reached = snapshot.dominators().reached();
   return {{"name", target.path},
           {"description", target_headline(target, &snapshot.runtime()).substr(name)},
           {"container", target.container},
@@ -144,21 +149,29 @@ std::vector<report::Fact> facts_of(Snapshot &snapshot) {
           {"live_bytes", reached.bytes}};
 }
 
-report::Answer answer_record(Snapshot &snapshot, const Question &) {
-  const LiveCounts live = count_live(snapshot);
+report::Answer answer_record(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "record");
   Record record;
-  record.types = types_of(snapshot, live);
+  Holding holding(snapshot, question);
+  const LiveCounts live = count_live(snapshot, holding.tree());
+  record.types = types_of(snapshot, holding.tree(), live);
+  record.owners = owners_of(holding.owner_lines());
   const AccountMap map = make_account_map(snapshot, std::nullopt, live.by_segment);
   record.classes = classes_of(map);
-  Question owners;
-  owners.table = "owners";
-  report::Answer answer = answer_retained(snapshot, owners);
-  record.owners = owners_of(answer.tables.at(0));
-  answer.command = "record";
-  answer.target = facts_of(snapshot);
+  const HeapBits alive = objects_in(holding.tree(), snapshot.index());
+  ObjectFilter of_alive;
+  of_alive.among = &alive;
+  const Waste waste = find_waste(snapshot, of_alive);
+  record.waste = waste_of(waste);
+  record.has_waste = true;
+  answer.target = facts_of(snapshot, holding.tree().reached());
   answer.tables = tables_of(record);
   std::vector<std::string> &notes = answer.completeness->notes;
   notes.insert(notes.end(), map.notes.begin(), map.notes.end());
+  notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
+  add_root_notes(snapshot, answer);
+  add_reference_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
   return answer;
 }
 
@@ -172,7 +185,11 @@ constexpr Verb record_verb = {
 
 } // namespace
 
-Plan plan_record() { return Plan(Pass::dominators).then("live objects").then("retained by group").perhaps(Pass::live); }
+Plan plan_record() {
+  Plan plan(Pass::graph | Pass::owned_roots | passes_of_waste);
+  foresee_ranked(plan);
+  return plan.then("live objects").then("retained by group").then("waste").then("holders").perhaps(Pass::live);
+}
 
 // By way of JSON, as a saved one: so both are read by the same lines.
 Record take_record(Snapshot &snapshot) {

@@ -25,6 +25,11 @@ struct Record {
     std::string name, group, text;
     u64 bytes = 0; // mapped
   };
+  // What live objects store for nothing: as `waste --live` has it.
+  struct Waste {
+    std::string kind, what, field;
+    u64 bytes = 0, count = 0;
+  };
 
   std::string name;                     // of the file that was asked, as it was given, or "process 4711"
   std::string description;              // ".NET 10.0.14 on linux x64, workstation GC, regions"
@@ -42,14 +47,17 @@ struct Record {
   std::vector<Owner> owners;  // largest first
   std::vector<Type> types;    // the same
   std::vector<Class> classes; // in the account's order
+  std::vector<Waste> waste;   // the largest first
+  bool has_waste = false;     // records of earlier versions have none
 };
 
-// Asks the snapshot: costs the dominator tree, one sweep over it, and the account. Throws what ask() throws.
+// Asks the snapshot: costs the tree of `retained`, one sweep over it, the account, and the passes of `waste`. Throws
+// what ask() throws.
 Record take_record(Snapshot &snapshot);
 // What that takes.
 Plan plan_record();
 
-// Its rows: owners, types, account.
+// Its rows: owners, types, account, waste.
 std::vector<report::Table> tables_of(const Record &record);
 // Without its folder.
 std::string file_name_of(const std::string &path);

@@ -100,6 +100,12 @@ Record record_in(const Place &root, const std::string &name) {
     out.classes.push_back(
         {row.at("class").text(), row.at("group").text(), row.at("what").text(), row.at("bytes").number()});
   });
+  out.has_waste = !tables.is_null("waste");
+  if (out.has_waste)
+    tables.at("waste").for_each([&](const Place &row) {
+      out.waste.push_back({row.at("kind").text(), row.at("what").text(), row.at("field").text(),
+                           row.at("bytes").number(), row.at("count").number()});
+    });
   out.is_saved = true;
   return out;
 }
@@ -148,12 +154,30 @@ report::Table classes_table(const Record &record) {
   return table;
 }
 
+report::Table waste_table(const Record &record) {
+  report::Table table;
+  table.name = "waste";
+  table.columns = {{"bytes", "Bytes", Kind::bytes},
+                   {"count", "Count", Kind::count},
+                   {"kind", "Kind", Kind::text},
+                   {"what", "Type", Kind::text},
+                   {"field", "Held by", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Record::Waste &one : record.waste)
+    rows.push_back({one.bytes, one.count, one.kind, one.what, one.field});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
 } // namespace
 
 std::string file_name_of(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::vector<report::Table> tables_of(const Record &record) {
-  return {owners_table(record), types_table(record), classes_table(record)};
+  std::vector<report::Table> out = {owners_table(record), types_table(record), classes_table(record)};
+  if (record.has_waste)
+    out.push_back(waste_table(record));
+  return out;
 }
 
 report::Answer answer_of(const Record &record) {

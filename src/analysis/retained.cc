@@ -36,33 +36,9 @@ report::Table owners_table(Holding &holding) {
                    {"rank", "Rank", Kind::text, Shown::in_data},
                    {"owner", "Owner", Kind::text}};
   const u64 whole = holding.all().bytes;
-  struct Line {
-    Retained retained;
-    std::string kind, name, source;
-    bool conservative;
-    const char *rank;
-  };
-  std::vector<Line> lines;
-  for (u32 i = 0; i < holding.owner_count(); ++i)
-    if (Retained retained = holding.tree().retained(holding.tree().place(OwnerId{i})); retained.objects) {
-      const RankedOwners::Owner owner = holding.owner(OwnerId{i});
-      lines.push_back({retained, owner.kind, owner.name, owner.source, owner.rank == OwnerRank::chance,
-                       holding.is_plain() ? nullptr : name_of(owner.rank)});
-    }
-  if (Retained shared = holding.tree().shared(); shared.objects)
-    lines.push_back({shared, "shared", "(shared)", "(shared)", false, nullptr});
-  const Retained frozen = holding.frozen();
-  Retained lost = holding.tree().unreachable();
-  lost = {lost.objects - frozen.objects, lost.bytes - frozen.bytes};
-  if (lost.objects)
-    lines.push_back({lost, "unreachable", "(unreachable)", "(unreachable)", false, nullptr});
-  if (frozen.objects)
-    lines.push_back({frozen, "frozen", "(frozen)", "(frozen)", false, nullptr});
-  std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) {
-    return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
-  });
+  const std::vector<Holding::OwnerLine> lines = holding.owner_lines();
   std::vector<report::Row> rows;
-  for (const Line &line : lines)
+  for (const Holding::OwnerLine &line : lines)
     rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
                     line.conservative, signature(line.source, {}), line.source, line.rank ? Cell(line.rank) : Cell(),
                     line.name});
@@ -74,9 +50,12 @@ report::Table owners_table(Holding &holding) {
                           "behind; --plain takes all of them alike");
   if (holding.tree().shared().objects)
     table.notes.push_back("(shared): held by several owners, so no single one would free it; --table shared tells who");
-  if (frozen.objects)
+  auto has = [&](std::string_view kind) {
+    return std::any_of(lines.begin(), lines.end(), [&](const Holding::OwnerLine &line) { return line.kind == kind; });
+  };
+  if (has("frozen"))
     table.notes.push_back("(frozen): in segments that are never collected, and nothing else is seen to hold it");
-  if (lost.objects)
+  if (has("unreachable"))
     table.notes.push_back("(unreachable): nothing holds it any more; the next collection of its generation frees it");
   return table;
 }

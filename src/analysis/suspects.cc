@@ -2,6 +2,7 @@
 
 #include "algorithms/dominator_tree.h"
 #include "analysis/compiled_names.h"
+#include "analysis/holding.h"
 #include "analysis/inside_of.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_owners.h"
@@ -296,15 +297,7 @@ private:
   void find_live() {
     if (snapshot_.roots().roots.empty()) // which is no answer, but an Error that says why
       snapshot_.live();
-    const ObjectIndex &index = snapshot_.index();
-    out_.live.emplace(index.starts().shared_places());
-    HeapBits::Writer writer(*out_.live);
-    for (u64 block = 0; block < index.places().blocks(); ++block)
-      index.for_each(block, [&](ObjectId object, Address address) {
-        if (tree_.place(object))
-          writer.add(address);
-      });
-    writer.flush();
+    out_.live = objects_in(tree_, snapshot_.index());
   }
 
   static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }

@@ -347,13 +347,13 @@ constexpr Verb all_verbs[] = {
      .details =
          "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. By owner (the "
          "same "
-         "signature in each), by type and by class of memory: what is new, gone, grown, shrunk or steady, with its "
-         "rate "
-         "per hour where it is known when they were taken; of three or more the trend: what grew each time, or never "
+         "signature in each), by type, by class of memory and by what is stored for nothing: what is new, gone, grown, "
+         "shrunk or steady, with its rate per hour where it is known when they were taken; of three or more the trend: "
+         "what grew each time, or never "
          "shrank. Each dump is opened, asked and closed before the next one, so that this takes the memory of one.",
      .takes = {Takes::interval},
      .sort_columns = {"change", "after", "before"},
-     .tables = {"owners", "types", "account", "dumps"},
+     .tables = {"owners", "types", "account", "waste", "dumps"},
      .plan = [](const Question &) { return plan_record(); },
      .answer_records = answer_diff,
      .takes_several = true},

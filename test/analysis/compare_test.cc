@@ -128,6 +128,30 @@ TEST(Compare, AsKeyByKey) {
   }
 }
 
+TEST(Compare, WasteByKindTypeAndHolder) {
+  std::vector<Record> records = {record_with({}), record_with({})};
+  records[0].waste = {{"boxes", "System.Int32", "Shop.A._box", 48, 2}, {"boxes", "System.Int32", "Shop.B._box", 24, 1}};
+  records[1].waste = {{"boxes", "System.Int32", "Shop.B._box", 240, 10},
+                      {"duplicate_strings", "System.String", "Shop.A._name", 100, 3}};
+  for (Record &record : records)
+    record.has_waste = true;
+  const Comparison c = compare(records, 0);
+  ASSERT_EQ(c.waste.size(), 3u);
+  EXPECT_EQ(c.waste[0].name, "Shop.B._box"); // what grew most
+  EXPECT_EQ(c.waste[0].kind, "boxes");
+  EXPECT_EQ(c.waste[0].what, "System.Int32");
+  EXPECT_EQ(c.waste[0].bytes, (std::vector<u64>{24, 240}));
+  EXPECT_EQ(c.waste[0].counts, (std::vector<u64>{1, 10}));
+  EXPECT_EQ(c.waste[1].course, Course::added);
+  EXPECT_EQ(c.waste[2].course, Course::gone);
+  records[0].has_waste = false; // saved by an earlier version: nothing is new for that
+  const Comparison without = compare(records, 0);
+  EXPECT_TRUE(without.waste.empty());
+  EXPECT_TRUE(std::any_of(without.notes.begin(), without.notes.end(), [](const std::string &note) {
+    return note.find("what is stored for nothing is not in core") != note.npos;
+  }));
+}
+
 TEST(Compare, WhatRecordsClaimDoesNotOverflow) {
   constexpr u64 most = u64{1} << 62;
   std::vector<Record> records = {record_with({}), record_with({})};
@@ -143,7 +167,7 @@ TEST(Compare, WhatRecordsClaimDoesNotOverflow) {
 TEST(Compare, HoursAndWhyThereAreNone) {
   std::vector<Record> records(3);
   for (Record &record : records)
-    record.name = "/dumps/core", record.clock = "dump", record.pid = 7;
+    record.name = "/dumps/core", record.clock = "dump", record.pid = 7, record.has_waste = true;
   auto with = [&](std::vector<std::optional<u64>> times, u64 interval = 0) {
     for (u64 i = 0; i < 3; ++i)
       records[i].taken = times[i];

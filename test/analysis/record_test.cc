@@ -137,6 +137,15 @@ TEST(Record, SaysWhatOtherVerbsSay) {
     if (type.retained)
       of_record[type.name] = type.retained;
   EXPECT_EQ(of_record, by_type);
+  std::map<std::string, u64> waste, of_waste;
+  report::Answer wasted = answer_of(heap, "waste", only_live);
+  for (TextRow &row : text_rows_of(wasted, "waste"))
+    of_waste[row["kind"] + row["what"] + row["field"]] += std::stoull(row["bytes"]) << 20 | std::stoull(row["count"]);
+  for (const Record::Waste &one : record.waste)
+    waste[one.kind + one.what + one.field] += one.bytes << 20 | one.count;
+  EXPECT_TRUE(record.has_waste);
+  EXPECT_FALSE(waste.empty());
+  EXPECT_EQ(waste, of_waste);
   std::map<std::string, u64> classes, of_account;
   report::Answer account = answer_of(heap, "account", only_live);
   for (TextRow &row : text_rows_of(account, "account"))
@@ -171,7 +180,7 @@ TEST(Record, ComesBackFromJson) {
   EXPECT_EQ(again.taken, record.taken);
   EXPECT_EQ(again.notes, record.notes);
   const Comparison same = compare(std::vector<Record>{record, again}, 0);
-  for (const auto *all : {&same.owners, &same.types, &same.classes})
+  for (const auto *all : {&same.owners, &same.types, &same.classes, &same.waste})
     for (const Series &series : *all)
       EXPECT_EQ(series.course, Course::steady);
 }
@@ -214,6 +223,16 @@ TEST(Record, HostileJsonIsAnErrorThatNamesThePlace) {
     EXPECT_NE(problem_of(text).find(expected), std::string::npos) << problem_of(text);
   for (std::size_t size = 0; size + 2 < json.size(); size += 1 + json.size() / 500)
     EXPECT_NE(problem_of(json.substr(0, size)), "") << size;
+}
+
+TEST(Record, OfAnEarlierVersion) {
+  OrderBook book({}, 2, 1);
+  std::string json = json_of(book.record());
+  const std::size_t at = json.find("\"waste\":");
+  ASSERT_NE(at, json.npos);
+  const Record record = parse_record(json.replace(at, 7, "\"spare\""), "old.json");
+  EXPECT_FALSE(record.has_waste);
+  EXPECT_FALSE(record.types.empty());
 }
 
 TEST(Record, PassesAreForeseen) {
