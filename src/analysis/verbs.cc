@@ -247,12 +247,14 @@ constexpr Verb all_verbs[] = {
          "AssemblyLoadContexts. finalizers: what waits for one. "
          "http, db, sockets, safehandles: clients, connections and handles by state. caches: entries and limits of "
          "MemoryCache. di: "
-         "scopes of service providers, and what they keep to dispose. Types are known by base types and fields; of one "
+         "scopes of service providers, and what they keep to dispose. requests: what ASP.NET Core has in flight, "
+         "contexts of "
+         "requests that ended, sessions. Types are known by base types and fields; of one "
          "that is called so and has other fields nothing is "
          "told, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di"},
+                "sockets", "safehandles", "caches", "di", "requests"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = plan_inspect,
      .answer = answer_inspect,

@@ -179,7 +179,7 @@ TEST(Inspect, NamesAreListedAndChecked) {
   for (TextRow &row : text_rows_of(answer, "inspectors"))
     names.push_back(row["name"]);
   EXPECT_EQ(names, (std::vector<std::string>{"timers", "events", "collections", "pools", "contexts", "finalizers",
-                                             "http", "db", "sockets", "safehandles", "caches", "di"}));
+                                             "http", "db", "sockets", "safehandles", "caches", "di", "requests"}));
   EXPECT_FALSE(answer.completeness);
   Library other({});
   try {
@@ -187,7 +187,7 @@ TEST(Inspect, NamesAreListedAndChecked) {
     FAIL();
   } catch (const UsageError &error) {
     EXPECT_STREQ(error.what(), "NAME: 'timer' is none of timers, events, collections, pools, contexts, finalizers, "
-                               "http, db, sockets, safehandles, caches, di, list, did you mean 'timers'?");
+                               "http, db, sockets, safehandles, caches, di, requests, list, did you mean 'timers'?");
   }
 }
 

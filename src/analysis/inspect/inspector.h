@@ -40,5 +40,6 @@ void inspect_sockets(Snapshot &snapshot, const Question &question, report::Answe
 void inspect_safe_handles(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_caches(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_di(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_requests(Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

@@ -81,6 +81,10 @@ constexpr Inspector all_inspectors[] = {
      .question = "which scopes of services are there, and what do they keep until they are disposed?",
      .types = {"ServiceProvider", "IServiceScope"},
      .inspect = inspect_di},
+    {.name = "requests",
+     .question = "which HTTP requests are in flight, and which have ended but are still held?",
+     .types = {"HttpProtocol", "DefaultHttpContext", "DistributedSession"},
+     .inspect = inspect_requests},
 };
 
 } // namespace
