@@ -244,17 +244,18 @@ constexpr Verb all_verbs[] = {
          "Task.Delay), what it calls, how often. events: fields with delegates of several handlers, the methods and "
          "types of these. collections: elements, fill and bytes of lists, dictionaries, sets and queues, concurrent, "
          "immutable and old ones too, and of channels. pools: what ArrayPool<T>.Shared keeps. contexts: "
-         "AssemblyLoadContexts. finalizers: what waits for one. "
+         "AssemblyLoadContexts, and what keeps them from being unloaded. finalizers: what waits for one. "
          "http, db, sockets, safehandles: clients, connections and handles by state. caches: entries and limits of "
          "MemoryCache. di: "
          "scopes of service providers, and what they keep to dispose. requests: what ASP.NET Core has in flight, "
          "contexts of "
-         "requests that ended, sessions. Types are known by base types and fields; of one "
+         "requests that ended, sessions. regex: how they are run, and of how many patterns. Types are known by base "
+         "types and fields; of one "
          "that is called so and has other fields nothing is "
          "told, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "requests"},
+                "sockets", "safehandles", "caches", "di", "requests", "regex"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = plan_inspect,
      .answer = answer_inspect,
@@ -265,7 +266,7 @@ constexpr Verb all_verbs[] = {
      .details =
          "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, "
          "hold one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, "
-         "ConcurrentDictionary, StringBuilder, and what derives from them), with the arrays that belong to them; "
+         "ConcurrentDictionary, StringBuilder, and other collections in arrays), with the arrays that belong to them; "
          "boxes; all but one of equal strings, of equal arrays without references, and of equal small objects "
          "without references; the zeros of arrays that are nearly nothing else; and holes beside pinned objects. "
          "What the GC never frees is no waste. --live and --dead look only at what something keeps alive, or "

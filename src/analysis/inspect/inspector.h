@@ -41,5 +41,6 @@ void inspect_safe_handles(Snapshot &snapshot, const Question &question, report::
 void inspect_caches(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_di(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_requests(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_regex(Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

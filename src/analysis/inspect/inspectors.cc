@@ -85,6 +85,10 @@ constexpr Inspector all_inspectors[] = {
      .question = "which HTTP requests are in flight, and which have ended but are still held?",
      .types = {"HttpProtocol", "DefaultHttpContext", "DistributedSession"},
      .inspect = inspect_requests},
+    {.name = "regex",
+     .question = "which regular expressions are there, how are they run, and of how many patterns?",
+     .types = {"Regex"},
+     .inspect = inspect_regex},
 };
 
 } // namespace

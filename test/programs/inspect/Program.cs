@@ -10,6 +10,7 @@ using System.Net;
 using System.Net.Http;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
+using System.Text.RegularExpressions;
 using System.Threading;
 using System.Threading.Channels;
 using System.Threading.Tasks;
@@ -140,6 +141,12 @@ class Addon : System.Runtime.Loader.AssemblyLoadContext
         context.Unload();
         return view;
     }
+}
+
+class Rule
+{
+    public Regex Made, Compiled, Linear;
+    public Match Last;
 }
 
 class Blocked
@@ -326,6 +333,23 @@ static class Program
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Regexes()
+    {
+        for (int i = 0; i < 60; ++i)
+            kept.Add(new Rule { Made = new Regex("rule (a|b)+ " + i % 4), Compiled = new Regex("one", RegexOptions.Compiled | RegexOptions.IgnoreCase),
+                                Linear = new Regex("line" + i, RegexOptions.NonBacktracking) });
+        for (int i = 0; i < 30; ++i)
+            Regex.IsMatch("text", "text " + i % 7);
+        foreach (object one in kept)
+            if (one is Rule rule)
+                rule.Last = rule.Made.Match("rule ab 1");
+        Say("regex", "\"held_by\": \"Rule.Made\", \"engine\": \"interpreted\", \"options\": \"None\", \"count\": 60, \"patterns\": 4, \"is_cached\": false");
+        Say("regex", "\"held_by\": \"Rule.Compiled\", \"engine\": \"compiled\", \"options\": \"IgnoreCase, Compiled\", \"count\": 60, \"patterns\": 1");
+        Say("regex", "\"held_by\": \"Rule.Linear\", \"engine\": \"non-backtracking\", \"options\": \"NonBacktracking\", \"count\": 60, \"patterns\": 60");
+        Say("regex", "\"is_cached\": true, \"engine\": \"interpreted\", \"count\": 7, \"patterns\": 7");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
     static void Drop<T>(int count) where T : new()
     {
         for (int i = 0; i < count; ++i)
@@ -349,6 +373,7 @@ static class Program
         MoreCollections();
         Resources();
         Contexts();
+        Regexes();
         GC.Collect();
         GC.WaitForPendingFinalizers();
         Finalizers(); // which block from now on
