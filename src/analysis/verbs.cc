@@ -249,13 +249,14 @@ constexpr Verb all_verbs[] = {
          "MemoryCache. di: "
          "scopes of service providers, and what they keep to dispose. requests: what ASP.NET Core has in flight, "
          "contexts of "
-         "requests that ended, sessions. regex: how they are run, and of how many patterns. Types are known by base "
+         "requests that ended, sessions. regex: how they are run, and of how many patterns. ef: what DbContexts track. "
+         "Types are known by base "
          "types and fields; of one "
          "that is called so and has other fields nothing is "
          "told, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "requests", "regex"},
+                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = plan_inspect,
      .answer = answer_inspect,

@@ -180,7 +180,7 @@ TEST(Inspect, NamesAreListedAndChecked) {
     names.push_back(row["name"]);
   EXPECT_EQ(names,
             (std::vector<std::string>{"timers", "events", "collections", "pools", "contexts", "finalizers", "http",
-                                      "db", "sockets", "safehandles", "caches", "di", "requests", "regex"}));
+                                      "db", "sockets", "safehandles", "caches", "di", "requests", "regex", "ef"}));
   EXPECT_FALSE(answer.completeness);
   Library other({});
   try {
@@ -189,7 +189,7 @@ TEST(Inspect, NamesAreListedAndChecked) {
   } catch (const UsageError &error) {
     EXPECT_STREQ(error.what(),
                  "NAME: 'timer' is none of timers, events, collections, pools, contexts, finalizers, "
-                 "http, db, sockets, safehandles, caches, di, requests, regex, list, did you mean 'timers'?");
+                 "http, db, sockets, safehandles, caches, di, requests, regex, ef, list, did you mean 'timers'?");
   }
 }
 

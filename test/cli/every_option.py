@@ -51,7 +51,7 @@ def subjects(asked, verb):
         rows = asked.run("objects", asked.dump, "--type-exact", kind, "--top", "1", "--format", "csv").stdout.decode()
         return rows.splitlines()[1].split(",")[:2]
     if verb == "inspect":
-        return [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"]]
+        return [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"]]
     if verb not in ("show", "path"):
         return [[]]
     (array, method_table), (order, _) = first("System.Int32[]"), first("Shop.Order")

@@ -46,9 +46,11 @@ PUBLISHED = {
     "web": ("web", "web", {"SelfContained": "true"}),
     "leaks-web": ("leaks-web", "leaks-web", {"SelfContained": "true"}),  # of leaks.py
     "requests": ("requests", "requests", {"SelfContained": "true"}),     # of requests.py
+    "ef": ("ef", "ef", {"SelfContained": "true"}),                       # of ef.py
 }
 PARTS = {"published": ["published", "zoo", "common"], "web": ["web", "published", "common"],
-         "leaks-web": ["leaks-web", "published", "common"], "requests": ["requests", "published", "common"]}
+         "leaks-web": ["leaks-web", "published", "common"], "requests": ["requests", "published", "common"],
+         "ef": ["ef", "published", "common"]}
 NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301")
 
 RESTS = 5

@@ -75,7 +75,7 @@ def command_lines(dnheap, verb, dump, folder):
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
             "frag": [[], ["--by", "retained"]],
-            "inspect": [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"]],
+            "inspect": [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"]],
             "waste": [[], ["--live"]],
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"], ["--plain"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],

@@ -42,5 +42,6 @@ void inspect_caches(Snapshot &snapshot, const Question &question, report::Answer
 void inspect_di(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_requests(Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_regex(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_ef(Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

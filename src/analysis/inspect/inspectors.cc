@@ -89,6 +89,10 @@ constexpr Inspector all_inspectors[] = {
      .question = "which regular expressions are there, how are they run, and of how many patterns?",
      .types = {"Regex"},
      .inspect = inspect_regex},
+    {.name = "ef",
+     .question = "how many entities do contexts of Entity Framework Core track, and who holds them?",
+     .types = {"DbContext"},
+     .inspect = inspect_ef},
 };
 
 } // namespace
