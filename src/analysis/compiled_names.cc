@@ -180,6 +180,16 @@ std::string call_of_box(std::string_view type) {
   return std::string(source_type(outer)) + "." + std::string(inside);
 }
 
+std::string method_in_words(std::string_view qualified) {
+  std::vector<std::string> lines;
+  explain_compiled_names(qualified, lines);
+  if (lines.empty())
+    return std::string(qualified);
+  const std::string &of_member = lines.back();
+  const std::size_t text = of_member.find(": ");
+  return text == of_member.npos ? std::string(qualified) : of_member.substr(text + 2, of_member.find(';') - text - 2);
+}
+
 std::string variable_in_words(std::string_view field) {
   constexpr std::string_view between = ">.StateMachine.";
   const std::size_t at = field.find(between);

@@ -19,5 +19,7 @@ void explain_compiled_names(std::string_view text, std::vector<std::string> &lin
 std::string call_of_box(std::string_view type);
 // Of a field in such an object: "variable receipt of Shop.Cart.Pay"; else the field as it is.
 std::string variable_in_words(std::string_view field);
+// Of a method: "a lambda in Run of Shop.Program" for "Shop.Program+<>c.<Run>b__8_21"; else the name as it is.
+std::string method_in_words(std::string_view qualified);
 
 } // namespace dnheap

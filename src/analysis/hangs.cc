@@ -3,6 +3,7 @@
 #include "analysis/deadlock_text.h"
 #include "analysis/inspect/pool_stands.h"
 #include "analysis/inspect/thread_pool.h"
+#include "analysis/thread_places.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -23,13 +24,16 @@ bool may_be_in_a_circle(const WaitText &wait) {
 }
 
 // By thread; of those that have ended nothing.
-std::vector<WaitText> waits_of(Snapshot &snapshot, std::span<const ThreadData> threads) {
+std::vector<WaitText> waits_of(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces &places) {
   const Runtime &runtime = snapshot.runtime();
   std::vector<WaitText> out(threads.size());
   for (u64 i = 0; i < threads.size(); ++i) {
     snapshot.watch().check();
-    if (threads[i].os_id.value_or(0))
-      out[i] = waits_for(runtime, runtime.walk_stack(threads[i]));
+    if (threads[i].os_id.value_or(0)) {
+      const WalkedStack stack = runtime.walk_stack(threads[i]);
+      out[i] = waits_for(runtime, stack);
+      places.add(stack, out[i]);
+    }
   }
   return out;
 }
@@ -94,7 +98,10 @@ HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
   std::vector<std::string> problems; // said where threads are listed
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
-  const std::vector<WaitText> waits = waits_of(snapshot, threads);
+  ThreadPlaces places(snapshot.runtime());
+  const std::vector<WaitText> waits = waits_of(snapshot, threads, places);
+  out.threads_text = places.most();
+  out.finalizer_text = places.finalizer();
   if (may_be_deadlocked(snapshot, waits, out))
     add_deadlocks(snapshot, out);
   const PoolStands stands = find_pool_stands(snapshot.runtime(), threads, waits);

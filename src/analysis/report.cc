@@ -365,8 +365,10 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
     holes = find_holes(snapshot);
   if (holes && !holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, holes->beside[0]);
-  const MemoryVerdict verdict = judge(facts);
   const HangFacts hang_facts = find_hangs(snapshot);
+  facts.finalizer_place = hang_facts.finalizer_text;
+  facts.threads_place = hang_facts.threads_text;
+  const MemoryVerdict verdict = judge(facts);
   const HangVerdict hang = judge_hang(hang_facts);
   add_crash(snapshot, answer);
   const bool is_of_memory = verdict.rule != "nothing";

@@ -109,11 +109,10 @@ constexpr Rule rules[] = {
     {"finalizers",
      [](const VerdictFacts &f) { return is_much(f.finalizers, f.live, 0.3, 16 * mib) ? f.finalizers : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format(
-           "{} objects wait for their finalizer and hold {}{}: the finalizer thread does not keep up, or is "
-           "blocked.",
-           count_text(f.finalizer_objects), bytes_text(f.finalizers),
-           f.finalizers_text.empty() ? "" : ", most of it " + f.finalizers_text);
+       return fmt::format("{} objects wait for their finalizer and hold {}{}: the finalizer thread {}.",
+                          count_text(f.finalizer_objects), bytes_text(f.finalizers),
+                          f.finalizers_text.empty() ? "" : ", most of it " + f.finalizers_text,
+                          f.finalizer_place.empty() ? "does not keep up, or is blocked" : f.finalizer_place);
      }},
     {"fragmentation",
      [](const VerdictFacts &f) {
@@ -152,8 +151,9 @@ constexpr Rule rules[] = {
     {"threads",
      [](const VerdictFacts &f) { return f.threads >= 500 && is_much(f.stacks, f.process, 0.3, 0) ? f.stacks : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("Too many threads: the stacks of {} threads take {} of address space, {} of the process.",
-                          count_text(f.threads), bytes_text(f.stacks), percent(f.stacks, f.process));
+       return fmt::format("Too many threads: the stacks of {} threads take {} of address space, {} of the process{}.",
+                          count_text(f.threads), bytes_text(f.stacks), percent(f.stacks, f.process),
+                          f.threads_place.empty() ? "" : "; " + f.threads_place);
      }},
 };
 

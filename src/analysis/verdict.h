@@ -18,7 +18,10 @@ struct HangFacts {
   u64 pool_workers = 0, pool_blocked = 0;
   std::string pool_text; // what these are blocked for: "3 for a lock, 1 for a task"
   u64 pool_queued = 0;   // work items that wait for a worker
-  std::string note;      // what was not looked at
+  // Where most threads stand that stand in one way: "700 sleep, in Shop.Poller.Run", and where the thread stands that
+  // runs finalizers: "waits for an event in Shop.Handle.Finalize". Empty: that cannot be told, or it runs none.
+  std::string threads_text, finalizer_text;
+  std::string note; // what was not looked at
 };
 // Worth a look at what waits for a worker.
 bool is_mostly_blocked(const HangFacts &facts);
@@ -34,6 +37,8 @@ struct VerdictFacts {
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold
   u64 finalizer_objects = 0;
   std::string finalizers_text; // the most of them
+  std::string finalizer_place; // HangFacts::finalizer_text
+  std::string threads_place;   // HangFacts::threads_text
   u64 pinned = 0;              // objects that cannot be moved
   std::string beside_holes;    // who sits beside most of what is free inside, in words; empty: it was not looked at
   u64 copies = 0;              // bytes of live strings and small objects that are equal to others

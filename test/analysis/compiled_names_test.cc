@@ -87,6 +87,13 @@ TEST(CompiledNames, NothingToSay) {
     EXPECT_EQ(explain(text), Lines{}) << text;
 }
 
+TEST(CompiledNames, MethodsInWords) {
+  EXPECT_EQ(method_in_words("Shop.Program+<>c.<Run>b__8_21"), "a lambda in Run of Shop.Program");
+  EXPECT_EQ(method_in_words("Shop.Cart+<Pay>d__2.MoveNext"), "the async or iterator method Pay of Shop.Cart");
+  EXPECT_EQ(method_in_words("Shop.Cart.Pay"), "Shop.Cart.Pay");
+  EXPECT_EQ(method_in_words(""), "");
+}
+
 TEST(CompiledNames, OnceEachAndNotWithoutEnd) {
   EXPECT_EQ(explain("A+<>c A+<>c").size(), 1u);
   std::string many;

@@ -114,6 +114,8 @@ TEST(Verdict, Finalizers) {
   f.finalizers = 30 * mib, f.finalizer_objects = 5000, f.finalizers_text = "5,000 × Shop.Handle, 6.0 KiB each";
   EXPECT_EQ(judge(f).text, "5,000 objects wait for their finalizer and hold 30.0 MiB, most of it 5,000 × Shop.Handle, "
                            "6.0 KiB each: the finalizer thread does not keep up, or is blocked.");
+  f.finalizer_place = "waits for an event in Shop.Handle.Finalize";
+  EXPECT_TRUE(judge(f).text.ends_with(": the finalizer thread waits for an event in Shop.Handle.Finalize."));
 }
 
 TEST(Verdict, Fragmentation) {
@@ -143,6 +145,9 @@ TEST(Verdict, Threads) {
   expect("threads", [](VerdictFacts &f) { f.threads = 500, f.stacks = 120 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.threads = 499, f.stacks = 120 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.threads = 500, f.stacks = 120 * mib - 1; });
+  VerdictFacts f = healthy();
+  f.threads = 700, f.stacks = 150 * mib, f.threads_place = "690 of them sleep in Shop.Poller.Run";
+  EXPECT_TRUE(judge(f).text.ends_with(" of the process; 690 of them sleep in Shop.Poller.Run.")) << judge(f).text;
 }
 
 TEST(Verdict, WhatExplainsMostWins) {
