@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
 #include "analysis/field_values.h"
+#include "analysis/inspect/collection_shapes.h"
 #include "analysis/live_filter.h"
 #include "analysis/object_view.h"
 #include "analysis/series_table.h"
@@ -29,7 +30,7 @@ using report::Shown;
 constexpr u64 most_referrers = 10000;
 constexpr u64 most_elements = 1'000'000;
 
-struct Holding {
+struct ObjectHolding {
   bool reached = false;   // by any root
   bool precisely = false; // by a precise one
   LiveStage retained = {};
@@ -38,11 +39,11 @@ struct Holding {
 
 // What would be freed with it: what is found by way of it alone, once all else was found. As in `retained`,
 // conservative roots matter only to what no precise one reaches.
-Holding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers) {
+ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers) {
   Timer timer(snapshot.watch(), "mark");
   LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
   marking.hold_back(object);
-  Holding out;
+  ObjectHolding out;
   for (bool conservative : {false, true}) {
     RootStage roots;
     bool reached = false;
@@ -86,10 +87,27 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
   return hex(target) + " " + view.type_name(object) + ", held weakly";
 }
 
+// How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
+std::optional<CollectionFill> fill_of(Snapshot &snapshot, Address object) {
+  const References &references = snapshot.references();
+  const CollectionShapes shapes(snapshot.runtime(), references.types(), snapshot.index().count());
+  ReferenceReader reader(references);
+  OpenedObject opened;
+  for (u64 i = 0; i < 2; ++i) { // a wrapper, and what it wraps
+    if (!reader.open(object, opened) || !shapes.is_collection(opened.id))
+      return std::nullopt;
+    const std::optional<CollectionFill> fill = shapes.read(opened, reader, snapshot.runtime().memory().format());
+    if (!fill || !fill->inner)
+      return fill;
+    object = fill->inner;
+  }
+  return std::nullopt;
+}
+
 // The facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
                        const std::string &inside, const Question &question, report::Answer &answer) {
-  const Holding holding = holding_of(snapshot, view.address(object), referrers);
+  const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers);
   std::optional<LiveStage> whole;
   if (question.closure)
     whole = closure_of(snapshot, view.address(object));
@@ -104,6 +122,8 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   }
   const std::string &calls = view.delegate_text(object);
   const u64 targets = view.delegate_targets(object);
+  const std::optional<CollectionFill> fill = fill_of(snapshot, view.address(object));
+  const std::string call = call_of_box(view.type_name(object));
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 
   const std::optional<Address> weak = weak_target(snapshot.runtime(), view.address(object), view.method_table(object));
@@ -114,21 +134,48 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   report::Table data;
   data.name = "object";
   data.shown = Shown::in_data;
-  data.columns = {{"address", "", Kind::address},     {"method_table", "", Kind::address},
-                  {"type", "", Kind::text},           {"bytes", "", Kind::bytes},
-                  {"aligned_bytes", "", Kind::bytes}, {"generation", "", Kind::text},
-                  {"elements", "", Kind::count},      {"calls", "", Kind::text},
-                  {"reachable", "", Kind::boolean},   {"conservative", "", Kind::boolean},
-                  {"retained", "", Kind::bytes},      {"retained_objects", "", Kind::count},
-                  {"closure_bytes", "", Kind::bytes}, {"closure_objects", "", Kind::count},
-                  {"targets", "", Kind::count},       {"value", "", Kind::text, Shown::everywhere, false, true},
-                  {"bounds", "", Kind::text},         {"weak_target", "", Kind::address}};
-  data.set_rows({{view.address(object), view.method_table(object), view.type_name(object), view.size(object),
-                  view.aligned_size(object), view.generation(object), length, report::text_cell(calls), holding.reached,
-                  holding.reached ? Cell(!holding.precisely) : Cell(), if_reached(holding.retained.aligned_bytes),
-                  if_reached(holding.retained.objects), whole ? Cell(whole->aligned_bytes) : Cell(),
-                  whole ? Cell(whole->objects) : Cell(), targets ? Cell(targets) : Cell(), value.value,
-                  report::text_cell(bounds), weak && *weak ? Cell(*weak) : Cell()}});
+  data.columns = {{"address", "", Kind::address},
+                  {"method_table", "", Kind::address},
+                  {"type", "", Kind::text},
+                  {"bytes", "", Kind::bytes},
+                  {"aligned_bytes", "", Kind::bytes},
+                  {"generation", "", Kind::text},
+                  {"elements", "", Kind::count},
+                  {"calls", "", Kind::text},
+                  {"reachable", "", Kind::boolean},
+                  {"conservative", "", Kind::boolean},
+                  {"retained", "", Kind::bytes},
+                  {"retained_objects", "", Kind::count},
+                  {"closure_bytes", "", Kind::bytes},
+                  {"closure_objects", "", Kind::count},
+                  {"targets", "", Kind::count},
+                  {"value", "", Kind::text, Shown::everywhere, false, true},
+                  {"bounds", "", Kind::text},
+                  {"weak_target", "", Kind::address},
+                  {"entries", "", Kind::count},
+                  {"capacity", "", Kind::count},
+                  {"call", "", Kind::text}};
+  data.set_rows({{view.address(object),
+                  view.method_table(object),
+                  view.type_name(object),
+                  view.size(object),
+                  view.aligned_size(object),
+                  view.generation(object),
+                  length,
+                  report::text_cell(calls),
+                  holding.reached,
+                  holding.reached ? Cell(!holding.precisely) : Cell(),
+                  if_reached(holding.retained.aligned_bytes),
+                  if_reached(holding.retained.objects),
+                  whole ? Cell(whole->aligned_bytes) : Cell(),
+                  whole ? Cell(whole->objects) : Cell(),
+                  targets ? Cell(targets) : Cell(),
+                  value.value,
+                  report::text_cell(bounds),
+                  weak && *weak ? Cell(*weak) : Cell(),
+                  fill ? Cell(fill->count) : Cell(),
+                  fill ? Cell(fill->capacity) : Cell(),
+                  report::text_cell(call)}});
 
   std::vector<report::Row> rows;
   auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
@@ -144,6 +191,12 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   fact("generation", view.generation(object));
   if (length)
     fact("elements", count_text(*length) + (bounds.empty() ? "" : ": " + bounds));
+  if (fill)
+    fact("holds", count_text(fill->count) + (fill->is_builder ? " character" : " element") +
+                      (fill->count == 1 ? "" : "s") +
+                      (fill->capacity ? " in room for " + count_text(*fill->capacity) : ""));
+  if (!call.empty())
+    fact("call", "of " + call + ", an async method");
   if (!calls.empty())
     fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
   if (weak)

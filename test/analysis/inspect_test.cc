@@ -169,6 +169,12 @@ TEST(Inspect, Collections) {
     EXPECT_EQ(rows[0]["bytes"], std::to_string(arrays + 2 * 4 * p));
     EXPECT_EQ(rows[1]["held_by"], "(nobody)");
     EXPECT_EQ(rows[1]["elements"], "4");
+    Question show;
+    show.subject = hex(large);
+    report::Answer shown = answer_of(library.heap, "show", show);
+    rows = text_rows_of(shown, "object");
+    EXPECT_EQ(rows.at(0)["entries"], "7");
+    EXPECT_EQ(rows.at(0)["capacity"], "10");
   }
 }
 
