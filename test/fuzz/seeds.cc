@@ -1,9 +1,11 @@
 // seeds FOLDER [CORE…]: writes FOLDER/NAME/… for every fuzz target that reads a format of its own: synthetic processes
 // in all four formats, and what cores hold: their headers, the runtime's descriptor, images and metadata.
+#include "analysis/record.h"
 #include "base/host.h"
 #include "dump/elf_core.h"
 #include "dump/extracted.h"
 #include "dump/open.h"
+#include "report/write.h"
 #include "runtime/describe/open_core_clr.h"
 #include "support/bundle_writer.h"
 #include "support/debug_file_writer.h"
@@ -157,6 +159,27 @@ void add_patches(Seeds &seeds) {
   }
 }
 
+// What the tool reads of its users.
+void add_records(Seeds &seeds) {
+  Record record;
+  record.description = ".NET 10.0.14 on linux x64";
+  record.taken = 1700000000;
+  record.clock = "file";
+  record.notes = {"a note"};
+  record.owners = {{"7c1e09", "static", "static Shop.Cache.quotes", 1000, 10}};
+  record.types = {{"Shop.Order", 100, 2400, 90, 5000}};
+  record.classes = {{"gc_live", "gc", "alive", 4096}};
+  std::string text;
+  report::Sink sink(text);
+  report::find_writer("json")->write(answer_of(record), {}, sink);
+  seeds.add("record_fuzz", std::as_bytes(std::span(text)));
+  const std::string_view budget = R"({"totals": {"live_bytes": "800MiB", "growth": {"live_bytes": "10%"}},
+"types": [{"type": "Shop.Order", "live": 10000, "retained": "1GiB"}, {"match": "ViewModel$", "live": 0, "each": true}],
+"owners": [{"signature": "7c1e09", "objects": 50000}, {"match": "^static", "each": true, "growth": {"retained": "5MiB"}}],
+"account": [{"group": "malloc", "bytes": "200MiB"}, {"class": "stacks_in_use", "growth": {"bytes": 0}}]})";
+  seeds.add("budget_fuzz", std::as_bytes(std::span(budget)));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -169,6 +192,7 @@ int main(int argc, char **argv) {
     add_debug_files(seeds);
     add_call_frames(seeds);
     add_patches(seeds);
+    add_records(seeds);
     for (int i = 2; i < argc; ++i)
       seeds.add_target(*open_dump(argv[i]));
     std::printf("%llu seeds\n", static_cast<unsigned long long>(seeds.count()));
