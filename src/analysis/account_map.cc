@@ -227,7 +227,10 @@ private:
       claim(malloc_in_use, heap.start, heap.end, false, i);
       claim(malloc_top, heap.end, heap.mapped_end);
     }
-    out_.notes.insert(out_.notes.end(), out_.malloc.problems.begin(), out_.malloc.problems.end());
+    if (target_.extraction && !out_.malloc.problems.empty())
+      out_.notes.push_back("malloc: this core is an extract, which has little of what native code holds");
+    else
+      out_.notes.insert(out_.notes.end(), out_.malloc.problems.begin(), out_.malloc.problems.end());
   }
 
   void claim_modules() {

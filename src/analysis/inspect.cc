@@ -22,9 +22,9 @@ report::Answer list_inspectors() {
   table.name = "inspectors";
   table.whole = true;
   table.columns = {{"name", "Name", Kind::text},
-                   {"question", "Question", Kind::text},
+                   {"question", "Question", Kind::text, Shown::everywhere, true},
                    {"types", "", Kind::nested, Shown::in_data},
-                   {"types_text", "Knows", Kind::text, Shown::in_text}};
+                   {"types_text", "Knows", Kind::text, Shown::in_text, true}};
   std::vector<report::Row> rows;
   for (const Inspector &one : inspectors()) {
     std::vector<Cell> types;

@@ -72,6 +72,18 @@ std::string without_inner_namespaces(std::string_view name) {
   return out.append(name.substr(at));
 }
 
+// `System.Collections.Generic.List<Session>` as `List<Session>`: of .NET's own generic types what they are made of says
+// more than where they are from.
+std::string without_framework_namespace(std::string_view name) {
+  constexpr std::string_view framework = "System.", of_field = "static ";
+  const u64 start = name.starts_with(of_field) ? of_field.size() : 0, open = name.find('<');
+  if (open == name.npos || open == 0 || !name.substr(start).starts_with(framework) ||
+      !is_name_character(name[open - 1]))
+    return std::string(name);
+  const u64 dot = name.rfind('.', open);
+  return std::string(name.substr(0, start)).append(name.substr(dot + 1));
+}
+
 // Without what is in brackets within `depth` others. One that is shorter than its sign stays.
 std::string collapsed(std::string_view name, const std::vector<Brackets> &all, u64 depth) {
   std::vector<Brackets> these;
@@ -144,6 +156,8 @@ std::string shorten_name(std::string_view name, u64 width) {
   if (name.size() > longest)
     return without_middle(name, width);
   std::string out = without_inner_namespaces(name);
+  if (width_of(out) > width)
+    out = without_framework_namespace(out);
   while (width_of(out) > width) {
     const std::vector<Brackets> all = brackets_of(out);
     u64 deepest = 0;

@@ -1,6 +1,7 @@
 // Long names made to fit a column, the same name always in the same way: what stands in angle brackets and parentheses
-// loses its namespaces, then goes, the innermost first; what is still too long loses its middle. `…` stands for
-// what is gone, so that what a name begins and ends with is always there. Some µs a name; any thread.
+// loses its namespaces, then .NET's own generic types lose theirs, then what is in brackets goes, the innermost first;
+// what is still too long loses its middle. `…` stands for what is gone, so that the ends of a name are there. Some µs a
+// name; any thread.
 #pragma once
 #include "base/integers.h"
 

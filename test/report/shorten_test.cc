@@ -14,9 +14,9 @@ TEST(Shorten, GenericArgumentsGoFirst) {
                         "System.Collections.Generic.LinkedListNode<Shop.Cache.Session>>+Entry[]";
   EXPECT_EQ(shorten(entries, 200), entries);
   EXPECT_EQ(shorten(entries, 80), "System.Collections.Generic.Dictionary<String, LinkedListNode<Session>>+Entry[]");
-  EXPECT_EQ(shorten(entries, 73), "System.Collections.Generic.Dictionary<String, LinkedListNode<…>>+Entry[]");
-  EXPECT_EQ(shorten(entries, 50), "System.Collections.Generic.Dictionary<…>+Entry[]");
-  EXPECT_EQ(shorten(entries, 24), "System.Co…ary<…>+Entry[]");
+  EXPECT_EQ(shorten(entries, 73), "Dictionary<String, LinkedListNode<Session>>+Entry[]");
+  EXPECT_EQ(shorten(entries, 50), "Dictionary<String, LinkedListNode<…>>+Entry[]");
+  EXPECT_EQ(shorten(entries, 24), "Dictionary<…>+Entry[]");
 }
 
 TEST(Shorten, Methods) {
