@@ -368,6 +368,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const HangFacts hang_facts = find_hangs(snapshot);
   facts.finalizer_place = hang_facts.finalizer_text;
   facts.threads_place = hang_facts.threads_text;
+  facts.is_incomplete = !answer.completeness->complete || !snapshot.roots().problems.empty();
   const MemoryVerdict verdict = judge(facts);
   const HangVerdict hang = judge_hang(hang_facts);
   add_crash(snapshot, answer);
@@ -400,6 +401,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
     notes.push_back(hang_facts.note);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
   if (tells_crash_alone)
     answer.next_command = "dnheap exceptions " + shell_word(question.target);
   else if (!hang.rule.empty() && !is_of_memory)

@@ -457,7 +457,8 @@ std::string brief_type_name(std::string_view type) {
   std::string out;
   std::string word;
   auto flush = [&] {
-    out += has_framework_namespace(word) ? word.substr(word.rfind('.') + 1) : word;
+    const bool is_a_name = word.find("!0x") == word.npos; // and not a module and the number of a row
+    out += is_a_name && has_framework_namespace(word) ? word.substr(word.rfind('.') + 1) : word;
     word.clear();
   };
   for (char c : type) {

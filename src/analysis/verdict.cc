@@ -205,6 +205,8 @@ MemoryVerdict judge(const VerdictFacts &facts) {
                        "program hangs: dnheap threads, locks or async.",
                        bytes_text(facts.live), bytes_text(facts.dead), bytes_text(facts.heap)),
            0};
+  if (facts.is_incomplete)
+    out.text += " What this looked at is incomplete, so it may be wrong: see the notes.";
   return out;
 }
 

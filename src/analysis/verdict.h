@@ -27,6 +27,7 @@ struct HangFacts {
 bool is_mostly_blocked(const HangFacts &facts);
 
 struct VerdictFacts {
+  bool is_incomplete = false; // part of the heap, or of what keeps objects alive, is not known
   u64 process = 0;        // accessible bytes of the process, as far as the dump tells
   u64 heap = 0;           // what the GC has committed
   u64 live = 0, dead = 0; // objects

@@ -269,6 +269,7 @@ TEST(Suspect, TypesWithoutTheFrameworksNamespaces) {
   EXPECT_EQ(brief_type_name("System.Collections.Generic.Dictionary<System.String, Shop.Order>+Entry[]"),
             "Dictionary<String, Shop.Order>+Entry[]");
   EXPECT_EQ(brief_type_name("Shop.Systems.Order"), "Shop.Systems.Order");
+  EXPECT_EQ(brief_type_name("System.Private.CoreLib.dll!0x02000098[]"), "System.Private.CoreLib.dll!0x02000098[]");
   EXPECT_EQ(brief_type_name(""), "");
 }
 

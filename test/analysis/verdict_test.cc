@@ -150,6 +150,13 @@ TEST(Verdict, Threads) {
   EXPECT_TRUE(judge(f).text.ends_with(" of the process; 690 of them sleep in Shop.Poller.Run.")) << judge(f).text;
 }
 
+TEST(Verdict, OfWhatIsIncomplete) {
+  VerdictFacts f = healthy();
+  const std::string text = judge(f).text;
+  f.is_incomplete = true;
+  EXPECT_EQ(judge(f).text, text + " What this looked at is incomplete, so it may be wrong: see the notes.");
+}
+
 TEST(Verdict, WhatExplainsMostWins) {
   expect("native", [](VerdictFacts &f) { f.suspect = 40 * mib, f.malloc_in_use = 200 * mib; });
 }
