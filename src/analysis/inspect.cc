@@ -56,6 +56,11 @@ report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
     return list_inspectors();
   report::Answer answer = begin_answer(snapshot, "inspect");
   inspector->inspect(snapshot, question, answer);
+  if (const auto &extraction = snapshot.target().extraction; extraction && extraction->values_blanked) {
+    answer.completeness->notes.push_back("this core was extracted with --no-values: the counts, states and times that "
+                                         "objects have in them are zeros");
+    set_incomplete(answer);
+  }
   add_name_notes(snapshot, answer);
   if (!answer.next_command.empty()) // an object's address
     answer.next_command = "dnheap path " + shell_word(question.target) + " " + answer.next_command;

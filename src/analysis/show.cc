@@ -89,6 +89,8 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
 
 // How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
 std::optional<CollectionFill> fill_of(Snapshot &snapshot, Address object) {
+  if (is_blanked(snapshot)) // the count, too
+    return std::nullopt;
   const References &references = snapshot.references();
   const CollectionShapes shapes(snapshot.runtime(), references.types(), snapshot.index().count());
   ReferenceReader reader(references);

@@ -25,6 +25,11 @@ def main(dnheap):
         for output, options in ((whole, []), (blanked, ["--no-values"])):
             subprocess.run([dnheap, "extract", sample, "-o", output, *options], check=True, stdout=subprocess.DEVNULL)
         before, after = counts(whole), counts(blanked)
+        for core, says_so in ((whole, False), (blanked, True)):  # how many elements collections have are values, too
+            answer = subprocess.run([dnheap, "inspect", "collections", core], check=True, stdout=subprocess.PIPE).stdout.decode()
+            if ("INCOMPLETE" in answer and "--no-values" in answer) != says_so:
+                after.append(1)
+                print(f"inspect of {core.name} does not say whether counts are blanked:", answer.splitlines()[0])
     for secret, there, left in zip(SECRETS, before, after):
         if not there:
             print(f"the sample itself has no {secret!r}: this test looks for nothing")

@@ -32,6 +32,9 @@ def ask(dnheap, verb, dump, *options):
         for row in [*answer["tables"]["locks"], *answer["tables"]["waits"]]:
             row.pop("name", None)
             row.pop("owner_name", None)
+    if verb == "show":  # so are the numbers of elements
+        for row in answer["tables"].get("object", []):
+            row.pop("entries"), row.pop("capacity")
     if verb == "info":
         answer["tables"]["facts"] = [row for row in answer["tables"]["facts"] if row["fact"] not in OWN_FACTS]
     return answer
