@@ -88,9 +88,10 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
 }
 
 // How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
-std::optional<CollectionFill> fill_of(Snapshot &snapshot, Address object) {
-  if (is_blanked(snapshot)) // the count, too
-    return std::nullopt;
+std::optional<CollectionFill> fill_of(Snapshot &snapshot, ObjectView &view, ObjectId id) {
+  if (!CollectionShapes::is_called_so(snapshot.runtime(), view.method_table(id)) || is_blanked(snapshot))
+    return std::nullopt; // or the count is blanked, too
+  Address object = view.address(id);
   const References &references = snapshot.references();
   const CollectionShapes shapes(snapshot.runtime(), references.types(), snapshot.index().count());
   ReferenceReader reader(references);
@@ -124,7 +125,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   }
   const std::string &calls = view.delegate_text(object);
   const u64 targets = view.delegate_targets(object);
-  const std::optional<CollectionFill> fill = fill_of(snapshot, view.address(object));
+  const std::optional<CollectionFill> fill = fill_of(snapshot, view, object);
   const std::string call = call_of_box(view.type_name(object));
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 

@@ -136,7 +136,22 @@ bool has_name_of(std::string_view name, const CollectionShapes::Row &row) {
   return name == row.type || is_instance_of(name, row.type);
 }
 
+const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table) {
+  const CollectionShapes::Row *out = nullptr;
+  bases.any_of(method_table, [&](const std::string &name) {
+    const auto found = std::find_if(std::begin(collection_rows), std::end(collection_rows),
+                                    [&](const CollectionShapes::Row &one) { return has_name_of(name, one); });
+    out = found == std::end(collection_rows) ? nullptr : found;
+    return out != nullptr;
+  });
+  return out;
+}
+
 } // namespace
+
+bool CollectionShapes::is_called_so(const Runtime &runtime, Address method_table) {
+  return row_of(BaseTypes(runtime), method_table) != nullptr;
+}
 
 std::optional<CollectionShapes::Shape> CollectionShapes::shape_of(const Runtime &runtime, Address mt,
                                                                   const Row &row) const {
@@ -173,13 +188,7 @@ CollectionShapes::CollectionShapes(const Runtime &runtime, const HeapTypes &type
     const Address mt = types[TypeId{i}].method_table;
     if (types[TypeId{i}].references.empty())
       continue;
-    const Row *row = nullptr;
-    bases.any_of(mt, [&](const std::string &name) {
-      const auto found = std::find_if(std::begin(collection_rows), std::end(collection_rows),
-                                      [&](const Row &one) { return has_name_of(name, one); });
-      row = found == std::end(collection_rows) ? nullptr : found;
-      return row != nullptr;
-    });
+    const Row *row = row_of(bases, mt);
     if (!row)
       continue;
     if (const std::optional<Shape> shape = shape_of(runtime, mt, *row)) {

@@ -27,6 +27,9 @@ struct CollectionFill {
 
 class CollectionShapes {
 public:
+  // By the names of the type and its bases alone: for who asks about one object, and so needs no other type's name.
+  static bool is_called_so(const Runtime &runtime, Address method_table);
+
   // `objects`: how many the heap has.
   CollectionShapes(const Runtime &runtime, const HeapTypes &types, u64 objects);
 
