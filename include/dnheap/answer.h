@@ -91,6 +91,7 @@ struct WriteOptions {
   bool exact = false;     // text: bytes as digits
   bool verbose = false;   // text: every gap
   std::string table = {}; // only this one; empty = all (CSV: the first)
+  unsigned threads = 0;   // that rows by the million are formatted by, in JSON and CSV; 0 = one per processor
   // Text alone. The library asks no terminal: terminal_width() of dnheap/program.h does.
   std::uint64_t width = 0; // no line of a table is wider: names are shortened, rows folded; 0 = no limit
   bool full_names = false; // but names stay as they are, and make lines longer

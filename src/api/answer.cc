@@ -2,6 +2,7 @@
 
 #include "api/answer_parts.h"
 #include "api/state.h"
+#include "base/host.h"
 #include "report/write.h"
 
 namespace dnheap::v0 {
@@ -14,8 +15,9 @@ using Facts = std::vector<report::Fact>;
 const report::Cell absent;
 
 report::WriteOptions inner(const WriteOptions &options, const dnheap::Watch &watch) {
-  return {options.top,   options.exact,      options.verbose, options.table, watch,
-          options.width, options.full_names, options.wrap,    options.color};
+  const unsigned threads = options.threads ? options.threads : processor_count();
+  return {options.top, options.exact, options.verbose,    options.table, threads,
+          watch,       options.width, options.full_names, options.wrap,  options.color};
 }
 
 const report::Writer &writer_called(std::string_view format) {

@@ -42,6 +42,7 @@ WriteOptions write_options(const Options &options, bool terminal) {
   out.exact = options.exact;
   out.verbose = options.question.verbose;
   out.table = options.question.table;
+  out.threads = options.threads;
   out.width = columns(terminal);
   out.full_names = options.full_names;
   out.wrap = terminal;

@@ -14,6 +14,7 @@ public:
   const Object *next();
   // Of the object that next() returned.
   Address method_table() const { return types_.method_table(batch_[position_ - 1].type); }
+  u32 type() const { return batch_[position_ - 1].type; } // numbers from 0 on, one for each MethodTable
   GCSegmentGeneration generation() const { return heap_.ranges()[range_].generation; }
 
 private:

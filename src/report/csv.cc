@@ -14,21 +14,20 @@ void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink) {
     if (table.columns[i].shown != Shown::in_text)
       shown.push_back(i);
 
-  std::string line;
-  auto write_line = [&](auto append) {
-    line.clear();
+  auto append_line = [&](std::string &out, auto append) {
     for (u64 i : shown) {
       if (i != shown.front())
-        line += ',';
+        out += ',';
       append(i);
     }
-    line += '\n';
-    sink.write(line);
+    out += '\n';
   };
-  write_line([&](u64 i) { append_csv_text(line, table.columns[i].key); });
-  Rows rows(table, options);
-  while (const Row *row = rows.next())
-    write_line([&](u64 i) { append_csv(line, (*row)[i], table.columns[i].kind); });
+  std::string header;
+  append_line(header, [&](u64 i) { append_csv_text(header, table.columns[i].key); });
+  sink.write(header);
+  write_rows(table, options, sink, [&](std::string &out, const Row &row, bool) {
+    append_line(out, [&](u64 i) { append_csv(out, row[i], table.columns[i].kind); });
+  });
   sink.flush();
 }
 

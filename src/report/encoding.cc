@@ -51,9 +51,8 @@ template <class T> void append_number(std::string &out, T value) {
 }
 
 void append_hex(std::string &out, u64 value) {
-  char digits[16];
-  out += "0x";
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value, 16).ptr);
+  char digits[18] = {'0', 'x'};
+  out.append(digits, std::to_chars(digits + 2, digits + sizeof digits, value, 16).ptr);
 }
 
 void append_json_list(std::string &out, const std::vector<Cell> &list) {
@@ -183,10 +182,11 @@ void append_json_object(std::string &out, const std::vector<Fact> &facts) {
 }
 
 void append_csv_text(std::string &out, std::string_view text) {
-  bool quotes = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  const bool plain = is_plain(text);
+  const bool quotes = plain ? text.find(',') != text.npos : text.find_first_of(",\"\r\n") != std::string_view::npos;
   if (quotes)
     out += '"';
-  if (is_plain(text))
+  if (plain)
     out += text;
   else
     for_each_character(text, [&](std::string_view c) { (out += c == "\"" ? "\"" : "") += c; });

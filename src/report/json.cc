@@ -47,21 +47,18 @@ std::vector<std::string> prefixes_of(const Table &table) {
   return prefixes;
 }
 
-void write_rows(const Table &table, const WriteOptions &options, Sink &sink) {
-  std::vector<std::string> prefixes = prefixes_of(table);
-  Rows rows(table, options);
-  std::string line;
-  while (const Row *row = rows.next()) {
-    line = rows.count() == 1 ? "\n" : ",\n";
+void write_rows_of(const Table &table, const WriteOptions &options, Sink &sink) {
+  const std::vector<std::string> prefixes = prefixes_of(table);
+  write_rows(table, options, sink, [&](std::string &out, const Row &row, bool is_first) {
+    out += is_first ? "\n" : ",\n";
     for (u64 i = 0; i < prefixes.size(); ++i) {
       if (prefixes[i].empty())
         continue;
-      line += prefixes[i];
-      append_json(line, (*row)[i], table.columns[i].kind);
+      out += prefixes[i];
+      append_json(out, row[i], table.columns[i].kind);
     }
-    line += '}';
-    sink.write(line);
-  }
+    out += '}';
+  });
 }
 
 } // namespace
@@ -86,7 +83,7 @@ void write_json(const Answer &answer, const WriteOptions &options, Sink &sink) {
     out = separator;
     append_json_text(out, table->name);
     sink.write(out + ":[");
-    write_rows(*table, options, sink);
+    write_rows_of(*table, options, sink);
     sink.write("]");
     separator = ",\n";
   }

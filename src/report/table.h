@@ -37,7 +37,17 @@ public:
   Cell(std::vector<Cell> list);
   Cell(std::vector<Fact> object);
   template <class T> Cell(const std::optional<T> &value);
-  // Text that is not copied: it must stay until the row has been written. For type names in streamed rows.
+  // For rows by the million: no Cell is made, moved and destroyed for a number.
+  template <std::unsigned_integral T>
+  requires(!std::same_as<T, bool>) Cell &operator=(T value) {
+    value_ = u64{value};
+    return *this;
+  }
+  void clear() { // absent again
+    if (!is_absent())
+      value_ = std::monostate();
+  }
+  // Text that is not copied: it must stay as long as where the rows come from. For type names in streamed rows.
   static Cell borrowed(std::string_view text);
 
   bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
@@ -94,7 +104,8 @@ struct Column {
 // As many cells as there are columns.
 using Row = std::vector<Cell>;
 
-// Fills the row, whose cells all come in absent, or returns false when there are no more. May throw Error.
+// Fills the row, whose cells all come in absent, or returns false when there are no more. May throw Error. Pulled by
+// one thread at a time, not always the same. What a cell borrows must stay as long as the source.
 using RowSource = std::function<bool(Row &row)>;
 
 struct Table {

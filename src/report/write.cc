@@ -68,19 +68,23 @@ std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOpti
 Rows::Rows(const Table &table, const WriteOptions &options)
     : table_(table), options_(options), top_(table.whole ? 0 : options.top) {}
 
-bool Rows::pull() {
+bool Rows::pull(Row &row) {
   options_.watch.check();
-  row_.assign(table_.columns.size(), Cell());
-  return table_.rows && table_.rows(row_);
+  row.resize(table_.columns.size());
+  for (Cell &cell : row)
+    cell.clear();
+  return table_.rows && table_.rows(row);
 }
 
-const Row *Rows::next() {
-  if ((top_ && count_ == top_) || !pull())
-    return nullptr;
+bool Rows::next(Row &row) {
+  if ((top_ && count_ == top_) || !pull(row))
+    return false;
   ++count_;
-  return &row_;
+  return true;
 }
 
-bool Rows::left_out_some() { return top_ && count_ == top_ && pull(); }
+const Row *Rows::next() { return next(row_) ? &row_ : nullptr; }
+
+bool Rows::left_out_some() { return top_ && count_ == top_ && pull(row_); }
 
 } // namespace dnheap::report

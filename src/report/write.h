@@ -5,6 +5,7 @@
 #include "report/answer.h"
 #include "report/sink.h"
 
+#include <functional>
 #include <span>
 
 namespace dnheap::report {
@@ -14,6 +15,7 @@ struct WriteOptions {
   bool exact = false;   // text: bytes as digits
   bool verbose = false; // text: every gap
   std::string table;    // only this one; empty = all (CSV: the first)
+  unsigned threads = 1; // that rows of long tables are formatted by, in data formats
   Watch watch;          // cancelled: throws Interrupted between two rows
   // Text alone; nothing here asks a terminal.
   u64 width = 0;           // no line of a table is wider: names are shortened, rows folded; 0 = no limit
@@ -46,6 +48,12 @@ void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sin
 void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_github(const Answer &answer, const WriteOptions &options, Sink &sink);
 
+// For writers of data formats: each row of the table (at most options.top) as `format` appends it, in order.
+// `is_first`: of the table. Long tables are pulled by one thread and formatted by the others; `format` is called by all
+// of them.
+void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
+                const std::function<void(std::string &out, const Row &row, bool is_first)> &format);
+
 // For writers: the tables to write for a reader of that kind, and a table's rows, at most options.top of them.
 std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader);
 
@@ -54,12 +62,14 @@ public:
   Rows(const Table &table, const WriteOptions &options);
   // The next row, or null at the end; valid until the next call.
   const Row *next();
+  // The next row into one of the caller's; false: at the end.
+  bool next(Row &row);
   // After next() returned null: were there more than asked for? Pulls one row to find out.
   bool left_out_some();
   u64 count() const { return count_; }
 
 private:
-  bool pull();
+  bool pull(Row &row);
 
   const Table &table_;
   const WriteOptions &options_;

@@ -15,16 +15,17 @@ Answer answer_of(u64 rows) {
   table.columns = {{"a", "A", Kind::address}, {"b", "B", Kind::number}, {"c", "C", Kind::number},
                    {"d", "D", Kind::boolean}, {"e", "E", Kind::text},   {"f", "F", Kind::text},
                    {"g", "G", Kind::boolean}};
-  auto text = std::make_shared<std::string>();
-  table.rows = [rows, text, at = u64{0}](Row &row) mutable {
+  auto texts = std::make_shared<std::vector<std::string>>();
+  for (u64 i = 0; i < 1000; ++i)
+    texts->push_back("type " + std::to_string(i));
+  table.rows = [rows, texts, at = u64{0}](Row &row) mutable {
     if (at == rows)
       return false;
-    *text = "type " + std::to_string(at % 1000);
     row[0] = at * 8;
     row[1] = -static_cast<i64>(at);
     row[2] = static_cast<double>(at) / 4;
     row[3] = at % 2 == 0;
-    row[4] = Cell::borrowed(*text);
+    row[4] = Cell::borrowed((*texts)[at % 1000]);
     if (at % 3)
       row[5] = std::string("own");
     row[6] = true;
