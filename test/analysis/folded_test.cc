@@ -1,13 +1,19 @@
 // What collections are made of is folded into them: in the dominator tree, in paths, among suspects; against the tree
 // of which the heap was made.
-#include "analysis/path_steps.h"
+#include "algorithms/dominator_tree.h"
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "objects/object_graph.h"
+#include "objects/references.h"
+#include "objects/roots.h"
 #include "support/heap_builder.h"
+#include "support/opened.h"
 #include "support/rows.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 namespace dnheap::test {
@@ -144,6 +150,137 @@ TEST(Folded, PathsThroughATree) {
     question.raw = true;
     EXPECT_NE(text_of(tree, "path", question).find("+Node"), std::string::npos);
   }
+}
+
+// The tree by its definition: what is inside, or of the same type as what it hangs from, is part of that.
+class Twin {
+public:
+  explicit Twin(Snapshot &snapshot) : snapshot_(snapshot), tree_(snapshot.dominators()) {}
+
+  std::vector<std::string> rows() {
+    std::vector<Node> top;
+    Node shared{{}, tree_.shared(), "(shared)"};
+    tree_.for_each_child(TreePlace{0}, [&](TreePlace at) {
+      if (const std::optional<OwnerId> owner = tree_.owner(at))
+        top.push_back({{at}, tree_.retained(at), snapshot_.owners().owners[static_cast<u32>(*owner)].name});
+      else
+        shared.places.push_back(at);
+    });
+    std::map<std::string, Node> below;
+    for (TreePlace at : shared.places)
+      add(below, at);
+    all_ = tree_.reached().bytes + tree_.unreachable().bytes;
+    emit(top, 0);
+    emit({shared}, 0, &below);
+    return rows_;
+  }
+
+private:
+  struct Node {
+    std::vector<TreePlace> places;
+    Retained retained;
+    std::string name;
+  };
+
+  std::string name_of(TreePlace at) const {
+    const std::optional<ObjectId> object = tree_.object(at);
+    const HeapTypes &types = snapshot_.references().types();
+    return object ? snapshot_.runtime().types().name(types[snapshot_.graph().type(*object)].method_table) : "";
+  }
+  void add(std::map<std::string, Node> &to, TreePlace at) const {
+    Node &node = to[name_of(at)];
+    node.name = name_of(at);
+    node.places.push_back(at);
+    node.retained.objects += tree_.retained(at).objects;
+    node.retained.bytes += tree_.retained(at).bytes;
+  }
+  bool is_part(TreePlace child, const std::string &of) const {
+    const std::string parent = name_of(tree_.parent(child)), name = name_of(child);
+    if (parent.empty())
+      return false;
+    return name == of || name.find("+Node") != name.npos ||
+           (name.ends_with("[]") && parent.starts_with("System.Collections.") && !parent.ends_with("[]"));
+  }
+  void look_below(TreePlace at, const std::string &of, u64 &count, std::map<std::string, Node> &below) const {
+    tree_.for_each_child(at, [&](TreePlace child) {
+      if (!is_part(child, of))
+        return add(below, child);
+      count += name_of(child) == of;
+      look_below(child, of, count, below);
+    });
+  }
+  void emit(std::vector<Node> nodes, u64 depth, std::map<std::string, Node> *given = nullptr) {
+    std::erase_if(nodes, [&](const Node &node) { return node.retained.bytes < std::max<u64>(all_ / 200, 1); });
+    for (const Node &node : nodes) {
+      std::map<std::string, Node> below;
+      u64 count = given ? 0 : node.places.size();
+      for (TreePlace at : node.places)
+        if (!given)
+          look_below(at, depth ? node.name : "(an owner)", count, below);
+      rows_.push_back(std::to_string(depth) + " " + node.name + " ×" + (given ? "" : std::to_string(count)) + " " +
+                      std::to_string(node.retained.objects) + " " + std::to_string(node.retained.bytes));
+      std::vector<Node> next;
+      for (const auto &[name, one] : given ? *given : below)
+        next.push_back(one);
+      emit(next, depth + 1);
+    }
+  }
+
+  Snapshot &snapshot_;
+  const DominatorTree &tree_;
+  u64 all_ = 0;
+  std::vector<std::string> rows_;
+};
+
+TEST(Folded, AgainstATwinThatFollowsTheDefinition) {
+  u64 folded = 0;
+  for (u64 round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    std::mt19937 random(static_cast<u32>(round));
+    HeapBuilder heap({.format = all_formats[round % 4]});
+    const u32 p = static_cast<u32>(heap.p);
+    std::vector<Address> types;
+    for (const auto &[space, name] : {std::pair{"System.Collections.Generic", "SortedSet"},
+                                      {"System.Collections.Generic", "SortedSet+Node"},
+                                      {"Shop", "Order"},
+                                      {"Shop", "Line"}})
+      types.push_back(heap.method_table(
+          {.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}}));
+    types.push_back(heap.array(types[2], p));
+    SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+    std::vector<std::pair<Address, bool>> objects; // and whether it is an array
+    const u64 count = 20 + random() % 120;
+    auto refer = [&](u64 from, u64 to) {
+      const auto [object, is_array] = objects[from];
+      old.store(object + (is_array ? 2 + random() % 3 : 1 + random() % 3) * p, objects[to].first, p);
+    };
+    for (u64 i = 0; i < count; ++i) {
+      const u64 type = random() % types.size();
+      objects.emplace_back(type == 4 ? old.object(types[4], 3) : old.object(types[type]), type == 4);
+      if (i)
+        refer(random() % i, i);
+      if (i && random() % 10 == 0) // else it is a tree
+        refer(random() % i, random() % i);
+    }
+    heap.gc.handles = {{.type = HandleType::strong, .object = objects[0].first},
+                       {.type = HandleType::pinned, .object = objects[random() % count].first}};
+    Snapshot snapshot(heap.target(), {});
+    Question question;
+    question.tree = question.plain = true;
+    question.depth = 1000;
+    report::Answer answer = answer_retained(snapshot, question);
+    std::vector<std::string> found, wanted = Twin(snapshot).rows();
+    for (TextRow &row : text_rows_of(answer, "tree")) {
+      const bool is_group = row["name"] == "(shared)";
+      found.push_back(row["depth"] + " " + row["name"] + " ×" + (is_group ? "" : row["nodes"]) + " " + row["objects"] +
+                      " " + row["retained"]);
+    }
+    std::sort(found.begin(), found.end());
+    std::sort(wanted.begin(), wanted.end());
+    EXPECT_EQ(found, wanted);
+    folded += found.size();
+  }
+  EXPECT_GT(folded, 300u);
 }
 
 } // namespace
