@@ -39,14 +39,8 @@ public:
   template <class T> Cell(const std::optional<T> &value);
   // For rows by the million: no Cell is made, moved and destroyed for a number.
   template <std::unsigned_integral T>
-  requires(!std::same_as<T, bool>) Cell &operator=(T value) {
-    value_ = u64{value};
-    return *this;
-  }
-  void clear() { // absent again
-    if (!is_absent())
-      value_ = std::monostate();
-  }
+  requires(!std::same_as<T, bool>) Cell &operator=(T value);
+  void clear(); // absent again
   // Text that is not copied: it must stay as long as where the rows come from. For type names in streamed rows.
   static Cell borrowed(std::string_view text);
 
@@ -78,6 +72,15 @@ struct Fact {
 
 template <std::unsigned_integral T> Cell::Cell(T value) : value_(u64{value}) {}
 template <std::signed_integral T> Cell::Cell(T value) : value_(i64{value}) {}
+template <std::unsigned_integral T>
+requires(!std::same_as<T, bool>) Cell &Cell::operator=(T value) {
+  value_ = u64{value};
+  return *this;
+}
+inline void Cell::clear() {
+  if (!is_absent())
+    value_ = std::monostate();
+}
 template <class T> Cell::Cell(const std::optional<T> &value) {
   if (value)
     *this = Cell(*value);
