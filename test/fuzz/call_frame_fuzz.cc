@@ -1,19 +1,16 @@
 // Any bytes as an image with .eh_frame, as .debug_frame, as call frame instructions and as a stack: looking up and
 // leaving a function ends, and where it does not succeed nothing has changed.
+#include "fuzz/check.h"
 #include "runtime/compiled/call_frame.h"
 #include "runtime/compiled/debug_frame.h"
 #include "runtime/compiled/eh_frame.h"
 
 using namespace dnheap;
+using dnheap::test::check;
 
 namespace {
 
 constexpr Address image = 0x10000, stack = 0x4000000;
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
 
 void leave(const Memory &memory, const FunctionFrame &function, Address ip, const CallingConvention &convention) {
   CallFrame rules;

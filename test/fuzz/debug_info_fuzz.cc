@@ -1,20 +1,13 @@
 // Any bytes as debug info of any format, and as the table of an image that leads to it: what is read of it is in the
 // order of the code, and comes to an end.
+#include "fuzz/check.h"
 #include "runtime/compiled/debug_info.h"
 #include "runtime/compiled/native_array.h"
 
 #include <algorithm>
 
 using namespace dnheap;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
-
-} // namespace
+using dnheap::test::check;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   if (size == 0)

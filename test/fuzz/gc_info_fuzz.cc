@@ -1,17 +1,10 @@
 // Any bytes as GC info, of a processor and version that the first byte chooses: what is read of it is sound, and comes
 // to an end.
+#include "fuzz/check.h"
 #include "runtime/compiled/gc_info.h"
 
 using namespace dnheap;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
-
-} // namespace
+using dnheap::test::check;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   if (size == 0)

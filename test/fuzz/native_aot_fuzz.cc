@@ -1,5 +1,6 @@
 // A NativeAOT process, patched anywhere: header and tables, GcDacVars, MethodTables, metadata, threads, statics,
 // objects. There is an answer whose sum closes, or an Error that is a sentence.
+#include "fuzz/check.h"
 #include "fuzz/patches.h"
 #include "snapshot/snapshot.h"
 #include "support/aot_builder.h"
@@ -38,11 +39,6 @@ struct Process {
   std::vector<std::pair<Address, Address>> stretches;
   std::vector<Address> places;
 };
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
 
 } // namespace
 

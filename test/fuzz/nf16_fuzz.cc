@@ -1,6 +1,7 @@
 // A CoreRT process, patched anywhere: debug header, contract sections, generations, segments, EETypes, objects. Every
 // verb answers or throws an Error, and the sum closes.
 #include "analysis/verb.h"
+#include "fuzz/check.h"
 #include "fuzz/patches.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
@@ -40,11 +41,6 @@ struct Process {
       places.insert(places.end(), {s.structure, s.start});
   }
 };
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
 
 void ask(const Verb &verb, Snapshot &snapshot) {
   try {

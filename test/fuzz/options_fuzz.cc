@@ -2,17 +2,10 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "dnheap/error.h"
+#include "fuzz/check.h"
 
 using namespace dnheap;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
-
-} // namespace
+using dnheap::test::check;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char *>(data), size);

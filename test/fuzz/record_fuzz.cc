@@ -2,16 +2,13 @@
 // understood is written again and must be understood as the same.
 #include "analysis/record.h"
 #include "base/error.h"
+#include "fuzz/check.h"
 #include "report/write.h"
 
 using namespace dnheap;
+using dnheap::test::check;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
 
 std::string written(const Record &record) {
   const report::Answer answer = answer_of(record);

@@ -4,6 +4,7 @@
 #include "analysis/verb.h"
 #include "base/text.h"
 #include "dump/elf_core.h"
+#include "fuzz/check.h"
 #include "fuzz/patches.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
@@ -64,11 +65,6 @@ const std::vector<Core> &cores() {
     return out;
   }();
   return all;
-}
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
 }
 
 std::vector<Question> questions(const Verb &verb, const std::vector<std::string> &subjects) {

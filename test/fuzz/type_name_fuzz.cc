@@ -1,5 +1,6 @@
 // Sizes and names of types whose MethodTables, EEClasses, dictionaries and metadata have been patched: names have
 // bounds, and are the same when asked for again.
+#include "fuzz/check.h"
 #include "fuzz/patches.h"
 
 using namespace dnheap;
@@ -37,11 +38,6 @@ struct Process {
     opened = std::make_unique<Opened>(heap);
   }
 };
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
 
 } // namespace
 

@@ -1,17 +1,14 @@
 // Any bytes as unwind data, code and stack: leaving a function ends, and where it does not succeed nothing has changed.
+#include "fuzz/check.h"
 #include "runtime/compiled/unwind_arm64.h"
 #include "runtime/compiled/unwind_x64.h"
 
 using namespace dnheap;
+using dnheap::test::check;
 
 namespace {
 
 constexpr Address info = 0x1000, code = 0x10000, stack = 0x20000;
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
-}
 
 } // namespace
 

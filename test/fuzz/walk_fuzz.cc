@@ -1,6 +1,7 @@
 // The walk over a heap whose objects have been patched, or what the GC says of its segments: whatever lies there,
 // objects, gaps and allocation contexts add up to the segments; one thread, two threads and the cursor see the same
 // objects; and these are the ones in the index of where objects begin.
+#include "fuzz/check.h"
 #include "fuzz/patches.h"
 #include "heap/object_cursor.h"
 #include "heap/tally.h"
@@ -70,11 +71,6 @@ Walked walk(const Runtime &runtime, const Heap &heap, unsigned threads) {
   for (const Gap &gap : result.gaps.listed())
     out.gaps.emplace_back(gap.start, gap.end);
   return out;
-}
-
-void check(bool holds) {
-  if (!holds)
-    __builtin_trap();
 }
 
 } // namespace
