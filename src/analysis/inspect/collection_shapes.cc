@@ -150,7 +150,17 @@ const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table
 } // namespace
 
 bool CollectionShapes::is_called_so(const Runtime &runtime, Address method_table) {
-  return row_of(BaseTypes(runtime), method_table) != nullptr;
+  const Row *row = row_of(BaseTypes(runtime), method_table);
+  if (!row)
+    return false;
+  switch (row->kind) {
+  case Kind::tables:
+  case Kind::node:
+  case Kind::segment:
+  case Kind::link:
+  case Kind::refers_back: return false; // a part of one
+  default: return true;
+  }
 }
 
 std::optional<CollectionShapes::Shape> CollectionShapes::shape_of(const Runtime &runtime, Address mt,
