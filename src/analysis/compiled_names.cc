@@ -157,6 +157,17 @@ bool begins_name(std::string_view text, std::size_t at) {
 
 std::string in_source(std::string_view name, std::size_t nested) { return made_up_at(name, 0, nested).meaning; }
 
+// Those that mean something, one behind the other, until visit() returns false.
+template <class Visit> void for_each_made_up(std::string_view text, Visit visit) {
+  text = text.substr(0, longest_text);
+  for (std::size_t at = 0; at < text.size();) {
+    const MadeUp found = begins_name(text, at) ? made_up_at(text, at, 0) : MadeUp();
+    if (!found.meaning.empty() && !visit(found))
+      return;
+    at += found.meaning.empty() ? 1 : found.name.size();
+  }
+}
+
 } // namespace
 
 std::string call_of_box(std::string_view type) {
@@ -181,13 +192,12 @@ std::string call_of_box(std::string_view type) {
 }
 
 std::string method_in_words(std::string_view qualified) {
-  std::vector<std::string> lines;
-  explain_compiled_names(qualified, lines);
-  if (lines.empty())
-    return std::string(qualified);
-  const std::string &of_member = lines.back();
-  const std::size_t text = of_member.find(": ");
-  return text == of_member.npos ? std::string(qualified) : of_member.substr(text + 2, of_member.find(';') - text - 2);
+  std::string out(qualified);
+  for_each_made_up(qualified, [&](const MadeUp &found) {
+    out = found.meaning.substr(0, found.meaning.find(';')); // what follows is of its fields
+    return true;
+  });
+  return out;
 }
 
 std::string variable_in_words(std::string_view field) {
@@ -203,18 +213,14 @@ std::string variable_in_words(std::string_view field) {
 }
 
 void explain_compiled_names(std::string_view text, std::vector<std::string> &lines) {
-  text = text.substr(0, longest_text);
-  for (std::size_t at = 0; at < text.size() && lines.size() < most_lines;) {
-    MadeUp found = begins_name(text, at) ? made_up_at(text, at, 0) : MadeUp();
-    if (found.meaning.empty()) {
-      ++at;
-      continue;
-    }
+  for_each_made_up(text, [&](const MadeUp &found) {
+    if (lines.size() >= most_lines)
+      return false;
     std::string line = std::string(found.name) + ": " + found.meaning;
     if (std::find(lines.begin(), lines.end(), line) == lines.end())
       lines.push_back(std::move(line));
-    at += found.name.size();
-  }
+    return true;
+  });
 }
 
 } // namespace dnheap

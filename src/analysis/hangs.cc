@@ -98,7 +98,7 @@ HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
   std::vector<std::string> problems; // said where threads are listed
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
-  ThreadPlaces places(snapshot.runtime());
+  ThreadPlaces places(snapshot);
   const std::vector<WaitText> waits = waits_of(snapshot, threads, places);
   out.threads_text = places.most();
   out.finalizer_text = places.finalizer();

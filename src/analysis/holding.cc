@@ -1,6 +1,7 @@
 #include "analysis/holding.h"
 
 #include "analysis/named_types.h"
+#include "base/parallel.h"
 #include "objects/frozen_objects.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
@@ -10,15 +11,16 @@
 
 namespace dnheap {
 
-HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index) {
+HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index, unsigned threads) {
   HeapBits out(index.starts().shared_places());
-  HeapBits::Writer writer(out);
-  for (u64 block = 0; block < index.places().blocks(); ++block)
+  parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned) {
+    HeapBits::Writer writer(out);
     index.for_each(block, [&](ObjectId object, Address address) {
       if (tree.place(object))
         writer.add(address);
     });
-  writer.flush();
+    writer.flush();
+  });
   return out;
 }
 
@@ -49,7 +51,7 @@ RankedOwners::Owner Holding::owner(OwnerId id) const {
 
 Owners Holding::owners() const { return ranked_ ? ranked_->view() : snapshot_.owned_roots(); }
 
-Retained Holding::frozen() {
+Retained Holding::frozen() const {
   const FrozenObjects alone = frozen_alone(
       snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
       [&](ObjectId object) { return graph_.sizes().of(object); });

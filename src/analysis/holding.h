@@ -10,8 +10,8 @@
 
 namespace dnheap {
 
-// The objects that have a place in a tree, which something keeps alive. One look at each.
-HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index);
+// The objects that have a place in a tree, which something keeps alive. One look at each, in parallel.
+HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index, unsigned threads);
 
 class Holding {
 public:
@@ -24,7 +24,6 @@ public:
   bool is_plain() const { return !ranked_; }
   Snapshot &snapshot() { return snapshot_; }
   Retained all() const { return all_; }
-  Retained frozen(); // in segments that are never collected, and nothing else is seen to hold it
   // Who holds something; what several hold together, what nothing holds, and what is frozen under names of their own.
   // Largest first.
   struct OwnerLine {
@@ -47,6 +46,8 @@ public:
   std::string owner_above(TreePlace at) const;
 
 private:
+  Retained frozen() const; // in segments that are never collected, and nothing else is seen to hold it
+
   Snapshot &snapshot_;
   const ObjectGraph &graph_;
   std::optional<RankedOwners> ranked_; // none: the plain tree is asked for

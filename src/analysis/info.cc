@@ -42,7 +42,7 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("container", target.container + (target.dump_kind.empty() ? "" : kind + target.dump_kind));
   if (target.extraction)
     add("extracted",
-        "by dnheap from " + target.extraction->from + (target.extraction->values_blanked ? ", values blanked" : ""));
+        "by dnheap from " + target.extraction->from + (target.has_blanked_values() ? ", values blanked" : ""));
   add("process", target.pid ? std::to_string(target.pid) : "");
   add("program", target.program);
   add("system", std::string(name_of(target.os)) + " " + name_of(target.architecture));

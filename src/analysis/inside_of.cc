@@ -20,25 +20,22 @@ bool is_node_of_collection(std::string_view type) {
 
 bool is_inside_of_collection(std::string_view type) { return type.ends_with("[]") || is_node_of_collection(type); }
 
-bool has_arrays_inside(std::string_view type) {
-  return (type.starts_with("System.Collections.") || type == "System.Text.StringBuilder") && !type.ends_with("[]");
-}
+InsideTraits::InsideTraits(std::string_view type, bool is_delegate)
+    : is_node(is_node_of_collection(type)), is_array(type.ends_with("[]")),
+      has_arrays(is_node || is_delegate ||
+                 (!is_array && (type.starts_with("System.Collections.") || type == "System.Text.StringBuilder"))) {}
 
 Insides::Insides(const Runtime &runtime, const HeapTypes &types) {
   const BaseTypes bases(runtime);
   for (u32 i = 0; i < types.size(); ++i) {
     const Address mt = types[TypeId{i}].method_table;
-    const std::string &name = runtime.types().name(mt);
-    traits_.push_back({is_node_of_collection(name), name.ends_with("[]"),
-                       has_arrays_inside(name) || bases.derives(mt, "System.MulticastDelegate")});
+    traits_.emplace_back(runtime.types().name(mt), bases.derives(mt, "System.MulticastDelegate"));
   }
 }
 
 bool Insides::is_inside(TypeId parent, TypeId child) const {
-  if (!is_known(parent) || !is_known(child))
-    return false;
-  const Traits &of_parent = traits_[static_cast<u32>(parent)], &of_child = traits_[static_cast<u32>(child)];
-  return of_child.is_node || (of_child.is_array && (of_parent.is_node || of_parent.has_arrays));
+  return is_known(parent) && is_known(child) &&
+         traits_[static_cast<u32>(parent)].folds(traits_[static_cast<u32>(child)]);
 }
 
 } // namespace dnheap

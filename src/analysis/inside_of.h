@@ -14,8 +14,16 @@ namespace dnheap {
 bool is_inside_of_collection(std::string_view type);
 // The same, but for arrays, which may be the developer's own.
 bool is_node_of_collection(std::string_view type);
-// Do arrays that hang from such an object belong to it: of a List, a node of a Dictionary, a StringBuilder?
-bool has_arrays_inside(std::string_view type);
+
+// What of a type decides what is folded.
+struct InsideTraits {
+  InsideTraits(std::string_view type, bool is_delegate);
+  // Is `child`, which hangs from an object of this type, no step of its own?
+  bool folds(const InsideTraits &child) const { return child.is_node || (child.is_array && has_arrays); }
+
+  bool is_node = false, is_array = false;
+  bool has_arrays = false; // arrays that hang from it belong to it: of a List, a node, a StringBuilder, a delegate
+};
 
 // The same for the types of a heap. Names them all: some ms.
 class Insides {
@@ -27,12 +35,9 @@ public:
   bool is_node(TypeId type) const { return is_known(type) && traits_[static_cast<u32>(type)].is_node; }
 
 private:
-  struct Traits {
-    bool is_node = false, is_array = false, has_arrays = false;
-  };
   bool is_known(TypeId type) const { return static_cast<u32>(type) < traits_.size(); }
 
-  std::vector<Traits> traits_; // by type
+  std::vector<InsideTraits> traits_; // by type
 };
 
 // How a reference from one node of a collection to the next is called where paths are folded: which way a search goes

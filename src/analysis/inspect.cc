@@ -56,7 +56,7 @@ report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
     return list_inspectors();
   report::Answer answer = begin_answer(snapshot, "inspect");
   inspector->inspect(snapshot, question, answer);
-  if (const auto &extraction = snapshot.target().extraction; extraction && extraction->values_blanked) {
+  if (snapshot.target().has_blanked_values()) {
     answer.completeness->notes.push_back("this core was extracted with --no-values: the counts, states and times that "
                                          "objects have in them are zeros");
     set_incomplete(answer);

@@ -112,11 +112,8 @@ std::vector<PathStep> without_insides(const std::vector<PathStep> &steps) {
   std::vector<const PathStep *> inside;
   for (u64 i = 0; i < steps.size(); ++i) {
     inside.push_back(&steps[i]);
-    const PathStep *before = i ? &steps[i - 1] : nullptr;
-    const bool has_arrays =
-        before && (has_arrays_inside(before->type) || is_node_of_collection(before->type) || !before->calls.empty());
-    if (before && i + 1 < steps.size() &&
-        (is_node_of_collection(steps[i].type) || (has_arrays && steps[i].type.ends_with("[]"))))
+    auto traits_of = [](const PathStep &step) { return InsideTraits(step.type, !step.calls.empty()); };
+    if (i && i + 1 < steps.size() && traits_of(steps[i - 1]).folds(traits_of(steps[i])))
       continue;
     out.push_back(steps[i]);
     out.back().field = fields_of(inside, &PathStep::field);

@@ -158,7 +158,7 @@ report::Answer answer_record(Snapshot &snapshot, const Question &question) {
   record.owners = owners_of(holding.owner_lines());
   const AccountMap map = make_account_map(snapshot, std::nullopt, live.by_segment);
   record.classes = classes_of(map);
-  const HeapBits alive = objects_in(holding.tree(), snapshot.index());
+  const HeapBits alive = objects_in(holding.tree(), snapshot.index(), snapshot.threads());
   ObjectFilter of_alive;
   of_alive.among = &alive;
   const Waste waste = find_waste(snapshot, of_alive);

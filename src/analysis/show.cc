@@ -76,10 +76,6 @@ LiveStage closure_of(Snapshot &snapshot, Address object) {
       .mark({"", {object}});
 }
 
-bool is_blanked(const Snapshot &snapshot) {
-  return snapshot.target().extraction && snapshot.target().extraction->values_blanked;
-}
-
 std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
   const ObjectId object = target ? snapshot.index().find(target) : no_object;
   if (object == no_object)
@@ -89,7 +85,8 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
 
 // How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
 std::optional<CollectionFill> fill_of(Snapshot &snapshot, ObjectView &view, ObjectId id) {
-  if (!CollectionShapes::is_called_so(snapshot.runtime(), view.method_table(id)) || is_blanked(snapshot))
+  if (!CollectionShapes::is_called_so(snapshot.runtime(), view.method_table(id)) ||
+      snapshot.target().has_blanked_values())
     return std::nullopt; // or the count is blanked, too
   Address object = view.address(id);
   const References &references = snapshot.references();
@@ -339,7 +336,7 @@ Plan plan_show(const Question &question) {
 
 report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   Question question = asked;
-  question.values &= !is_blanked(snapshot);
+  question.values &= !snapshot.target().has_blanked_values();
   const Address address = address_of_subject(snapshot, question);
   if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
     return show_type(snapshot, question, address);
@@ -362,7 +359,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
   answer.tables.back().shown = Shown::in_data; // people ask for a type's
-  if (asked.values && is_blanked(snapshot))
+  if (asked.values && snapshot.target().has_blanked_values())
     answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);

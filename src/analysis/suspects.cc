@@ -297,7 +297,7 @@ private:
   void find_live() {
     if (snapshot_.roots().roots.empty()) // which is no answer, but an Error that says why
       snapshot_.live();
-    out_.live = objects_in(tree_, snapshot_.index());
+    out_.live = objects_in(tree_, snapshot_.index(), snapshot_.threads());
   }
 
   static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }

@@ -10,13 +10,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 frames_looked_at = 64; // from the innermost on, for a method of the program
-
-bool is_of_framework(std::string_view method) {
-  constexpr std::string_view spaces[] = {"System.", "Microsoft.", "Interop", "Internal.", "ILStubClass."};
-  return std::any_of(std::begin(spaces), std::end(spaces),
-                     [&](std::string_view space) { return method.starts_with(space); });
-}
+constexpr std::string_view native_call = "ILStubClass."; // made by the runtime
+constexpr u64 frames_looked_at = 64;                     // from the innermost on, for a method of the program
 
 // "sleeps", "waits for an event"; of many "sleep", "wait for an event".
 std::string in_words(const WaitText &wait, bool is_many) {
@@ -38,7 +33,7 @@ std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText
       continue;
     ++looked_at;
     const MethodText text = runtime_.method_text(frame.method_desc);
-    if (!is_of_framework(text.qualified))
+    if (!framework_.contain(text.qualified) && !text.qualified.starts_with(native_call))
       return method_in_words(text.qualified);
   }
   return "";

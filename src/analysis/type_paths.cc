@@ -28,9 +28,8 @@ std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> 
 // named: so each reference is looked at once, however many an array has.
 class StepNames {
 public:
-  StepNames(Snapshot &snapshot, ObjectView &view, const ShortestPaths &search)
-      : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()),
-        insides_(snapshot.runtime(), snapshot.references().types()) {}
+  StepNames(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
+      : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()), insides_(insides) {}
 
   u32 step(ObjectId from, ObjectId to) {
     if (label_[static_cast<u32>(to)] == 0)
@@ -65,7 +64,7 @@ private:
   ObjectView &view_;
   const ShortestPaths &search_;
   LargeArray<u32> label_; // by ObjectId, of the step that leads to it; 0: not yet
-  const Insides insides_;
+  const Insides &insides_;
   std::unordered_map<std::string, u32> numbers_;
   std::vector<std::string> texts_;
 };
@@ -103,8 +102,8 @@ void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::v
 // The ways of the instances that one search met.
 class Folding {
 public:
-  Folding(Snapshot &snapshot, ObjectView &view, const ShortestPaths &search)
-      : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, search) {}
+  Folding(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
+      : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, insides, search) {}
 
   void add(const std::vector<ObjectId> &instances, TypePaths &out, std::vector<Held> &held) {
     const ObjectGraph &graph = snapshot_.graph();
@@ -159,6 +158,7 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
   TypePaths out;
   out.instances = instances.size();
   ObjectView view(snapshot);
+  const Insides insides(snapshot.runtime(), snapshot.references().types());
   std::vector<Held> held;
   const RankedPaths ways(snapshot);
   for (const std::optional<ShortestPaths> &search : ways.searches()) {
@@ -167,7 +167,7 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
     const auto met = std::stable_partition(instances.begin(), instances.end(),
                                            [&](ObjectId object) { return !search->met(object); });
     if (met != instances.end())
-      Folding(snapshot, view, *search).add({met, instances.end()}, out, held);
+      Folding(snapshot, view, insides, *search).add({met, instances.end()}, out, held);
     instances.erase(met, instances.end());
   }
   for (ObjectId object : instances)

@@ -91,6 +91,9 @@ struct TakenAt {
 const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
 
 struct Target {
+  // Contents of objects are zeros, as the core was extracted so.
+  bool has_blanked_values() const { return extraction && extraction->values_blanked; }
+
   std::string path;      // what the user named
   std::string container; // "elf-core", "minidump", "macho-core", "process"
   std::string

@@ -7,10 +7,10 @@
 #include "analysis/inspect/inspector.h"
 #include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
+#include "analysis/inspect/unknown_shape.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -120,15 +120,10 @@ void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer
   const BaseTypes bases(runtime);
   FieldReader fields(runtime);
   const std::vector<TypedObject> objects =
-      objects_of(snapshot, types_that(snapshot, [&](Address mt) { return bases.derives(mt, memory_cache); }));
-  std::vector<HeldObject> asked;
-  for (const TypedObject &object : objects)
-    asked.push_back({object.address, 1});
-  std::vector<Address> entries; // each refers to its cache
-  for (const TypedObject &object :
-       objects_of(snapshot, types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == cache_entry; })))
-    entries.push_back(object.address);
-  HeldBy holders(snapshot, asked, entries);
+      objects_that(snapshot, [&](Address mt) { return bases.derives(mt, memory_cache); });
+  const std::vector<Address> entries = addresses_of( // each refers to its cache
+      objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == cache_entry; }));
+  HeldBy holders(snapshot, worth_the_same(objects), entries);
   std::map<CacheKey, CacheGroup> groups;
   u64 unknown = 0;
   for (const TypedObject &object : objects) {
@@ -148,9 +143,7 @@ void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer
   }
   answer.tables.push_back(caches_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(fmt::format(
-        "{} objects of the type {} have not the fields that such a cache is known to have: they are not told",
-        count_text(unknown), memory_cache));
+    answer.completeness->notes.push_back(unknown_shape_note(unknown, memory_cache, "such a cache"));
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
   if (most != groups.end())

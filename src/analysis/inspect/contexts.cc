@@ -26,6 +26,7 @@ using report::Cell;
 using report::Kind;
 
 constexpr u64 most_paths = 1000; // that are put into words
+constexpr const char *context_type = "System.Runtime.Loader.AssemblyLoadContext";
 constexpr const char *runtimes_own = "handle:strong System.Reflection.LoaderAllocator";
 
 struct ContextGroup {
@@ -149,19 +150,13 @@ std::optional<std::string> context_state(FieldReader &fields, const Runtime &, A
 void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const BaseTypes bases(runtime);
-  const std::vector<TypedObject> contexts = objects_of(snapshot, types_that(snapshot, [&](Address mt) {
-                                                         return bases.derives(mt, "System.Runtime.Loader."
-                                                                                  "AssemblyLoadContext");
-                                                       }));
-  ReferenceReader reader(snapshot.references());
+  const std::vector<TypedObject> contexts =
+      objects_that(snapshot, [&](Address mt) { return bases.derives(mt, context_type); });
   FieldReader fields(runtime);
-  std::vector<HeldObject> asked;
+  const std::vector<HeldObject> asked = worth_their_size(snapshot, contexts);
   std::vector<std::optional<std::string>> states;
   std::vector<Address> collectible;
   for (const TypedObject &context : contexts) {
-    OpenedObject opened;
-    asked.push_back({context.address,
-                     reader.open(context.address, opened) ? align_up(opened.size, u64{fields.pointer_size()}) : 0});
     states.push_back(context_state(fields, runtime, context.address));
     if (states.back() && is_collectible(*states.back()))
       collectible.push_back(context.address);

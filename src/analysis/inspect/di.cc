@@ -6,10 +6,10 @@
 #include "analysis/inspect/inspector.h"
 #include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
+#include "analysis/inspect/unknown_shape.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -91,11 +91,8 @@ void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   FieldReader fields(runtime);
   const std::vector<TypedObject> objects =
-      objects_of(snapshot, types_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == service_scope; }));
-  std::vector<HeldObject> asked;
-  for (const TypedObject &object : objects)
-    asked.push_back({object.address, 1});
-  HeldBy holders(snapshot, asked);
+      objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == service_scope; });
+  HeldBy holders(snapshot, worth_the_same(objects));
   std::map<ScopeKey, ScopeGroup> groups;
   u64 unknown = 0;
   for (const TypedObject &object : objects) {
@@ -115,9 +112,7 @@ void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
   }
   answer.tables.push_back(scopes_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(fmt::format(
-        "{} objects of the type {} have not the fields that such a scope is known to have: they are not told",
-        count_text(unknown), service_scope));
+    answer.completeness->notes.push_back(unknown_shape_note(unknown, service_scope, "such a scope"));
   const auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
     return a.second.disposables < b.second.disposables;
   });

@@ -28,8 +28,7 @@ struct StringCount {
 } // namespace
 
 DuplicateStrings::DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filter) {
-  const std::optional<Extraction> &extraction = snapshot.target().extraction;
-  are_blanked_ = extraction && extraction->values_blanked;
+  are_blanked_ = snapshot.target().has_blanked_values();
   ObjectIndex copies = choose_copies(snapshot, find_equal(snapshot, filter));
   std::vector<u32> bytes(copies.count()); // of each copy
   for (const Group &group : groups_)

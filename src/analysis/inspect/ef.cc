@@ -7,11 +7,11 @@
 #include "analysis/inspect/inspector.h"
 #include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
+#include "analysis/inspect/unknown_shape.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -52,8 +52,8 @@ using ContextKey = std::tuple<std::string, std::string, std::string>; // state, 
 class ContextReader {
 public:
   explicit ContextReader(Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
-    for (const TypedObject &one : objects_of(
-             snapshot, types_that(snapshot, [&](Address mt) { return runtime_.types().name(mt) == state_manager; })))
+    for (const TypedObject &one :
+         objects_that(snapshot, [&](Address mt) { return runtime_.types().name(mt) == state_manager; }))
       if (const Address context = fields_.reference_or_null(one.address, "<Context>k__BackingField"))
         trackers_[context] = one.address;
   }
@@ -168,14 +168,10 @@ report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
 
 // What belongs to contexts and may refer to them.
 std::vector<Address> parts_of_contexts(Snapshot &snapshot) {
-  auto is_part = [&](Address mt) {
+  return addresses_of(objects_that(snapshot, [&](Address mt) {
     const std::string &name = snapshot.runtime().types().name(mt);
     return name.starts_with(of_entity_framework) && name != of_entities[0] && !name.starts_with(of_entities[1]);
-  };
-  std::vector<Address> out;
-  for (const TypedObject &one : objects_of(snapshot, types_that(snapshot, is_part)))
-    out.push_back(one.address);
-  return out;
+  }));
 }
 
 } // namespace
@@ -185,11 +181,8 @@ void inspect_ef(Snapshot &snapshot, const Question &, report::Answer &answer) {
   const BaseTypes bases(runtime);
   ContextReader reader(snapshot);
   const std::vector<TypedObject> objects =
-      objects_of(snapshot, types_that(snapshot, [&](Address mt) { return bases.derives(mt, db_context); }));
-  std::vector<HeldObject> asked;
-  for (const TypedObject &object : objects)
-    asked.push_back({object.address, 1});
-  HeldBy holders(snapshot, asked, parts_of_contexts(snapshot));
+      objects_that(snapshot, [&](Address mt) { return bases.derives(mt, db_context); });
+  HeldBy holders(snapshot, worth_the_same(objects), parts_of_contexts(snapshot));
   std::map<ContextKey, ContextGroup> groups;
   u64 unknown = 0;
   for (const TypedObject &object : objects) {
@@ -209,9 +202,7 @@ void inspect_ef(Snapshot &snapshot, const Question &, report::Answer &answer) {
   }
   answer.tables.push_back(ef_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(fmt::format(
-        "{} objects of the type {} have not the fields that such a context is known to have: they are not told",
-        count_text(unknown), db_context));
+    answer.completeness->notes.push_back(unknown_shape_note(unknown, db_context, "such a context"));
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
   if (most != groups.end())

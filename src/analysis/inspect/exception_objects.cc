@@ -27,7 +27,7 @@ ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
 
 const std::vector<TypedObject> &ExceptionObjects::all() {
   if (!all_)
-    all_ = objects_of(snapshot_, types_that(snapshot_, [&](Address mt) { return is_exception_type(mt); }));
+    all_ = objects_that(snapshot_, [&](Address mt) { return is_exception_type(mt); });
   return *all_;
 }
 

@@ -19,9 +19,8 @@ std::map<Address, Address> objects_by_handle(Snapshot &snapshot) {
   const BaseTypes bases(snapshot.runtime());
   FieldReader fields(snapshot.runtime());
   std::map<Address, Address> out;
-  for (const TypedObject &object : objects_of(snapshot, types_that(snapshot, [&](Address mt) {
-                                                return bases.derives(mt, "System.Threading.WaitHandle");
-                                              })))
+  for (const TypedObject &object :
+       objects_that(snapshot, [&](Address mt) { return bases.derives(mt, "System.Threading.WaitHandle"); }))
     if (const Address handle = fields.reference_or_null(object.address, "_waitHandle"))
       if (auto [known, is_new] = out.try_emplace(handle, object.address); !is_new)
         known->second = 0;

@@ -1,5 +1,7 @@
 #include "analysis/inspect/held_by.h"
 
+#include "objects/references.h"
+
 namespace dnheap {
 
 namespace {
@@ -33,6 +35,24 @@ HoldingFields fields_of(Snapshot &snapshot, const ObjectIndex &asked, const std:
 }
 
 } // namespace
+
+std::vector<HeldObject> worth_the_same(const std::vector<TypedObject> &objects) {
+  std::vector<HeldObject> out;
+  for (const TypedObject &one : objects)
+    out.push_back({one.address, 1});
+  return out;
+}
+
+std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<TypedObject> &objects) {
+  ReferenceReader reader(snapshot.references());
+  const u64 p = snapshot.runtime().memory().format().pointer_size;
+  std::vector<HeldObject> out;
+  for (const TypedObject &one : objects) {
+    OpenedObject opened;
+    out.push_back({one.address, reader.open(one.address, opened) ? align_up(opened.size, p) : 0});
+  }
+  return out;
+}
 
 HeldBy::HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts,
                const ObjectGraph *graph)

@@ -4,6 +4,7 @@
 // per object. Throws Interrupted. One thread.
 #pragma once
 #include "analysis/inspect/holding_fields.h"
+#include "analysis/inspect/typed_objects.h"
 #include "objects/object_index.h"
 
 namespace dnheap {
@@ -12,6 +13,10 @@ struct HeldObject {
   Address address = 0;
   u64 bytes = 0; // what it is worth: of several fields that which holds most counts
 };
+
+// Objects that are worth the same each, or what they take in the heap.
+std::vector<HeldObject> worth_the_same(const std::vector<TypedObject> &objects);
+std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<TypedObject> &objects);
 
 class HeldBy {
 public:

@@ -111,7 +111,7 @@ private:
 
   void find_objects() {
     for (const TypedObject &object :
-         objects_of(snapshot_, types_that(snapshot_, [&](Address mt) { return reader_.kind_of(mt).has_value(); }))) {
+         objects_that(snapshot_, [&](Address mt) { return reader_.kind_of(mt).has_value(); })) {
       const LockKind kind = *reader_.kind_of(object.method_table);
       out_.locks.push_back(reader_.read(object.address, kind));
       if (Address inner = reader_.inner_of(object.address, kind))

@@ -9,6 +9,7 @@
 #include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/string_contents.h"
 #include "analysis/inspect/typed_objects.h"
+#include "analysis/inspect/unknown_shape.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -108,9 +109,8 @@ report::Table regex_table(const RegexGroups &groups) {
 std::set<Address> cached_regexes(Snapshot &snapshot, FieldReader &fields) {
   std::set<Address> out;
   TypeSystem &types = snapshot.runtime().types();
-  for (const TypedObject &node : objects_of(snapshot, types_that(snapshot, [&](Address mt) {
-                                              return types.name(mt) == "System.Text.RegularExpressions.RegexCache+Node";
-                                            })))
+  for (const TypedObject &node : objects_that(
+           snapshot, [&](Address mt) { return types.name(mt) == "System.Text.RegularExpressions.RegexCache+Node"; }))
     out.insert(fields.reference_or_null(node.address, "Regex"));
   return out;
 }
@@ -122,23 +122,16 @@ void inspect_regex(Snapshot &snapshot, const Question &, report::Answer &answer)
   const BaseTypes bases(runtime);
   FieldReader fields(runtime);
   const std::vector<TypedObject> objects =
-      objects_of(snapshot, types_that(snapshot, [&](Address mt) { return bases.derives(mt, regex_type); }));
-  std::vector<Address> parts;
-  for (const TypedObject &part :
-       objects_of(snapshot, types_that(snapshot, [&](Address mt) {
-                    return std::any_of(std::begin(regex_parts), std::end(regex_parts),
-                                       [&](const char *base) { return bases.derives(mt, base); });
-                  })))
-    parts.push_back(part.address);
-  std::vector<HeldObject> asked;
-  for (const TypedObject &object : objects)
-    asked.push_back({object.address, 1});
-  HeldBy holders(snapshot, asked, parts);
+      objects_that(snapshot, [&](Address mt) { return bases.derives(mt, regex_type); });
+  const std::vector<Address> parts = addresses_of(objects_that(snapshot, [&](Address mt) {
+    return std::any_of(std::begin(regex_parts), std::end(regex_parts),
+                       [&](const char *base) { return bases.derives(mt, base); });
+  }));
+  HeldBy holders(snapshot, worth_the_same(objects), parts);
   const std::set<Address> cached = cached_regexes(snapshot, fields);
   const std::vector<bool> is_string = string_types(snapshot.references().types(), runtime);
   const StringLayout layout = string_layout(runtime);
-  const std::optional<Extraction> &extraction = snapshot.target().extraction;
-  const bool are_blanked = extraction && extraction->values_blanked;
+  const bool are_blanked = snapshot.target().has_blanked_values();
   ReferenceReader reader(snapshot.references());
   RegexGroups groups;
   u64 unknown = 0;
@@ -168,9 +161,7 @@ void inspect_regex(Snapshot &snapshot, const Question &, report::Answer &answer)
   }
   answer.tables.push_back(regex_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(
-        fmt::format("{} objects of the type {} have not the fields that it is known to have: they are not told",
-                    count_text(unknown), regex_type));
+    answer.completeness->notes.push_back(unknown_shape_note(unknown, regex_type, "it"));
   const auto most = largest_first(groups, &RegexGroup::count);
   if (!most.empty())
     answer.next_command = hex(most.front()->second.example);

@@ -7,10 +7,10 @@
 #include "analysis/inspect/inspector.h"
 #include "analysis/inspect/largest_first.h"
 #include "analysis/inspect/typed_objects.h"
+#include "analysis/inspect/unknown_shape.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>
@@ -78,20 +78,15 @@ public:
 private:
   const std::string &name(Address mt) { return snapshot_.runtime().types().name(mt); }
   std::vector<TypedObject> all_of(const std::function<bool(Address)> &passes) {
-    return objects_of(snapshot_, types_that(snapshot_, passes));
+    return objects_that(snapshot_, passes);
   }
 
   // Contexts of no request in flight, and sessions, with those who hold them.
   void add_held(const std::vector<TypedObject> &held) {
-    std::vector<HeldObject> asked;
-    for (const TypedObject &one : held)
-      asked.push_back({one.address, 1});
-    std::vector<Address> parts;
-    for (const TypedObject &one : all_of([&](Address mt) {
-           return std::find(std::begin(context_parts), std::end(context_parts), name(mt)) != std::end(context_parts);
-         }))
-      parts.push_back(one.address);
-    HeldBy holders(snapshot_, asked, parts);
+    const std::vector<Address> parts = addresses_of(all_of([&](Address mt) {
+      return std::find(std::begin(context_parts), std::end(context_parts), name(mt)) != std::end(context_parts);
+    }));
+    HeldBy holders(snapshot_, worth_the_same(held), parts);
     for (const TypedObject &one : held) {
       const bool is_context = name(one.method_table) == http_context;
       const std::optional<std::string> state = is_context ? context_state(one.address) : session_state(one.address);
@@ -205,10 +200,7 @@ void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answ
   requests.read();
   answer.tables.push_back(requests_table(requests.groups()));
   for (const auto &[base, count] : requests.unknown())
-    answer.completeness->notes.push_back(
-        fmt::format("{} objects of the type {} have not the fields that such an object is known to have: they are not "
-                    "told",
-                    count_text(count), base));
+    answer.completeness->notes.push_back(unknown_shape_note(count, base, "such an object"));
   // First of all what is held for nothing.
   auto rank = [](const auto &one) {
     return std::pair(std::get<0>(one.first) == "context" && std::get<1>(one.first) == "ended", one.second.count);

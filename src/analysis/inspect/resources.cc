@@ -102,14 +102,8 @@ void add_resources(Snapshot &snapshot, const char *table, std::span<const Resour
   for (const auto &[mt, kind] : types)
     wanted.push_back(mt);
   const std::vector<TypedObject> objects = objects_of(snapshot, wanted);
-  ReferenceReader reader(snapshot.references());
   FieldReader fields(runtime);
-  std::vector<HeldObject> asked;
-  for (const TypedObject &object : objects) {
-    OpenedObject opened;
-    asked.push_back(
-        {object.address, reader.open(object.address, opened) ? align_up(opened.size, u64{fields.pointer_size()}) : 0});
-  }
+  const std::vector<HeldObject> asked = worth_their_size(snapshot, objects);
   HeldBy holders(snapshot, asked);
   ResourceGroups groups;
   std::map<std::string, u64> unknown;

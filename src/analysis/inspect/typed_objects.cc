@@ -56,4 +56,15 @@ std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Addres
   return out;
 }
 
+std::vector<TypedObject> objects_that(Snapshot &snapshot, const std::function<bool(Address)> &passes) {
+  return objects_of(snapshot, types_that(snapshot, passes));
+}
+
+std::vector<Address> addresses_of(const std::vector<TypedObject> &objects) {
+  std::vector<Address> out;
+  for (const TypedObject &one : objects)
+    out.push_back(one.address);
+  return out;
+}
+
 } // namespace dnheap

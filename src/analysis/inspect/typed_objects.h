@@ -16,5 +16,9 @@ std::vector<Address> types_that(Snapshot &snapshot, const std::function<bool(Add
 
 // By address, whatever the number of threads. `method_tables`: ascending.
 std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Address> &method_tables);
+// Of the types that pass.
+std::vector<TypedObject> objects_that(Snapshot &snapshot, const std::function<bool(Address)> &passes);
+
+std::vector<Address> addresses_of(const std::vector<TypedObject> &objects);
 
 } // namespace dnheap

@@ -60,8 +60,7 @@ std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
   const HeapTypes &types = references_.types();
   const BaseTypes bases(runtime_);
   const std::vector<bool> is_string = string_types(types, runtime_);
-  const std::optional<Extraction> &extraction = snapshot.target().extraction;
-  const bool is_blanked = extraction && extraction->values_blanked;
+  const bool is_blanked = snapshot.target().has_blanked_values();
   lacks_contents_ = is_blanked || std::find(is_string.begin(), is_string.end(), true) == is_string.end();
   if (is_blanked)
     notes_.push_back("contents were blanked when this core was extracted: what is equal or zero, and how full "

@@ -1,0 +1,17 @@
+// What an inspector says of objects that are called as it knows them, but have other fields: they are never guessed at.
+#pragma once
+#include "base/text.h"
+
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+
+namespace dnheap {
+
+// `what`: "it", "such a cache".
+inline std::string unknown_shape_note(u64 count, std::string_view type, std::string_view what) {
+  return fmt::format("{} objects of the type {} have not the fields that {} is known to have: they are not told",
+                     count_text(count), type, what);
+}
+
+} // namespace dnheap
