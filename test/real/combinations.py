@@ -38,6 +38,7 @@ MODES = {
     "stopped": {},
     "holders": {},
     "values": {},
+    "business": {},
     "emitted": {},
     "unloaded": {},
     "live": {},
@@ -65,6 +66,7 @@ SPECIAL = """
     8:wks:regions:heap:oom 9:wks:clrgc:heap:oom 10:svr:regions:heap:oom
     8:wks:regions:full:holders 9:svr:regions:full:holders 10:wks:regions:full:holders 10:svr:clrgc:heap:holders
     8:wks:regions:heap:values 9:svr:regions:full:values 10:wks:regions:heap:values
+    8:wks:clrgc:heap:business 9:svr:regions:full:business 10:wks:regions:heap:business
     8:wks:regions:full:emitted 8:svr:regions:full:emitted 9:wks:regions:full:emitted 10:svr:regions:full:emitted
     8:wks:regions:full:unloaded 8:svr:clrgc:heap:unloaded 9:wks:clrgc:full:unloaded 10:wks:regions:heap:unloaded
     8:wks:regions:full:live 9:svr:regions:full:live 10:wks:regions:full:live 10:svr:clrgc:full:live
@@ -80,7 +82,7 @@ PATCHED = ("wks:regions:heap", "svr:regions:full", "wks:clrgc:gcore", "wks:regio
 # The special ones that even a short run makes.
 SAMPLE = ["8:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "10:wks:regions:full:live", "8:svr:regions:full:live-busy", "9:svr:regions:full:fields", "8:wks:regions:heap:handles", "10:wks:regions:full:holders",
           "10:wks:regions:heap:values", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
-          "10:wks:regions:gcore:stopped", "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
+          "10:wks:regions:heap:business", "10:wks:regions:gcore:stopped", "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
 
 
 def patched():
