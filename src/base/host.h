@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ public:
   static std::shared_ptr<const MappedFile> open(const std::string &path);
   // Null where open() would throw: for files that may be absent.
   static std::shared_ptr<const MappedFile> try_open(const std::string &path);
+  // No file: `size` bytes of memory, as `fill` leaves them. Null when there is no memory, or `fill` says false.
+  static std::shared_ptr<const MappedFile> try_in_memory(u64 size,
+                                                         const std::function<bool(std::span<std::byte>)> &fill);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
@@ -32,8 +36,9 @@ public:
 private:
   friend class TemporaryFile;
   MappedFile(int file, u64 size, const std::string &name, bool others_may_write);
+  explicit MappedFile(Bytes memory) : bytes_(memory) {}
   Bytes bytes_;
-  WatchedMapping *watched_ = nullptr; // null when there are no bytes
+  WatchedMapping *watched_ = nullptr; // null when there are no bytes, or no file
 };
 
 // A file without a name: it is gone when the process ends, however it ends.
@@ -52,10 +57,10 @@ public:
 
   // Appends; throws Error when the disk is full.
   void write(Bytes bytes);
-  // Writes inside the file's size. Several threads may write different places.
+  // Several threads may write different places; size() stays.
   void write_at(u64 offset, Bytes bytes) const;
-  // Makes it longer; what was not written takes no room.
-  void grow(u64 size);
+  // Makes it longer or shorter; what was not written takes no room.
+  void resize(u64 size);
   u64 size() const { return size_; }
   const std::string &folder() const { return folder_; }
   // Maps what was written so far.

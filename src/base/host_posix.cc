@@ -66,11 +66,21 @@ std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) 
   }
 }
 
+std::shared_ptr<const MappedFile> MappedFile::try_in_memory(u64 size,
+                                                            const std::function<bool(std::span<std::byte>)> &fill) {
+  void *at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    return nullptr;
+  std::span<std::byte> memory(static_cast<std::byte *>(at), size);
+  std::shared_ptr<const MappedFile> out(new MappedFile(memory));
+  return fill(memory) && ::mprotect(at, size, PROT_READ) == 0 ? out : nullptr;
+}
+
 MappedFile::~MappedFile() {
-  if (!watched_)
-    return;
-  unwatch_mapping(watched_);
-  ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
+  if (watched_)
+    unwatch_mapping(watched_);
+  if (!bytes_.empty())
+    ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
 void MappedFile::will_read(Bytes bytes) {
@@ -133,15 +143,8 @@ TemporaryFile::TemporaryFile(TemporaryFile &&other) noexcept
 }
 
 void TemporaryFile::write(Bytes bytes) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(file_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      fail_to_write(size_);
-    size_ += static_cast<u64>(n);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
+  write_at(size_, bytes);
+  size_ += bytes.size();
 }
 
 void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
@@ -156,7 +159,7 @@ void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
   }
 }
 
-void TemporaryFile::grow(u64 size) {
+void TemporaryFile::resize(u64 size) {
   if (::ftruncate(file_, static_cast<off_t>(size)) != 0)
     fail_to_write(size);
   size_ = size;

@@ -1,11 +1,15 @@
 #include "dump/compressed.h"
 
 #include "base/mapping_faults.h"
+#include "base/parallel.h"
 #include "base/text.h"
+#include "dump/zstd_frames.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fmt/format.h>
 #include <limits>
+#include <utility>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -14,8 +18,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 step = 4 << 20;      // bytes of input or output between two looks at Progress
-constexpr int largest_window = 27; // log2; zstd needs the option --long to make larger ones
+constexpr u64 step = 4 << 20;                          // bytes of input or output between two looks at Progress
+constexpr int largest_window = 27;                     // log2; zstd needs the option --long to make larger ones
+constexpr u64 most_windows = u64{1} << largest_window; // bytes, of all threads together
+constexpr u64 reach = u64{256} << 20; // of the compressed file, searched for frames before they are decompressed
+constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is as well in memory
 
 bool is_zstd(Bytes file) {
   std::optional<u32> magic = load_at<u32>(file, 0, ByteOrder::little);
@@ -111,53 +118,178 @@ std::optional<Loss> first_loss(Bytes file) {
   return std::nullopt;
 }
 
-// Fills in all but the file.
-template <class Decoder> Decompressed decompress_all(Bytes file, TemporaryFile &out, const Watch &watch) {
-  Decoder decoder;
-  std::vector<std::byte> buffer(step);
-  Bytes rest = file;
-  std::string problem;
-  u64 losses = 0;
-  std::optional<Loss> loss;
-  for (bool ended = false;;) {
+// What comes out of one frame or member after the other.
+template <class Decoder> class Decompression {
+public:
+  // From `from` on, where a frame begins.
+  Decompression(Bytes file, u64 from) : file_(file), rest_(file.subspan(from)), ended_(from > 0) {}
+
+  // The next bytes, as many as fit; fewer when they end.
+  u64 fill(std::span<std::byte> buffer, const Watch &watch) {
+    u64 filled = 0;
+    while (!is_over_ && filled < buffer.size())
+      filled += step(buffer.subspan(filled), watch);
+    return filled;
+  }
+  bool is_over() const { return is_over_; }
+
+  // Once all is written, `size` bytes: all but the file.
+  Decompressed result(u64 size) const {
+    if (problem_.empty())
+      return {nullptr, after_};
+    if (size == 0)
+      throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem_));
+    return {nullptr,
+            fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem_, bytes_text(size),
+                        damaged_ ? ", which may be wrong in places" : ""),
+            damaged_};
+  }
+
+private:
+  u64 step(std::span<std::byte> buffer, const Watch &watch) {
     watch.check();
-    u64 at = file.size() - rest.size();
+    const u64 at = file_.size() - rest_.size();
     if (watch.progress)
       watch.progress->done = at;
-    if (ended && rest.empty())
-      return {};
     // Zeros behind the last frame are padding (of tapes, of devices). Anything else is worth a note.
-    bool is_padding = ended && !Decoder::starts(rest);
-    std::string after;
-    if (is_padding && std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; }))
-      after = fmt::format("{} after the {} data were ignored", bytes_text(rest.size()), Decoder::name);
-    if (is_padding && !first_loss(file))
-      return {nullptr, after};
-    Step done = decoder.run(rest, buffer);
-    if (u64 now = count_losses(); now != losses) {
-      loss = first_loss(file);
-      losses = now;
+    const bool is_padding = ended_ && !Decoder::starts(rest_);
+    is_over_ = (ended_ && rest_.empty()) || (is_padding && !first_loss(file_));
+    if (is_over_) {
+      if (std::any_of(rest_.begin(), rest_.end(), [](std::byte b) { return b != std::byte{0}; }))
+        after_ = fmt::format("{} after the {} data were ignored", bytes_text(rest_.size()), Decoder::name);
+      return 0;
     }
-    bool lost = loss && (loss->offset < file.size() - rest.size() || !done.error.empty());
-    if (!lost) // otherwise the damage comes from the file, which was lost while it was read
-      out.write(Bytes(buffer).first(done.written));
-    ended = done.ended;
+    Step done = decoder_.run(rest_, buffer);
+    if (u64 now = count_losses(); now != losses_) {
+      loss_ = first_loss(file_);
+      losses_ = now;
+    }
+    const bool lost = loss_ && (loss_->offset < file_.size() - rest_.size() || !done.error.empty());
+    ended_ = done.ended;
     if (lost)
-      problem = "could not be read to their end: " + loss->reason;
+      problem_ = "could not be read to their end: " + loss_->reason;
     else if (!done.error.empty())
-      problem = fmt::format("are damaged at or before byte {} of {} ({})", at, file.size(), done.error);
-    else if (!ended && rest.empty() && done.written < buffer.size())
-      problem = fmt::format("are cut off: the file ends at byte {}", file.size());
-    if (problem.empty())
-      continue;
-    if (out.size() == 0)
-      throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem));
-    bool damaged = !lost && !done.error.empty();
-    return {nullptr,
-            fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem,
-                        bytes_text(out.size()), damaged ? ", which may be wrong in places" : ""),
-            damaged};
+      problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
+    else if (!ended_ && rest_.empty() && done.written < buffer.size())
+      problem_ = fmt::format("are cut off: the file ends at byte {}", file_.size());
+    is_over_ = !problem_.empty();
+    damaged_ = !lost && !done.error.empty();
+    return lost ? 0 : done.written; // otherwise the damage comes from the file, which was lost while it was read
   }
+
+  Decoder decoder_;
+  Bytes file_, rest_;
+  bool ended_; // a frame, and the next one has not begun
+  bool is_over_ = false, damaged_ = false;
+  std::string problem_, after_;
+  u64 losses_ = 0;
+  std::optional<Loss> loss_;
+};
+
+// While one buffer is filled the other one is written.
+template <class Decoder>
+Decompressed decompress_from(Bytes file, u64 from, TemporaryFile &out, unsigned threads, const Watch &watch) {
+  Decompression<Decoder> decompression(file, from);
+  std::vector<std::byte> next(step), last(step);
+  u64 filled = 0, to_write = 0;
+  do {
+    parallel_for(2, threads, [&](u64 i, unsigned) {
+      if (i == 0)
+        filled = decompression.fill(next, watch);
+      else
+        out.write(Bytes(last).first(to_write));
+    });
+    std::swap(next, last);
+    to_write = std::exchange(filled, 0);
+  } while (to_write > 0);
+  return decompression.result(out.size());
+}
+
+// Into its place; false when it is not sound, or stopped.
+bool decompress_frame(const ZstdFrame &frame, u64 place, Zstd &decoder, std::span<std::byte> buffer,
+                      const TemporaryFile &out, const Watch &watch) {
+  Bytes rest = frame.bytes;
+  for (u64 size = 0;;) {
+    watch.check();
+    Step done = decoder.run(rest, buffer);
+    if (!done.error.empty() || done.written > frame.content - size)
+      return false;
+    out.write_at(place + size, Bytes(buffer).first(done.written));
+    size += done.written;
+    if (done.ended)
+      return size == frame.content && rest.empty();
+    if (rest.empty() && done.written < buffer.size())
+      return false;
+  }
+}
+
+// All frames whose places are known, in parallel, as far as they are sound and the memory allows. Returns how much of
+// the file they are; what follows, and what is wrong with it, is for decompress_from().
+u64 decompress_frames(Bytes file, TemporaryFile &out, unsigned threads, const Watch &watch) {
+  u64 done = 0;
+  for (;;) {
+    const std::vector<ZstdFrame> frames = find_zstd_frames(file.subspan(done), reach);
+    if (frames.size() < 2)
+      return done;
+    std::vector<u64> places{out.size()};
+    u64 window = 0;
+    for (const ZstdFrame &frame : frames) {
+      places.push_back(places.back() + frame.content);
+      window = std::max(window, frame.window);
+    }
+    if (window > most_windows)
+      return done;
+    struct Worker {
+      Zstd decoder;
+      std::vector<std::byte> buffer = std::vector<std::byte>(ZSTD_DStreamOutSize());
+    };
+    const unsigned workers = static_cast<unsigned>(std::min<u64>(threads, most_windows / std::max(window, u64{1})));
+    std::vector<std::unique_ptr<Worker>> workers_own(workers);
+    std::atomic<u64> sound{frames.size()}; // the first one that is not
+    parallel_for(frames.size(), workers, [&](u64 i, unsigned worker) {
+      if (!workers_own[worker])
+        workers_own[worker] = std::make_unique<Worker>();
+      Worker &own = *workers_own[worker];
+      if (i > sound || decompress_frame(frames[i], places[i], own.decoder, own.buffer, out, watch)) {
+        if (watch.progress)
+          watch.progress->done += frames[i].bytes.size();
+        return;
+      }
+      own.decoder = Zstd();
+      for (u64 now = sound; i < now && !sound.compare_exchange_weak(now, i);)
+        ;
+    });
+    const std::optional<Loss> loss = first_loss(file);
+    u64 good = 0;
+    for (; good < sound && (!loss || done + frames[good].bytes.size() <= loss->offset); ++good)
+      done += frames[good].bytes.size();
+    out.resize(places[good]);
+    if (good < frames.size())
+      return done;
+  }
+}
+
+// A small file at once, without a copy in between. Null when it is none, or not sound.
+std::shared_ptr<const MappedFile> decompress_in_memory(Bytes file, const Watch &watch) {
+  const std::vector<ZstdFrame> frames = find_zstd_frames(file, small);
+  if (frames.size() != 1 || frames[0].bytes.size() != file.size() || frames[0].content > small ||
+      frames[0].content == 0)
+    return nullptr;
+  watch.check();
+  return MappedFile::try_in_memory(frames[0].content, [&](std::span<std::byte> to) {
+    const std::size_t size = ZSTD_decompress(to.data(), to.size(), file.data(), file.size());
+    return size == to.size() && !first_loss(file);
+  });
+}
+
+Decompressed decompress_to_file(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch) {
+  TemporaryFile out(temp_dir);
+  const bool zstd = is_zstd(file);
+  const u64 from = zstd ? decompress_frames(file, out, threads, watch) : 0;
+  Decompressed result = zstd ? decompress_from<Zstd>(file, from, out, threads, watch)
+                             : decompress_from<Gzip>(file, from, out, threads, watch);
+  result.file = out.map();
+  return result;
 }
 
 } // namespace
@@ -203,13 +335,13 @@ void Compressor::finish() {
 
 bool is_compressed(Bytes file) { return is_zstd(file) || is_gzip(file); }
 
-Decompressed decompress(Bytes file, const std::string &temp_dir, const Watch &watch) {
+Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch) {
   Timer timer(watch, "decompress", file.size());
   MappedFile::will_read(file);
-  TemporaryFile out(temp_dir);
-  Decompressed result = is_zstd(file) ? decompress_all<Zstd>(file, out, watch) : decompress_all<Gzip>(file, out, watch);
-  result.file = out.map();
-  return result;
+  if (is_zstd(file) && temp_dir.empty())
+    if (std::shared_ptr<const MappedFile> small_one = decompress_in_memory(file, watch))
+      return {small_one, {}};
+  return decompress_to_file(file, temp_dir, threads, watch);
 }
 
 } // namespace dnheap

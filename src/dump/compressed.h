@@ -1,6 +1,7 @@
-// Compression of what is written, and decompression of whole dumps into a temporary file: zstd and gzip, told by their
-// first bytes, not by the name. Memory stays below about 130 MiB (the largest zstd window accepted), whatever the file
-// says. For dump/open.cc and snapshot/extract.cc.
+// Compression of what is written, and decompression of whole dumps into a temporary file, small ones into memory: zstd
+// and gzip, told by their first bytes, not by the name. Memory stays below about 140 MiB (the largest zstd window
+// accepted, or as much for the windows of all threads together), whatever the file says. For dump/open.cc and
+// snapshot/extract.cc.
 #pragma once
 #include "base/host.h"
 #include "base/watch.h"
@@ -32,9 +33,10 @@ struct Decompressed {
 
 bool is_compressed(Bytes file);
 
-// `file` must be compressed. Several frames or members are one after the other, as the tools do it. A file that is cut
-// off or damaged gives what could be had of it and a note, or throws Error when that is nothing. Progress counts
-// compressed bytes.
-Decompressed decompress(Bytes file, const std::string &temp_dir, const Watch &watch);
+// `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's, where they
+// say how long their contents are, are decompressed by all threads. A file that is cut off or damaged gives what could
+// be had of it and a note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir` empty: as
+// TemporaryFile chooses, or no file at all where the contents are small.
+Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch);
 
 } // namespace dnheap

@@ -34,7 +34,7 @@ LiveMemory::LiveMemory(u64 pid, const std::vector<Stretch> &stretches, const std
     place += stretch.end - stretch.start;
     pieces_.back().end = stretch.end;
   }
-  file_.grow(place);
+  file_.resize(place);
   mapped_ = file_.map();
   pages_ = std::make_unique<std::atomic<u8>[]>(place / page_size_);
 }

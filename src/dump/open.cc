@@ -68,7 +68,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   std::string note;
   bool damaged = false;
   if (is_compressed(file->bytes())) {
-    Decompressed result = decompress(file->bytes(), options.temp_dir, watch);
+    Decompressed result = decompress(file->bytes(), options.temp_dir, options.threads, watch);
     file = std::move(result.file);
     note = std::move(result.note);
     damaged = result.damaged;

@@ -8,6 +8,7 @@ namespace dnheap {
 
 struct OpenOptions {
   std::string temp_dir; // where to decompress to; empty = as TemporaryFile chooses
+  unsigned threads = 1; // for decompressing
 };
 
 // Throws Error ("PATH: …") when the file cannot be opened or is not a dump, Interrupted when told to stop.

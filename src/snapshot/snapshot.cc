@@ -61,6 +61,7 @@ Snapshot::~Snapshot() = default;
 std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const SnapshotOptions &options) {
   OpenOptions open_options;
   open_options.temp_dir = options.temp_dir;
+  open_options.threads = options.threads ? options.threads : processor_count();
   for (int tries = 1;; ++tries) {
     u64 losses = count_losses(), lost_before = find_lost_bytes().size();
     std::unique_ptr<Snapshot> out;

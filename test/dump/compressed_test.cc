@@ -1,6 +1,7 @@
 // Compressed files that fail while they are read.
 #include "base/mapping_faults.h"
 #include "dump/compressed.h"
+#include "dump/zstd_frames.h"
 #include "support/run.h"
 #include "support/zstd.h"
 
@@ -11,6 +12,13 @@
 
 namespace dnheap {
 namespace {
+
+u64 find_open_files() {
+  u64 out = 0;
+  for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++out;
+  return out;
+}
 
 std::string content() {
   std::mt19937 random(7);
@@ -44,7 +52,7 @@ TEST(Compressed, CutWhileItIsRead) {
       std::string path = folder.write("file", packed);
       std::shared_ptr<const MappedFile> file = MappedFile::open(path);
       std::filesystem::resize_file(path, left);
-      Decompressed out = decompress(file->bytes(), folder.path(), {});
+      Decompressed out = decompress(file->bytes(), folder.path(), 2, {});
       EXPECT_NE(out.note.find("data could not be read to their end: cut off while it was read: " + path +
                               " now ends at byte " + std::to_string(left) + "; this is the part before it"),
                 std::string::npos)
@@ -66,7 +74,7 @@ TEST(Compressed, CutBetweenFramesWhileItIsRead) {
   std::string path = folder.write("file", frame + frame);
   std::shared_ptr<const MappedFile> file = MappedFile::open(path);
   std::filesystem::resize_file(path, frame.size());
-  Decompressed out = decompress(file->bytes(), folder.path(), {});
+  Decompressed out = decompress(file->bytes(), folder.path(), 2, {});
   EXPECT_EQ(out.file->bytes().size(), content().size());
   EXPECT_NE(out.note.find("now ends at byte " + std::to_string(frame.size())), std::string::npos) << out.note;
 }
@@ -79,7 +87,7 @@ TEST(Compressed, CutToLittleOrWrittenAnewWhileItIsRead) {
     std::shared_ptr<const MappedFile> file = MappedFile::open(path);
     harm();
     try {
-      decompress(file->bytes(), folder.path(), {});
+      decompress(file->bytes(), folder.path(), 2, {});
     } catch (const Error &e) {
       return std::string(e.what());
     }
@@ -92,6 +100,176 @@ TEST(Compressed, CutToLittleOrWrittenAnewWhileItIsRead) {
   EXPECT_EQ(error([&] { std::filesystem::resize_file(path, 4096); }),
             "its zstd data could not be read to their end: cut off while it was read: " + path +
                 " now ends at byte 4096, and nothing could be decompressed");
+}
+
+// Without the size of the contents in the header, as from a pipe.
+std::string streamed(const std::string &text) {
+  std::string out;
+  Compressor compressor([&](Bytes part) { out += as_text(part); });
+  compressor.write(std::as_bytes(std::span(text)));
+  compressor.finish();
+  return out;
+}
+
+std::string skipped(const std::string &text) {
+  const char size = static_cast<char>(text.size());
+  return std::string("\x5f\x2a\x4d\x18", 4) + size + std::string(3, '\0') + text;
+}
+
+struct Parts {
+  std::vector<std::string> plain, packed;
+  std::string joined(const std::vector<std::string> &texts) const {
+    std::string out;
+    for (const std::string &text : texts)
+      out += text;
+    return out;
+  }
+};
+
+Parts parts() {
+  Parts out;
+  const std::string text = content();
+  for (u64 at = 0, size = 1; at < text.size(); at += size, size = size * 2 % 1'000'003) {
+    out.plain.push_back(text.substr(at, size));
+    out.packed.push_back(test::zstd(out.plain.back()));
+  }
+  return out;
+}
+
+class SeveralFrames : public testing::TestWithParam<unsigned> {
+protected:
+  Decompressed open(const std::string &packed) {
+    file_ = MappedFile::open(folder_.write("file", packed));
+    return decompress(file_->bytes(), folder_.path(), GetParam(), {});
+  }
+  test::TemporaryFolder folder_;
+  std::shared_ptr<const MappedFile> file_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Compressed, SeveralFrames, testing::Values(1, 2, 3, 16));
+
+TEST_P(SeveralFrames, AreOneAfterTheOther) {
+  Parts of = parts();
+  ASSERT_GT(of.packed.size(), 30u);
+  const std::string whole = of.joined(of.plain);
+  of.packed[3] += skipped("not for us");
+  const std::string packed = of.joined(of.packed);
+  for (const std::string &file :
+       {packed, skipped("") + packed, packed + std::string(512, '\0'), packed + streamed("") + skipped("the end")}) {
+    const Decompressed out = open(file);
+    EXPECT_EQ(out.note, "");
+    EXPECT_TRUE(as_text(out.file->bytes()) == whole);
+  }
+  // One in the middle that does not tell its size.
+  of.packed[9] = streamed(of.plain[9]);
+  EXPECT_TRUE(as_text(open(of.joined(of.packed)).file->bytes()) == whole);
+  EXPECT_EQ(open(packed + "xyz").note, "3 B after the zstd data were ignored");
+}
+
+TEST_P(SeveralFrames, OneThatIsDamagedEndsThem) {
+  const Parts of = parts();
+  const std::string whole = of.joined(of.plain);
+  for (u64 frame : {0, 7, 19, 25}) {
+    Parts harmed = of;
+    u64 before = 0;
+    for (u64 i = 0; i < frame; ++i)
+      before += of.plain[i].size();
+    harmed.packed[frame].back() ^= 0x55;
+    harmed.packed[frame][harmed.packed[frame].size() / 2] ^= 0x55;
+    Decompressed out;
+    try {
+      out = open(harmed.joined(harmed.packed));
+    } catch (const Error &error) {
+      EXPECT_EQ(frame, 0u) << error.what();
+      EXPECT_NE(std::string(error.what()).find("nothing could be decompressed"), std::string::npos) << error.what();
+      continue;
+    }
+    EXPECT_TRUE(out.damaged);
+    EXPECT_NE(out.note.find("are damaged at or before byte"), std::string::npos) << out.note;
+    EXPECT_GE(out.file->bytes().size(), before);
+    EXPECT_LT(out.file->bytes().size(), before + of.plain[frame].size());
+    EXPECT_TRUE(whole.starts_with(as_text(out.file->bytes()).substr(0, before)));
+  }
+}
+
+TEST_P(SeveralFrames, CutOff) {
+  const Parts of = parts();
+  const std::string packed = of.joined(of.packed), whole = of.joined(of.plain);
+  for (u64 left : {packed.size() - 1, packed.size() / 2, packed.size() / 3}) {
+    const Decompressed out = open(packed.substr(0, left));
+    EXPECT_FALSE(out.damaged);
+    EXPECT_NE(out.note.find("are cut off: the file ends at byte " + std::to_string(left)), std::string::npos);
+    EXPECT_TRUE(whole.starts_with(as_text(out.file->bytes())));
+    EXPECT_GT(out.file->bytes().size(), left / 2);
+  }
+}
+
+TEST_P(SeveralFrames, AHeaderThatLiesAboutTheSize) {
+  const std::string text = content().substr(0, 1'000'000), frame = test::zstd(text);
+  ASSERT_EQ(static_cast<u8>(frame[4]) >> 6, 2) << "four bytes of size, behind the window's one";
+  for (u32 lie : {u32{0}, u32{999'999}, u32{1'000'001}, u32{1 << 20}, ~u32{0}}) {
+    std::string liar = frame;
+    const u64 place = (static_cast<u8>(frame[4]) & 0x20) != 0 ? 5 : 6;
+    for (u64 i = 0; i < 4; ++i)
+      liar[place + i] = static_cast<char>(lie >> 8 * i);
+    const Decompressed out = open(frame + liar + frame);
+    EXPECT_TRUE(out.damaged) << lie;
+    const std::string_view got = as_text(out.file->bytes());
+    EXPECT_LE(got.size(), 2 * text.size()) << lie;
+    EXPECT_TRUE(got.starts_with(text)) << lie;
+    EXPECT_TRUE(text.starts_with(got.substr(text.size()))) << lie;
+  }
+}
+
+TEST(ZstdFrames, AreAsLongAsZstdSays) {
+  const std::string text = content();
+  for (u64 size : {0, 1, 255, 256, 300, 65'791, 65'792, 131'072, 131'073, 5'000'000})
+    for (int level : {-5, 1, 19}) {
+      if (level == 19 && size > 1'000'000)
+        continue;
+      const std::string plain = size % 2 == 0 ? text.substr(0, size) : std::string(size, 'x');
+      std::string packed(ZSTD_compressBound(size), '\0');
+      packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), level));
+      const u64 own = packed.size();
+      packed += packed + streamed(plain) + packed;
+      const std::vector<ZstdFrame> found = find_zstd_frames(std::as_bytes(std::span(packed)), ~u64{0});
+      ASSERT_EQ(found.size(), size == 0 ? 4u : 2u) << "of nothing the size is known at once";
+      EXPECT_EQ(found[1].bytes.size(), own);
+      EXPECT_EQ(found[1].bytes.data() - found[0].bytes.data(), static_cast<i64>(own));
+      EXPECT_EQ(found[1].content, size);
+      EXPECT_GE(found[1].window, std::min<u64>(size, 1024));
+      EXPECT_EQ(find_zstd_frames(std::as_bytes(std::span(packed)), 2 * own - 1).size(), 1u);
+    }
+}
+
+// No more is believed than as many blocks can hold: no file of terabytes for a few bytes.
+TEST(ZstdFrames, OneThatCannotBeAsLongAsItSaysIsNone) {
+  std::string frame = test::zstd(content().substr(0, 1'000'000));
+  ASSERT_EQ(find_zstd_frames(std::as_bytes(std::span(frame)), ~u64{0}).size(), 1u);
+  const u64 place = (static_cast<u8>(frame[4]) & 0x20) != 0 ? 5 : 6;
+  frame[place + 3] = 0x7f;
+  EXPECT_TRUE(find_zstd_frames(std::as_bytes(std::span(frame)), ~u64{0}).empty());
+}
+
+TEST(Compressed, LittleIsDecompressedWithoutAFile) {
+  survive_mapping_faults();
+  test::TemporaryFolder folder;
+  const std::string text = content(), packed = test::zstd(text);
+  std::shared_ptr<const MappedFile> file = MappedFile::open(folder.write("file", packed));
+  ::setenv("TMPDIR", folder.path("missing").c_str(), 1);
+  const u64 before = find_open_files();
+  const Decompressed out = decompress(file->bytes(), "", 2, {});
+  EXPECT_EQ(find_open_files(), before);
+  EXPECT_TRUE(as_text(out.file->bytes()) == text);
+  EXPECT_EQ(out.note, "");
+  // What is wrong with it is told as ever.
+  std::string path = folder.write("cut", packed);
+  file = MappedFile::open(path);
+  std::filesystem::resize_file(path, packed.size() / 2);
+  const Decompressed part = decompress(file->bytes(), "", 2, {});
+  EXPECT_NE(part.note.find("could not be read to their end"), std::string::npos) << part.note;
+  EXPECT_TRUE(text.starts_with(as_text(part.file->bytes())));
+  ::unsetenv("TMPDIR");
 }
 
 } // namespace
