@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace dnheap {
 
@@ -21,6 +22,7 @@ struct TypeLine {
   const std::string *name = nullptr;
   Tally total;
   u64 retained = 0; // where it was asked for
+  u64 key = 0;      // what lines are sorted by, if by a number
 };
 
 std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const TypeFilter &filter,
@@ -40,30 +42,35 @@ std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const
   return out;
 }
 
+u64 key_of(const TypeLine &line, const std::string &column) {
+  return column == "count"           ? line.total.count
+         : column == "retained"      ? line.retained
+         : column == "aligned_bytes" ? line.total.aligned_bytes
+         : column == "type"          ? 0
+                                     : line.total.bytes;
+}
+
 // Largest first; ties by name, then method table.
 void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
-  auto key = [&](const TypeLine &l) {
-    return column == "count"           ? l.total.count
-           : column == "retained"      ? l.retained
-           : column == "aligned_bytes" ? l.total.aligned_bytes
-                                       : l.total.bytes;
-  };
-  std::sort(lines.begin(), lines.end(), [&](const TypeLine &a, const TypeLine &b) {
-    if (column != "type" && key(a) != key(b))
-      return key(a) > key(b);
-    if (*a.name != *b.name)
-      return *a.name < *b.name;
+  for (TypeLine &line : lines)
+    line.key = key_of(line, column);
+  std::sort(lines.begin(), lines.end(), [](const TypeLine &a, const TypeLine &b) {
+    if (a.key != b.key)
+      return a.key > b.key;
+    if (const int names = a.name->compare(*b.name); names != 0)
+      return names < 0;
     return a.tally->method_table < b.tally->method_table;
   });
 }
 
 // Is one of the rows that will be shown of a type that is not the only one with its name?
-bool shows_equal_names(const std::vector<TypeLine> &lines, u64 top) {
-  std::unordered_map<std::string_view, u64> times;
-  for (const TypeLine &line : lines)
-    ++times[*line.name];
-  const auto shown = static_cast<i64>(top ? std::min<u64>(top, lines.size()) : lines.size());
-  return std::any_of(lines.begin(), lines.begin() + shown, [&](const TypeLine &line) { return times[*line.name] > 1; });
+bool shows_equal_names(const std::vector<TypeLine> &lines, u64 shown) {
+  std::unordered_set<std::string_view> names;
+  for (u64 i = 0; i < shown; ++i)
+    if (!names.insert(*lines[i].name).second)
+      return true;
+  return std::any_of(lines.begin() + static_cast<i64>(shown), lines.end(),
+                     [&](const TypeLine &line) { return names.contains(*line.name); });
 }
 
 report::Table types_table(const std::vector<TypeLine> &lines, const Question &question) {
@@ -90,8 +97,12 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   Tally all;
   for (const TypeLine &line : lines)
     all.add(line.total);
+  const u64 shown = question.top ? std::min<u64>(question.top, lines.size()) : lines.size();
   std::vector<report::Row> rows;
+  rows.reserve(shown + 1);
   for (const TypeLine &line : lines) {
+    if (rows.size() > shown) // one more, so that writers see that some were left out
+      break;
     report::Row row = {line.tally->method_table, line.total.count, line.total.bytes,
                        share_of(line.total.bytes, all.bytes), line.total.aligned_bytes};
     if (retained)
@@ -105,15 +116,15 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total[1] = all.count;
   total[2] = all.bytes;
   total[4] = all.aligned_bytes;
-  total.back() = total_of(rows.size(), "type");
+  total.back() = total_of(lines.size(), "type");
   table.total = std::move(total);
   if (retained)
     table.notes.push_back(
         "Retained: each instance by itself; what only several of them hold together is in no row, and dnheap "
         "path TARGET TYPE tells it");
-  if (!question.verbose && shows_equal_names(lines, question.top))
+  if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
-  table.set_rows(std::move(rows));
+  table.set_rows(std::move(rows), lines.size());
   return table;
 }
 

@@ -31,6 +31,10 @@ enum ExitCode {
 
 Progress &progress = *new Progress; // for the signal handler as well, so it stays until the process ends
 
+// A dump that was answered about stays open until the process ends: the system takes everything back at once then, and
+// nothing is taken apart before.
+std::optional<Snapshot> &answered_about = *new std::optional<Snapshot>;
+
 void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
 OpenOptions open_options(const Options &options) {
@@ -132,6 +136,8 @@ int answer_question(const Options &options) {
     say(rest);
   if (options.perf)
     answer_times(progress).write("text", {}, stderr, "standard error");
+  if (!options.process)
+    answered_about.swap(snapshot);
   if (answer.exceeded())
     return limit_exceeded;
   if (!options.strict || !completeness || completeness->complete)
