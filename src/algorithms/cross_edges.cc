@@ -43,36 +43,40 @@ void CrossEdges::Writer::add(u32 target, u32 source) {
 
 void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links,
                           DepthFirst &search, Writer &writer) {
-  std::array<u32, block> numbers;
+  std::array<ObjectId, block> waiting;
   u64 leaves = 0;
   for (u64 at = 0; at < targets.size(); at += block) {
-    u64 count = std::min(block, targets.size() - at);
-    for (u64 i = 0; i < count; ++i)
-      __builtin_prefetch(&search.number[static_cast<u32>(targets[at + i])]);
-    for (u64 i = 0; i < count; ++i) {
-      numbers[i] = search.number[static_cast<u32>(targets[at + i])];
-      leaves += numbers[i] == 0; // what a vertex refers to has a number or was left out
-      if (links && links->test(targets[at + i])) [[unlikely]]
-        numbers[i] = source; // does not count, as what refers to itself
+    u64 count = 0;
+    for (ObjectId target : targets.subspan(at, std::min(block, targets.size() - at))) {
+      if (settled_.test(target)) {
+        leaves += search.left_out.test(target);
+      } else if (!links || !links->test(target)) [[likely]] {
+        __builtin_prefetch(&search.number[static_cast<u32>(target)]);
+        waiting[count++] = target;
+      }
     }
     // A rank does not compete with those before it; what leads to a later one leads to a hub.
     for (u64 i = 0; i < count; ++i) {
-      if (numbers[i] > source) {
-        if (numbers[i] < rank.end)
-          lower(search.vertex[numbers[i]].semi, source);
-      } else if (numbers[i] < source && numbers[i] >= rank.begin) {
-        writer.add(numbers[i], source);
+      const u32 number = search.number[static_cast<u32>(waiting[i])];
+      if (number > source) {
+        if (number < rank.end)
+          lower(search.vertex[number].semi, source);
+      } else if (number < source && number >= rank.begin) {
+        writer.add(number, source);
       }
     }
   }
   few_leaves[source] = static_cast<u8>(std::min<u64>(leaves, 255));
 }
 
-CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search,
-                       unsigned threads, const Watch &watch)
-    : few_leaves(search.vertices), vertices_(search.vertices),
+CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots,
+                       const FannedOut &fanned_out, DepthFirst &search, unsigned threads, const Watch &watch)
+    : few_leaves(search.vertices), settled_(edges.objects()), vertices_(search.vertices),
       buckets_((search.vertices + (bucket_size - 1)) >> bucket_bits), writers_(std::max(threads, 1u)) {
   Timer timer(watch, "cross edges");
+  const LargeArray<u64> &left_out = search.left_out.words(), &fanned = fanned_out.objects.words();
+  for (u64 i = 0; i < left_out.size(); ++i)
+    settled_.words()[i] = left_out[i] | (fanned.size() ? fanned[i] : 0);
   for (Writer &writer : writers_)
     writer.lists.resize(buckets_);
   u64 objects = edges.objects();

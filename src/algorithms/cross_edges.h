@@ -15,9 +15,9 @@ public:
   static constexpr u32 bucket_size = 1u << bucket_bits;
 
   // Lowers Vertex::semi of `search` to the least source; counts in few_leaves, up to 255, the objects left out of the
-  // search that each vertex refers to.
-  CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search, unsigned threads,
-             const Watch &watch);
+  // search that each vertex refers to. References to what is fanned out say nothing.
+  CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, const FannedOut &fanned_out,
+             DepthFirst &search, unsigned threads, const Watch &watch);
 
   // Sources by target, targets descending: those of bucket end - 1 - i are sources[first[i]] to sources[first[i + 1]].
   struct Sorted {
@@ -54,6 +54,7 @@ private:
   void sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links, DepthFirst &search,
                 Writer &writer);
 
+  ObjectBits settled_; // left out of the search, or fanned out
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;
 };

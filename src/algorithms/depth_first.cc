@@ -58,11 +58,11 @@ u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned thread
 
 class Search {
 public:
-  Search(const Edges &edges, const ObjectBits *links, DepthFirst &out, const Watch &watch)
-      : edges_(edges), links_(links), out_(out), watch_(watch) {
-    LargeArray<u64> &words = met_.words();
-    words = LargeArray<u64>(out.left_out.words().size());
-    std::copy(out.left_out.words().begin(), out.left_out.words().end(), words.begin());
+  Search(const Edges &edges, const ObjectBits *links, const FannedOut &fanned_out, DepthFirst &out, const Watch &watch)
+      : edges_(edges), links_(links), fanned_out_(fanned_out), out_(out), watch_(watch), met_(edges.objects()) {
+    const LargeArray<u64> &left_out = out.left_out.words(), &fanned = fanned_out.objects.words();
+    for (u64 i = 0; i < left_out.size(); ++i)
+      met_.words()[i] = left_out[i] | (fanned.size() ? fanned[i] : 0);
   }
 
   // Not entered until it is let through.
@@ -102,6 +102,9 @@ private:
         __builtin_prefetch(&edges_.first[static_cast<u32>(at_[ahead])]);
       if (!met_.test(found_) && !(is_link_ && links_->test(found_)))
         return true;
+      if (fans_out_ && fanned_out_.objects.test(found_) && !out_.left_out.test(found_) &&
+          !out_.number[static_cast<u32>(found_)])
+        return true;
     }
     return false;
   }
@@ -110,6 +113,7 @@ private:
     u32 v = add(static_cast<u32>(object), parent);
     out_.number[static_cast<u32>(object)] = v;
     is_link_ = links_ && links_->test(object);
+    fans_out_ = object == fanned_out_.from;
     std::span<const ObjectId> targets = edges_.of(object);
     at_ = targets.data();
     end_ = at_ + targets.size();
@@ -132,6 +136,7 @@ private:
     out_.vertex[v] = {parent, 0, parent, 0};
     const Vertex &up = out_.vertex[parent];
     is_link_ = links_ && out_.object[parent] < edges_.objects() && links_->test(u64{out_.object[parent]});
+    fans_out_ = ObjectId(out_.object[parent]) == fanned_out_.from;
     u64 cursor = up.label | u64{up.semi} << 32;
     at_ = edges_.targets.data() + cursor;
     end_ = up.bucket == many ? edges_.targets.data() + edges_.first[out_.object[parent] + 1] : at_ + up.bucket;
@@ -142,12 +147,13 @@ private:
   static constexpr i64 ahead = 8;
   const Edges &edges_;
   const ObjectBits *const links_;
+  const FannedOut &fanned_out_;
   DepthFirst &out_;
   const Watch &watch_;
   ObjectBits met_;
   std::unordered_map<u32, bool> held_;            // was it left out anyway?
   const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
-  bool is_link_ = false;                          // the current vertex
+  bool is_link_ = false, fans_out_ = false;       // the current vertex
   ObjectId found_ = no_object;
   u64 steps_ = 0;
 };
@@ -172,8 +178,8 @@ RootsByOwner::RootsByOwner(const Owners &owners, u64 object_count) : first(u64{o
         objects[next[static_cast<u32>(root.owner)]++] = root.object;
 }
 
-DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
-                       const Watch &watch) {
+DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots,
+                       const FannedOut &fanned_out, unsigned threads, const Watch &watch) {
   u64 objects = edges.objects();
   u64 most = objects + owners.count + 1;
   if (most > most_objects)
@@ -188,7 +194,7 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   number = LargeArray<u32>(objects);
   object = LargeArray<u32>(most - leaves);
   vertex = LargeArray<Vertex>(most - leaves);
-  Search search(edges, owners.links, *this, watch);
+  Search search(edges, owners.links, fanned_out, *this, watch);
   search.add(static_cast<u32>(most - 1), 0);
   for (const OwnedRoot &hub : owners.hubs)
     if (static_cast<u32>(hub.owner) < owners.count && static_cast<u32>(hub.object) < objects)

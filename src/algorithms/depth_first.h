@@ -5,6 +5,7 @@
 // 16 bytes per vertex, 4 per object; one thread searches, all count references.
 #pragma once
 #include "algorithms/edges.h"
+#include "algorithms/fanned_out.h"
 #include "algorithms/object_bits.h"
 #include "algorithms/owners.h"
 #include "base/large_array.h"
@@ -36,8 +37,10 @@ struct Vertex {
 };
 
 struct DepthFirst {
-  // Throws Error when objects and owners are more than 2^32 - 2.
-  DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads, const Watch &watch);
+  // Objects that are fanned out are entered from the one they are fanned out from, whatever refers to them. Throws Error
+  // when objects and owners are more than 2^32 - 2.
+  DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, const FannedOut &fanned_out,
+             unsigned threads, const Watch &watch);
 
   u32 vertices = 0;           // numbers are below
   std::vector<u32> rank_ends; // vertices from one to the next are reached by owners of one rank, and by none before

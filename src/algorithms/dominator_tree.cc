@@ -84,10 +84,11 @@ DominatorTree::DominatorTree(const Edges &edges, const ObjectSizes &sizes, const
     : objects_(edges.objects()) {
   {
     RootsByOwner roots(owners, objects_);
-    DepthFirst search(edges, owners, roots, threads, watch);
+    const FannedOut fanned_out = find_fanned_out(edges, owners, roots, threads, watch);
+    DepthFirst search(edges, owners, roots, fanned_out, threads, watch);
     LargeArray<u8> few_leaves;
     {
-      CrossEdges cross_edges(edges, owners, roots, search, threads, watch);
+      CrossEdges cross_edges(edges, owners, roots, fanned_out, search, threads, watch);
       solve_dominators(search, cross_edges, threads, watch);
       few_leaves = std::move(cross_edges.few_leaves);
     }

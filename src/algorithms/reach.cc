@@ -45,7 +45,7 @@ void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
   }
 }
 
-void Reach::from(std::span<const ObjectId> starts) {
+bool Reach::from(std::span<const ObjectId> starts, u64 most) {
   std::vector<std::vector<u32>> waiting(threads_), next(threads_);
   for (ObjectId start : starts)
     if (static_cast<u32>(start) < edges_.objects() && met_.claim(start))
@@ -55,7 +55,10 @@ void Reach::from(std::span<const ObjectId> starts) {
     for (const std::vector<u32> &part : waiting)
       count += part.size();
     if (count == 0)
-      return;
+      return true;
+    if (count > most)
+      return false;
+    most -= count;
     if (count > worth_sharing || rounds % 0x1000 == 0)
       watch_.check();
     for (const std::vector<u32> &part : waiting)

@@ -17,8 +17,9 @@ public:
   // Objects whose bits are set are taken as met: nothing is followed through them.
   Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch);
 
-  // Marks what these lead to, themselves included; may be called several times.
-  void from(std::span<const ObjectId> starts);
+  // Marks what these lead to, themselves included; may be called several times. False: given up, as these are more than
+  // `most`.
+  bool from(std::span<const ObjectId> starts, u64 most = ~u64{0});
   const ObjectBits &met() const { return met_; }
   Retained total(const ObjectSizes &sizes) const; // of all bits that are set
 

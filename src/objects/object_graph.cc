@@ -14,51 +14,64 @@ namespace {
 class EdgeReader {
 public:
   EdgeReader(const ObjectIndex &index, const References &references, LargeArray<u64> &degrees)
-      : index_(index), degrees_(degrees), reader_(references) {}
+      : index_(index), degrees_(degrees), references_(references), reader_(references) {}
 
   bool open(Address address, OpenedObject &object) { return reader_.open(address, object); }
   void read(ObjectId id, const OpenedObject &object) {
+    // Once per object, so that no reference asks for room.
+    const u64 hidden = object.type->has_hidden ? 1 + references_.dependents().of(object.address).size() : 0;
+    if (const u64 most = count_ + waiting + object.size / references_.format().pointer_size + hidden;
+        most > targets_.size())
+      targets_.resize(most + most / 2);
+    u64 count = 0;
     reader_.for_each(object, [&](Address target) {
-      u64 place = index_.places().find(target);
+      const u64 place = index_.places().find(target);
       if (place == HeapPlaces::nowhere) {
         ++bad;
         return;
       }
       index_.prefetch(place);
-      if (end_ - begin_ == waiting_.size())
+      if (end_ - begin_ == waiting)
         take_oldest();
-      waiting_[end_++ % waiting_.size()] = {place, static_cast<u32>(id)};
+      places_[end_ % waiting] = place;
+      sources_[end_++ % waiting] = id;
+      ++count;
     });
+    degrees_[static_cast<u32>(id)] += count;
   }
-  void drain() {
+  // Of all that were read since the last time.
+  std::vector<ObjectId> take_targets() {
     while (begin_ != end_)
       take_oldest();
+    std::vector<ObjectId> out(targets_.begin(), targets_.begin() + static_cast<i64>(count_));
+    count_ = 0;
+    return out;
   }
 
-  std::vector<ObjectId> targets;
   u64 bad = 0;
 
 private:
-  struct Waiting {
-    u64 place;
-    u32 source;
-  };
+  static constexpr u64 waiting = 64;
+
   [[gnu::always_inline]] void take_oldest() {
-    const Waiting &reference = waiting_[begin_++ % waiting_.size()];
-    ObjectId target = index_.at_place(reference.place);
-    if (target == no_object) {
+    const u64 at = begin_++ % waiting;
+    const ObjectId target = index_.at_place(places_[at]);
+    if (target == no_object) [[unlikely]] {
       ++bad;
+      --degrees_[static_cast<u32>(sources_[at])]; // its object's count comes later, or came
       return;
     }
-    targets.push_back(target);
-    ++degrees_[reference.source];
+    targets_[count_++] = target;
   }
 
   const ObjectIndex &index_;
   LargeArray<u64> &degrees_;
+  const References &references_;
   ReferenceReader reader_;
-  std::array<Waiting, 64> waiting_;
-  u64 begin_ = 0, end_ = 0;
+  std::vector<ObjectId> targets_; // the first count_; the others are room
+  u64 count_ = 0, begin_ = 0, end_ = 0;
+  std::array<u64, waiting> places_;
+  std::array<ObjectId, waiting> sources_;
 };
 
 } // namespace
@@ -95,9 +108,7 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
       if (holder == holders.end() || *holder != address)
         reader.read(id, object);
     });
-    reader.drain();
-    targets[block].assign(reader.targets.begin(), reader.targets.end());
-    reader.targets.clear();
+    targets[block] = reader.take_targets();
     if (Progress *progress = watch.progress)
       progress->done += index.places().block_size() << index.places().unit_shift();
   });

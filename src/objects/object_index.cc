@@ -18,7 +18,7 @@ ObjectIndex::ObjectIndex(HeapBits starts, u64 most) : starts_(std::move(starts))
     for (u64 w = 0; w < 8; ++w) {
       if (w)
         within |= sum << (9 * (w - 1));
-      sum += static_cast<u64>(std::popcount(word(line * 8 + w)));
+      sum += count_bits(word(line * 8 + w));
     }
     counts_[line] = {count_, within};
     count_ += sum;

@@ -4,6 +4,7 @@
 // ask.
 #pragma once
 #include "algorithms/object_id.h"
+#include "base/count_bits.h"
 #include "heap/heap_bits.h"
 
 #include <bit>
@@ -65,7 +66,7 @@ private:
   u64 rank(u64 place) const {
     const Count &count = counts_[place / 512];
     u64 before = word(place / 64) & ((u64{1} << (place % 64)) - 1);
-    return count.before + count.in_front_of(place / 64 % 8) + static_cast<u64>(std::popcount(before));
+    return count.before + count.in_front_of(place / 64 % 8) + count_bits(before);
   }
 
   HeapBits starts_;

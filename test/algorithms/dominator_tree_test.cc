@@ -1,5 +1,6 @@
 // Dominators and retained sizes against the definition (take a vertex away and see what is not reached any more) on
 // random graphs, and on shapes that are hard for such algorithms: deep, wide, cyclic.
+#include "algorithms/depth_first.h"
 #include "algorithms/dominator_tree.h"
 #include "support/property.h"
 
@@ -134,6 +135,55 @@ TEST(DominatorTree, AsDefinedOnRandomGraphs) {
   for_all(6000, graphs(25, 90), [](const GraphCase &c) { expect_as_defined(tree_of(c.graph), c.graph); });
 }
 
+// The same graph, most of its roots gone, and an array behind it that refers to many objects, which others may refer to.
+Graph with_array(const Graph &graph, u64 seed) {
+  std::mt19937_64 random(seed);
+  Graph out = graph;
+  std::vector<u32> elements;
+  for (u32 i = 0; i < graph.objects(); ++i)
+    if (random() % 4)
+      elements.push_back(i);
+  if (elements.empty())
+    return out;
+  std::erase_if(out.roots, [&](const OwnedRoot &) { return random() % 4 != 0; });
+  const u32 array = graph.objects();
+  out.add(24, elements);
+  if (random() % 2) // something leads back
+    out.add(24, {array, elements.front()});
+  if (graph.owner_count)
+    out.root(static_cast<u32>(random() % graph.owner_count), array);
+  return out;
+}
+
+TEST(DominatorTree, AsDefinedWhereAnArrayRefersToMost) {
+  u64 found = 0;
+  for_all(3000, graphs(25, 60), [&](const GraphCase &c) {
+    const Graph graph = with_array(c.graph, c.seed);
+    expect_as_defined(tree_of(graph), graph);
+    const Owners owners = graph.owners();
+    found += find_fanned_out(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {}).from != no_object;
+  });
+  EXPECT_GT(found, 500); // not in vain
+}
+
+TEST(DominatorTree, WhatAnArrayRefersToIsFannedOutUnlessReachedWithoutIt) {
+  Graph graph;
+  for (u32 i = 0; i < 10; ++i)
+    graph.add(24, {(i + 1) % 10}); // each refers to the next one
+  graph.add(100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 10});
+  graph.owner_count = graph.precise_owners = 2;
+  graph.root(0, 10);
+  auto fanned_out = [&] {
+    const Owners owners = graph.owners();
+    return find_fanned_out(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {});
+  };
+  ASSERT_EQ(fanned_out().from, ObjectId{10});
+  for (u32 i = 0; i <= 10; ++i)
+    EXPECT_EQ(fanned_out().objects.test(u64{i}), i < 9) << i;
+  graph.root(1, 9); // leads to all of them
+  EXPECT_EQ(fanned_out().from, no_object);
+}
+
 // Ranks, hubs and links, from the definition: rank by rank, on what those before did not reach.
 void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector<OwnedRoot> &hubs,
                    const ObjectBits &links) {
@@ -201,7 +251,7 @@ void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector
 TEST(DominatorTree, RanksHubsAndLinksAsDefinedOnRandomGraphs) {
   for_all(3000, graphs(20, 60), [](const GraphCase &c) {
     std::mt19937_64 random(c.seed);
-    Graph graph = c.graph;
+    Graph graph = random() % 2 ? c.graph : with_array(c.graph, c.seed);
     std::vector<u32> ranks;
     for (u32 owner = 1; owner < graph.owner_count; ++owner)
       if (random() % 3 == 0)

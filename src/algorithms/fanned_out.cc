@@ -1,0 +1,54 @@
+#include "algorithms/fanned_out.h"
+
+#include "algorithms/depth_first.h"
+#include "algorithms/reach.h"
+#include "base/parallel.h"
+
+namespace dnheap {
+namespace {
+
+constexpr u64 least_share = 8; // of all references: one eighth
+
+ObjectId with_most_references(const Edges &edges, unsigned threads) {
+  constexpr u64 part_size = u64{1} << 18;
+  const u64 objects = edges.objects(), parts = (objects + part_size - 1) / part_size;
+  std::vector<u64> best(parts);
+  parallel_for(parts, threads, [&](u64 part, unsigned) {
+    u64 out = part * part_size;
+    for (u64 i = out; i < std::min(objects, (part + 1) * part_size); ++i)
+      if (edges.first[i + 1] - edges.first[i] > edges.first[out + 1] - edges.first[out])
+        out = i;
+    best[part] = out;
+  });
+  u64 out = 0;
+  for (u64 i : best)
+    if (edges.of(ObjectId(i)).size() > edges.of(ObjectId(out)).size())
+      out = i;
+  return ObjectId(out);
+}
+
+} // namespace
+
+FannedOut find_fanned_out(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
+                          const Watch &watch) {
+  Timer timer(watch, "fanned out");
+  if (edges.objects() == 0)
+    return {};
+  const ObjectId from = with_most_references(edges, threads);
+  const std::span<const ObjectId> targets = edges.of(from);
+  if (targets.size() * least_share < edges.targets.size() || (owners.links && owners.links->test(from)))
+    return {};
+  // Ranks and links only make fewer ways: without them the search reaches more, and fewer objects are found.
+  ObjectBits met(edges.objects());
+  met.set(from);
+  Reach without(edges, std::move(met), threads, watch);
+  if (!without.from(roots.objects, edges.objects() / 4))
+    return {};
+  FannedOut out{from, ObjectBits(edges.objects())};
+  for (ObjectId target : targets)
+    if (!without.met().test(target))
+      out.objects.set(target);
+  return out;
+}
+
+} // namespace dnheap
