@@ -48,7 +48,7 @@ void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank ra
   for (u64 at = 0; at < targets.size(); at += block) {
     u64 count = 0;
     for (ObjectId target : targets.subspan(at, std::min(block, targets.size() - at))) {
-      if (settled_.test(target)) {
+      if (search.settled.test(target)) {
         leaves += search.left_out.test(target);
       } else if (!links || !links->test(target)) [[likely]] {
         __builtin_prefetch(&search.number[static_cast<u32>(target)]);
@@ -69,14 +69,11 @@ void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank ra
   few_leaves[source] = static_cast<u8>(std::min<u64>(leaves, 255));
 }
 
-CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots,
-                       const FannedOut &fanned_out, DepthFirst &search, unsigned threads, const Watch &watch)
-    : few_leaves(search.vertices), settled_(edges.objects()), vertices_(search.vertices),
+CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search,
+                       unsigned threads, const Watch &watch)
+    : few_leaves(search.vertices), vertices_(search.vertices),
       buckets_((search.vertices + (bucket_size - 1)) >> bucket_bits), writers_(std::max(threads, 1u)) {
   Timer timer(watch, "cross edges");
-  const LargeArray<u64> &left_out = search.left_out.words(), &fanned = fanned_out.objects.words();
-  for (u64 i = 0; i < left_out.size(); ++i)
-    settled_.words()[i] = left_out[i] | (fanned.size() ? fanned[i] : 0);
   for (Writer &writer : writers_)
     writer.lists.resize(buckets_);
   u64 objects = edges.objects();

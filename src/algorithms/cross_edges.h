@@ -16,8 +16,8 @@ public:
 
   // Lowers Vertex::semi of `search` to the least source; counts in few_leaves, up to 255, the objects left out of the
   // search that each vertex refers to. References to what is fanned out say nothing.
-  CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, const FannedOut &fanned_out,
-             DepthFirst &search, unsigned threads, const Watch &watch);
+  CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search, unsigned threads,
+             const Watch &watch);
 
   // Sources by target, targets descending: those of bucket end - 1 - i are sources[first[i]] to sources[first[i + 1]].
   struct Sorted {
@@ -54,7 +54,6 @@ private:
   void sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links, DepthFirst &search,
                 Writer &writer);
 
-  ObjectBits settled_; // left out of the search, or fanned out
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;
 };

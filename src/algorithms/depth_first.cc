@@ -58,11 +58,9 @@ u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned thread
 
 class Search {
 public:
-  Search(const Edges &edges, const ObjectBits *links, const FannedOut &fanned_out, DepthFirst &out, const Watch &watch)
-      : edges_(edges), links_(links), fanned_out_(fanned_out), out_(out), watch_(watch), met_(edges.objects()) {
-    const LargeArray<u64> &left_out = out.left_out.words(), &fanned = fanned_out.objects.words();
-    for (u64 i = 0; i < left_out.size(); ++i)
-      met_.words()[i] = left_out[i] | (fanned.size() ? fanned[i] : 0);
+  Search(const Edges &edges, const ObjectBits *links, DepthFirst &out, const Watch &watch)
+      : edges_(edges), links_(links), fanned_out_(out.fanned_out), out_(out), watch_(watch), met_(edges.objects()) {
+    std::copy(out.settled.words().begin(), out.settled.words().end(), met_.words().begin());
   }
 
   // Not entered until it is let through.
@@ -102,7 +100,7 @@ private:
         __builtin_prefetch(&edges_.first[static_cast<u32>(at_[ahead])]);
       if (!met_.test(found_) && !(is_link_ && links_->test(found_)))
         return true;
-      if (fans_out_ && fanned_out_.objects.test(found_) && !out_.left_out.test(found_) &&
+      if (fans_out_ && fanned_out_.objects.test(found_) && !fanned_out_.closed.test(found_) &&
           !out_.number[static_cast<u32>(found_)])
         return true;
     }
@@ -178,8 +176,8 @@ RootsByOwner::RootsByOwner(const Owners &owners, u64 object_count) : first(u64{o
         objects[next[static_cast<u32>(root.owner)]++] = root.object;
 }
 
-DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots,
-                       const FannedOut &fanned_out, unsigned threads, const Watch &watch) {
+DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
+                       const Watch &watch) {
   u64 objects = edges.objects();
   u64 most = objects + owners.count + 1;
   if (most > most_objects)
@@ -190,11 +188,17 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
     Timer timer(watch, "single references");
     leaves = find_left_out(edges, roots, threads, watch, left_out);
   }
+  fanned_out = find_fanned_out(edges, owners, roots, left_out, threads, watch);
+  settled = ObjectBits(objects);
+  for (u64 i = 0; i < settled.words().size(); ++i)
+    settled.words()[i] =
+        left_out.words()[i] | (fanned_out.from != no_object ? fanned_out.objects.words()[i] : 0);
+  leaves += fanned_out.closed_count;
   Timer timer(watch, "depth-first search");
   number = LargeArray<u32>(objects);
   object = LargeArray<u32>(most - leaves);
   vertex = LargeArray<Vertex>(most - leaves);
-  Search search(edges, owners.links, fanned_out, *this, watch);
+  Search search(edges, owners.links, *this, watch);
   search.add(static_cast<u32>(most - 1), 0);
   for (const OwnedRoot &hub : owners.hubs)
     if (static_cast<u32>(hub.owner) < owners.count && static_cast<u32>(hub.object) < objects)

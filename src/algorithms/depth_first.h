@@ -37,10 +37,8 @@ struct Vertex {
 };
 
 struct DepthFirst {
-  // Objects that are fanned out are entered from the one they are fanned out from, whatever refers to them. Throws Error
-  // when objects and owners are more than 2^32 - 2.
-  DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, const FannedOut &fanned_out,
-             unsigned threads, const Watch &watch);
+  // Throws Error when objects and owners are more than 2^32 - 2.
+  DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads, const Watch &watch);
 
   u32 vertices = 0;           // numbers are below
   std::vector<u32> rank_ends; // vertices from one to the next are reached by owners of one rank, and by none before
@@ -48,6 +46,8 @@ struct DepthFirst {
   LargeArray<u32> object;    // by DepthFirstNumber: ObjectId, or number of objects + owner; vertex 0: that + all owners
   LargeArray<Vertex> vertex; // by DepthFirstNumber: ancestor and semi are the parent, the rest 0
   ObjectBits left_out;       // objects without references of their own, referred to once or never
+  FannedOut fanned_out;      // entered from where they are fanned out, whatever refers to them; not if they are closed
+  ObjectBits settled;        // these and those
 };
 
 } // namespace dnheap

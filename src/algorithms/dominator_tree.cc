@@ -39,8 +39,51 @@ u32 &subtree(Vertex &v) { return v.ancestor; } // how many places its subtree ta
 u32 &next_place(Vertex &v) { return v.label; } // how many leaves it has, then the place of its next child
 u32 &own_place(Vertex &v) { return v.semi; }
 
-void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray<u8> &few_leaves, unsigned threads,
-                    const Watch &watch) {
+// What is fanned out and closed, with its leaves, in stretches of the objects: how many places lie before each stretch.
+class ClosedPlaces {
+public:
+  ClosedPlaces(const Edges &edges, const DepthFirst &search, unsigned threads, const Watch &watch)
+      : edges_(edges), search_(search) {
+    if (search.fanned_out.from == no_object)
+      return;
+    before_.resize((edges.objects() + sum_part - 1) / sum_part + 1);
+    for_parts(edges.objects(), threads, watch, [&](u64 begin, u64 end) {
+      for_each(begin, end, [&](ObjectId, u32 leaves) { before_[begin / sum_part + 1] += 1 + leaves; });
+    });
+    std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  }
+  u32 count() const { return before_.empty() ? 0 : before_.back(); }
+  // visit(object, leaves, places before it) for each of them, by many threads.
+  template <class Visit> void for_all(unsigned threads, const Watch &watch, Visit visit) const {
+    if (before_.empty())
+      return;
+    for_parts(edges_.objects(), threads, watch, [&](u64 begin, u64 end) {
+      u32 before = before_[begin / sum_part];
+      for_each(begin, end, [&](ObjectId object, u32 leaves) {
+        visit(object, leaves, before);
+        before += 1 + leaves;
+      });
+    });
+  }
+
+private:
+  template <class Visit> void for_each(u64 begin, u64 end, Visit visit) const {
+    for (u64 i = begin; i < end; ++i)
+      if (search_.fanned_out.closed.test(i)) {
+        u32 leaves = 0;
+        for (ObjectId target : edges_.of(ObjectId(i)))
+          leaves += search_.left_out.test(target);
+        visit(ObjectId(i), leaves);
+      }
+  }
+
+  const Edges &edges_;
+  const DepthFirst &search_;
+  std::vector<u32> before_;
+};
+
+void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray<u8> &few_leaves, u32 closed,
+                    unsigned threads, const Watch &watch) {
   for_parts(search.vertices, threads, watch, [&](u64 begin, u64 end) {
     for (u64 v = begin; v < end; ++v) {
       u32 leaves = few_leaves[v];
@@ -53,6 +96,11 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
       subtree(search.vertex[v]) = 1 + leaves;
     }
   });
+  if (closed)
+    if (const u32 v = search.number[static_cast<u32>(search.fanned_out.from)]) {
+      next_place(search.vertex[v]) += closed;
+      subtree(search.vertex[v]) += closed;
+    }
   constexpr u32 ahead = 24;
   for (u32 v = search.vertices; v-- > 1;) {
     if (v > ahead)
@@ -61,7 +109,7 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   }
 }
 
-// Preorder: a vertex, its leaves, then its children with their subtrees, in the order of their depth-first numbers.
+// Preorder: a vertex, its leaves, what is fanned out from it and closed, then its children with their subtrees, in the order of their depth-first numbers.
 void give_places(DepthFirst &search) {
   constexpr u32 ahead = 24;
   own_place(search.vertex[0]) = 0;
@@ -84,11 +132,10 @@ DominatorTree::DominatorTree(const Edges &edges, const ObjectSizes &sizes, const
     : objects_(edges.objects()) {
   {
     RootsByOwner roots(owners, objects_);
-    const FannedOut fanned_out = find_fanned_out(edges, owners, roots, threads, watch);
-    DepthFirst search(edges, owners, roots, fanned_out, threads, watch);
+    DepthFirst search(edges, owners, roots, threads, watch);
     LargeArray<u8> few_leaves;
     {
-      CrossEdges cross_edges(edges, owners, roots, fanned_out, search, threads, watch);
+      CrossEdges cross_edges(edges, owners, roots, search, threads, watch);
       solve_dominators(search, cross_edges, threads, watch);
       few_leaves = std::move(cross_edges.few_leaves);
     }
@@ -102,14 +149,28 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
                             const LargeArray<u8> &few_leaves, unsigned threads, const Watch &watch) {
   Timer timer(watch, "dominator tree");
   Targets targets{edges, roots, search};
-  count_subtrees(targets, search, few_leaves, threads, watch);
+  const ClosedPlaces closed(edges, search, threads, watch);
+  count_subtrees(targets, search, few_leaves, closed.count(), threads, watch);
   give_places(search);
 
   u64 size = subtree(search.vertex[0]);
   node_ = LargeArray<u32>(size);
   count_ = LargeArray<u32>(size);
   parent_ = LargeArray<u32>(size);
+  const u32 fans_out =
+      search.fanned_out.from != no_object ? search.number[static_cast<u32>(search.fanned_out.from)] : 0;
   place_ = std::move(search.number);
+  auto lay_leaves = [&](std::span<const ObjectId> from, u32 at) { // behind the place `at`
+    u32 leaf = at;
+    for (ObjectId target : from)
+      if (search.left_out.test(target)) {
+        ++leaf;
+        node_[leaf] = static_cast<u32>(target);
+        count_[leaf] = 1;
+        parent_[leaf] = at;
+        place_[static_cast<u32>(target)] = leaf;
+      }
+  };
   for_parts(search.vertices, threads, watch, [&](u64 begin, u64 end) {
     for (u64 v = begin; v < end; ++v) {
       Vertex &here = search.vertex[v];
@@ -123,16 +184,23 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
         owner_place_[node - objects_] = at;
       if (few_leaves[v] == 0)
         continue;
-      u32 leaf = at;
-      for (ObjectId target : targets[v])
-        if (search.left_out.test(target)) {
-          ++leaf;
-          node_[leaf] = static_cast<u32>(target);
-          count_[leaf] = 1;
-          parent_[leaf] = at;
-          place_[static_cast<u32>(target)] = leaf;
-        }
+      lay_leaves(targets[v], at);
     }
+  });
+  if (fans_out == 0) // nothing reaches it
+    return;
+  const u32 from = own_place(search.vertex[fans_out]);
+  u32 first = from + 1;
+  for (ObjectId target : edges.of(search.fanned_out.from))
+    first += search.left_out.test(target);
+  closed.for_all(threads, watch, [&](ObjectId object, u32 leaves, u32 before) {
+    const u32 at = first + before;
+    node_[at] = static_cast<u32>(object);
+    count_[at] = 1 + leaves;
+    parent_[at] = from;
+    place_[static_cast<u32>(object)] = at;
+    if (leaves)
+      lay_leaves(edges.of(object), at);
   });
 }
 

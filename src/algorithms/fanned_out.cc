@@ -4,6 +4,9 @@
 #include "algorithms/reach.h"
 #include "base/parallel.h"
 
+#include <algorithm>
+#include <atomic>
+
 namespace dnheap {
 namespace {
 
@@ -27,10 +30,34 @@ ObjectId with_most_references(const Edges &edges, unsigned threads) {
   return ObjectId(out);
 }
 
+// Of what is fanned out, what refers to nothing else but leaves.
+void find_closed(const Edges &edges, const ObjectBits &left_out, unsigned threads, const Watch &watch, FannedOut &out) {
+  constexpr u64 part_size = u64{1} << 16; // objects; whole words of bits
+  const u64 objects = edges.objects();
+  out.closed = ObjectBits(objects);
+  std::atomic<u64> count{0};
+  parallel_for((objects + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
+    watch.check();
+    u64 found = 0;
+    for (u64 i = part * part_size; i < std::min(objects, (part + 1) * part_size); ++i) {
+      if (!out.objects.test(i))
+        continue;
+      const std::span<const ObjectId> targets = edges.of(ObjectId(i));
+      if (std::all_of(targets.begin(), targets.end(),
+                      [&](ObjectId target) { return left_out.test(target) || out.objects.test(target); })) {
+        out.closed.set(i);
+        ++found;
+      }
+    }
+    count += found;
+  });
+  out.closed_count = count;
+}
+
 } // namespace
 
-FannedOut find_fanned_out(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
-                          const Watch &watch) {
+FannedOut find_fanned_out(const Edges &edges, const Owners &owners, const RootsByOwner &roots,
+                          const ObjectBits &left_out, unsigned threads, const Watch &watch) {
   Timer timer(watch, "fanned out");
   if (edges.objects() == 0)
     return {};
@@ -44,10 +71,13 @@ FannedOut find_fanned_out(const Edges &edges, const Owners &owners, const RootsB
   Reach without(edges, std::move(met), threads, watch);
   if (!without.from(roots.objects, edges.objects() / 4))
     return {};
-  FannedOut out{from, ObjectBits(edges.objects())};
+  FannedOut out;
+  out.from = from;
+  out.objects = ObjectBits(edges.objects());
   for (ObjectId target : targets)
-    if (!without.met().test(target))
+    if (!without.met().test(target) && !left_out.test(target))
       out.objects.set(target);
+  find_closed(edges, left_out, threads, watch, out);
   return out;
 }
 

@@ -161,7 +161,7 @@ TEST(DominatorTree, AsDefinedWhereAnArrayRefersToMost) {
     const Graph graph = with_array(c.graph, c.seed);
     expect_as_defined(tree_of(graph), graph);
     const Owners owners = graph.owners();
-    found += find_fanned_out(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {}).from != no_object;
+    found += DepthFirst(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {}).fanned_out.from != no_object;
   });
   EXPECT_GT(found, 500); // not in vain
 }
@@ -173,13 +173,15 @@ TEST(DominatorTree, WhatAnArrayRefersToIsFannedOutUnlessReachedWithoutIt) {
   graph.add(100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 10});
   graph.owner_count = graph.precise_owners = 2;
   graph.root(0, 10);
-  auto fanned_out = [&] {
+  auto fanned_out = [&]() -> FannedOut {
     const Owners owners = graph.owners();
-    return find_fanned_out(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {});
+    return DepthFirst(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {}).fanned_out;
   };
   ASSERT_EQ(fanned_out().from, ObjectId{10});
   for (u32 i = 0; i <= 10; ++i)
     EXPECT_EQ(fanned_out().objects.test(u64{i}), i < 9) << i;
+  EXPECT_EQ(fanned_out().closed_count, 8); // 8 refers to 9
+  EXPECT_FALSE(fanned_out().is_closed(ObjectId{8}));
   graph.root(1, 9); // leads to all of them
   EXPECT_EQ(fanned_out().from, no_object);
 }
