@@ -191,8 +191,7 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   fanned_out = find_fanned_out(edges, owners, roots, left_out, threads, watch);
   settled = ObjectBits(objects);
   for (u64 i = 0; i < settled.words().size(); ++i)
-    settled.words()[i] =
-        left_out.words()[i] | (fanned_out.from != no_object ? fanned_out.objects.words()[i] : 0);
+    settled.words()[i] = left_out.words()[i] | (fanned_out.from != no_object ? fanned_out.objects.words()[i] : 0);
   leaves += fanned_out.closed_count;
   Timer timer(watch, "depth-first search");
   number = LargeArray<u32>(objects);

@@ -109,7 +109,8 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   }
 }
 
-// Preorder: a vertex, its leaves, what is fanned out from it and closed, then its children with their subtrees, in the order of their depth-first numbers.
+// Preorder: a vertex, its leaves, what is fanned out from it and closed, then its children with their subtrees, in the
+// order of their depth-first numbers.
 void give_places(DepthFirst &search) {
   constexpr u32 ahead = 24;
   own_place(search.vertex[0]) = 0;

@@ -1,9 +1,9 @@
-// FannedOut: objects whose dominator is known before any search. Where one object, an array as a rule, has a large share
-// of all references (the list of all orders, the table of a cache), whatever it refers to and nothing reaches without it
-// is dominated by it directly: every way there leads through it, and its own reference skips all between. Whatever else
-// refers to such an object says nothing more of it, and these references are the ones that go anywhere. Costs a look at
-// each object's number of references, a search of what is reached without the array, which is given up when that is
-// much, and one look at each reference; two bits per object.
+// FannedOut: objects whose dominator is known before any search. Where one object, an array as a rule, has a large
+// share of all references (the list of all orders, the table of a cache), whatever it refers to and nothing reaches
+// without it is dominated by it directly: every way there leads through it, and its own reference skips all between.
+// Whatever else refers to such an object says nothing more of it, and these references are the ones that go anywhere.
+// Costs a look at each object's number of references, a search of what is reached without the array, which is given up
+// when that is much, and one look at each reference; two bits per object.
 #pragma once
 #include "algorithms/edges.h"
 #include "algorithms/owners.h"

@@ -13,38 +13,40 @@ struct GroupRetained {
   u64 top_level = 0; // instances that stand below no other one
 };
 
-// group_of(ObjectId) < groups, called once per reachable object from many threads, anything else: counts nowhere.
-// Memory: 24 bytes per group and thread.
-template <class GroupOf>
-std::vector<GroupRetained> retained_by_group(const DominatorTree &tree, u32 groups, unsigned threads,
-                                             const Watch &watch, GroupOf group_of) {
+// groups_of(ObjectId, visit) calls visit(group) for each group that an object belongs to (its type, its assembly, ...),
+// each less than `groups`; called once or twice per reachable object, from many threads. Memory: 24 bytes per group and
+// thread.
+template <class GroupsOf>
+std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 groups, unsigned threads,
+                                              const Watch &watch, GroupsOf groups_of) {
   Timer timer(watch, "retained by group");
   threads = std::max(threads, 1u);
   std::vector<std::vector<GroupRetained>> parts(threads, std::vector<GroupRetained>(groups));
   parallel_for(threads, threads, [&](u64 part, unsigned) {
     std::vector<u32> covered(groups); // places before this one are below an instance that counted
-    auto group_at = [&](TreePlace at) {
-      std::optional<ObjectId> object = tree.object(at);
-      return object ? group_of(*object) : groups;
-    };
     u32 begin = static_cast<u32>(u64{tree.size()} * part / threads);
     u32 end = static_cast<u32>(u64{tree.size()} * (part + 1) / threads);
     if (begin == end)
       return;
     for (TreePlace up = tree.parent(TreePlace{begin}); up != TreePlace{0}; up = tree.parent(up))
-      if (u32 group = group_at(up); group < groups)
-        covered[group] = std::max(covered[group], static_cast<u32>(tree.end(up)));
+      if (std::optional<ObjectId> object = tree.object(up))
+        groups_of(*object,
+                  [&](u32 group) { covered[group] = std::max(covered[group], static_cast<u32>(tree.end(up))); });
     for (u32 at = begin; at < end; ++at) {
       if (at % 0x10000 == 0)
         watch.check();
-      u32 group = group_at(TreePlace{at});
-      if (group >= groups || at < covered[group])
+      const std::optional<ObjectId> object = tree.object(TreePlace{at});
+      if (!object)
         continue;
-      covered[group] = static_cast<u32>(tree.end(TreePlace{at}));
-      Retained one = tree.retained(TreePlace{at});
-      parts[part][group].retained.objects += one.objects;
-      parts[part][group].retained.bytes += one.bytes;
-      ++parts[part][group].top_level;
+      groups_of(*object, [&](u32 group) {
+        if (at < covered[group])
+          return;
+        covered[group] = static_cast<u32>(tree.end(TreePlace{at}));
+        const Retained one = tree.retained(TreePlace{at});
+        parts[part][group].retained.objects += one.objects;
+        parts[part][group].retained.bytes += one.bytes;
+        ++parts[part][group].top_level;
+      });
     }
   });
   for (u64 i = 1; i < threads; ++i)
@@ -54,6 +56,16 @@ std::vector<GroupRetained> retained_by_group(const DominatorTree &tree, u32 grou
       parts[0][group].top_level += parts[i][group].top_level;
     }
   return std::move(parts[0]);
+}
+
+// Of one group at most: group_of(ObjectId) < groups, anything else: counts nowhere.
+template <class GroupOf>
+std::vector<GroupRetained> retained_by_group(const DominatorTree &tree, u32 groups, unsigned threads,
+                                             const Watch &watch, GroupOf group_of) {
+  return retained_by_groups(tree, groups, threads, watch, [&](ObjectId object, auto visit) {
+    if (const u32 group = group_of(object); group < groups)
+      visit(group);
+  });
 }
 
 } // namespace dnheap

@@ -211,8 +211,8 @@ std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot) {
 
 void foresee_ranked(Plan &plan) {
   plan.then(Pass::graph | Pass::owned_roots).perhaps(Pass::live);
-  for (const char *pass :
-       {"single references", "depth-first search", "cross edges", "dominators", "dominator tree", "retained sizes"})
+  for (const char *pass : {"single references", "fanned out", "depth-first search", "cross edges", "dominators",
+                           "dominator tree", "retained sizes"})
     plan.then(pass);
 }
 

@@ -60,33 +60,38 @@ report::Table owners_table(Holding &holding) {
   return table;
 }
 
-// One row per group of types: the types of one name, namespace or assembly.
-report::Table groups_table(Holding &holding, const char *key, const char *title, const char *heading,
-                           const std::function<std::string(TypeId)> &name_of_group) {
-  std::map<std::string, u32> numbers;
-  std::vector<u32> group_of(holding.type_count());
+// A table of one row per group of types: the types of one name, namespace or assembly.
+struct Grouping {
+  const char *key, *title, *heading;
+  std::vector<u32> group_of; // by type; ~0: not asked for
   std::vector<std::string> names;
-  for (u32 i = 0; i < group_of.size(); ++i) {
-    if (!holding.passes(TypeId{i})) {
-      group_of[i] = ~u32{0};
+};
+
+Grouping grouping(Holding &holding, const char *key, const char *title, const char *heading,
+                  const std::function<std::string(TypeId)> &name_of_group) {
+  Grouping out{key, title, heading, std::vector<u32>(holding.type_count(), ~u32{0}), {}};
+  std::map<std::string, u32> numbers;
+  for (u32 i = 0; i < out.group_of.size(); ++i) {
+    if (!holding.passes(TypeId{i}))
       continue;
-    }
-    auto [at, is_new] = numbers.emplace(name_of_group(TypeId{i}), static_cast<u32>(names.size()));
+    auto [at, is_new] = numbers.emplace(name_of_group(TypeId{i}), static_cast<u32>(out.names.size()));
     if (is_new)
-      names.push_back(at->first);
-    group_of[i] = at->second;
+      out.names.push_back(at->first);
+    out.group_of[i] = at->second;
   }
-  std::vector<GroupRetained> sums = retained_by_group(
-      holding.tree(), static_cast<u32>(names.size()), holding.snapshot().threads(), holding.snapshot().watch(),
-      [&](ObjectId object) { return group_of[static_cast<u32>(holding.type(object))]; });
+  return out;
+}
+
+report::Table groups_table(const Grouping &grouping, std::span<const GroupRetained> sums, u64 whole) {
   report::Table table;
-  table.name = key;
-  table.title = title;
+  table.name = grouping.key;
+  table.title = grouping.title;
   table.columns = {{"retained", "Retained", Kind::bytes},
                    {"share", "Share", Kind::percent},
                    {"objects", "Objects", Kind::count},
                    {"instances", "Instances", Kind::count},
-                   {heading, "Name", Kind::text}};
+                   {grouping.heading, "Name", Kind::text}};
+  const std::vector<std::string> &names = grouping.names;
   std::vector<u32> order;
   for (u32 i = 0; i < names.size(); ++i)
     if (sums[i].top_level)
@@ -97,10 +102,30 @@ report::Table groups_table(Holding &holding, const char *key, const char *title,
   });
   std::vector<report::Row> rows;
   for (u32 i : order)
-    rows.push_back({sums[i].retained.bytes, share_of(sums[i].retained.bytes, holding.all().bytes),
-                    sums[i].retained.objects, sums[i].top_level, names[i]});
+    rows.push_back({sums[i].retained.bytes, share_of(sums[i].retained.bytes, whole), sums[i].retained.objects,
+                    sums[i].top_level, names[i]});
   table.set_rows(std::move(rows));
   return table;
+}
+
+// All of them by one sweep over the tree.
+std::vector<report::Table> groups_tables(Holding &holding, const std::vector<Grouping> &groupings) {
+  std::vector<u32> first{0}; // of each grouping
+  for (const Grouping &one : groupings)
+    first.push_back(first.back() + static_cast<u32>(one.names.size()));
+  Snapshot &snapshot = holding.snapshot();
+  const std::vector<GroupRetained> sums = retained_by_groups(
+      holding.tree(), first.back(), snapshot.threads(), snapshot.watch(), [&](ObjectId object, auto visit) {
+        const u32 type = static_cast<u32>(holding.type(object));
+        for (u64 i = 0; i < groupings.size(); ++i)
+          if (type < groupings[i].group_of.size() && groupings[i].group_of[type] != ~u32{0})
+            visit(first[i] + groupings[i].group_of[type]);
+      });
+  std::vector<report::Table> out;
+  for (u64 i = 0; i < groupings.size(); ++i)
+    out.push_back(
+        groups_table(groupings[i], std::span(sums).subspan(first[i], groupings[i].names.size()), holding.all().bytes));
+  return out;
 }
 
 // "System.Collections.Generic" of "System.Collections.Generic.List<Shop.Order>[]".
@@ -209,9 +234,10 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
     const auto shared = std::make_shared<Holding>(snapshot, question);
     Holding &holding = *shared;
     auto is_wanted = [&](std::string_view table) { return question.table.empty() || question.table == table; };
+    std::vector<Grouping> groupings;
     auto add_groups = [&](const char *key, const char *title, const char *heading, auto name_of_group) {
       if (is_wanted(key))
-        answer.tables.push_back(groups_table(holding, key, title, heading, name_of_group));
+        groupings.push_back(grouping(holding, key, title, heading, name_of_group));
     };
     if (is_wanted("owners"))
       answer.tables.push_back(owners_table(holding));
@@ -220,11 +246,15 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
           shared_table(snapshot, holding.tree(), holding.owners(), [&](OwnerId id) { return holding.owner(id).name; }));
     add_groups("types", "By type: freed with the instances that hold them", "type",
                [&](TypeId type) { return holding.name(type); });
-    if (is_wanted("types"))
-      answer.tables.back().notes.push_back(together_note);
     add_groups("namespaces", "By namespace", "namespace",
                [&](TypeId type) { return namespace_of(holding.name(type)); });
     add_groups("assemblies", "By assembly", "assembly", [&](TypeId type) { return holding.assembly(type); });
+    if (!groupings.empty())
+      for (report::Table &table : groups_tables(holding, groupings)) {
+        if (table.name == "types")
+          table.notes.push_back(together_note);
+        answer.tables.push_back(std::move(table));
+      }
     if (is_wanted("objects"))
       answer.tables.push_back(objects_table(shared, question));
     holding.filter().add_notes(answer);

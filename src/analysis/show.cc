@@ -34,12 +34,13 @@ struct ObjectHolding {
   bool reached = false;   // by any root
   bool precisely = false; // by a precise one
   LiveStage retained = {};
-  u64 bad_references = 0; // of what precise roots reach
+  std::optional<LiveStage> closure = {}; // if asked for
+  u64 bad_references = 0;                // of what precise roots reach
 };
 
 // What would be freed with it: what is found by way of it alone, once all else was found. As in `retained`,
 // conservative roots matter only to what no precise one reaches.
-ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers) {
+ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers, bool closure) {
   Timer timer(snapshot.watch(), "mark");
   LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
   marking.hold_back(object);
@@ -63,17 +64,21 @@ ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<O
     marking.let_through(object);
     out.reached = true;
     out.precisely = !conservative;
-    out.retained = marking.mark({"", {object}});
+    if (closure) {
+      LiveMarking::Closure found = marking.mark_closure(object);
+      out.retained = std::move(found.fresh);
+      out.closure = std::move(found.all);
+    } else {
+      out.retained = marking.mark({"", {object}});
+    }
     out.bad_references += conservative ? 0 : out.retained.bad_references;
     break;
   }
+  if (closure && !out.reached) {
+    marking.let_through(object);
+    out.closure = marking.mark_closure(object).all;
+  }
   return out;
-}
-
-LiveStage closure_of(Snapshot &snapshot, Address object) {
-  Timer timer(snapshot.watch(), "closure");
-  return LiveMarking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch())
-      .mark({"", {object}});
 }
 
 std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
@@ -107,10 +112,8 @@ std::optional<CollectionFill> fill_of(Snapshot &snapshot, ObjectView &view, Obje
 // The facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
                        const std::string &inside, const Question &question, report::Answer &answer) {
-  const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers);
-  std::optional<LiveStage> whole;
-  if (question.closure)
-    whole = closure_of(snapshot, view.address(object));
+  const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers, question.closure);
+  const std::optional<LiveStage> &whole = holding.closure;
   std::optional<ElementShape> elements = snapshot.runtime().fields().elements(view.method_table(object));
   std::optional<u32> length;
   std::string bounds; // of an array that is no vector
@@ -329,8 +332,6 @@ Plan plan_show(const Question &question) {
   // Of a MethodTable the counts alone, without objects' numbers.
   Plan plan;
   plan.then(Pass::owners).then("referrers").then("mark");
-  if (question.closure)
-    plan.then("closure");
   return plan;
 }
 

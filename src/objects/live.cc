@@ -18,15 +18,12 @@ struct Slices {
 // prefetched: references, whose mark bit is tested next, and objects, whose first bytes are read next. Objects that
 // were found and wait for the second queue are on `stack`. Nothing recurses, however long a linked list is.
 //
-// A bit of `unmarked` is set where an object begins that was not found yet. So one look tells both that there is an
-// object and that it is new.
-//
 // Aligned, so that what one thread's marker ends with and the next one's begins with, both written at each step, never
 // share a cache line.
 class alignas(128) Marker {
 public:
-  Marker(const ObjectIndex &index, const References &references, LargeArray<u64> &unmarked, bool shared)
-      : places_(index.places()), starts_(index.starts().words()), references_(references), unmarked_(unmarked),
+  Marker(const ObjectIndex &index, const References &references, LargeArray<MarkWord> &words, bool shared)
+      : places_(index.places()), starts_(index.starts().words()), references_(references), words_(words),
         shared_(shared), reader_(references) {}
 
   void begin(Address root) {
@@ -39,8 +36,7 @@ public:
       bad_references += target != 0;
       return;
     }
-    __builtin_prefetch(&unmarked_[place / 64], 1);
-    __builtin_prefetch(&starts_[place / 64]); // 40 % of them were found before: whether they are objects is asked there
+    __builtin_prefetch(&words_[place / 64], 1);
     if (asked_end_ - asked_begin_ == asked_.size())
       take_oldest();
     asked_[asked_end_++ % asked_.size()] = {target, place};
@@ -74,6 +70,8 @@ public:
 
   std::vector<Address> stack; // objects that were found and are not read yet
   std::vector<Slices> slices;
+  HeapBits *found_before = nullptr;                                  // if given, what of it is referred to is taken out
+  std::vector<Address> met;                                          // and stands here
   u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // of objects that were read in this stage
 
 private:
@@ -87,7 +85,7 @@ private:
   };
 
   bool take(u64 place) {
-    u64 &word = unmarked_[place / 64], bit = u64{1} << (place % 64);
+    u64 &word = words_[place / 64].unmarked, bit = u64{1} << (place % 64);
     if (!shared_) {
       bool is_new = word & bit;
       word &= ~bit;
@@ -100,8 +98,19 @@ private:
     const Asked &asked = asked_[asked_begin_++ % asked_.size()];
     if (take(asked.place))
       stack.push_back(asked.target);
-    else if (!(starts_[asked.place / 64] >> (asked.place % 64) & 1))
+    else if (!(words_[asked.place / 64].starts >> (asked.place % 64) & 1))
+      meet(asked);
+  }
+  // What was found before, or no object.
+  void meet(const Asked &asked) {
+    const u64 bit = u64{1} << (asked.place % 64);
+    if (!(starts_[asked.place / 64] & bit)) {
       ++bad_references;
+    } else if (found_before) {
+      std::atomic_ref<u64> word(found_before->words()[asked.place / 64]);
+      if ((word.load(std::memory_order_relaxed) & bit) && (word.fetch_and(~bit, std::memory_order_relaxed) & bit))
+        met.push_back(asked.target);
+    }
   }
   void enqueue() {
     Address address = stack.back();
@@ -151,7 +160,7 @@ private:
   const HeapPlaces &places_;
   const LargeArray<u64> &starts_;
   const References &references_;
-  LargeArray<u64> &unmarked_;
+  LargeArray<MarkWord> &words_;
   const bool shared_;
   ReferenceReader reader_;
   std::array<Asked, 64> asked_;
@@ -208,14 +217,18 @@ struct LiveMarking::Threads {
 };
 
 LiveMarking::LiveMarking(const ObjectIndex &index, const References &references, unsigned threads, const Watch &watch,
-                         u64 share_from)
-    : index_(index), watch_(watch), share_from_(share_from), unmarked_(index.starts().shared_places()),
-      threads_(std::make_unique<Threads>()) {
+                         u64 share_from, const HeapBits *among)
+    : index_(index), references_(references), watch_(watch), share_from_(share_from),
+      words_(index.starts().words().size()), threads_(std::make_unique<Threads>()) {
   threads = std::max(threads, 1u);
   const LargeArray<u64> &starts = index.starts().words();
-  std::copy(starts.begin(), starts.end(), unmarked_.words().begin());
+  constexpr u64 part_size = u64{1} << 16;
+  parallel_for((words_.size() + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
+    for (u64 i = part * part_size; i < std::min(words_.size(), (part + 1) * part_size); ++i)
+      words_[i] = {starts[i] & (among ? among->words()[i] : ~u64{0}), starts[i]};
+  });
   for (unsigned i = 0; i < threads; ++i)
-    threads_->markers.push_back(std::make_unique<Marker>(index, references, unmarked_.words(), threads > 1));
+    threads_->markers.push_back(std::make_unique<Marker>(index, references, words_, threads > 1));
 }
 
 LiveMarking::~LiveMarking() = default;
@@ -234,22 +247,60 @@ LiveStage LiveMarking::mark(const RootStage &stage) {
   return out;
 }
 
+LiveMarking::Closure LiveMarking::mark_closure(Address object) {
+  HeapBits before(index_.starts().shared_places());
+  for (u64 i = 0; i < words_.size(); ++i) {
+    before.words()[i] = words_[i].starts & ~words_[i].unmarked;
+    words_[i].starts &= ~before.words()[i]; // so that a reference to one of these is told from one to what is new now
+  }
+  for (const auto &marker : threads_->markers)
+    marker->found_before = &before;
+  Closure out;
+  out.fresh = out.all = mark({"", {object}});
+  // Where that led to what was found before, a second search goes on, among what was found before.
+  RootStage met;
+  for (const auto &marker : threads_->markers) {
+    marker->found_before = nullptr;
+    met.objects.insert(met.objects.end(), marker->met.begin(), marker->met.end());
+    marker->met.clear();
+  }
+  if (out.fresh.objects == 0)
+    met.objects.push_back(object);
+  for (Address one : met.objects)
+    if (const u64 place = index_.places().find(one); index_.is_object(one))
+      before.words()[place / 64] |= u64{1} << (place % 64);
+  for (u64 i = 0; i < words_.size(); ++i)
+    words_[i].starts |= before.words()[i];
+  LiveMarking again(index_, references_, static_cast<unsigned>(threads_->markers.size()), watch_, share_from_, &before);
+  const LiveStage old = again.mark(met);
+  out.all.objects += old.objects;
+  out.all.bytes += old.bytes;
+  out.all.aligned_bytes += old.aligned_bytes;
+  out.all.bad_references += old.bad_references;
+  return out;
+}
+
 void LiveMarking::hold_back(Address object) {
   if (u64 place = index_.places().find(object); index_.is_object(object))
-    unmarked_.words()[place / 64] &= ~(u64{1} << (place % 64));
+    words_[place / 64].unmarked &= ~(u64{1} << (place % 64));
 }
 
 void LiveMarking::let_through(Address object) {
   if (u64 place = index_.places().find(object); index_.is_object(object))
-    unmarked_.words()[place / 64] |= u64{1} << (place % 64);
+    words_[place / 64].unmarked |= u64{1} << (place % 64);
+}
+
+bool LiveMarking::found(Address object) const {
+  const u64 place = index_.places().find(object);
+  return index_.is_object(object) && !(words_[place / 64].unmarked >> (place % 64) & 1);
 }
 
 HeapBits LiveMarking::take() {
-  LargeArray<u64> &words = unmarked_.words();
-  const LargeArray<u64> &starts = index_.starts().words();
-  for (u64 i = 0; i < words.size(); ++i)
-    words[i] = starts[i] & ~words[i];
-  return std::move(unmarked_);
+  HeapBits out(index_.starts().shared_places());
+  for (u64 i = 0; i < words_.size(); ++i)
+    out.words()[i] = words_[i].starts & ~words_[i].unmarked;
+  words_ = {};
+  return out;
 }
 
 LiveObjects mark_live(const ObjectIndex &index, const References &references, std::span<const RootStage> stages,

@@ -1,5 +1,5 @@
 // mark_live: everything that given roots reach, without storing any reference: objects are read in the order in which
-// they are found. Memory: one bit per place of the heap, and a stack of what was found but not yet read (arrays count
+// they are found. Memory: two bits per place of the heap, and a stack of what was found but not yet read (arrays count
 // as one entry, however long). Parallel; nothing recurses. The result does not depend on the number of threads.
 #pragma once
 #include "base/watch.h"
@@ -39,12 +39,18 @@ struct LiveObjects {
 // The roots of a process, by kind: statics first, those that may be chance last.
 std::vector<RootStage> root_stages(const RootSet &roots);
 
+// Of 64 places of the heap: where an object begins that was not found yet, and where any begins. Side by side, as a
+// reference asks for both: does it lead to something new, and if not, to an object at all?
+struct MarkWord {
+  u64 unmarked, starts;
+};
+
 // The same step by step, for questions about one object.
 class LiveMarking {
 public:
-  // As mark_live().
+  // As mark_live(). `among`, if given: only these objects can be found.
   LiveMarking(const ObjectIndex &index, const References &references, unsigned threads, const Watch &watch,
-              u64 share_from = 1024);
+              u64 share_from = 1024, const HeapBits *among = nullptr);
   ~LiveMarking();
   LiveMarking(const LiveMarking &) = delete;
 
@@ -52,16 +58,22 @@ public:
   void hold_back(Address object);
   void let_through(Address object);
   LiveStage mark(const RootStage &stage);
-  bool found(Address object) const { return index_.is_object(object) && !unmarked_.test(object); }
+  bool found(Address object) const;
+  // mark() of one object, and all that can be reached from it, whatever was found before: that much more it costs.
+  struct Closure {
+    LiveStage fresh, all;
+  };
+  Closure mark_closure(Address object);
   // What was found; ends the marking.
   HeapBits take();
 
 private:
   struct Threads;
   const ObjectIndex &index_;
+  const References &references_;
   const Watch watch_;
   const u64 share_from_;
-  HeapBits unmarked_;
+  LargeArray<MarkWord> words_;
   std::unique_ptr<Threads> threads_;
 };
 

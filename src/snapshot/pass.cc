@@ -10,7 +10,7 @@ namespace {
 struct PassRow {
   Pass pass;
   Passes rests_on;                       // all of it stands above
-  std::array<std::string_view, 6> names; // of fewer the rest is empty
+  std::array<std::string_view, 7> names; // of fewer the rest is empty
 };
 
 constexpr PassRow rows[] = {
@@ -26,7 +26,8 @@ constexpr PassRow rows[] = {
     {Pass::owned_roots, Pass::owners, {}},
     {Pass::dominators,
      Pass::graph | Pass::owned_roots,
-     {"single references", "depth-first search", "cross edges", "dominators", "dominator tree", "retained sizes"}},
+     {"single references", "fanned out", "depth-first search", "cross edges", "dominators", "dominator tree",
+      "retained sizes"}},
 };
 static_assert(std::size(rows) == pass_count);
 

@@ -135,7 +135,8 @@ TEST(DominatorTree, AsDefinedOnRandomGraphs) {
   for_all(6000, graphs(25, 90), [](const GraphCase &c) { expect_as_defined(tree_of(c.graph), c.graph); });
 }
 
-// The same graph, most of its roots gone, and an array behind it that refers to many objects, which others may refer to.
+// The same graph, most of its roots gone, and an array behind it that refers to many objects, which others may refer
+// to.
 Graph with_array(const Graph &graph, u64 seed) {
   std::mt19937_64 random(seed);
   Graph out = graph;
@@ -161,7 +162,8 @@ TEST(DominatorTree, AsDefinedWhereAnArrayRefersToMost) {
     const Graph graph = with_array(c.graph, c.seed);
     expect_as_defined(tree_of(graph), graph);
     const Owners owners = graph.owners();
-    found += DepthFirst(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {}).fanned_out.from != no_object;
+    found +=
+        DepthFirst(graph.edges(), owners, RootsByOwner(owners, graph.objects()), 1, {}).fanned_out.from != no_object;
   });
   EXPECT_GT(found, 500); // not in vain
 }

@@ -1,5 +1,6 @@
 // Questions about one object, answered from the heap, against the same from the graph's arrays.
 #include "algorithms/dominator_tree.h"
+#include "algorithms/reach.h"
 #include "objects/find_referrers.h"
 #include "objects/live.h"
 #include "objects/object_graph.h"
@@ -78,6 +79,36 @@ TEST_F(OneObject, WhatWouldBeFreedWithIt) {
     }
   });
   EXPECT_GT(most, 5u);
+}
+
+// Whatever was found before, and with whatever roots.
+TEST_F(OneObject, AllThatCanBeReachedFromIt) {
+  u64 shared = 0;
+  each_random_graph([&](Indexed &in, const ObjectGraph &graph, RandomGraph &made) {
+    RootStage stage;
+    for (int i = 0; i < 3; ++i)
+      stage.objects.push_back(made.random_object());
+    for (u32 i = 0; i < graph.objects(); i += 7) {
+      Reach reach(graph.edges(), 1, {});
+      reach.from(std::vector{ObjectId{i}});
+      const Address object = in.index->address(ObjectId{i});
+      for (bool held_back : {true, false}) {
+        LiveMarking marking(*in.index, *in.references, 1 + i % 3, {}, 4);
+        if (held_back)
+          marking.hold_back(object);
+        marking.mark(stage);
+        if (held_back)
+          marking.let_through(object);
+        const LiveMarking::Closure found = marking.mark_closure(object);
+        EXPECT_EQ(found.all.objects, reach.total(graph.sizes()).objects);
+        if (in.opened.runtime.memory().format().pointer_size == 8) {
+          EXPECT_EQ(found.all.aligned_bytes, reach.total(graph.sizes()).bytes);
+        }
+        shared += found.fresh.objects > 0 && found.fresh.objects < found.all.objects;
+      }
+    }
+  });
+  EXPECT_GT(shared, 5u);
 }
 
 } // namespace
