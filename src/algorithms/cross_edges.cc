@@ -88,9 +88,9 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
         ++rank_end;
       const Rank rank{rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end};
       if (v + 2 * ahead < end && search.object[v + 2 * ahead] < objects)
-        __builtin_prefetch(&edges.first[search.object[v + 2 * ahead]]);
+        edges.prefetch(search.object[v + 2 * ahead]);
       if (v + ahead < end && search.object[v + ahead] < objects)
-        __builtin_prefetch(edges.targets.data() + edges.first[search.object[v + ahead]]);
+        __builtin_prefetch(edges.targets.data() + edges.begin(search.object[v + ahead]));
       u32 object = search.object[v];
       if (object < objects)
         sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), rank,

@@ -19,7 +19,7 @@ public:
     parallel_for((words_.size() + 0xffff) / 0x10000, threads, [&](u64 part, unsigned) {
       u64 end = std::min(objects, (part + 1) * 0x10000 * 32);
       for (u64 i = part * 0x10000 * 32; i < end; ++i)
-        words_[i / 32] |= u64{edges.first[i] != edges.first[i + 1] ? 3u : 0u} << (i % 32 * 2);
+        words_[i / 32] |= u64{edges.begin(i) != edges.begin(i + 1) ? 3u : 0u} << (i % 32 * 2);
     });
   }
   void see(std::span<const ObjectId> targets) {
@@ -97,7 +97,7 @@ private:
     while (at_ != end_) {
       found_ = *at_++;
       if (at_ + ahead < end_)
-        __builtin_prefetch(&edges_.first[static_cast<u32>(at_[ahead])]);
+        edges_.prefetch(static_cast<u32>(at_[ahead]));
       if (!met_.test(found_) && !(is_link_ && links_->test(found_)))
         return true;
       if (fans_out_ && fanned_out_.objects.test(found_) && !fanned_out_.closed.test(found_) &&
@@ -117,7 +117,7 @@ private:
     end_ = at_ + targets.size();
     for (i64 i = 0; i < std::min<i64>(ahead, end_ - at_); ++i)
       if (!met_.test(at_[i]))
-        __builtin_prefetch(&edges_.first[static_cast<u32>(at_[i])]);
+        edges_.prefetch(static_cast<u32>(at_[i]));
     return v;
   }
   u32 descend(u32 v) {
@@ -137,7 +137,7 @@ private:
     fans_out_ = ObjectId(out_.object[parent]) == fanned_out_.from;
     u64 cursor = up.label | u64{up.semi} << 32;
     at_ = edges_.targets.data() + cursor;
-    end_ = up.bucket == many ? edges_.targets.data() + edges_.first[out_.object[parent] + 1] : at_ + up.bucket;
+    end_ = up.bucket == many ? edges_.targets.data() + edges_.begin(u64{out_.object[parent]} + 1) : at_ + up.bucket;
     return parent;
   }
 

@@ -207,25 +207,11 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
 
 void DominatorTree::add_up(const ObjectSizes &sizes, unsigned threads, const Watch &watch) {
   Timer timer(watch, "retained sizes");
-  sum_ = LargeArray<u64>(node_.size() + 1);
-  std::vector<u64> totals((node_.size() + sum_part - 1) / sum_part + 1);
-  for_parts(node_.size(), threads, watch, [&](u64 begin, u64 end) {
+  bytes_ = PrefixSums(node_.size(), threads, watch, [&](u64 at) {
     constexpr u64 ahead = 24;
-    u64 total = 0;
-    for (u64 at = begin; at < end; ++at) {
-      if (end - at > ahead && node_[at + ahead] < objects_)
-        __builtin_prefetch(&sizes.bytes[node_[at + ahead]]);
-      if (node_[at] < objects_)
-        total += sizes.of(ObjectId{node_[at]});
-      sum_[at + 1] = total;
-    }
-    totals[begin / sum_part + 1] = total;
-  });
-  std::partial_sum(totals.begin(), totals.end(), totals.begin());
-  for_parts(node_.size(), threads, watch, [&](u64 begin, u64 end) {
-    u64 before = totals[begin / sum_part];
-    for (u64 at = begin; at < end; ++at)
-      sum_[at + 1] += before;
+    if (node_.size() - at > ahead && node_[at + ahead] < objects_)
+      __builtin_prefetch(&sizes.bytes[node_[at + ahead]]);
+    return node_[at] < objects_ ? sizes.of(ObjectId{node_[at]}) : 0;
   });
   u64 all = 0;
   for (u64 i = 0; i < objects_; ++i)

@@ -1,9 +1,10 @@
-// Edges: which objects each object refers to, as flat arrays: the targets of object i are targets[first[i]] up to
-// targets[first[i + 1]]. The same form, turned round, holds referrers. A view: whoever built the arrays owns them; any
+// Edges: which objects each object refers to, as flat arrays: the targets of object i are targets[begin(i)] up to
+// targets[begin(i + 1)]. The same form, turned round, holds referrers. A view: whoever built the arrays owns them; any
 // number of threads may read. An object may refer to itself, and to another one several times.
 #pragma once
 #include "algorithms/object_id.h"
 
+#include <algorithm>
 #include <span>
 
 namespace dnheap {
@@ -11,11 +12,20 @@ namespace dnheap {
 struct Edges {
   std::span<const u64> first; // one more than objects, ascending; empty = no objects
   std::span<const ObjectId> targets;
+  std::span<const u32> short_first = {}; // instead of `first`, where there are fewer than 4 billion references
 
-  u64 objects() const { return first.empty() ? 0 : first.size() - 1; }
+  u64 objects() const { return std::max(std::max(first.size(), short_first.size()), u64{1}) - 1; }
+  u64 begin(u64 i) const { return short_first.empty() ? first[i] : short_first[i]; }
   std::span<const ObjectId> of(ObjectId object) const {
-    u64 begin = first[static_cast<u32>(object)];
-    return targets.subspan(begin, first[static_cast<u32>(object) + 1] - begin);
+    const u64 at = begin(static_cast<u32>(object));
+    return targets.subspan(at, begin(u64{static_cast<u32>(object)} + 1) - at);
+  }
+  // Asks for what begin(i) will read.
+  void prefetch(u64 i) const {
+    if (short_first.empty())
+      __builtin_prefetch(&first[i]);
+    else
+      __builtin_prefetch(&short_first[i]);
   }
 };
 

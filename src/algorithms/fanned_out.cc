@@ -19,7 +19,7 @@ ObjectId with_most_references(const Edges &edges, unsigned threads) {
   parallel_for(parts, threads, [&](u64 part, unsigned) {
     u64 out = part * part_size;
     for (u64 i = out; i < std::min(objects, (part + 1) * part_size); ++i)
-      if (edges.first[i + 1] - edges.first[i] > edges.first[out + 1] - edges.first[out])
+      if (edges.of(ObjectId(i)).size() > edges.of(ObjectId(out)).size())
         out = i;
     best[part] = out;
   });

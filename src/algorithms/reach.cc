@@ -36,9 +36,9 @@ void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
   constexpr u64 ahead = 16;
   for (u64 i = 0; i < objects.size(); ++i) {
     if (i + ahead < objects.size())
-      __builtin_prefetch(&edges_.first[objects[i + ahead]]);
+      edges_.prefetch(objects[i + ahead]);
     if (i + ahead / 2 < objects.size())
-      __builtin_prefetch(edges_.targets.data() + edges_.first[objects[i + ahead / 2]]);
+      __builtin_prefetch(edges_.targets.data() + edges_.begin(objects[i + ahead / 2]));
     for (ObjectId target : edges_.of(ObjectId{objects[i]}))
       if (met_.claim(target))
         next.push_back(static_cast<u32>(target));

@@ -77,9 +77,9 @@ void ShortestPaths::expand(std::span<const u32> objects, std::vector<u32> &next,
   };
   for (u64 i = 0; i < objects.size(); ++i) {
     if (i + ahead < objects.size())
-      __builtin_prefetch(&edges_.first[objects[i + ahead]]);
+      edges_.prefetch(objects[i + ahead]);
     if (i + ahead / 2 < objects.size())
-      __builtin_prefetch(edges_.targets.data() + edges_.first[objects[i + ahead / 2]]);
+      __builtin_prefetch(edges_.targets.data() + edges_.begin(objects[i + ahead / 2]));
     const bool linked = linked_ && linked_->test(objects[i]);
     for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
       if (closed_.test(target) || (linked && linked_->test(target)))

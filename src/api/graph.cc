@@ -28,10 +28,7 @@ Object Graph::object(ObjectId object) const { return state_->object(object); }
 std::span<const TypeId> Graph::types() const { return state_->inside().graph().types(); }
 std::uint64_t Graph::size(ObjectId object) const { return state_->inside().graph().sizes().of(object); }
 
-GraphEdges Graph::references() const {
-  const Edges edges = state_->inside().graph().edges();
-  return {edges.first, edges.targets};
-}
+GraphEdges Graph::references() const { return {state_->first_references(), state_->inside().graph().edges().targets}; }
 
 GraphEdges Graph::referrers() const {
   const Edges edges = state_->referrers().edges();

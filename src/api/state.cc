@@ -58,6 +58,18 @@ FieldValues &State::values() {
   return *kept_.values;
 }
 
+std::span<const u64> State::first_references() {
+  const Edges edges = of_->graph().edges();
+  if (edges.short_first.empty())
+    return edges.first;
+  LargeArray<u64> &out = kept_.first_references;
+  if (out.size() != edges.short_first.size()) {
+    out = LargeArray<u64>(edges.short_first.size());
+    std::copy(edges.short_first.begin(), edges.short_first.end(), out.begin());
+  }
+  return out;
+}
+
 const Referrers &State::referrers() {
   if (!kept_.referrers)
     kept_.referrers = std::make_unique<Referrers>(of_->graph().edges(), of_->threads(), of_->watch());

@@ -31,6 +31,7 @@ public:
   // The first calls build what they are named after.
   dnheap::ObjectView &view();
   dnheap::FieldValues &values();
+  std::span<const dnheap::u64> first_references(); // as GraphEdges has them
   const dnheap::Referrers &referrers();
   const dnheap::RetainedBySets &retained_by_sets();
 
@@ -52,6 +53,7 @@ private:
     std::optional<std::vector<dnheap::Address>> types;
     std::unique_ptr<dnheap::ObjectView> view;
     std::unique_ptr<dnheap::FieldValues> values;
+    dnheap::LargeArray<dnheap::u64> first_references;
     std::unique_ptr<dnheap::Referrers> referrers;
     std::unique_ptr<dnheap::RetainedBySets> retained_by_sets;
   };

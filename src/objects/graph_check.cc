@@ -71,7 +71,7 @@ private:
   }
 
   bool has_sound_edges(ObjectId id) const {
-    const u64 i = static_cast<u32>(id), begin = p_.edges.first[i], end = p_.edges.first[i + 1];
+    const u64 i = static_cast<u32>(id), begin = p_.edges.begin(i), end = p_.edges.begin(i + 1);
     if (begin > end || end > p_.edges.targets.size() || (i == 0 && begin != 0) ||
         (i + 1 == p_.edges.objects() && end != p_.edges.targets.size()))
       return false;

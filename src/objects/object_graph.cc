@@ -39,19 +39,25 @@ public:
     });
     degrees_[static_cast<u32>(id)] += count;
   }
-  // Of all that were read since the last time.
-  std::vector<ObjectId> take_targets() {
+  // Of all that were read since the last time; as long as this reader lives.
+  std::span<const ObjectId> take_targets() {
     while (begin_ != end_)
       take_oldest();
-    std::vector<ObjectId> out(targets_.begin(), targets_.begin() + static_cast<i64>(count_));
-    count_ = 0;
-    return out;
+    if (slabs_.empty() || slabs_.back().size() - used_ < count_) {
+      slabs_.emplace_back(std::max(count_, slab_size));
+      used_ = 0;
+    }
+    ObjectId *out = slabs_.back().data() + used_;
+    std::copy_n(targets_.begin(), count_, out);
+    used_ += count_;
+    return {out, std::exchange(count_, 0)};
   }
 
   u64 bad = 0;
 
 private:
   static constexpr u64 waiting = 64;
+  static constexpr u64 slab_size = u64{1} << 20; // of mappings that go back to the system, as a heap's pieces may not
 
   [[gnu::always_inline]] void take_oldest() {
     const u64 at = begin_++ % waiting;
@@ -69,6 +75,8 @@ private:
   const References &references_;
   ReferenceReader reader_;
   std::vector<ObjectId> targets_; // the first count_; the others are room
+  std::vector<LargeArray<ObjectId>> slabs_;
+  u64 used_ = 0; // of the last one
   u64 count_ = 0, begin_ = 0, end_ = 0;
   std::array<u64, waiting> places_;
   std::array<ObjectId, waiting> sources_;
@@ -86,7 +94,7 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
   for (unsigned i = 0; i < threads; ++i)
     readers.push_back(std::make_unique<EdgeReader>(index, references, first_));
   // Each object's degree, each block's targets.
-  std::vector<std::vector<ObjectId>> targets(blocks);
+  std::vector<std::span<const ObjectId>> targets(blocks);
   std::vector<std::vector<ObjectSizes::Large>> large(blocks);
   parallel_for(blocks, threads, [&](u64 block, unsigned worker) {
     watch.check();
@@ -114,7 +122,6 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
   });
   for (const auto &reader : readers)
     bad_ += reader->bad;
-  readers.clear();
   std::vector<u64> before(blocks + 1);
   for (u64 block = 0; block < blocks; ++block) {
     before[block + 1] = before[block] + targets[block].size();
@@ -127,9 +134,18 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
     for (u64 id = index.first_of(block), end = index.first_of(block + 1); id < end; ++id)
       sum += std::exchange(first_[id], sum);
     std::copy(targets[block].begin(), targets[block].end(), targets_.begin() + before[block]);
-    targets[block] = {};
   });
+  readers.clear();
   first_[index.count()] = before[blocks];
+  if (before[blocks] >> 32)
+    return;
+  short_first_ = LargeArray<u32>(first_.size());
+  constexpr u64 part_size = u64{1} << 18;
+  parallel_for((first_.size() + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
+    for (u64 i = part * part_size; i < std::min(first_.size(), (part + 1) * part_size); ++i)
+      short_first_[i] = static_cast<u32>(first_[i]);
+  });
+  first_ = {};
 }
 
 } // namespace dnheap

@@ -13,9 +13,15 @@ std::vector<u64> cut(const Edges &edges, u64 pieces) {
   std::vector<u64> out{0};
   for (u64 i = 1; i < pieces; ++i) {
     u64 wanted = edges.targets.size() / pieces * i;
-    u64 source =
-        static_cast<u64>(std::lower_bound(edges.first.begin(), edges.first.end() - 1, wanted) - edges.first.begin());
-    out.push_back(std::max(source, out.back()));
+    u64 source = out.back(), end = edges.objects(); // the first that begins at `wanted` or behind it
+    while (source < end) {
+      const u64 middle = source + (end - source) / 2;
+      if (edges.begin(middle) < wanted)
+        source = middle + 1;
+      else
+        end = middle;
+    }
+    out.push_back(source);
   }
   out.push_back(edges.objects());
   return out;

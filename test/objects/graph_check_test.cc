@@ -21,7 +21,8 @@ struct Solved {
     }
     mark(stages);
     tree = std::make_unique<DominatorTree>(graph.edges(), graph.sizes(), owners(), 2, Watch());
-    first.assign(graph.edges().first.begin(), graph.edges().first.end());
+    for (u64 i = 0; i <= graph.objects(); ++i)
+      first.push_back(graph.edges().begin(i));
     targets.assign(graph.edges().targets.begin(), graph.edges().targets.end());
   }
   void mark(const std::vector<RootStage> &stages) {

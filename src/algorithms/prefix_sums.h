@@ -1,0 +1,68 @@
+// PrefixSums: of many numbers, the sum of those before each one, in four bytes per number: 256 of them have one
+// eight-byte sum in common. Where these 256 add up to 4 GiB or more, eight bytes each. Built by all threads in one
+// pass; immutable then, any thread may ask.
+#pragma once
+#include "base/large_array.h"
+#include "base/parallel.h"
+#include "base/watch.h"
+
+#include <mutex>
+#include <vector>
+
+namespace dnheap {
+
+class PrefixSums {
+public:
+  PrefixSums() = default;
+  // value_of(i) for each i below `count`, each once; those of a block with large sums twice.
+  template <class ValueOf> PrefixSums(u64 count, unsigned threads, const Watch &watch, ValueOf value_of);
+
+  // Of all numbers before i; i = count: of all.
+  u64 operator[](u64 i) const {
+    const u64 base = bases_[i / block_size];
+    if (base & is_wide) [[unlikely]]
+      return wide_[(base & ~is_wide) + i % block_size];
+    return base + within_[i];
+  }
+
+private:
+  static constexpr u64 block_size = 256, blocks_at_once = 256, is_wide = u64{1} << 63;
+
+  LargeArray<u32> within_; // one more
+  LargeArray<u64> bases_;  // by block; or where in wide_ its sums begin
+  std::vector<u64> wide_;
+};
+
+template <class ValueOf>
+PrefixSums::PrefixSums(u64 count, unsigned threads, const Watch &watch, ValueOf value_of)
+    : within_(count + 1), bases_(count / block_size + 1) {
+  std::mutex mutex;
+  std::vector<u64> wide; // blocks
+  auto in_block = [&](u64 block, auto put) {
+    u64 sum = 0;
+    for (u64 i = block * block_size; i < std::min(count + 1, (block + 1) * block_size); ++i) {
+      put(i, sum);
+      sum += i < count ? value_of(i) : 0;
+    }
+    return sum;
+  };
+  parallel_for((bases_.size() + blocks_at_once - 1) / blocks_at_once, threads, [&](u64 part, unsigned) {
+    watch.check();
+    for (u64 block = part * blocks_at_once; block < std::min(bases_.size(), (part + 1) * blocks_at_once); ++block) {
+      bases_[block] = in_block(block, [&](u64 i, u64 sum) { within_[i] = static_cast<u32>(sum); });
+      if (bases_[block] >> 32) {
+        std::lock_guard lock(mutex);
+        wide.push_back(block);
+      }
+    }
+  });
+  u64 sum = 0;
+  for (u64 block = 0; block < bases_.size(); ++block)
+    sum += std::exchange(bases_[block], sum);
+  for (u64 block : wide) {
+    const u64 before = std::exchange(bases_[block], wide_.size() | is_wide);
+    in_block(block, [&](u64, u64 within) { wide_.push_back(before + within); });
+  }
+}
+
+} // namespace dnheap
