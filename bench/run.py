@@ -21,18 +21,14 @@ import shutil
 import statistics
 import subprocess
 import sys
-import threading
-import time
 
-PROJECT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT / "test" / "real"))
+import dumps
+from dumps import MAJOR, PROJECT, say
+from process import Run
 import compare
 import runtimes
-import targets
 import witness
 
-MAJOR = 10
-SAMPLE = PROJECT / "sample" / "demo.core.zst"
 SKIPPED = 77
 MIB = 1 << 20
 
@@ -58,9 +54,8 @@ def main():
 
 def run(dnheap, options, made):
     load = os.getloadavg()[0]
-    dumps = [graph(options.nodes, made), graph(options.nodes // 6, made), sample(made)]
     measured = []
-    for dump in dumps:
+    for dump in (dumps.graph(options.nodes, made), dumps.graph(options.nodes // 6, made), dumps.sample(made)):
         objects, problems = check(dnheap, dump)
         if problems:
             print(f"{dump.core.name}: dnheap and ClrMD do not agree, so nothing is measured:", *problems, sep="\n")
@@ -70,39 +65,7 @@ def run(dnheap, options, made):
     return 1 if options.check and not met else 0
 
 
-# ---- dumps ----
-
-class Dump:
-    def __init__(self, name, core, truth):
-        self.name, self.core, self.truth = name, core, truth
-
-
-def folder():
-    path = runtimes.cache() / "bench"
-    path.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def graph(nodes, made):
-    core = folder() / f"graph-{nodes}.core"
-    truth = core.with_suffix(".truth.json")
-    if not (core.exists() and truth.exists()):
-        say(f"making {core.name}")
-        made += [core, truth]
-        with targets.Target("graph", MAJOR, arguments=[str(nodes)]) as target:
-            target.dump("heap", core)
-        truth.write_text(json.dumps(target.truth))
-    return Dump(f"graph, {nodes / 1e6:g} M nodes", core, json.loads(truth.read_text()))
-
-
-def sample(made):
-    core = folder() / "demo.core"
-    if not core.exists() or core.stat().st_mtime < SAMPLE.stat().st_mtime:
-        made.append(core)
-        subprocess.run(["zstd", "-dqf", SAMPLE, "-o", core], check=True)
-        core.touch()
-    return Dump("the sample, decompressed", core, json.loads(SAMPLE.with_name("demo.truth.json").read_text()))
-
+# ---- answers ----
 
 def check(dnheap, dump):
     """The number of objects, and what dnheap and the witness (ClrMD + DAC) do not agree on."""
@@ -114,23 +77,6 @@ def check(dnheap, dump):
 
 
 # ---- measuring ----
-
-class Run:
-    """One process, from start to exit."""
-
-    def __init__(self, command):
-        with open(os.devnull, "w") as null:
-            start = time.perf_counter()
-            process = os.posix_spawnp(command[0], command, os.environ,
-                                      file_actions=[(os.POSIX_SPAWN_DUP2, null.fileno(), 1)])
-            _, status, usage = os.wait4(process, 0)
-            self.wall = time.perf_counter() - start
-        if status != 0:
-            raise RuntimeError(f"{' '.join(command)} ended with status {status}")
-        self.cpu = usage.ru_utime + usage.ru_stime
-        self.system = usage.ru_stime
-        self.resident = usage.ru_maxrss * 1024
-
 
 class Measured:
     def __init__(self, dump, objects, runs):
@@ -173,10 +119,6 @@ def anonymous_peak(command):
             found = re.search(r"^RssAnon:\s*(\d+) kB", status.read(), re.MULTILINE)
             peak = max(peak, int(found[1]) * 1024 if found else 0)
     return peak
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 # ---- report ----

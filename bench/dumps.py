@@ -1,0 +1,74 @@
+"""Dumps to measure on, kept in the cache ($DNHEAP_CACHE, or build/real-cache): made where they are not there yet."""
+import json
+import pathlib
+import subprocess
+import sys
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT / "test" / "real"))
+import runtimes
+import targets
+
+MAJOR = 10
+SAMPLE = PROJECT / "sample" / "demo.core.zst"
+
+
+class Dump:
+    """`truth`: what the program said of its heap."""
+
+    def __init__(self, name, core, truth):
+        self.name, self.core, self.truth = name, core, truth
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def folder():
+    path = runtimes.cache() / "bench"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def of_program(name, program, arguments, made):
+    """A dump of test/programs/PROGRAM on .NET 10, workstation GC. `made` gets the files that were not there before."""
+    core = folder() / f"{'-'.join([program, *map(str, arguments)])}.core"
+    truth = core.with_suffix(".truth.json")
+    if not (core.exists() and truth.exists()):
+        say(f"making {core.name}")
+        made += [core, truth]
+        with targets.Target(program, MAJOR, arguments=[str(one) for one in arguments]) as target:
+            target.dump("heap", core)
+        truth.write_text(json.dumps(target.truth))
+    return Dump(name, core, json.loads(truth.read_text()))
+
+
+def graph(nodes, made):
+    return of_program(f"graph, {nodes / 1e6:g} M nodes", "graph", [nodes], made)
+
+
+def business(objects, made):
+    return of_program(f"business, {objects / 1e6:g} M objects", "business", [objects], made)
+
+
+def many_types(objects, types, made):
+    return of_program(f"business, {objects / 1e6:g} M objects of {types:,} types", "business", [objects, types], made)
+
+
+def sample(made):
+    core = folder() / "demo.core"
+    if not core.exists() or core.stat().st_mtime < SAMPLE.stat().st_mtime:
+        made.append(core)
+        subprocess.run(["zstd", "-dqf", SAMPLE, "-o", core], check=True)
+        core.touch()
+    return Dump("the sample, decompressed", core, json.loads(SAMPLE.with_name("demo.truth.json").read_text()))
+
+
+def compressed(dump, made):
+    """The same dump as `zstd -3` leaves it: one frame."""
+    file = dump.core.with_suffix(".core.zst")
+    if not file.exists() or file.stat().st_mtime < dump.core.stat().st_mtime:
+        say(f"making {file.name}")
+        made.append(file)
+        subprocess.run(["zstd", "-qf", "-3", "-T1", dump.core, "-o", file], check=True)
+    return Dump(dump.name, file, dump.truth)
