@@ -24,12 +24,14 @@ private:
   // The first assembly of all is CoreLib's. An element of the list leads to it, or (.NET 11: has_assemblies_) is it.
   // The module, too, names its assembly; but a DomainAssembly as well, and that has a module of its own.
   bool begins_with_core(Address domain, i64 list, i64 module) const {
-    Address at = domain + static_cast<u64>(list), block = at + list_offset("ArrayListBase", "FirstBlock", u64(p_));
-    u32 count = d_.memory.try_load<u32>(at + list_offset("ArrayListBase", "Count", 0)).value_or(0);
-    u32 size = d_.memory.try_load<u32>(block + list_offset("ArrayListBlock", "Size", u64(p_))).value_or(0);
-    if (count == 0 || count > 65535 || size == 0 || size > 4096)
+    const Address at = domain + static_cast<u64>(list), block = at + first_block_;
+    const u32 count = d_.memory.try_load<u32>(at + count_).value_or(0);
+    if (count == 0 || count > 65535)
       return false;
-    const Address first = block + list_offset("ArrayListBlock", "ArrayStart", 2 * u64(p_));
+    const u32 size = d_.memory.try_load<u32>(block + size_).value_or(0);
+    if (size == 0 || size > 4096)
+      return false;
+    const Address first = block + array_start_;
     for (u64 i = 0; i < std::min(count, size); ++i) {
       Address element = d_.word(first + i * u64(p_)).value_or(0);
       if (!is_assembly(element, module, i == 0))
@@ -148,6 +150,11 @@ private:
 
   Derivation &d_;
   const i64 p_;
+  // Where the parts of a list lie; looked up once, as thousands of places are tried.
+  const u64 first_block_ = list_offset("ArrayListBase", "FirstBlock", static_cast<u64>(p_)),
+            count_ = list_offset("ArrayListBase", "Count", 0),
+            size_ = list_offset("ArrayListBlock", "Size", static_cast<u64>(p_)),
+            array_start_ = list_offset("ArrayListBlock", "ArrayStart", 2 * static_cast<u64>(p_));
   const Address gc_variable_;
   const Address string_, object_, core_; // MethodTables, and CoreLib's Module
   bool has_assemblies_ = false;          // the list's elements are Assemblies, not DomainAssemblies
