@@ -30,6 +30,10 @@ public:
   MappedFile &operator=(const MappedFile &) = delete;
 
   Bytes bytes() const { return bytes_; }
+  // Puts memory of the process's own in the place of `part`, whole pages of this mapping: zero, writable until
+  // protect(), huge pages where there are such. Empty when there is none: then nothing has changed.
+  std::span<std::byte> replace_by_memory(Bytes part) const;
+  void protect(Bytes part) const;
   // Tells the kernel that a loop is about to read these bytes once, front to back.
   static void will_read(Bytes bytes);
 

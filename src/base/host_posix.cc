@@ -83,6 +83,19 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
+std::span<std::byte> MappedFile::replace_by_memory(Bytes part) const {
+  void *at = const_cast<std::byte *>(part.data());
+  if (::mmap(at, part.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
+      MAP_FAILED)
+    return {};
+#ifdef MADV_HUGEPAGE
+  ::madvise(at, part.size(), MADV_HUGEPAGE); // a wish, as ever
+#endif
+  return {static_cast<std::byte *>(at), part.size()};
+}
+
+void MappedFile::protect(Bytes part) const { ::mprotect(const_cast<std::byte *>(part.data()), part.size(), PROT_READ); }
+
 void MappedFile::will_read(Bytes bytes) {
   u64 page = static_cast<u64>(::sysconf(_SC_PAGESIZE));
   u64 start = reinterpret_cast<u64>(bytes.data()) & ~(page - 1);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr u64 neighbourhood = 64 << 10; // what is fetched at a time, at least
 constexpr u64 longest_run = 256 << 10;  // copied at a time: stays in the processor's cache
+constexpr u64 huge_page = 2 << 20;
+constexpr u64 largest_block = 32 << 20; // copied before progress is told
 constexpr u64 stripe = 4 << 20;         // no two threads fetch in the same one, nor more at once
 // A mapping that is larger than any memory is address space that somebody reserved; files cannot be that long.
 constexpr u64 longest_stretch = u64{4} << 40;
@@ -20,7 +22,7 @@ constexpr const char *what = "what was read of the process";
 } // namespace
 
 LiveMemory::LiveMemory(u64 pid, const std::vector<Stretch> &stretches, const std::string &temp_dir)
-    : process_(pid), files_(pid), page_size_(page_size()),
+    : process_(pid), files_(pid), page_size_(page_size()), in_memory_(temp_dir.empty()),
       file_(temp_dir.empty() ? TemporaryFile::in_memory(what) : TemporaryFile(temp_dir, what)) {
   u64 place = 0;
   for (const Stretch &stretch : stretches) {
@@ -154,25 +156,117 @@ void LiveMemory::set(u64 first, u64 count, State state) {
     pages_[page].store(static_cast<u8>(state), std::memory_order_release);
 }
 
+// Memory that only the process has, by host addresses in pieces of huge pages: most of a heap. Stretches that begin or
+// end inside such a piece leave it to fetch_pages().
+std::vector<LiveMemory::Block> LiveMemory::whole_blocks() const {
+  std::vector<Block> out;
+  const Piece *piece = pieces_.data();
+  for (const Stretch &stretch : stretches_) {
+    while (piece->end <= stretch.start)
+      ++piece;
+    if (!stretch.is_anonymous)
+      continue;
+    const u64 place = piece->place + (stretch.start - piece->start);
+    const u64 begin = reinterpret_cast<u64>(mapped_->bytes().data()) + place,
+              end = begin + (stretch.end - stretch.start);
+    for (u64 at = align_up(begin, huge_page); at + huge_page <= end;) {
+      const u64 size = std::min(largest_block, (end - at) / huge_page * huge_page);
+      out.push_back(
+          {stretch.start + (at - begin), stretch.start + (at - begin) + size, (place + (at - begin)) / page_size_});
+      at += size;
+    }
+  }
+  return out;
+}
+
+// Copies what is touched for the most part and where nothing was fetched before: what points there must find it again.
+// Returns how many bytes are done with.
+u64 LiveMemory::copy_block(const Block &block) {
+  using Page = ProcessMemory::Page;
+  const u64 count = (block.end - block.start) / page_size_, step = huge_page / page_size_;
+  std::vector<Page> pages(count);
+  process_.find_pages(block.start, pages);
+  auto is_worth_it = [&](u64 at) {
+    u64 present = 0;
+    for (u64 page = at; page < at + step; ++page) {
+      if (state(block.first + page) != State::unknown)
+        return false;
+      present += pages[page] == Page::present;
+    }
+    return present > step / 2;
+  };
+  u64 copied = 0;
+  for (u64 at = 0; at < count && !process_.has_ended(); at += step) {
+    const u64 from = at;
+    while (at < count && is_worth_it(at))
+      at += step;
+    if (at == from)
+      continue;
+    const Bytes place = mapped_->bytes().subspan((block.first + from) * page_size_, (at - from) * page_size_);
+    const std::span<std::byte> to = mapped_->replace_by_memory(place);
+    if (to.empty())
+      break; // fetch_pages() does it
+    copy_pages(block.start + from * page_size_, block.first + from, std::span(pages).subspan(from, at - from), to);
+    mapped_->protect(place);
+    copied += place.size();
+  }
+  return copied;
+}
+
+void LiveMemory::copy_pages(Address start, u64 first, std::span<const ProcessMemory::Page> pages,
+                            std::span<std::byte> to) {
+  using Page = ProcessMemory::Page;
+  for (u64 at = 0; at < pages.size();) {
+    u64 end = at + 1;
+    while (end < pages.size() && (pages[end] == Page::absent) == (pages[at] == Page::absent))
+      ++end;
+    u64 done = end;
+    if (pages[at] != Page::absent) {
+      const std::span<std::byte> part = to.subspan(at * page_size_, (end - at) * page_size_);
+      done = at + process_.read(start + at * page_size_, part) / page_size_;
+      kept_ += (done - at) * page_size_;
+    }
+    set(first + at, done - at, State::here);
+    if (done < end)
+      set(first + done++, 1, State::unreadable);
+    at = done;
+  }
+}
+
 void LiveMemory::fetch_all(unsigned threads, const Watch &watch) {
   Timer timer(watch, "copy", size());
-  struct Block {
+  auto tell = [&](u64 bytes) {
+    if (watch.progress)
+      watch.progress->done += bytes;
+  };
+  if (in_memory_) {
+    const std::vector<Block> blocks = whole_blocks();
+    parallel_for(blocks.size(), threads, [&](u64 i, unsigned) {
+      watch.check();
+      tell(copy_block(blocks[i]));
+    });
+  }
+  struct Part {
     const Piece *piece;
     u64 first, last; // pages
   };
-  std::vector<Block> blocks;
+  std::vector<Part> parts;
   const u64 stripe_pages = stripe / page_size_;
   for (const Piece &piece : pieces_)
     for (u64 at = piece.place / page_size_, end = at + (piece.end - piece.start) / page_size_; at < end;) {
       const u64 next = std::min(end, (at / stripe_pages + 1) * stripe_pages);
-      blocks.push_back({&piece, at, next - 1});
+      parts.push_back({&piece, at, next - 1});
       at = next;
     }
-  parallel_for(blocks.size(), threads, [&](u64 i, unsigned) {
+  parallel_for(parts.size(), threads, [&](u64 i, unsigned) {
     watch.check();
-    fetch_pages(*blocks[i].piece, blocks[i].first, blocks[i].last, true);
-    if (watch.progress)
-      watch.progress->done += (blocks[i].last - blocks[i].first + 1) * page_size_;
+    const auto [piece, first, last] = parts[i];
+    u64 missing = 0;
+    for (u64 page = first; page <= last; ++page)
+      missing += state(page) == State::unknown;
+    if (missing > 0)
+      fetch_pages(*piece, first, last, true);
+    tell(missing * page_size_);
   });
 }
 

@@ -1,8 +1,9 @@
 // LiveMemory: the memory of a running process as Ranges. Each range has its place in a temporary file that is mapped
 // here; a page is copied there when it is first asked for, together with its neighbours. What is asked for by copy() is
-// never kept, so that a heap of any size can be walked in little memory. Nothing is ever written to the process, nor
-// are pages read through it that it has not touched: those are zero, or as the mapped file has them, which is read
-// instead.
+// never kept, so that a heap of any size can be walked in little memory. When all is copied, memory of our own takes
+// the place of the temporary file where that is one in memory, and the process has touched most. Nothing is ever
+// written to the process, nor are pages read through it that it has not touched: those are zero, or as the mapped file
+// has them, which is read instead.
 #pragma once
 #include "base/host.h"
 #include "base/process.h"
@@ -50,6 +51,13 @@ private:
 
   // Place in the file; nullopt for bytes of somewhere else.
   std::optional<u64> place_of(Bytes bytes) const;
+  struct Block {
+    Address start = 0, end = 0; // of the process
+    u64 first = 0;              // page of the file
+  };
+  std::vector<Block> whole_blocks() const;
+  u64 copy_block(const Block &block);
+  void copy_pages(Address start, u64 first, std::span<const ProcessMemory::Page> pages, std::span<std::byte> to);
   void fetch_pages(const Piece &piece, u64 first, u64 last, bool files_later);
   u64 fetch_run(const Stretch &stretch, Address address, u64 first, std::span<const ProcessMemory::Page> pages,
                 bool files_later);
@@ -60,6 +68,7 @@ private:
   ProcessMemory process_;
   ProcessFiles files_;
   const u64 page_size_;
+  const bool in_memory_;           // the temporary file is
   std::vector<Stretch> stretches_; // by address
   std::vector<Piece> pieces_;      // stretches that touch are one; by address, and by place
   TemporaryFile file_;

@@ -1,11 +1,14 @@
 #include "base/error.h"
 #include "dump/linux_process.h"
 #include "support/child_process.h"
+#include "support/run.h"
 #include "support/sanitized.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace dnheap {
 namespace {
@@ -136,6 +139,85 @@ TEST(LinuxProcess, CopiesAllAndLetsGo) {
   EXPECT_TRUE(child.goes_on());
   EXPECT_TRUE(target->memory.try_load<u8>(target->threads[0].stack_pointer));
   EXPECT_TRUE(target->memory.try_load<u8>(child.pattern() + 3 * ChildProcess::page));
+}
+
+// Touched wholly, here and there, and not at all, in pieces that huge pages fit in and at their edges.
+class LargeProcess : public testing::Test {
+protected:
+  static constexpr u64 size = 24 << 20, page = 4096;
+  static bool is_touched(u64 at) {
+    const u64 part = at >> 20;
+    return part == 2 ? false : part == 7 || part == 8 ? at / page % 3 == 0 : part != 15;
+  }
+  static std::byte byte_at(u64 at) { return is_touched(at) ? std::byte(at / page * 7 + at % 251 + 1) : std::byte{0}; }
+
+  static u64 data_size() { // in bytes, as the limit counts it
+    const std::string status = process_text(static_cast<u64>(::getpid()), "status").value_or("");
+    return std::stoull(status.substr(status.find("VmData:") + 7)) * 1024;
+  }
+
+  void SetUp() override {
+    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    madvise(memory, size, MADV_NOHUGEPAGE);
+    bytes_ = {static_cast<std::byte *>(memory), size};
+    for (u64 at = 0; at < size; ++at)
+      if (is_touched(at))
+        bytes_[at] = byte_at(at);
+    mprotect(bytes_.data() + (10 << 20), page, PROT_NONE);
+  }
+  void TearDown() override { munmap(bytes_.data(), size); }
+
+  void expect_all(const Memory &memory) const {
+    const Address start = reinterpret_cast<Address>(bytes_.data());
+    std::vector<std::byte> found(10 << 20);
+    for (u64 from : {u64{0}, (u64{10} << 20) + page, size - (u64{10} << 20)}) {
+      ASSERT_TRUE(memory.peek(start + from, found)) << from;
+      for (u64 i = 0; i < found.size(); ++i)
+        ASSERT_EQ(found[i], byte_at(from + i)) << from + i;
+    }
+    EXPECT_FALSE(memory.try_load<u8>(start + (10 << 20)));
+  }
+  enum class Room { all, little };
+  void copy_and_look(unsigned threads, const std::string &temp_dir = {}, Room room = Room::all) const {
+    ChildProcess child(1); // has the same memory
+    LinuxProcessOptions options;
+    options.temp_dir = temp_dir;
+    LinuxProcess process(child.pid(), options);
+    std::unique_ptr<Target> target = process.take_target();
+    const Address start = reinterpret_cast<Address>(bytes_.data());
+    const Bytes before = target->memory.view(start + (13 << 20), 100);
+    ASSERT_EQ(before.size(), 100u);
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_DATA, &limit), 0);
+    rlimit little = limit;
+    if (room == Room::little)
+      little.rlim_cur = data_size() + (1 << 20); // less than one huge page
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &little), 0);
+    process.copy(threads, {});
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+    EXPECT_TRUE(child.goes_on());
+    EXPECT_EQ(before[7], byte_at((13 << 20) + 7)) << "what was looked at before stays";
+    expect_all(target->memory);
+  }
+
+  std::span<std::byte> bytes_;
+};
+
+TEST_F(LargeProcess, IsCopied) {
+  for (unsigned threads : {1, 2, 16})
+    copy_and_look(threads);
+}
+
+TEST_F(LargeProcess, IsCopiedToAFolder) {
+  test::TemporaryFolder folder;
+  copy_and_look(2, folder.path());
+}
+
+TEST_F(LargeProcess, IsCopiedToAFileInMemoryWhereNoOtherMayBeHad) {
+  if (test::sanitized)
+    GTEST_SKIP() << "NOT TESTED: sanitizers need memory, too";
+  copy_and_look(1, {}, Room::little);
 }
 
 TEST(LinuxProcess, WithoutAPause) {
