@@ -11,7 +11,6 @@ namespace {
 constexpr u64 slab_chunks = 512; // 4 MiB
 constexpr u32 vertices_at_once = 1u << 14;
 constexpr u64 ahead = 12; // vertices whose references are brought in
-constexpr u64 block = 32; // references whose vertices are brought in together
 
 void lower(u32 &semi, u32 source) {
   std::atomic_ref<u32> shared(semi);
@@ -41,33 +40,62 @@ void CrossEdges::Writer::add(u32 target, u32 source) {
   chunk->target[chunk->used++] = static_cast<u16>(target);
 }
 
-void CrossEdges::sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links,
-                          DepthFirst &search, Writer &writer) {
-  std::array<ObjectId, block> waiting;
-  u64 leaves = 0;
-  for (u64 at = 0; at < targets.size(); at += block) {
-    u64 count = 0;
-    for (ObjectId target : targets.subspan(at, std::min(block, targets.size() - at))) {
-      if (search.settled.test(target)) {
-        leaves += search.left_out.test(target);
+// One thread's part. References go through a short queue: when one enters, its target's number is brought in.
+class CrossEdges::Sorter {
+public:
+  Sorter(DepthFirst &search, LargeArray<u8> &few_leaves, Writer &writer)
+      : search_(search), few_leaves_(few_leaves), writer_(writer) {}
+
+  // The vertices from `begin` to `end` are of one rank, which does not compete with those before it; what leads to a
+  // later one leads to a hub.
+  void set_rank(u32 begin, u32 end) {
+    if (begin != rank_begin_ || end != rank_end_)
+      drain();
+    rank_begin_ = begin;
+    rank_end_ = end;
+  }
+  // `links`: null unless the source is one.
+  void sort_out(std::span<const ObjectId> targets, u32 source, const ObjectBits *links) {
+    u64 leaves = 0;
+    for (ObjectId target : targets) {
+      if (search_.settled.test(target)) {
+        leaves += search_.left_out.test(target);
       } else if (!links || !links->test(target)) [[likely]] {
-        __builtin_prefetch(&search.number[static_cast<u32>(target)]);
-        waiting[count++] = target;
+        __builtin_prefetch(&search_.number[static_cast<u32>(target)]);
+        if (end_ - begin_ == waiting_.size())
+          take_oldest();
+        waiting_[end_++ % waiting_.size()] = {static_cast<u32>(target), source};
       }
     }
-    // A rank does not compete with those before it; what leads to a later one leads to a hub.
-    for (u64 i = 0; i < count; ++i) {
-      const u32 number = search.number[static_cast<u32>(waiting[i])];
-      if (number > source) {
-        if (number < rank.end)
-          lower(search.vertex[number].semi, source);
-      } else if (number < source && number >= rank.begin) {
-        writer.add(number, source);
-      }
+    few_leaves_[source] = static_cast<u8>(std::min<u64>(leaves, 255));
+  }
+  void drain() {
+    while (begin_ != end_)
+      take_oldest();
+  }
+
+private:
+  struct Waiting {
+    u32 target, source;
+  };
+  void take_oldest() {
+    const Waiting reference = waiting_[begin_++ % waiting_.size()];
+    const u32 number = search_.number[reference.target];
+    if (number > reference.source) {
+      if (number < rank_end_)
+        lower(search_.vertex[number].semi, reference.source);
+    } else if (number < reference.source && number >= rank_begin_) {
+      writer_.add(number, reference.source);
     }
   }
-  few_leaves[source] = static_cast<u8>(std::min<u64>(leaves, 255));
-}
+
+  DepthFirst &search_;
+  LargeArray<u8> &few_leaves_;
+  Writer &writer_;
+  u32 rank_begin_ = 0, rank_end_ = 0;
+  std::array<Waiting, 32> waiting_;
+  u64 begin_ = 0, end_ = 0;
+};
 
 CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search,
                        unsigned threads, const Watch &watch)
@@ -80,25 +108,26 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
   u64 parts = (u64{vertices_} + vertices_at_once - 1) / vertices_at_once;
   parallel_for(parts, threads, [&](u64 part, unsigned worker) {
     watch.check();
+    Sorter sorter(search, few_leaves, writers_[worker]);
     u64 end = std::min<u64>(vertices_, (part + 1) * vertices_at_once);
     const std::vector<u32> &ends = search.rank_ends;
     auto rank_end = std::upper_bound(ends.begin(), ends.end(), part * vertices_at_once);
     for (u64 v = part * vertices_at_once; v < end; ++v) {
       while (v >= *rank_end)
         ++rank_end;
-      const Rank rank{rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end};
+      sorter.set_rank(rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end);
       if (v + 2 * ahead < end && search.object[v + 2 * ahead] < objects)
         edges.prefetch(search.object[v + 2 * ahead]);
       if (v + ahead < end && search.object[v + ahead] < objects)
         __builtin_prefetch(edges.targets.data() + edges.begin(search.object[v + ahead]));
       u32 object = search.object[v];
       if (object < objects)
-        sort_out(edges.of(ObjectId{object}), static_cast<u32>(v), rank,
-                 owners.links && owners.links->test(u64{object}) ? owners.links : nullptr, search, writers_[worker]);
+        sorter.sort_out(edges.of(ObjectId{object}), static_cast<u32>(v),
+                        owners.links && owners.links->test(u64{object}) ? owners.links : nullptr);
       else if (object < objects + owners.count)
-        sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), rank, nullptr, search,
-                 writers_[worker]);
+        sorter.sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), nullptr);
     }
+    sorter.drain();
   });
 }
 

@@ -47,12 +47,7 @@ private:
     void add(u32 target, u32 source);
     Chunk *take();
   };
-  struct Rank {
-    u32 begin, end; // vertices
-  };
-  // `links`: null unless the source is one.
-  void sort_out(std::span<const ObjectId> targets, u32 source, Rank rank, const ObjectBits *links, DepthFirst &search,
-                Writer &writer);
+  class Sorter;
 
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;
