@@ -112,6 +112,8 @@ private:
     out_.number[static_cast<u32>(object)] = v;
     is_link_ = links_ && links_->test(object);
     fans_out_ = object == fanned_out_.from;
+    if (fans_out_)
+      fanning_ = v;
     std::span<const ObjectId> targets = edges_.of(object);
     at_ = targets.data();
     end_ = at_ + targets.size();
@@ -125,7 +127,7 @@ private:
     u64 left = static_cast<u64>(end_ - at_);
     Vertex &vertex = out_.vertex[v];
     vertex.label = static_cast<u32>(cursor);
-    vertex.semi = static_cast<u32>(cursor >> 32);
+    vertex.semi = static_cast<u32>(cursor >> 32) | (is_link_ ? link_flag : 0);
     vertex.bucket = static_cast<u32>(std::min<u64>(left, many));
     return enter(found_, v);
   }
@@ -133,15 +135,15 @@ private:
     u32 parent = out_.vertex[v].ancestor;
     out_.vertex[v] = {parent, 0, parent, 0};
     const Vertex &up = out_.vertex[parent];
-    is_link_ = links_ && out_.object[parent] < edges_.objects() && links_->test(u64{out_.object[parent]});
-    fans_out_ = ObjectId(out_.object[parent]) == fanned_out_.from;
-    u64 cursor = up.label | u64{up.semi} << 32;
+    is_link_ = up.semi & link_flag;
+    fans_out_ = parent == fanning_;
+    u64 cursor = up.label | u64{up.semi & ~link_flag} << 32;
     at_ = edges_.targets.data() + cursor;
     end_ = up.bucket == many ? edges_.targets.data() + edges_.begin(u64{out_.object[parent]} + 1) : at_ + up.bucket;
     return parent;
   }
 
-  static constexpr u32 many = ~u32{0};
+  static constexpr u32 many = ~u32{0}, link_flag = u32{1} << 31; // a cursor is far below 2^63
   static constexpr i64 ahead = 8;
   const Edges &edges_;
   const ObjectBits *const links_;
@@ -152,6 +154,7 @@ private:
   std::unordered_map<u32, bool> held_;            // was it left out anyway?
   const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
   bool is_link_ = false, fans_out_ = false;       // the current vertex
+  u32 fanning_ = ~u32{0};                         // the vertex that fans out
   ObjectId found_ = no_object;
   u64 steps_ = 0;
 };
