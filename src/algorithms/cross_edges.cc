@@ -105,14 +105,12 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
   for (Writer &writer : writers_)
     writer.lists.resize(buckets_);
   u64 objects = edges.objects();
-  u64 parts = (u64{vertices_} + vertices_at_once - 1) / vertices_at_once;
-  parallel_for(parts, threads, [&](u64 part, unsigned worker) {
+  parallel_for_parts(vertices_, vertices_at_once, threads, [&](u64 begin, u64 end, unsigned worker) {
     watch.check();
     Sorter sorter(search, few_leaves, writers_[worker]);
-    u64 end = std::min<u64>(vertices_, (part + 1) * vertices_at_once);
     const std::vector<u32> &ends = search.rank_ends;
-    auto rank_end = std::upper_bound(ends.begin(), ends.end(), part * vertices_at_once);
-    for (u64 v = part * vertices_at_once; v < end; ++v) {
+    auto rank_end = std::upper_bound(ends.begin(), ends.end(), begin);
+    for (u64 v = begin; v < end; ++v) {
       while (v >= *rank_end)
         ++rank_end;
       sorter.set_rank(rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end);

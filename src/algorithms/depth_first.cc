@@ -15,10 +15,8 @@ constexpr u64 chunk = u64{1} << 20; // edges handed out at once
 class SeenTwice {
 public:
   SeenTwice(const Edges &edges, unsigned threads) : words_((edges.objects() + 31) / 32) {
-    u64 objects = edges.objects();
-    parallel_for((words_.size() + 0xffff) / 0x10000, threads, [&](u64 part, unsigned) {
-      u64 end = std::min(objects, (part + 1) * 0x10000 * 32);
-      for (u64 i = part * 0x10000 * 32; i < end; ++i)
+    parallel_for_parts(edges.objects(), 0x10000 * 32, threads, [&](u64 begin, u64 end, unsigned) { // whole words
+      for (u64 i = begin; i < end; ++i)
         words_[i / 32] |= u64{edges.begin(i) != edges.begin(i + 1) ? 3u : 0u} << (i % 32 * 2);
     });
   }
@@ -42,9 +40,9 @@ private:
 u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
                   ObjectBits &out) {
   SeenTwice twice(edges, threads);
-  parallel_for((edges.targets.size() + chunk - 1) / chunk, threads, [&](u64 i, unsigned) {
+  parallel_for_parts(edges.targets.size(), chunk, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
-    twice.see(edges.targets.subspan(i * chunk, std::min(chunk, edges.targets.size() - i * chunk)));
+    twice.see(edges.targets.subspan(begin, end - begin));
   });
   twice.see(roots.objects);
   u64 count = 0;

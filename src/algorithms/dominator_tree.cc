@@ -12,9 +12,9 @@ constexpr u64 sum_part = u64{1} << 16;
 
 // body(begin, end) for parts of [0, count), by many threads.
 template <class Body> void for_parts(u64 count, unsigned threads, const Watch &watch, Body body) {
-  parallel_for((count + sum_part - 1) / sum_part, threads, [&](u64 part, unsigned) {
+  parallel_for_parts(count, sum_part, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
-    body(part * sum_part, std::min(count, (part + 1) * sum_part));
+    body(begin, end);
   });
 }
 
@@ -39,12 +39,21 @@ u32 &subtree(Vertex &v) { return v.ancestor; } // how many places its subtree ta
 u32 &next_place(Vertex &v) { return v.label; } // how many leaves it has, then the place of its next child
 u32 &own_place(Vertex &v) { return v.semi; }
 
+u32 count_leaves(std::span<const ObjectId> targets, const ObjectBits &left_out) {
+  u32 out = 0;
+  for (ObjectId target : targets)
+    out += left_out.test(target);
+  return out;
+}
+
 // What is fanned out and closed, with its leaves, in stretches of the objects: how many places lie before each stretch.
 class ClosedPlaces {
 public:
   ClosedPlaces(const Edges &edges, const DepthFirst &search, unsigned threads, const Watch &watch)
       : edges_(edges), search_(search) {
-    if (search.fanned_out.from == no_object)
+    const ObjectId from = search.fanned_out.from;
+    vertex_ = from != no_object ? search.number[static_cast<u32>(from)] : 0;
+    if (vertex_ == 0)
       return;
     before_.resize((edges.objects() + sum_part - 1) / sum_part + 1);
     for_parts(edges.objects(), threads, watch, [&](u64 begin, u64 end) {
@@ -52,11 +61,11 @@ public:
     });
     std::partial_sum(before_.begin(), before_.end(), before_.begin());
   }
-  u32 count() const { return before_.empty() ? 0 : before_.back(); }
+  // That they are fanned out from; 0: there are none that anything reaches.
+  u32 vertex() const { return vertex_; }
+  u32 count() const { return before_.empty() ? 0 : before_.back(); } // of places
   // visit(object, leaves, places before it) for each of them, by many threads.
   template <class Visit> void for_all(unsigned threads, const Watch &watch, Visit visit) const {
-    if (before_.empty())
-      return;
     for_parts(edges_.objects(), threads, watch, [&](u64 begin, u64 end) {
       u32 before = before_[begin / sum_part];
       for_each(begin, end, [&](ObjectId object, u32 leaves) {
@@ -69,38 +78,31 @@ public:
 private:
   template <class Visit> void for_each(u64 begin, u64 end, Visit visit) const {
     for (u64 i = begin; i < end; ++i)
-      if (search_.fanned_out.closed.test(i)) {
-        u32 leaves = 0;
-        for (ObjectId target : edges_.of(ObjectId(i)))
-          leaves += search_.left_out.test(target);
-        visit(ObjectId(i), leaves);
-      }
+      if (search_.fanned_out.closed.test(i))
+        visit(ObjectId(i), count_leaves(edges_.of(ObjectId(i)), search_.left_out));
   }
 
   const Edges &edges_;
   const DepthFirst &search_;
+  u32 vertex_ = 0;
   std::vector<u32> before_;
 };
 
-void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray<u8> &few_leaves, u32 closed,
-                    unsigned threads, const Watch &watch) {
+void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray<u8> &few_leaves,
+                    const ClosedPlaces &closed, unsigned threads, const Watch &watch) {
   for_parts(search.vertices, threads, watch, [&](u64 begin, u64 end) {
     for (u64 v = begin; v < end; ++v) {
       u32 leaves = few_leaves[v];
-      if (leaves == 255) { // or more
-        leaves = 0;
-        for (ObjectId target : targets[v])
-          leaves += search.left_out.test(target);
-      }
+      if (leaves == 255) // or more
+        leaves = count_leaves(targets[v], search.left_out);
       next_place(search.vertex[v]) = leaves;
       subtree(search.vertex[v]) = 1 + leaves;
     }
   });
-  if (closed)
-    if (const u32 v = search.number[static_cast<u32>(search.fanned_out.from)]) {
-      next_place(search.vertex[v]) += closed;
-      subtree(search.vertex[v]) += closed;
-    }
+  if (closed.vertex()) {
+    next_place(search.vertex[closed.vertex()]) += closed.count();
+    subtree(search.vertex[closed.vertex()]) += closed.count();
+  }
   constexpr u32 ahead = 24;
   for (u32 v = search.vertices; v-- > 1;) {
     if (v > ahead)
@@ -151,15 +153,13 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
   Timer timer(watch, "dominator tree");
   Targets targets{edges, roots, search};
   const ClosedPlaces closed(edges, search, threads, watch);
-  count_subtrees(targets, search, few_leaves, closed.count(), threads, watch);
+  count_subtrees(targets, search, few_leaves, closed, threads, watch);
   give_places(search);
 
   u64 size = subtree(search.vertex[0]);
   node_ = LargeArray<u32>(size);
   count_ = LargeArray<u32>(size);
   parent_ = LargeArray<u32>(size);
-  const u32 fans_out =
-      search.fanned_out.from != no_object ? search.number[static_cast<u32>(search.fanned_out.from)] : 0;
   place_ = std::move(search.number);
   auto lay_leaves = [&](std::span<const ObjectId> from, u32 at) { // behind the place `at`
     u32 leaf = at;
@@ -188,12 +188,10 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
       lay_leaves(targets[v], at);
     }
   });
-  if (fans_out == 0) // nothing reaches it
+  if (closed.vertex() == 0)
     return;
-  const u32 from = own_place(search.vertex[fans_out]);
-  u32 first = from + 1;
-  for (ObjectId target : edges.of(search.fanned_out.from))
-    first += search.left_out.test(target);
+  const u32 from = own_place(search.vertex[closed.vertex()]);
+  const u32 first = from + 1 + count_leaves(edges.of(search.fanned_out.from), search.left_out);
   closed.for_all(threads, watch, [&](ObjectId object, u32 leaves, u32 before) {
     const u32 at = first + before;
     node_[at] = static_cast<u32>(object);

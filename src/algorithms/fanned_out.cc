@@ -14,18 +14,18 @@ constexpr u64 least_share = 8; // of all references: one eighth
 
 ObjectId with_most_references(const Edges &edges, unsigned threads) {
   constexpr u64 part_size = u64{1} << 18;
-  const u64 objects = edges.objects(), parts = (objects + part_size - 1) / part_size;
-  std::vector<u64> best(parts);
-  parallel_for(parts, threads, [&](u64 part, unsigned) {
-    u64 out = part * part_size;
-    for (u64 i = out; i < std::min(objects, (part + 1) * part_size); ++i)
-      if (edges.of(ObjectId(i)).size() > edges.of(ObjectId(out)).size())
+  auto has_more = [&](u64 a, u64 b) { return edges.of(ObjectId(a)).size() > edges.of(ObjectId(b)).size(); };
+  std::vector<u64> best(edges.objects() / part_size + 1);
+  parallel_for_parts(edges.objects(), part_size, threads, [&](u64 begin, u64 end, unsigned) {
+    u64 out = begin;
+    for (u64 i = begin; i < end; ++i)
+      if (has_more(i, out))
         out = i;
-    best[part] = out;
+    best[begin / part_size] = out;
   });
   u64 out = 0;
   for (u64 i : best)
-    if (edges.of(ObjectId(i)).size() > edges.of(ObjectId(out)).size())
+    if (has_more(i, out))
       out = i;
   return ObjectId(out);
 }
@@ -33,13 +33,12 @@ ObjectId with_most_references(const Edges &edges, unsigned threads) {
 // Of what is fanned out, what refers to nothing else but leaves.
 void find_closed(const Edges &edges, const ObjectBits &left_out, unsigned threads, const Watch &watch, FannedOut &out) {
   constexpr u64 part_size = u64{1} << 16; // objects; whole words of bits
-  const u64 objects = edges.objects();
-  out.closed = ObjectBits(objects);
+  out.closed = ObjectBits(edges.objects());
   std::atomic<u64> count{0};
-  parallel_for((objects + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
+  parallel_for_parts(edges.objects(), part_size, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
     u64 found = 0;
-    for (u64 i = part * part_size; i < std::min(objects, (part + 1) * part_size); ++i) {
+    for (u64 i = begin; i < end; ++i) {
       if (!out.objects.test(i))
         continue;
       const std::span<const ObjectId> targets = edges.of(ObjectId(i));

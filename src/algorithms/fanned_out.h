@@ -19,8 +19,6 @@ struct FannedOut {
   // Those of them that refer to nothing but what is fanned out or left out: no search needs to enter them.
   ObjectBits closed;
   u64 closed_count = 0;
-
-  bool is_closed(ObjectId object) const { return from != no_object && closed.test(object); }
 };
 
 // `left_out`: objects without references of their own that one object refers to at most.

@@ -46,9 +46,9 @@ PrefixSums::PrefixSums(u64 count, unsigned threads, const Watch &watch, ValueOf 
     }
     return sum;
   };
-  parallel_for((bases_.size() + blocks_at_once - 1) / blocks_at_once, threads, [&](u64 part, unsigned) {
+  parallel_for_parts(bases_.size(), blocks_at_once, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
-    for (u64 block = part * blocks_at_once; block < std::min(bases_.size(), (part + 1) * blocks_at_once); ++block) {
+    for (u64 block = begin; block < end; ++block) {
       bases_[block] = in_block(block, [&](u64 i, u64 sum) { within_[i] = static_cast<u32>(sum); });
       if (bases_[block] >> 32) {
         std::lock_guard lock(mutex);

@@ -62,11 +62,10 @@ bool Reach::from(std::span<const ObjectId> starts, u64 most) {
     if (count > worth_sharing || rounds % 0x1000 == 0)
       watch_.check();
     for (const std::vector<u32> &part : waiting)
-      parallel_for(
-          (part.size() + part_size - 1) / part_size, count < worth_sharing ? 1 : threads_, [&](u64 i, unsigned worker) {
-            std::span<const u32> all(part);
-            look_at(all.subspan(i * part_size, std::min(part_size, part.size() - i * part_size)), next[worker]);
-          });
+      parallel_for_parts(part.size(), part_size, count < worth_sharing ? 1 : threads_,
+                         [&](u64 begin, u64 end, unsigned worker) {
+                           look_at(std::span(part).subspan(begin, end - begin), next[worker]);
+                         });
     waiting.swap(next);
     for (std::vector<u32> &part : next)
       part.clear();
@@ -96,11 +95,9 @@ Retained RetainedBySets::of(const std::function<bool(ObjectId)> &in_set) const {
   Timer timer(watch_, "reachable without a set");
   ObjectBits met(edges_.objects());
   std::vector<std::atomic<u64>> counts(2); // objects and bytes of the set
-  u64 words = met.words().size();
-  constexpr u64 part_size = 1024;
-  parallel_for((words + part_size - 1) / part_size, threads_, [&](u64 part, unsigned) {
+  parallel_for_parts(edges_.objects(), 1024 * 64, threads_, [&](u64 begin, u64 end, unsigned) { // whole words
     u64 objects = 0, bytes = 0;
-    for (u64 i = part * part_size * 64; i < std::min(edges_.objects(), (part + 1) * part_size * 64); ++i)
+    for (u64 i = begin; i < end; ++i)
       if (in_set(ObjectId(i))) {
         met.set(i);
         ++objects;

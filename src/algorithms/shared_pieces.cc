@@ -61,10 +61,10 @@ SharedPieces::Links SharedPieces::links_of(const DominatorTree &tree, const Edge
   auto link = [](u32 from, u32 to) { return u64{from} << 32 | to; };
   std::vector<std::vector<u64>> found(std::max(threads, 1u));
   std::vector<u64> limits(found.size(), u64{1} << 20);
-  parallel_for((edges.objects() + block - 1) / block, threads, [&](u64 i, unsigned worker) {
+  parallel_for_parts(edges.objects(), block, threads, [&](u64 begin, u64 end, unsigned worker) {
     watch.check();
     std::vector<u64> &links = found[worker];
-    for (u64 k = i * block; k < std::min((i + 1) * block, edges.objects()); ++k) {
+    for (u64 k = begin; k < end; ++k) {
       const ObjectId object{static_cast<u32>(k)};
       for (ObjectId target : edges.of(object)) {
         if (!is_piece.test(target) || (owners.links && owners.links->test(object) && owners.links->test(target)))

@@ -107,9 +107,8 @@ void ShortestPaths::grow(std::span<const OwnedRoot> roots, ObjectId until) {
       part.clear();
     bool alone = threads_ == 1 || count < large_level;
     for (const std::vector<u32> &part : level)
-      parallel_for((part.size() + level_part - 1) / level_part, alone ? 1 : threads_, [&](u64 i, unsigned worker) {
-        std::span<const u32> all(part);
-        expand(all.subspan(i * level_part, std::min(level_part, part.size() - i * level_part)), next[worker], alone);
+      parallel_for_parts(part.size(), level_part, alone ? 1 : threads_, [&](u64 begin, u64 end, unsigned worker) {
+        expand(std::span(part).subspan(begin, end - begin), next[worker], alone);
       });
     level.swap(next);
     count = close(level);

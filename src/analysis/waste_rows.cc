@@ -41,10 +41,9 @@ bool is_static_box(WasteKind kind, const std::string &field) {
 std::vector<u32> numbers_in(const ObjectIndex &index, const std::vector<WastedObject> &objects, Snapshot &snapshot) {
   constexpr u64 piece = 65536, ahead = 16;
   std::vector<u32> out(objects.size());
-  parallel_for((objects.size() + piece - 1) / piece, snapshot.threads(), [&](u64 i, unsigned) {
+  parallel_for_parts(objects.size(), piece, snapshot.threads(), [&](u64 begin, u64 end, unsigned) {
     snapshot.watch().check();
-    const u64 end = std::min<u64>((i + 1) * piece, objects.size());
-    for (u64 k = i * piece; k < end; ++k) {
+    for (u64 k = begin; k < end; ++k) {
       if (k + ahead < end)
         if (const u64 place = index.places().find(objects[k + ahead].address); place != HeapPlaces::nowhere)
           index.prefetch(place);

@@ -45,4 +45,12 @@ template <class Body> void parallel_for(u64 count, unsigned threads, Body body) 
     std::rethrow_exception(error);
 }
 
+// The same for what is cheap one by one: body(begin, end, worker) for parts of [0, count), each but the last of
+// part_size.
+template <class Body> void parallel_for_parts(u64 count, u64 part_size, unsigned threads, Body body) {
+  parallel_for((count + part_size - 1) / part_size, threads, [&](u64 part, unsigned worker) {
+    body(part * part_size, std::min(count, (part + 1) * part_size), worker);
+  });
+}
+
 } // namespace dnheap

@@ -222,9 +222,8 @@ LiveMarking::LiveMarking(const ObjectIndex &index, const References &references,
       words_(index.starts().words().size()), threads_(std::make_unique<Threads>()) {
   threads = std::max(threads, 1u);
   const LargeArray<u64> &starts = index.starts().words();
-  constexpr u64 part_size = u64{1} << 16;
-  parallel_for((words_.size() + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
-    for (u64 i = part * part_size; i < std::min(words_.size(), (part + 1) * part_size); ++i)
+  parallel_for_parts(words_.size(), u64{1} << 16, threads, [&](u64 begin, u64 end, unsigned) {
+    for (u64 i = begin; i < end; ++i)
       words_[i] = {starts[i] & (among ? among->words()[i] : ~u64{0}), starts[i]};
   });
   for (unsigned i = 0; i < threads; ++i)

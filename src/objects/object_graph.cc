@@ -140,9 +140,8 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
   if (before[blocks] >> 32)
     return;
   short_first_ = LargeArray<u32>(first_.size());
-  constexpr u64 part_size = u64{1} << 18;
-  parallel_for((first_.size() + part_size - 1) / part_size, threads, [&](u64 part, unsigned) {
-    for (u64 i = part * part_size; i < std::min(first_.size(), (part + 1) * part_size); ++i)
+  parallel_for_parts(first_.size(), u64{1} << 18, threads, [&](u64 begin, u64 end, unsigned) {
+    for (u64 i = begin; i < end; ++i)
       short_first_[i] = static_cast<u32>(first_[i]);
   });
   first_ = {};

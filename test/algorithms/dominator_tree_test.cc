@@ -183,7 +183,7 @@ TEST(DominatorTree, WhatAnArrayRefersToIsFannedOutUnlessReachedWithoutIt) {
   for (u32 i = 0; i <= 10; ++i)
     EXPECT_EQ(fanned_out().objects.test(u64{i}), i < 9) << i;
   EXPECT_EQ(fanned_out().closed_count, 8); // 8 refers to 9
-  EXPECT_FALSE(fanned_out().is_closed(ObjectId{8}));
+  EXPECT_FALSE(fanned_out().closed.test(ObjectId{8}));
   graph.root(1, 9); // leads to all of them
   EXPECT_EQ(fanned_out().from, no_object);
 }

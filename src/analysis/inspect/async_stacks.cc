@@ -63,8 +63,8 @@ AsyncStacks::AsyncStacks(Tasks &tasks, const Runtime &runtime, unsigned threads,
 
 void AsyncStacks::find_awaited() {
   awaited_.assign(tasks_.count(), no_task);
-  parallel_for((tasks_.count() + block - 1) / block, threads_, [&](u64 i, unsigned) {
-    for (u64 at = i * block; at < std::min<u64>((i + 1) * block, tasks_.count()); ++at)
+  parallel_for_parts(tasks_.count(), block, threads_, [&](u64 begin, u64 end, unsigned) {
+    for (u64 at = begin; at < end; ++at)
       if (const auto task = static_cast<TaskNumber>(at); is_pending_method(task))
         awaited_[task] = tasks_.behind(tasks_.awaited(task));
   });

@@ -93,14 +93,13 @@ ObjectIndex DuplicateStrings::choose_copies(Snapshot &snapshot, EqualGroups equa
   groups_.resize(equal.groups.size());
   const u64 p = snapshot.references().format().pointer_size;
   constexpr u64 piece = 4096;
-  const u64 pieces = (groups_.size() + piece - 1) / piece;
-  parallel_for(pieces, threads, [&](u64 i, unsigned) {
+  parallel_for_parts(groups_.size(), piece, threads, [&](u64 begin, u64 end, unsigned) {
     snapshot.watch().check();
     ReferenceReader reader(snapshot.references());
     const StringLayout layout = string_layout(snapshot.runtime());
     const ByteOrder order = snapshot.references().format().byte_order;
     HeapBits::Writer writer(bits);
-    for (u64 g = i * piece; g < std::min<u64>((i + 1) * piece, groups_.size()); ++g) {
+    for (u64 g = begin; g < end; ++g) {
       const EqualGroup &from = equal.groups[g];
       const std::span<u64> tags(equal.tags.data() + from.first, from.count);
       const u64 stay = sort_out_copies(tags, heap, places);
@@ -131,10 +130,10 @@ ObjectIndex DuplicateStrings::choose_copies(Snapshot &snapshot, EqualGroups equa
     wasted_ += groups_[g].wasted();
   }
   copies_ = LargeArray<u32>(copies);
-  parallel_for(pieces, threads, [&](u64 i, unsigned) {
+  parallel_for_parts(groups_.size(), piece, threads, [&](u64 begin, u64 end, unsigned) {
     snapshot.watch().check();
     constexpr u64 ahead = 16;
-    for (u64 g = i * piece; g < std::min<u64>((i + 1) * piece, groups_.size()); ++g) {
+    for (u64 g = begin; g < end; ++g) {
       const std::span<const u64> tags(equal.tags.data() + from[g], groups_[g].copies);
       for (u64 k = 0; k < tags.size(); ++k) {
         if (k + ahead < tags.size())

@@ -61,13 +61,14 @@ public:
       : snapshot_(snapshot), bases_(snapshot.runtime()), fields_(snapshot.runtime()) {}
 
   void read() {
-    for (const TypedObject &one : all_of([&](Address mt) { return name(mt) == host_context; }))
+    for (const TypedObject &one : objects_that(snapshot_, [&](Address mt) { return name(mt) == host_context; }))
       if (const Address context = fields_.reference_or_null(one.address, "<HttpContext>k__BackingField"))
         kept_by_host_.insert(context);
-    for (const TypedObject &one : all_of([&](Address mt) { return bases_.derives(mt, http_protocol); }))
+    for (const TypedObject &one :
+         objects_that(snapshot_, [&](Address mt) { return bases_.derives(mt, http_protocol); }))
       add("request", http_protocol, one, read_request(one.address), "");
     std::vector<TypedObject> held =
-        all_of([&](Address mt) { return name(mt) == http_context || bases_.derives(mt, session); });
+        objects_that(snapshot_, [&](Address mt) { return name(mt) == http_context || bases_.derives(mt, session); });
     std::erase_if(held, [&](const TypedObject &one) { return served_.contains(one.address); });
     add_held(held);
   }
@@ -77,13 +78,10 @@ public:
 
 private:
   const std::string &name(Address mt) { return snapshot_.runtime().types().name(mt); }
-  std::vector<TypedObject> all_of(const std::function<bool(Address)> &passes) {
-    return objects_that(snapshot_, passes);
-  }
 
   // Contexts of no request in flight, and sessions, with those who hold them.
   void add_held(const std::vector<TypedObject> &held) {
-    const std::vector<Address> parts = addresses_of(all_of([&](Address mt) {
+    const std::vector<Address> parts = addresses_of(objects_that(snapshot_, [&](Address mt) {
       return std::find(std::begin(context_parts), std::end(context_parts), name(mt)) != std::end(context_parts);
     }));
     HeldBy holders(snapshot_, worth_the_same(held), parts);

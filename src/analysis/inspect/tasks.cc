@@ -76,9 +76,9 @@ Tasks::Tasks(Snapshot &snapshot)
   if (objects_.size() >= no_task)
     throw Error("more tasks than can be numbered");
   columns_.resize(objects_.size());
-  parallel_for((objects_.size() + block - 1) / block, snapshot.threads(), [&](u64 i, unsigned) {
+  parallel_for_parts(objects_.size(), block, snapshot.threads(), [&](u64 begin, u64 end, unsigned) {
     snapshot.watch().check();
-    for (u64 task = i * block; task < std::min<u64>((i + 1) * block, objects_.size()); ++task)
+    for (u64 task = begin; task < end; ++task)
       read(static_cast<TaskNumber>(task), columns_[task]);
   });
   add_lookup();
