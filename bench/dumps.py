@@ -10,6 +10,7 @@ import runtimes
 import targets
 
 MAJOR = 10
+SKIPPED = 77
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 
 
@@ -18,6 +19,19 @@ class Dump:
 
     def __init__(self, name, core, truth):
         self.name, self.core, self.truth = name, core, truth
+
+
+def measured(run, keep):
+    """What run(made) returns, and 77 where .NET is not to be had; the files that it puts into `made` are gone then, unless they are kept."""
+    made = []
+    try:
+        return run(made)
+    except runtimes.Missing as reason:
+        say(f"SKIPPED: NOTHING WAS MEASURED: {reason}")
+        return SKIPPED
+    finally:
+        for file in made if not keep else []:
+            file.unlink(missing_ok=True)
 
 
 def say(text):

@@ -11,22 +11,23 @@ GIB = 1 << 30
 
 
 class Run:
-    """`own`: the largest RssAnon seen, of processes that live for some hundredths of a second and are watched."""
+    """`own`: the process's own memory, all it has resident but pages of files: the largest RssAnon seen, if it is looked at `every` so many
+    seconds. The kernel keeps this number per processor, so it may be off by a quarter of a MiB or so."""
 
-    def __init__(self, command, watch=False):
+    def __init__(self, command, every=None):
         self.own = 0
         with open(os.devnull, "w") as null:
             start = time.perf_counter()
             process = os.posix_spawnp(command[0], [str(part) for part in command], os.environ,
                                       file_actions=[(os.POSIX_SPAWN_DUP2, null.fileno(), 1)])
             ended = threading.Event()
-            watcher = threading.Thread(target=self.watch, args=(process, ended))
-            if watch:
+            watcher = threading.Thread(target=self.watch, args=(process, ended, every))
+            if every is not None:
                 watcher.start()
             _, status, usage = os.wait4(process, 0)
             self.wall = time.perf_counter() - start
             ended.set()
-            if watch:
+            if every is not None:
                 watcher.join()
         if status != 0:
             raise RuntimeError(f"{' '.join(map(str, command))} ended with status {status}")
@@ -34,10 +35,10 @@ class Run:
         self.system = usage.ru_stime
         self.resident = usage.ru_maxrss * 1024
 
-    def watch(self, process, ended):
+    def watch(self, process, ended, every):
         try:
             with open(f"/proc/{process}/status") as status:
-                while not ended.wait(0.01):
+                while not ended.wait(every):
                     status.seek(0)
                     found = re.search(r"^RssAnon:\s*(\d+) kB", status.read(), re.MULTILINE)
                     self.own = max(self.own, int(found[1]) * 1024 if found else 0)

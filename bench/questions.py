@@ -26,10 +26,8 @@ import sys
 import dumps
 import process
 from dumps import MAJOR, PROJECT, say
-import runtimes
 import witness
 
-SKIPPED = 77
 MIB = 1 << 20
 
 # Dump, question, peer (another command of that question, or another question of that dump), at most this part of the peer's wall time.
@@ -74,15 +72,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
     options = parser.parse_args()
     options.dnheap = options.dnheap.resolve()
-    made = []
-    try:
-        return run(options, made)
-    except runtimes.Missing as reason:
-        print(f"SKIPPED: NOTHING WAS MEASURED: {reason}", file=sys.stderr)
-        return SKIPPED
-    finally:
-        for file in made if not options.keep else []:
-            file.unlink(missing_ok=True)
+    return dumps.measured(lambda made: run(options, made), options.keep)
 
 
 def run(options, made):
@@ -146,8 +136,7 @@ def compressed(options, dump, made):
 def clrmd(options, dump, *words):
     if options.no_clrmd:
         return {}
-    dac = runtimes.runtime(MAJOR) / "libmscordaccore.so"
-    return {"ClrMD": [runtimes.sdk(), witness.build(), words[0], dump.core, dac, *words[1:], "--lockfree"]}
+    return {"ClrMD": witness.command(words[0], dump.core, MAJOR, *words[1:], "--lockfree")}
 
 
 def address(options, dump, type_name, *more):
@@ -195,7 +184,7 @@ def rounds_of(options, dump, question):
     for _ in range(options.rounds):
         for label, command in table.items():
             prepare(options, dump, file, question.cold)
-            runs[label].append(process.Run(command, watch=True))
+            runs[label].append(process.Run(command, every=0.01))
     return runs
 
 

@@ -29,7 +29,6 @@ import compare
 import runtimes
 import witness
 
-SKIPPED = 77
 MIB = 1 << 20
 
 
@@ -41,15 +40,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep the dumps made for this")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
     options = parser.parse_args()
-    made = []
-    try:
-        return run(options.dnheap.resolve(), options, made)
-    except runtimes.Missing as reason:
-        print(f"SKIPPED: NOTHING WAS MEASURED: {reason}", file=sys.stderr)
-        return SKIPPED
-    finally:
-        for file in made if not options.keep else []:
-            file.unlink(missing_ok=True)
+    return dumps.measured(lambda made: run(options.dnheap.resolve(), options, made), options.keep)
 
 
 def run(dnheap, options, made):
@@ -92,8 +83,7 @@ class Measured:
 
 
 def commands(dnheap, core):
-    dac = runtimes.runtime(MAJOR) / "libmscordaccore.so"
-    clrmd = [runtimes.sdk(), witness.build(), "stat", core, dac]
+    clrmd = witness.command("stat", core, MAJOR)
     table = {"dnheap stat": [dnheap, "stat", core], "ClrMD": clrmd, "ClrMD, lock-free reader": [*clrmd, "--lockfree"],
              "cat": ["cat", core]}
     return {label: [str(part) for part in command] for label, command in table.items()}
@@ -107,22 +97,8 @@ def measure(dnheap, core, rounds):
         for label, command in table.items():
             Run(table["cat"])  # into the page cache, should something have pushed it out
             runs[label].append(Run(command))
-    runs["anonymous memory"] = max(anonymous_peak(table["dnheap stat"]) for _ in range(3))
+    runs["anonymous memory"] = max(Run(table["dnheap stat"], every=0).own for _ in range(3))  # not timed: looked at all the time
     return runs
-
-
-def anonymous_peak(command):
-    """The process's own memory: all it has resident but pages of files. Looked at all the time, in runs that are not timed.
-
-    The kernel keeps this number per processor, so it may be off by a quarter of a MiB or so.
-    """
-    peak = 0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process, open(f"/proc/{process.pid}/status") as status:
-        while process.poll() is None:
-            status.seek(0)
-            found = re.search(r"^RssAnon:\s*(\d+) kB", status.read(), re.MULTILINE)
-            peak = max(peak, int(found[1]) * 1024 if found else 0)
-    return peak
 
 
 # ---- report ----

@@ -22,13 +22,17 @@ def build():
     return assembly
 
 
+def command(kind, dump, major, *more):
+    """What runs the witness with the runtime's own DAC."""
+    dac = runtimes.runtime(major) / "libmscordaccore.so"
+    return [str(part) for part in (runtimes.sdk(), build(), kind, dump, dac, *more)]
+
+
 def survey(dump, major, statics=False, kind="all"):
     """The witness's account of a dump. "all": types, segments, totals, object_hash; of full dumps on demand static fields.
     "fields": names of fields and references; of full dumps only."""
     result = pathlib.Path(f"{dump}.witness.json")
-    dac = runtimes.runtime(major) / "libmscordaccore.so"
-    command = [runtimes.sdk(), build(), kind, dump, dac, result, *(["--statics"] if statics else [])]
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command(kind, dump, major, result, *(["--statics"] if statics else [])), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
     try:
@@ -39,8 +43,7 @@ def survey(dump, major, statics=False, kind="all"):
 
 def corrupted(dump, major):
     """What ClrMD's VerifyHeap() finds: {address of an object: ObjectCorruptionKind}."""
-    command = [runtimes.sdk(), build(), "corrupted", dump, runtimes.runtime(major) / "libmscordaccore.so"]
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command("corrupted", dump, major), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"the witness failed with code {done.returncode}:\n{done.stdout}")
     return dict(line.split() for line in done.stdout.splitlines())
@@ -52,12 +55,11 @@ def stacks(dump, major, patience=120):
     result = pathlib.Path(f"{dump}.witness.stacks")
     threads, failed = {}, {}
     while True:
-        command = [runtimes.sdk(), build(), "stacks", dump, runtimes.runtime(major) / "libmscordaccore.so", result,
-                   "--skip=" + ",".join(map(str, [*threads, *failed]))]
+        asking = command("stacks", dump, major, result, "--skip=" + ",".join(map(str, [*threads, *failed])))
         result.unlink(missing_ok=True)
         why = None
         try:
-            done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            done = subprocess.run(asking, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   timeout=patience)
             if done.returncode != 0:
                 why = f"ClrMD died of signal {-done.returncode}" if done.returncode < 0 else done.stdout.strip()[-500:]
@@ -90,8 +92,7 @@ def addresses(dump, major, listed):
     what ClrMD says is wrong with it)], as test/witness/Addresses.cs has it; and how many it walks, and carefully."""
     asked = pathlib.Path(f"{dump}.addresses")
     asked.write_text("".join(f"{address:#x}\n" for address in listed))
-    command = [runtimes.sdk(), build(), "addresses", dump, runtimes.runtime(major) / "libmscordaccore.so", asked]
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command("addresses", dump, major, asked), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     asked.unlink()
     if done.returncode < 0:
         raise Died(f"ClrMD died of signal {-done.returncode}")
