@@ -124,9 +124,9 @@ private:
     u64 cursor = static_cast<u64>(at_ - edges_.targets.data());
     u64 left = static_cast<u64>(end_ - at_);
     Vertex &vertex = out_.vertex[v];
-    vertex.label = static_cast<u32>(cursor);
+    vertex.parent = static_cast<u32>(cursor);
     vertex.semi = static_cast<u32>(cursor >> 32) | (is_link_ ? link_flag : 0);
-    vertex.bucket = static_cast<u32>(std::min<u64>(left, many));
+    vertex.dominator = static_cast<u32>(std::min<u64>(left, many));
     return enter(found_, v);
   }
   u32 leave(u32 v) {
@@ -135,9 +135,10 @@ private:
     const Vertex &up = out_.vertex[parent];
     is_link_ = up.semi & link_flag;
     fans_out_ = parent == fanning_;
-    u64 cursor = up.label | u64{up.semi & ~link_flag} << 32;
+    u64 cursor = up.parent | u64{up.semi & ~link_flag} << 32;
     at_ = edges_.targets.data() + cursor;
-    end_ = up.bucket == many ? edges_.targets.data() + edges_.begin(u64{out_.object[parent]} + 1) : at_ + up.bucket;
+    end_ =
+        up.dominator == many ? edges_.targets.data() + edges_.begin(u64{out_.object[parent]} + 1) : at_ + up.dominator;
     return parent;
   }
 

@@ -30,10 +30,10 @@ struct RootsByOwner {
 
 // What is kept of a vertex, in one cache line. The members are used by the search first, then by the solver.
 struct Vertex {
-  u32 ancestor; // the parent in the search tree; solver: the nearest ancestor after path compression
-  u32 label;  // search: low half of the edge cursor; solver: on the compressed path, the vertex of least semidominator
-  u32 semi;   // search: high half of the edge cursor; solver: that semidominator, at first the parent
-  u32 bucket; // search: edges left; solver: next vertex with the same semidominator; at last the dominator
+  u32 ancestor;  // the parent in the search tree; solver: the nearest ancestor after path compression
+  u32 parent;    // search: low half of the edge cursor; solver: the parent
+  u32 semi;      // search: high half of the edge cursor; solver: the least semidominator on the compressed path
+  u32 dominator; // search: edges left; solver: the semidominator; at last the dominator
 };
 
 struct DepthFirst {

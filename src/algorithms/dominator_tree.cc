@@ -33,10 +33,10 @@ struct Targets {
   }
 };
 
-// Dominators are known now, each in Vertex::bucket. The other members are no longer needed, and hold these instead
+// Dominators are known now, each in Vertex::dominator. The other members are no longer needed, and hold these instead
 // while each vertex is given its place in the tree.
-u32 &subtree(Vertex &v) { return v.ancestor; } // how many places its subtree takes
-u32 &next_place(Vertex &v) { return v.label; } // how many leaves it has, then the place of its next child
+u32 &subtree(Vertex &v) { return v.ancestor; }  // how many places its subtree takes
+u32 &next_place(Vertex &v) { return v.parent; } // how many leaves it has, then the place of its next child
 u32 &own_place(Vertex &v) { return v.semi; }
 
 u32 count_leaves(std::span<const ObjectId> targets, const ObjectBits &left_out) {
@@ -106,8 +106,8 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   constexpr u32 ahead = 24;
   for (u32 v = search.vertices; v-- > 1;) {
     if (v > ahead)
-      __builtin_prefetch(&search.vertex[search.vertex[v - ahead].bucket]);
-    subtree(search.vertex[search.vertex[v].bucket]) += subtree(search.vertex[v]);
+      __builtin_prefetch(&search.vertex[search.vertex[v - ahead].dominator]);
+    subtree(search.vertex[search.vertex[v].dominator]) += subtree(search.vertex[v]);
   }
 }
 
@@ -119,9 +119,9 @@ void give_places(DepthFirst &search) {
   next_place(search.vertex[0]) += 1;
   for (u32 v = 1; v < search.vertices; ++v) {
     if (search.vertices - v > ahead)
-      __builtin_prefetch(&search.vertex[search.vertex[v + ahead].bucket]);
+      __builtin_prefetch(&search.vertex[search.vertex[v + ahead].dominator]);
     Vertex &here = search.vertex[v];
-    Vertex &dominator = search.vertex[here.bucket];
+    Vertex &dominator = search.vertex[here.dominator];
     own_place(here) = next_place(dominator);
     next_place(dominator) += subtree(here);
     next_place(here) += own_place(here) + 1;
@@ -178,7 +178,7 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
       u32 at = own_place(here), node = search.object[v];
       node_[at] = node;
       count_[at] = subtree(here);
-      parent_[at] = own_place(search.vertex[here.bucket]);
+      parent_[at] = own_place(search.vertex[here.dominator]);
       if (node < objects_)
         place_[node] = at;
       else if (v != 0)

@@ -7,92 +7,73 @@
 namespace dnheap {
 namespace {
 
+// What two members hold when all vertices are linked.
+u32 &jump(Vertex &v) { return v.ancestor; } // a far dominator, such that a way up takes O(log n) steps
+u32 &depth(Vertex &v) { return v.semi; }    // in the dominator tree
+
 class Solver {
 public:
-  Solver(DepthFirst &search) : vertex_(search.vertex.data()), deferred_(search.vertices) {}
+  explicit Solver(DepthFirst &search) : vertex_(search.vertex.data()) {}
 
-  // Vertices of one bucket, the last one first.
+  // Semidominators of the vertices of one bucket, the last one first.
   void solve(const CrossEdges::Sorted &edges) {
-    constexpr u64 ahead = 24;
+    constexpr u64 ahead = 16;
     const u32 *sources = edges.sources.data();
     u64 total = edges.sources.size();
     u64 at = 0;
     for (u32 i = 0, v = edges.end; v-- > std::max(edges.begin, 1u); ++i) {
-      drain(v);
       u32 semi = vertex_[v].semi;
       for (u64 end = edges.first[i + 1]; at < end; ++at) {
-        if (at + ahead < total)
-          __builtin_prefetch(&vertex_[sources[at + ahead]]);
-        semi = std::min(semi, evaluate(sources[at], v).semi);
+        if (at + 2 * ahead < total) {
+          __builtin_prefetch(&vertex_[sources[at + 2 * ahead]]);
+          __builtin_prefetch(&vertex_[vertex_[sources[at + ahead]].ancestor]);
+        }
+        semi = std::min(semi, evaluate(sources[at], v));
       }
-      enlist(v, semi);
-    }
-    if (edges.begin == 0) {
-      drain(0);
-      vertex_[0].bucket = 0;
+      const u32 parent = vertex_[v].ancestor;
+      vertex_[v] = {parent, parent, semi, semi};
     }
   }
 
-  // A deferred vertex has the same dominator as the vertex noted in its bucket. In ascending order that one is known.
-  void resolve_deferred(u32 vertices) {
-    for (u32 v = 1; v < vertices; ++v)
-      if (deferred_.test(v))
-        vertex_[v].bucket = vertex_[vertex_[v].bucket].bucket;
+  // The dominator is the nearest one of the parent's dominators (the parent among them) that is not below the
+  // semidominator. In ascending order those are known.
+  void find_dominators(u32 vertices) {
+    vertex_[0] = {0, 0, 0, 0};
+    for (u32 v = 1; v < vertices; ++v) {
+      Vertex &here = vertex_[v];
+      const u32 semidominator = here.dominator;
+      u32 up = here.parent;
+      while (up > semidominator)
+        up = jump(vertex_[up]) > semidominator ? jump(vertex_[up]) : vertex_[up].dominator;
+      here.dominator = up;
+      depth(here) = depth(vertex_[up]) + 1;
+      Vertex &far = vertex_[jump(vertex_[up])];
+      const bool as_far_again = depth(vertex_[up]) - depth(far) == depth(far) - depth(vertex_[jump(far)]);
+      jump(here) = as_far_again ? jump(far) : up;
+    }
   }
 
 private:
   // All vertices after v are linked to their parents, v is not. Of the path from u up to, not including, the first
-  // vertex that is not linked: the least semidominator (semi), and the vertex that has it (label).
-  const Vertex &evaluate(u32 u, u32 v) {
+  // vertex that is not linked: the least semidominator.
+  u32 evaluate(u32 u, u32 v) {
     if (vertex_[u].ancestor > v)
       compress(u, v);
-    return vertex_[u];
+    return vertex_[u].semi;
   }
   void compress(u32 u, u32 v) {
     path_.clear();
     for (; vertex_[u].ancestor > v; u = vertex_[u].ancestor)
       path_.push_back(u);
-    Vertex above = vertex_[u]; // the topmost linked one
+    u32 ancestor = vertex_[u].ancestor, least = vertex_[u].semi; // of the topmost linked one
     for (u64 i = path_.size(); i-- > 0;) {
       Vertex &here = vertex_[path_[i]];
-      here.ancestor = above.ancestor;
-      if (above.semi < here.semi) {
-        here.semi = above.semi;
-        here.label = above.label;
-      }
-      above = here;
-    }
-  }
-  void enlist(u32 v, u32 semi) {
-    Vertex &here = vertex_[v];
-    here.label = v;
-    here.semi = semi;
-    if (semi == here.ancestor) { // the parent: nothing lies between
-      here.bucket = semi;
-    } else {
-      here.bucket = vertex_[semi].bucket;
-      vertex_[semi].bucket = v;
-    }
-  }
-  // The vertices whose semidominator is v get their dominator, or the vertex that has the same one.
-  void drain(u32 v) {
-    u32 next;
-    for (u32 w = vertex_[v].bucket; w != 0; w = next) {
-      next = vertex_[w].bucket;
-      if (next != 0)
-        __builtin_prefetch(&vertex_[next]);
-      const Vertex &least = evaluate(w, v);
-      if (least.semi < v) {
-        vertex_[w].bucket = least.label;
-        deferred_.set(w);
-      } else {
-        vertex_[w].bucket = v;
-      }
+      here.ancestor = ancestor;
+      here.semi = least = std::min(least, here.semi);
     }
   }
 
   Vertex *vertex_;
-  ObjectBits deferred_; // by DepthFirstNumber
   std::vector<u32> path_;
 };
 
@@ -113,7 +94,7 @@ void solve_dominators(DepthFirst &search, const CrossEdges &edges, unsigned thre
         edges.sort(bucket - 1, sorted[(bucket - 1) % 2]);
     });
   }
-  solver.resolve_deferred(search.vertices);
+  solver.find_dominators(search.vertices);
 }
 
 } // namespace dnheap
