@@ -1,0 +1,81 @@
+// What the server says, as far as the views look at it. Rows of tables are read by key: keys are only ever added.
+export type Cell = string | number | boolean | null | undefined | object;
+export type Row = Record<string, any>;
+
+export interface Answer {
+  command: string;
+  target: Row;
+  completeness: { objects: number; bytes: number; complete: boolean; notes: string[]; gaps: Row[] };
+  tables: Record<string, Row[]>;
+}
+
+export interface VerbInfo {
+  name: string;
+  question: string;
+  subject: string | null;
+  takes: string[];
+}
+
+export const stages = ['opening', 'counts', 'graph', 'tree', 'ways', 'ready'] as const;
+export type Stage = (typeof stages)[number] | 'failed';
+
+export interface ServerState {
+  file: string;
+  pid: number | null;
+  runtime: string | null;
+  values: boolean;
+  stage: Stage;
+  error: string | null;
+  pass: { name: string; done: number; total: number } | null;
+  objects: number | null;
+  bytes: number | null;
+  verbs: VerbInfo[];
+}
+
+// A node of the dominator tree.
+export interface HeapNode {
+  at: string;
+  kind: 'root' | 'owner' | 'object';
+  name: string;
+  type: string | null;
+  owner_kind: string | null;
+  rank: string | null;
+  generation: string | null;
+  self: number;
+  retained: number;
+  objects: number;
+  children: number | null;
+}
+
+export interface MapNode extends HeapNode {
+  parts?: MapNode[];
+  rest?: { count: number; objects: number; bytes: number } | null;
+}
+
+export interface HeapObject extends HeapNode {
+  size: number;
+  delegate: string | null;
+  references: number;
+  referrers: number;
+  value: string | null;
+}
+
+export interface Page<T> {
+  total: number;
+  rows: T[];
+}
+
+export interface Edge {
+  field: string;
+  node: HeapNode;
+}
+
+export interface Way {
+  owner: { name: string; kind: string; rank: string | null };
+  steps: { field: string | null; node: HeapNode }[];
+}
+
+export interface Found {
+  types: { name: string; objects: number; bytes: number }[];
+  objects: HeapNode[];
+}

@@ -1,0 +1,58 @@
+// Names out of a dump: always text, kept apart from the direction of what stands around them, shortened in the middle.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { shortened } from './format';
+
+// Where a type's own name begins: behind its namespace.
+function ownName(type: string): number {
+  const end = type.search(/[<[(,`+ ]/);
+  return type.lastIndexOf('.', end < 0 ? undefined : end) + 1;
+}
+
+let show: ((text: string) => void) | null = null;
+
+export interface NameProps {
+  text: string | null | undefined;
+  href?: string | null;
+  most?: number; // letters
+  type?: boolean; // a type's: its namespace stands back
+  label?: string; // in front of the text, for screen readers
+}
+
+export function Name({ text, href, most = 90, type, label }: NameProps) {
+  if (text === null || text === undefined || text === '') return <span class="muted">–</span>;
+  const short = shortened(text, Math.max(most, 12));
+  const is_short = short !== text;
+  const begin = type ? Math.min(ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
+  const body = begin > 0
+    ? <><span class="namespace">{short.slice(0, begin)}</span>{short.slice(begin)}</>
+    : short;
+  return (
+    <bdi class="name" title={is_short ? text.slice(0, 2000) : undefined}>
+      {href ? <a href={href} aria-label={label ? `${label} ${short}` : undefined}>{body}</a> : body}
+      {is_short && (
+        <button type="button" class="whole" aria-label="Show the whole name" title="Show the whole name"
+          onClick={(event) => { event.stopPropagation(); show?.(text); }}>⋯</button>
+      )}
+    </bdi>
+  );
+}
+
+// Where whole names are shown; stands once, in the shell.
+export function WholeName() {
+  const [text, set] = useState<string | null>(null);
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    show = set;
+    return () => { show = null; };
+  }, []);
+  useEffect(() => {
+    if (text !== null && !dialog.current?.open) dialog.current?.showModal();
+  }, [text]);
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="whole-name-title" onClose={() => set(null)}>
+      <h2 id="whole-name-title">The whole name</h2>
+      <p class="whole-text" tabIndex={0}><bdi>{text}</bdi></p>
+      <form method="dialog"><button class="button">Close</button></form>
+    </dialog>
+  );
+}

@@ -1,0 +1,75 @@
+// The search box: types by a part of their name, objects by their address. Arrow keys choose, Enter opens.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Found } from './answers';
+import { bytes, counted, shortened } from './format';
+import { go, href, to } from './router';
+import { ask } from './source';
+
+interface Choice {
+  address: string;
+  text: string;
+  says: string;
+}
+
+export function Search() {
+  const [text, setText] = useState('');
+  const [choices, setChoices] = useState<Choice[]>([]);
+  const [selected, select] = useState(-1);
+  const [open, setOpen] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const wanted = text.trim();
+    if (wanted.length < 2) return setChoices([]);
+    let current = true;
+    const timer = setTimeout(() => {
+      ask('api/find', { text: wanted, count: 12 }).then((found: Found) => {
+        if (!current) return;
+        setChoices([
+          ...found.objects.map((node) => ({ address: to.object(node.at), text: `${node.at} ${node.name}`, says: bytes(node.retained) })),
+          ...found.types.map((type) => ({ address: to.type(type.name), text: type.name, says: counted(type.objects, 'object') })),
+        ].slice(0, 12));
+        select(-1);
+        setOpen(true);
+      }, () => current && setChoices([]));
+    }, 180);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [text]);
+
+  function leave(address: string) {
+    setOpen(false);
+    setText('');
+    go(address);
+  }
+  function pressed(event: KeyboardEvent) {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      if (!choices.length) return;
+      setOpen(true);
+      select((selected + (event.key === 'ArrowDown' ? 1 : -1) + choices.length + (selected < 0 && event.key === 'ArrowUp' ? 1 : 0)) % choices.length);
+    } else if (event.key === 'Enter') {
+      const choice = choices[selected];
+      if (choice && open) leave(choice.address);
+      else if (/^(0x)?[0-9a-f]{6,16}$/i.test(text.trim())) leave(to.object(`0x${text.trim().toLowerCase().replace(/^0x0*/, '')}`));
+      else if (text.trim()) leave(href('find', '', { text: text.trim() }));
+    } else if (event.key === 'Escape' && open) setOpen(false);
+    else return;
+    event.preventDefault();
+  }
+  const shown = open && choices.length > 0;
+  return (
+    <div class="search" role="search" onFocusOut={(event) => { if (!event.currentTarget.contains(event.relatedTarget as Node)) setOpen(false); }}>
+      <input ref={input} id="search" type="text" role="combobox" aria-label="Search a type or an address" aria-expanded={shown} aria-controls="search-list" aria-autocomplete="list"
+        aria-activedescendant={shown && selected >= 0 ? `choice-${selected}` : undefined} placeholder="Search: type or address  ( / )" value={text} spellcheck={false} autocomplete="off"
+        onInput={(event) => setText((event.target as HTMLInputElement).value)} onKeyDown={pressed} onFocus={() => choices.length && setOpen(true)} />
+      <ul id="search-list" role="listbox" aria-label="Found" hidden={!shown}>
+        {choices.map((choice, index) => (
+          <li key={choice.address} id={`choice-${index}`} role="option" aria-selected={index === selected} onMouseDown={(event) => { event.preventDefault(); leave(choice.address); }}>
+            <bdi title={choice.text}>{shortened(choice.text, 70)}</bdi><span class="muted">{choice.says}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

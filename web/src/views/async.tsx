@@ -1,0 +1,47 @@
+// Async: calls that have begun and wait, with the calls that wait for them; tasks; the thread pool's queues.
+import type { Row } from '../answers';
+import { bytes, count } from '../format';
+import { columnsFor } from '../columns';
+import { Name } from '../name';
+import { Notes, Panel, Waiting } from '../parts';
+import { to } from '../router';
+import { DataTable } from '../table';
+import { useVerb } from '../use_answer';
+import { Methods } from './threads';
+
+export function Async() {
+  const asked = useVerb('async', { by: 'retained', top: 500 });
+  const tables = asked.data?.tables ?? {};
+  const calls = tables.calls ?? [];
+  return (
+    <>
+      <h1 tabIndex={-1}>Async calls</h1>
+      {!asked.data ? <Waiting asked={asked} /> : (
+        <>
+          <Panel title="Pending calls" note="Calls that are alike are one. The one that waits comes first, then who awaits it.">
+            {calls.length === 0 && <p class="empty">No async call is pending.</p>}
+            <ol class="calls">{calls.map((row, index) => <Call key={index} row={row} />)}</ol>
+          </Panel>
+          <Panel title="Tasks">
+            <DataTable label="Tasks" rows={tables.tasks ?? []} columns={columnsFor(tables.tasks ?? [])} href={(row) => (row.example ? to.object(row.example) : null)} empty="There is no task." />
+          </Panel>
+          {['pool', 'queued'].map((name) => (tables[name]?.length ? (
+            <Panel key={name} title={name === 'pool' ? 'Thread pool' : 'Queued work'}><DataTable label={name === 'pool' ? 'Thread pool' : 'Queued work'} rows={tables[name]!} columns={columnsFor(tables[name]!)} /></Panel>
+          ) : null))}
+          <Notes notes={asked.data.completeness.notes} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Call({ row }: { row: Row }) {
+  return (
+    <li>
+      <p><strong>{count(row.count)} ×</strong> <Name text={row.method} type most={100} href={row.example ? to.object(row.example) : null} />
+        {row.awaits && <span class="muted"> waits for <Name text={row.awaits} most={60} /></span>}
+        {typeof row.retained === 'number' && <span class="muted">, {bytes(row.retained)} retained</span>}</p>
+      <Methods names={row.stack ?? []} sources={row.sources} lines={row.lines} />
+    </li>
+  );
+}

@@ -1,0 +1,30 @@
+// Find: types whose names have a text, or the object at an address.
+import type { Found } from '../answers';
+import { Panel, Waiting } from '../parts';
+import { type Route, to } from '../router';
+import { type Column, DataTable } from '../table';
+import { useAnswer } from '../use_answer';
+import { nodeColumns } from './map';
+
+const types: Column<Found['types'][number]>[] = [
+  { key: 'name', title: 'Type', kind: 'type', grow: 3, href: (row) => to.type(row.name) },
+  { key: 'objects', title: 'Objects', kind: 'count' },
+  { key: 'bytes', title: 'Bytes', kind: 'bytes' },
+];
+
+export function Find({ route }: { route: Route }) {
+  const text = route.query.text ?? '';
+  const asked = useAnswer<Found>(text ? 'api/find' : null, { text, count: 500 });
+  const found = asked.data;
+  return (
+    <>
+      <h1 tabIndex={-1}>Found: <bdi>{text}</bdi></h1>
+      {!found ? <Waiting asked={asked} /> : (
+        <>
+          {found.objects.length > 0 && <Panel title="Objects"><DataTable label="Objects" rows={found.objects} columns={nodeColumns((node) => to.object(node.at), found.objects[0]!.retained || 1)} href={(node) => to.object(node.at)} /></Panel>}
+          <Panel title="Types"><DataTable label="Types" rows={found.types} columns={types} href={(row) => to.type(row.name)} empty="No type has that in its name." /></Panel>
+        </>
+      )}
+    </>
+  );
+}

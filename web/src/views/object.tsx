@@ -1,0 +1,130 @@
+// Object: its fields, what it refers to, who refers to it, the way to it from what keeps it alive, and its dominators.
+import type { Answer, Edge, HeapNode, HeapObject, Row, Way } from '../answers';
+import { bytes, count, counted, generationName } from '../format';
+import { Name } from '../name';
+import { Paged } from '../paged';
+import { Facts, Panel, Waiting } from '../parts';
+import { type Route, to } from '../router';
+import { useServerState } from '../server_state';
+import { type Column, DataTable } from '../table';
+import { type Asked, useAnswer, useVerb } from '../use_answer';
+
+const edges: Column<Edge>[] = [
+  { key: 'field', title: 'Field', kind: 'text', grow: 2 },
+  { key: 'type', title: 'Type', kind: 'type', grow: 3, value: (edge) => edge.node.type ?? edge.node.name, href: (edge) => link(edge.node) },
+  { key: 'at', title: 'Object', kind: 'address', value: (edge) => (edge.node.kind === 'object' ? edge.node.at : null), href: (edge) => link(edge.node) },
+  { key: 'self', title: 'Bytes', kind: 'bytes', value: (edge) => edge.node.self, minor: true },
+  { key: 'retained', title: 'Retained', kind: 'bytes', value: (edge) => edge.node.retained, minor: true },
+];
+
+function link(node: HeapNode): string | null {
+  return node.kind === 'object' ? to.object(node.at) : node.kind === 'owner' ? to.owner(node.name) : null;
+}
+
+export function ObjectView({ route }: { route: Route }) {
+  const at = route.subject.toLowerCase();
+  const { state } = useServerState();
+  const asked = useAnswer<HeapObject>('api/object', { at });
+  const shown = useVerb('show', { subject: at, values: state?.values, top: 500 });
+  const object = asked.data;
+  const row: Row | undefined = shown.data?.tables.object?.[0];
+  const type = object?.type ?? row?.type ?? object?.name;
+  const value = object?.value ?? row?.value;
+  return (
+    <>
+      <h1 tabIndex={-1} class="with-name"><span class="kind">Object</span> {type ? <Name text={type} type most={100} href={to.type(type)} /> : at}</h1>
+      {!object && !row ? <Waiting asked={asked} /> : (
+        <Facts rows={[
+          ['Address', <span class="address">{at}</span>],
+          ['Size', bytes(object?.size ?? row?.aligned_bytes)],
+          ['Retained', bytes(object?.retained ?? row?.retained)],
+          ['Objects retained', count(object?.objects ?? row?.retained_objects)],
+          ['Generation', generationName(object?.generation ?? row?.generation)],
+          ...(typeof row?.elements === 'number' ? [['Elements', count(row.elements)] as [string, string]] : []),
+          ...(typeof row?.entries === 'number' ? [['Entries', `${count(row.entries)} of ${count(row.capacity)}`] as [string, string]] : []),
+          ...(object?.references !== undefined && object.references !== null ? [['References', count(object.references)] as [string, string]] : []),
+          ...(object?.referrers !== undefined && object.referrers !== null ? [['Referrers', count(object.referrers)] as [string, string]] : []),
+        ]} />
+      )}
+      {row && row.reachable === false && <p class="verdict wrong">Nothing holds it any more: the next collection of its generation frees it.</p>}
+      {(object?.delegate || row?.calls) && <p class="note">Calls <Name text={object?.delegate ?? row?.calls} most={120} /></p>}
+      {value !== null && value !== undefined && <Panel title="Value"><p class="value"><bdi>{String(value)}</bdi></p></Panel>}
+      <p class="links"><a class="button" href={to.map(at)}>Show on the map</a> {type && <a class="button" href={to.paths(type)}>What holds its type</a>}</p>
+      <div class="columns">
+        <div>
+          <Fields asked={shown} values={!!state?.values} />
+          {object && object.references !== 0 && (
+            <Panel title={row?.elements > 0 && !shown.data?.tables.fields?.length ? 'Elements it refers to' : 'What it refers to'}>
+              <Paged path="api/references" parameters={{ at }} key={at} label="What it refers to" columns={edges} href={(edge) => link(edge.node)} one="reference" empty="It refers to nothing." />
+            </Panel>
+          )}
+          {object && <Panel title="Who refers to it">
+            <Paged path="api/referrers" parameters={{ at }} key={at} label="Who refers to it" columns={edges} href={(edge) => link(edge.node)} one="referrer" empty="Nobody refers to it." />
+          </Panel>}
+        </div>
+        <div>
+          <WayTo at={at} />
+          <Dominators at={at} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Fields({ asked, values }: { asked: Asked<Answer>; values: boolean }) {
+  if (!asked.data) return <Panel title="Fields"><Waiting asked={asked} /></Panel>;
+  const { fields = [], elements = [] } = asked.data.tables;
+  const columns: Column[] = [
+    { key: 'field', title: 'Field', kind: 'text', grow: 2, href: (row) => (row.reference ? to.object(row.reference) : null) },
+    { key: 'type', title: 'Declared type', kind: 'type', grow: 3 },
+    { key: 'reference', title: 'Object', kind: 'address', href: (row) => (row.reference ? to.object(row.reference) : null) },
+    ...(values ? [{ key: 'value', title: 'Value', kind: 'text', grow: 2 } as Column] : []),
+    { key: 'declared_by', title: 'Declared by', kind: 'type', grow: 2, minor: true },
+    { key: 'offset', title: 'Offset', kind: 'count', minor: true },
+  ];
+  return (
+    <>
+      {fields.length > 0 && <Panel title="Fields" note={values ? undefined : 'Values of strings and fields are shown by: dnheap explore --values'}><DataTable label="Fields" rows={fields} columns={columns} href={(row) => (row.reference ? to.object(row.reference) : null)} /></Panel>}
+      {elements.length > 0 && <Panel title="Elements"><DataTable label="Elements" rows={elements} columns={Object.keys(elements[0]!).map((key) => ({ key, title: key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' '), kind: key === 'index' ? 'count' : /address|reference/.test(key) ? 'address' : 'text', href: (row: Row) => (/address|reference/.test(key) && row[key] ? to.object(row[key]) : null) }) as Column)} href={(row) => (row.reference ? to.object(row.reference) : null)} /></Panel>}
+    </>
+  );
+}
+
+function WayTo({ at }: { at: string }) {
+  const asked = useAnswer<Way>('api/way', { at });
+  const way = asked.data;
+  return (
+    <Panel title="Why it is alive" note="The shortest way from what keeps it alive.">
+      {!way ? (asked.error?.status === 404 ? <p class="empty">Nothing holds it.</p> : <Waiting asked={asked} />) : (
+        <ol class="way">
+          <li class="way-root"><Name text={way.owner.name} href={to.owner(way.owner.name)} most={60} /></li>
+          {way.steps.map((step, index) => (
+            <li key={index} aria-current={index === way.steps.length - 1 ? 'location' : undefined}>
+              {step.field && <div class="field"><Name text={step.field} most={60} href={to.object(step.node.at)} label="Field" /></div>}
+              <div class="muted"><Name text={step.node.type ?? step.node.name} type most={60} href={step.field ? undefined : to.object(step.node.at)} /></div>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+function Dominators({ at }: { at: string }) {
+  const asked = useAnswer<{ rows: HeapNode[] }>('api/above', { at });
+  const rows = asked.data?.rows.filter((node) => node.kind !== 'root') ?? [];
+  return (
+    <Panel title="Held alone by" note="Its dominators: if one of these went, it would be freed.">
+      {!asked.data ? <Waiting asked={asked} /> : rows.length <= 1 ? <p class="empty">No single one: it is shared.</p> : (
+        <ol class="dominators">
+          {rows.map((node) => (
+            <li key={node.at}>
+              <Name text={node.name} type={node.kind === 'object'} most={56} href={node.at === at ? null : link(node)} />
+              <span class="muted"> {bytes(node.retained)}, {counted(node.objects, 'object')}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,68 @@
+// Segments: a map of the heap's memory: each region with its objects, its holes, what is committed behind them, and pins.
+import { useMemo } from 'preact/hooks';
+import type { Row } from '../answers';
+import { columnsFor } from '../columns';
+import { bytes, counted, generationName } from '../format';
+import { Panel, Waiting } from '../parts';
+import { to } from '../router';
+import { DataTable } from '../table';
+import { useVerb } from '../use_answer';
+import { generations } from './types';
+
+const most_drawn = 400;
+
+function number(address: string | null | undefined): number {
+  return address ? Number(BigInt(address) & 0xffffffffffffn) : 0;
+}
+
+export function Segments() {
+  const asked = useVerb('segments', { top: 0 });
+  const holes = useVerb('frag', { top: 5000, table: 'largest' });
+  const handles = useVerb('handles', { top: 0, table: 'handles' });
+  const rows = useMemo(() => [...(asked.data?.tables.segments ?? [])].sort((a, b) => number(a.start) - number(b.start)), [asked.data]);
+  const pins = useMemo(() => (handles.data?.tables.handles ?? []).filter((row) => /pinned/.test(row.kind) && row.object), [handles.data]);
+  const drawn = rows.slice(0, most_drawn);
+  const largest = Math.max(1, ...drawn.map((row) => number(row.committed_end) - number(row.start)));
+  return (
+    <>
+      <h1 tabIndex={-1}>Segments</h1>
+      {!asked.data ? <Waiting asked={asked} /> : (
+        <>
+          <Panel title="Map of memory" note="Every region in address order, as long as what is committed of it. Marks above a region are pinned objects.">
+            <ul class="legend" aria-label="Colours">
+              {generations.map((name) => <li key={name}><span class={`swatch ${name}`} aria-hidden="true" /> {generationName(name)}</li>)}
+              <li><span class="swatch hole" aria-hidden="true" /> Hole</li><li><span class="swatch committed" aria-hidden="true" /> Committed, empty</li><li><span class="swatch pin" aria-hidden="true" /> Pinned</li>
+            </ul>
+            <ul class="regions">{drawn.map((row) => <Region key={row.start} row={row} largest={largest} holes={holes.data?.tables.largest ?? []} pins={pins} />)}</ul>
+            {rows.length > most_drawn && <p class="note">{counted(rows.length - most_drawn, 'more region')}: in the table below.</p>}
+          </Panel>
+          <Panel title="Generations"><DataTable label="Generations" rows={asked.data.tables.generations ?? []} columns={columnsFor(asked.data.tables.generations ?? []).map((each) => ({ ...each, minor: ['heap', 'free_objects', 'segment_bytes', 'segments'].includes(each.key) }))} /></Panel>
+          <Panel title="Regions"><DataTable label="Regions" rows={rows} columns={columnsFor(rows, ['flags', 'next', 'used', 'background_allocated', 'gc_heap', 'segment']).map((each) => ({ ...each, minor: !['generation', 'start', 'bytes'].includes(each.key) }))} /></Panel>
+        </>
+      )}
+      <p class="links"><a class="button" href={to.verb('frag')}>What lies beside the holes</a> <a class="button" href={to.verb('gc')}>What the GC says of itself</a></p>
+    </>
+  );
+}
+
+function Region({ row, largest, holes, pins }: { row: Row; largest: number; holes: Row[]; pins: Row[] }) {
+  const start = number(row.start);
+  const end = number(row.end);
+  const committed = Math.max(number(row.committed_end), end);
+  const inside = (address: string) => number(address) >= start && number(address) < end;
+  const mine = holes.filter((hole) => inside(hole.address));
+  const pinned = pins.filter((pin) => inside(pin.object));
+  const x = (at: number) => ((at - start) / largest) * 1000;
+  const says = `${generationName(row.generation)}, ${counted(row.objects, 'object')}, ${bytes(row.bytes)}; ${counted(row.free_objects, 'hole')}, ${bytes(row.free_bytes)}; ${bytes(committed - end)} committed, empty${pinned.length ? `; ${counted(pinned.length, 'pinned object')}` : ''}`;
+  return (
+    <li>
+      <div class="region-says"><span class="address">{row.start}</span> <span>{says}</span></div>
+      <svg class="region" viewBox="0 0 1000 22" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="committed" x="0" y="6" width={Math.max(1, x(committed))} height="16" />
+        <rect class={row.generation} x="0" y="6" width={Math.max(1, x(end))} height="16" />
+        {mine.map((hole) => <rect key={hole.address} class="hole" x={x(number(hole.address))} y="6" width={Math.max(0.6, (hole.bytes / largest) * 1000)} height="16" />)}
+        {pinned.map((pin) => <rect key={pin.handle} class="pin" x={x(number(pin.object))} y="0" width="2" height="6" />)}
+      </svg>
+    </li>
+  );
+}

@@ -1,0 +1,92 @@
+// Threads: where each stands and what it waits for; stacks that are alike as one; and one thread's frames with what they hold.
+import type { Row } from '../answers';
+import { counted } from '../format';
+import { Name } from '../name';
+import { Facts, Notes, Panel, Tabs, Waiting } from '../parts';
+import { change, href, type Route, to } from '../router';
+import { type Column, DataTable } from '../table';
+import { useVerb } from '../use_answer';
+
+const threadLink = (id: unknown) => href('thread', String(id));
+
+const columns: Column[] = [
+  { key: 'os_id', title: 'Thread', kind: 'count', show: (row) => (row.os_id ? <a href={threadLink(row.os_id)}>{row.os_id}</a> : <span class="muted">ended</span>) },
+  { key: 'managed_id', title: 'Managed', kind: 'count', minor: true },
+  { key: 'name', title: 'Name', kind: 'text', grow: 2, href: (row) => (row.os_id ? threadLink(row.os_id) : null) },
+  { key: 'state', title: 'State', kind: 'text', minor: true },
+  { key: 'method', title: 'Stands in', kind: 'type', grow: 3 },
+  { key: 'waits_for', title: 'Waits for', kind: 'text', grow: 2, minor: true, show: (row, letters) => <Name text={row.waits_for} most={letters} href={row.waits_for_object ? to.object(row.waits_for_object) : null} /> },
+  { key: 'retained', title: 'Retained', kind: 'bytes', help: 'What it alone keeps alive' },
+];
+
+export function Threads({ route }: { route: Route }) {
+  const merged = route.subject === 'merged';
+  const asked = useVerb(merged ? null : 'threads', { by: 'retained', top: 0 });
+  const stacks = useVerb(merged ? 'stack' : null, { all: true, merge: true, top: 500 });
+  const { query } = route;
+  return (
+    <>
+      <h1 tabIndex={-1}>Threads</h1>
+      <Tabs label="Threads, or their stacks" selected={merged ? 'merged' : 'threads'} tabs={[{ name: 'threads', title: 'Threads', href: href('threads') }, { name: 'merged', title: 'Stacks, alike as one', href: href('threads', 'merged') }]} />
+      {!merged && (!asked.data ? <Waiting asked={asked} /> : (
+        <>
+          <DataTable label="Threads" rows={asked.data.tables.threads ?? []} columns={columns} href={(row) => (row.os_id ? threadLink(row.os_id) : null)}
+            sort={query.sort || 'retained'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} />
+          <Notes notes={asked.data.completeness.notes} />
+        </>
+      ))}
+      {merged && (!stacks.data ? <Waiting asked={stacks} /> : (stacks.data.tables.stacks ?? []).map((row, index) => (
+        <Panel key={index} id={`stack-${index}`} title={counted(row.threads, 'thread')} aside={<span class="links">{(row.os_ids ?? []).slice(0, 12).map((id: number) => <a key={id} href={threadLink(id)}>{id}</a>)}</span>}>
+          <Methods names={row.methods ?? []} />
+        </Panel>
+      )))}
+    </>
+  );
+}
+
+export function Methods({ names, sources, lines }: { names: string[]; sources?: (string | null)[]; lines?: (number | null)[] }) {
+  if (!names.length) return <p class="empty">No method of .NET is on it.</p>;
+  return (
+    <ol class="frames">
+      {names.map((name, index) => <li key={index}><Name text={name} type most={120} />{sources?.[index] && <span class="source"> <bdi>{sources[index]}{lines?.[index] ? `:${lines[index]}` : ''}</bdi></span>}</li>)}
+    </ol>
+  );
+}
+
+export function Thread({ route }: { route: Route }) {
+  const id = route.subject;
+  const asked = useVerb('stack', { subject: id, roots: true, top: 1000 });
+  const threads = useVerb('threads', { by: 'retained', top: 0 });
+  const row = threads.data?.tables.threads?.find((each) => String(each.os_id) === id);
+  const tables = asked.data?.tables ?? {};
+  const held = new Map<number, Row[]>();
+  for (const each of tables.references ?? []) held.set(each.index, [...(held.get(each.index) ?? []), each]);
+  return (
+    <>
+      <h1 tabIndex={-1} class="with-name"><span class="kind">Thread</span> {row?.name ? <Name text={row.name} /> : id}</h1>
+      {row && <Facts rows={[['Id', String(row.os_id)], ['Managed id', String(row.managed_id ?? '–')], ['State', row.state ?? '–'], ['GC mode', row.gc_mode ?? '–'], ['Waits for', <Name text={row.waits_for} href={row.waits_for_object ? to.object(row.waits_for_object) : null} />],
+        ...(row.exception ? [['Exception', <Name text={row.exception_type ?? row.exception} type href={to.object(row.exception)} />] as [string, any]] : [])]} />}
+      <p class="links"><a class="button" href={href('threads')}>All threads</a></p>
+      <Panel title="Stack" note="The innermost first. Below each frame: what it holds where it stands.">
+        {!asked.data ? <Waiting asked={asked} /> : (
+          <ol class="frames">
+            {(tables.frames ?? []).map((frame) => (
+              <li key={frame.index} class={`frame-${frame.kind}`}>
+                <Name text={frame.method ?? frame.ip} type={frame.kind === 'managed'} most={120} />
+                {frame.source && <span class="source"> <bdi>{frame.source}:{frame.line}</bdi></span>}
+                {held.has(frame.index) && (
+                  <ul class="held">
+                    {held.get(frame.index)!.map((each, index) => (
+                      <li key={index}><Name text={each.type} type most={80} href={to.object(each.object)} /> <span class="address muted">{each.object}</span>{each.certain === false ? ' (perhaps)' : ''}{each.pinned ? ' (pinned)' : ''}</li>
+                    ))}
+                  </ul>
+                )}
+              </li>
+            ))}
+          </ol>
+        )}
+        {asked.data && !tables.frames?.length && <p class="empty">Its stack was not found.</p>}
+      </Panel>
+    </>
+  );
+}

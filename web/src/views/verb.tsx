@@ -1,0 +1,37 @@
+// Any question that dnheap can answer, as its tables.
+import { columnsFor } from '../columns';
+import { Notes, Panel, Waiting } from '../parts';
+import { href, type Route, to } from '../router';
+import { useServerState } from '../server_state';
+import { title, isAddress } from '../format';
+import { DataTable } from '../table';
+import { useVerb } from '../use_answer';
+
+const inspectors = ['timers', 'events', 'collections', 'pools', 'contexts', 'finalizers', 'http', 'db', 'sockets', 'safehandles', 'caches', 'di', 'requests', 'regex', 'ef'];
+
+export function VerbView({ route }: { route: Route }) {
+  const name = route.subject;
+  const subject = route.query.subject ?? (name === 'inspect' ? inspectors[0] : '');
+  const { state } = useServerState();
+  const verb = state?.verbs.find((each) => each.name === name);
+  const asked = useVerb(name, { subject, top: 1000 });
+  const tables = Object.entries(asked.data?.tables ?? {});
+  return (
+    <>
+      <h1 tabIndex={-1}>{title(name)}</h1>
+      {verb && <p class="note"><bdi>{verb.question}</bdi></p>}
+      {name === 'inspect' && <nav class="tabs" aria-label="Inspectors">{inspectors.map((each) => <a key={each} href={href('ask', 'inspect', { subject: each })} aria-current={each === subject ? 'page' : undefined}>{title(each)}</a>)}</nav>}
+      {!asked.data ? <Waiting asked={asked} /> : (
+        <>
+          <Notes notes={asked.data.completeness.notes} />
+          {tables.map(([key, rows]) => (
+            <Panel key={key} id={`table-${key}`} title={title(key)}>
+              <DataTable label={title(key)} rows={rows} columns={columnsFor(rows)} empty="There is none."
+                href={(row) => { const address = row.object ?? row.address ?? row.example; return isAddress(address) && name !== 'gc' ? to.object(address) : null; }} />
+            </Panel>
+          ))}
+        </>
+      )}
+    </>
+  );
+}
