@@ -14,6 +14,7 @@ export interface VerbInfo {
   question: string;
   subject: string | null;
   takes: string[];
+  tables: string[];
 }
 
 export const stages = ['opening', 'counts', 'graph', 'tree', 'ways', 'ready'] as const;

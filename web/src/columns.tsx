@@ -25,7 +25,8 @@ export function columnFor(key: string, rows: Row[], objects = true): Column {
     if (key === 'share') return { key, title, kind: 'share' };
     return bytes_key.test(key) ? { key, title, kind: 'bytes' } : { key, title, kind: 'count', show: /_id$|^(index|line|heap|table|rank|flags|state)$/.test(key) ? (row) => <span class="number">{row[key] ?? '–'}</span> : undefined };
   }
-  if (format.isAddress(sample)) return { key, title, kind: 'address', href: objects && object_key.test(key) ? (row) => (format.isAddress(row[key]) ? to.object(row[key]) : null) : undefined };
+  const is_place = key === 'address' && rows.some((row) => 'object' in row || 'after' in row || 'os_id' in row); // of a slot, a hole, a thread
+  if (format.isAddress(sample)) return { key, title, kind: 'address', href: objects && !is_place && object_key.test(key) ? (row) => (format.isAddress(row[key]) ? to.object(row[key]) : null) : undefined };
   if (key === 'owner') return { key, title, kind: 'text', grow: 2, href: (row) => (row[key] && !row[key].startsWith('(') ? to.owner(row[key]) : null) };
   if (type_key.test(key) && typeof sample === 'string') return { key, title, kind: 'type', grow: 2, href: (row) => (row[key] && !not_a_type.test(row[key]) ? to.type(row[key]) : null) };
   const short = rows.every((row) => (text(row[key]) ?? '').length < 22);
@@ -33,9 +34,9 @@ export function columnFor(key: string, rows: Row[], objects = true): Column {
 }
 
 // The most telling keys first: numbers that say how much, then names, then the rest.
-export function columnsFor(rows: Row[], left_out: string[] = []): Column[] {
+export function columnsFor(rows: Row[], left_out: string[] = [], objects = true): Column[] {
   const keys = [...new Set(rows.slice(0, 50).flatMap((row) => Object.keys(row)))].filter((key) => !left_out.includes(key));
   const used = keys.filter((key) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== ''));
-  const columns = used.map((key) => columnFor(key, rows));
+  const columns = used.map((key) => columnFor(key, rows, objects));
   return columns.map((column, index) => ({ ...column, minor: index >= 4 }));
 }

@@ -50,7 +50,7 @@ const menu: { title: string; entries: [string, string][] }[] = [
   { title: 'Dump', entries: [['ask/info', 'Info'], ['ask/verify', 'Soundness']] },
 ];
 
-const belongs: Record<string, string> = { instances: 'types', paths: 'types', owner: 'owners', object: 'map', thread: 'threads' };
+const belongs: Record<string, string> = { instances: 'types', paths: 'types', owner: 'owners', thread: 'threads' };
 
 function Menu({ route }: { route: Route }) {
   const { state } = useServerState();

@@ -8,6 +8,10 @@ function ownName(type: string): number {
   return type.lastIndexOf('.', end < 0 ? undefined : end) + 1;
 }
 
+export function withoutNamespaces(type: string): string {
+  return type.replace(/[\p{L}_][\p{L}\p{N}_]*\.(?=[\p{L}_])/gu, '');
+}
+
 let show: ((text: string) => void) | null = null;
 
 export interface NameProps {
@@ -20,15 +24,16 @@ export interface NameProps {
 
 export function Name({ text, href, most = 90, type, label }: NameProps) {
   if (text === null || text === undefined || text === '') return <span class="muted">–</span>;
-  const short = shortened(text, Math.max(most, 12));
+  const bare = type && text.length > most ? withoutNamespaces(text) : text; // of a long type these are the first to go
+  const short = shortened(bare, Math.max(most, 12));
   const is_short = short !== text;
-  const begin = type ? Math.min(ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
+  const begin = type && bare === text ? Math.min(ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
   const body = begin > 0
     ? <><span class="namespace">{short.slice(0, begin)}</span>{short.slice(begin)}</>
     : short;
   return (
     <bdi class="name" title={is_short ? text.slice(0, 2000) : undefined}>
-      {href ? <a href={href} aria-label={label ? `${label} ${short}` : undefined}>{body}</a> : body}
+      {href ? <a class="text" href={href} aria-label={label ? `${label} ${short}` : undefined}>{body}</a> : <span class="text">{body}</span>}
       {is_short && (
         <button type="button" class="whole" aria-label="Show the whole name" title="Show the whole name"
           onClick={(event) => { event.stopPropagation(); show?.(text); }}>⋯</button>

@@ -128,8 +128,10 @@ export function DataTable<R>(props: DataTableProps<R>) {
   const template = columns
     .map((column) => (widths[column.kind] ? `${Math.round(narrow ? widths[column.kind] * 0.82 : widths[column.kind])}px` : `minmax(${narrow ? 110 : 140}px, ${column.grow ?? 1}fr)`))
     .join(' ');
-  const letters = (column: Column<R>) => Math.max(14, Math.floor((room * (column.grow ?? 1)) / grows / letter) - 3);
+  const letters = (column: Column<R>) => Math.max(14, Math.floor((room * (column.grow ?? 1)) / grows / letter) - 5);
 
+  const least = columns.reduce((sum, column) => sum + (widths[column.kind] ? (narrow ? widths[column.kind] * 0.82 : widths[column.kind]) : narrow ? 110 : 140), 0) + (columns.length - 1) * 14 + 20;
+  const wide = { minWidth: `${Math.round(least)}px` }; // where the window has less, the table scrolls
   const place = `${location.hash.split('?')[0]} ${label}`;
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -187,7 +189,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
         </div>
       )}
       <div class={`grid ${virtual ? 'virtual' : ''}`} role="grid" aria-label={label} aria-rowcount={shown.length + 1} aria-colcount={columns.length} onKeyDown={pressed}>
-        <div role="rowgroup" class="grid-head">
+        <div role="rowgroup" class="grid-head" style={wide}>
           <div role="row" aria-rowindex={1} class="grid-row" style={{ gridTemplateColumns: template }}>
             {columns.map((column) => {
               const is_sorted = sort === column.key || sort === `-${column.key}`;
@@ -203,7 +205,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
             })}
           </div>
         </div>
-        <div role="rowgroup" class="grid-body" ref={scroller} style={virtual ? { height: `${height}px` } : { height: '' }}
+        <div role="rowgroup" class="grid-body" ref={scroller} style={{ ...wide, height: virtual ? `${height}px` : '' }}
           tabIndex={virtual ? 0 : undefined}
           onScroll={() => {
             const y = scroller.current!.scrollTop;

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { MapNode } from '../answers';
 import { bytes, counted, share, shortened } from '../format';
+import { withoutNamespaces } from '../name';
 import { useTheme } from '../theme';
 import { useWidth } from '../table';
 import { type ColorBy, paint } from './color';
@@ -86,7 +87,7 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
   context.textBaseline = 'top';
   const parents = new Set(boxes.map((box) => box.parent));
   for (const [index, box] of boxes.entries()) {
-    const { fill, ink } = paint(box.node, color, dark, box.depth);
+    const { fill, ink } = paint(box.node, color, dark);
     context.fillStyle = fill;
     context.fillRect(box.x, box.y, box.width, box.height);
     if (box.width > 3 && box.height > 3) {
@@ -94,7 +95,7 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
       context.lineWidth = 1;
       context.strokeRect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1);
     }
-    label(context, box, shape === 'treemap' && parents.has(index), ink, font);
+    label(context, box, box.height < 36 || (shape === 'treemap' && parents.has(index)), ink, font);
   }
   const box = boxes[selected];
   if (box) {
@@ -105,14 +106,9 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
   }
 }
 
-// The end of a type's name says most: without its namespace.
-export function shortName(name: string): string {
-  return name.replace(/[A-Za-z_][\w]*\.(?=[A-Za-z_])/g, (part, offset: number) => (name.startsWith('static ') && offset > 0 ? part : ''));
-}
-
 function label(context: CanvasRenderingContext2D, box: Box, one_line: boolean, ink: string, font: string): void {
   if (box.width < 34 || box.height < 15) return;
-  const name = box.rest ? `${counted(box.rest.count, 'smaller one')}` : box.node!.kind === 'object' ? shortName(box.node!.name) : box.node!.name;
+  const name = box.rest ? `${counted(box.rest.count, 'smaller one')}` : box.node!.kind === 'object' ? withoutNamespaces(box.node!.name) : box.node!.name;
   const size = bytes(box.rest ? box.rest.bytes : box.node!.retained);
   const letters = Math.floor((box.width - 10) / 6.4);
   if (letters < 3) return;
@@ -126,7 +122,7 @@ function label(context: CanvasRenderingContext2D, box: Box, one_line: boolean, i
     context.fillText(`\u2068${shortened(name, Math.max(3, letters - size.length - 2))}\u2069  ${size}`, box.x + 5, box.y + 4);
   } else {
     context.fillText(`\u2068${shortened(name, letters)}\u2069`, box.x + 5, box.y + 5);
-    if (box.height > 34) {
+    if (box.height > 34 && size.length * 6.4 < box.width - 8) {
       context.font = `12px ${font}`;
       context.fillText(size, box.x + 5, box.y + 21);
     }

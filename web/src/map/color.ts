@@ -16,10 +16,13 @@ export function namespaceOf(type: string | null): string {
   return parts.length > 1 ? parts.slice(0, Math.min(2, parts.length - 1)).join('.') : '(none)';
 }
 
-function hash(text: string): number {
-  let value = 2166136261;
-  for (let index = 0; index < text.length; ++index) value = Math.imul(value ^ text.charCodeAt(index), 16777619);
-  return value >>> 0;
+const seen = new Map<string, number>(); // in the order they came: what is large came first, and keeps its colour
+
+function rank(key: string): number {
+  const known = seen.get(key);
+  if (known !== undefined) return known;
+  seen.set(key, seen.size);
+  return seen.size - 1;
 }
 
 const hues = [210, 28, 150, 268, 50, 335, 185, 8, 95, 235, 305, 128];
@@ -31,11 +34,12 @@ export function keyOf(node: HeapNode, by: ColorBy): string {
   return by === 'type' ? node.type ?? node.name : namespaceOf(node.type);
 }
 
-export function paint(node: HeapNode | null, by: ColorBy, dark: boolean, depth: number): Paint {
+export function paint(node: HeapNode | null, by: ColorBy, dark: boolean): Paint {
   const ink = dark ? '#f0f1f3' : '#15181c';
   if (!node) return { fill: dark ? '#33373d' : '#e3e4e1', ink };
   if (node.kind !== 'object') return { fill: dark ? '#3b4047' : '#d5d9dd', ink };
-  const hue = by === 'generation' ? generation_hues[node.generation ?? ''] ?? 0 : hues[hash(keyOf(node, by)) % hues.length]!;
-  const step = (depth % 2) * 3;
-  return { fill: dark ? `hsl(${hue} 38% ${29 + step}%)` : `hsl(${hue} 58% ${80 + step}%)`, ink };
+  const place = by === 'generation' ? 0 : rank(`${by} ${keyOf(node, by)}`);
+  const hue = by === 'generation' ? generation_hues[node.generation ?? ''] ?? 0 : hues[place % hues.length]!;
+  const again = Math.floor(place / hues.length) % 3; // more kinds than hues: paler ones
+  return { fill: dark ? `hsl(${hue} ${40 - again * 12}% ${31 - again * 4}%)` : `hsl(${hue} ${62 - again * 16}% ${81 + again * 3}%)`, ink };
 }

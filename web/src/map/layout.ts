@@ -28,6 +28,8 @@ function item(node: MapNode): Item {
   return { node, rest: null, own: Math.max(0, node.retained - inside), parts };
 }
 
+const head = 24; // of an icicle
+
 export type Shape = 'icicle' | 'treemap';
 
 export function lay(root: MapNode, shape: Shape, width: number, height: number): Box[] {
@@ -37,7 +39,13 @@ export function lay(root: MapNode, shape: Shape, width: number, height: number):
     : treemap<Item>().size([width, height]).paddingTop((each) => (each.height && each.x1 - each.x0 > 50 && each.y1 - each.y0 > 34 ? 20 : 3)).paddingInner(1).paddingLeft(2).paddingRight(2).paddingBottom(2).round(false)(tree);
   const index = new Map<object, number>();
   const boxes: Box[] = [];
+  const levels = laid.height + 1;
+  const rest_height = (height - head) / Math.max(1, levels - 1);
   laid.eachBefore((each) => {
+    if (shape === 'icicle') { // a narrow line for the whole, all room for its parts
+      each.y0 = each.depth === 0 ? 0 : head + (each.depth - 1) * rest_height;
+      each.y1 = each.depth === 0 ? (levels > 1 ? head : height) : each.y0 + rest_height;
+    }
     const box = { node: each.data.node, rest: each.data.rest, depth: each.depth, x: each.x0, y: each.y0, width: each.x1 - each.x0, height: each.y1 - each.y0, parent: each.parent ? index.get(each.parent) ?? -1 : -1 };
     if (each.depth > 0 && (box.width < 0.5 || box.height < 0.5)) return;
     if (each.parent && !index.has(each.parent)) return;

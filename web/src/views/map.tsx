@@ -119,7 +119,7 @@ function Legend({ root, color }: { root: MapNode; color: ColorBy }) {
     <ul class="legend" aria-label={`Colours: ${color}`}>
       {kinds.map(([key, { node }]) => (
         <li key={key}>
-          <svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" fill={paint(node, color, dark, 0).fill} /></svg>
+          <svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" fill={paint(node, color, dark).fill} /></svg>
           <Name text={key} type={color === 'type'} most={44} />
         </li>
       ))}

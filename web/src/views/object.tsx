@@ -11,9 +11,8 @@ import { type Asked, useAnswer, useVerb } from '../use_answer';
 
 const edges: Column<Edge>[] = [
   { key: 'field', title: 'Field', kind: 'text', grow: 2 },
-  { key: 'type', title: 'Type', kind: 'type', grow: 3, value: (edge) => edge.node.type ?? edge.node.name, href: (edge) => link(edge.node) },
-  { key: 'at', title: 'Object', kind: 'address', value: (edge) => (edge.node.kind === 'object' ? edge.node.at : null), href: (edge) => link(edge.node) },
-  { key: 'self', title: 'Bytes', kind: 'bytes', value: (edge) => edge.node.self, minor: true },
+  { key: 'type', title: 'Type', kind: 'type', grow: 3, value: (edge) => edge.node.type ?? edge.node.name, show: (edge, letters) => <Name text={edge.node.type ?? edge.node.name} type={edge.node.kind === 'object'} most={letters} href={link(edge.node)} /> },
+  { key: 'at', title: 'Object', kind: 'address', minor: true, value: (edge) => (edge.node.kind === 'object' ? edge.node.at : null), href: (edge) => link(edge.node) },
   { key: 'retained', title: 'Retained', kind: 'bytes', value: (edge) => edge.node.retained, minor: true },
 ];
 
@@ -74,13 +73,14 @@ export function ObjectView({ route }: { route: Route }) {
 function Fields({ asked, values }: { asked: Asked<Answer>; values: boolean }) {
   if (!asked.data) return <Panel title="Fields"><Waiting asked={asked} /></Panel>;
   const { fields = [], elements = [] } = asked.data.tables;
+  const inherits = new Set(fields.map((row) => row.declared_by)).size > 1;
   const columns: Column[] = [
     { key: 'field', title: 'Field', kind: 'text', grow: 2, href: (row) => (row.reference ? to.object(row.reference) : null) },
     { key: 'type', title: 'Declared type', kind: 'type', grow: 3 },
-    { key: 'reference', title: 'Object', kind: 'address', href: (row) => (row.reference ? to.object(row.reference) : null) },
+    { key: 'reference', title: 'Object', kind: 'address', minor: true, href: (row) => (row.reference ? to.object(row.reference) : null) },
     ...(values ? [{ key: 'value', title: 'Value', kind: 'text', grow: 2 } as Column] : []),
-    { key: 'declared_by', title: 'Declared by', kind: 'type', grow: 2, minor: true },
-    { key: 'offset', title: 'Offset', kind: 'count', minor: true },
+    ...(inherits ? [{ key: 'declared_by', title: 'Declared by', kind: 'type', grow: 2, minor: true } as Column] : []),
+    ...(values || inherits ? [] : [{ key: 'offset', title: 'Offset', kind: 'count', minor: true } as Column]),
   ];
   return (
     <>

@@ -35,11 +35,14 @@ export function Overview() {
         ['GC', `${target.gc?.server ? `server, ${counted(target.gc.heaps, 'heap')}` : 'workstation'}${target.gc?.regions ? ', regions' : ''}`],
         ['Process', `${target.os} ${target.architecture}${target.pid ? `, ${target.pid}` : ''}`],
       ]} />
+      <div class="columns overview"><div>
       <Panel title="Who holds most" aside={<a href={href('owners')}>All owners</a>} note={`Of ${bytes(live)} that are alive: what would be freed if it let go.`}>
         <ol class="suspects">{(tables.suspects ?? []).slice(0, 12).map((row) => <Suspect key={row.rank} row={row} />)}</ol>
         {!tables.suspects?.length && <p class="empty">Nobody holds much.</p>}
       </Panel>
+      </div><div>
       <Account rows={tables.account ?? []} />
+      </div></div>
       <Panel title="What is odd" aside={<a href={href('waste')}>All waste</a>}>
         {waste.length > 0 && (
           <>
@@ -67,9 +70,8 @@ function Suspect({ row }: { row: Row }) {
   const steps: Row[] = row.path ?? [];
   return (
     <li class="suspect">
-      <div class="suspect-size"><strong><Bytes n={row.retained} /></strong><span class="muted">{share(row.share)}</span></div>
+      <div class="suspect-size"><strong><Bytes n={row.retained} /></strong><Bar part={row.share} /><span class="muted">{share(row.share)}</span></div>
       <div class="suspect-text">
-        <Bar part={row.share} />
         <p class="suspect-owner"><Name text={row.owner} href={to.owner(row.owner)} most={90} />
           {steps.map((step) => step.field && <span key={step.address} class="step"><Name text={step.field} href={to.object(step.address)} label="Field" most={48} /></span>)}
         </p>
@@ -90,7 +92,7 @@ export function Account({ rows }: { rows: Row[] }) {
   const total = rows.reduce((sum, row) => sum + row.bytes, 0);
   const names = [...sums.keys()];
   return (
-    <Panel title="Where the memory is" aside={<a href={to.verb('account')}>Exact account</a>} note={`${bytes(total)} mapped by the process, each byte once${rows[0]?.resident_high ? '' : ''}.`}>
+    <Panel title="Where the memory is" aside={<a href={to.verb('account')}>Exact account</a>} note={`${bytes(total)} mapped by the process, each byte once.`}>
       <Stack parts={names.map((name) => ({ kind: `group-${names.indexOf(name) % 7}`, n: sums.get(name)! }))} total={total} />
       <ul class="account">
         {names.map((name, index) => (

@@ -37,7 +37,7 @@ export function Segments() {
             {rows.length > most_drawn && <p class="note">{counted(rows.length - most_drawn, 'more region')}: in the table below.</p>}
           </Panel>
           <Panel title="Generations"><DataTable label="Generations" rows={asked.data.tables.generations ?? []} columns={columnsFor(asked.data.tables.generations ?? []).map((each) => ({ ...each, minor: ['heap', 'free_objects', 'segment_bytes', 'segments'].includes(each.key) }))} /></Panel>
-          <Panel title="Regions"><DataTable label="Regions" rows={rows} columns={columnsFor(rows, ['flags', 'next', 'used', 'background_allocated', 'gc_heap', 'segment']).map((each) => ({ ...each, minor: !['generation', 'start', 'bytes'].includes(each.key) }))} /></Panel>
+          <Panel title="Regions"><DataTable label="Regions" rows={rows} columns={columnsFor(rows, ['flags', 'flags_text', 'next', 'used', 'background_allocated', 'gc_heap', 'segment', 'reserved_end', ...(rows.some((row) => row.heap) ? [] : ['heap'])]).map((each) => ({ ...each, minor: !['generation', 'start', 'bytes'].includes(each.key), href: undefined }))} /></Panel>
         </>
       )}
       <p class="links"><a class="button" href={to.verb('frag')}>What lies beside the holes</a> <a class="button" href={to.verb('gc')}>What the GC says of itself</a></p>

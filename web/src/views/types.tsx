@@ -29,7 +29,7 @@ export function Types({ route }: { route: Route }) {
   const columns = useMemo<Column[]>(() => [
     { key: 'type', title: 'Type', kind: 'type', grow: 3, href: (row) => to.type(row.type) },
     { key: 'count', title: 'Count', kind: 'count' },
-    { key: 'bytes', title: 'Bytes', kind: 'bytes', help: 'As other tools count: not rounded up to what it takes in the heap' },
+    { key: 'bytes', title: 'Bytes', kind: 'bytes', minor: retained, help: 'As other tools count: not rounded up to what it takes in the heap' },
     { key: 'share', title: 'Share', kind: 'share', value: (row) => row.aligned_bytes / (total || 1), minor: true },
     ...(retained ? [{ key: 'retained', title: 'Retained', kind: 'bytes', help: 'What would be freed with the instances that hold it' } as Column] : []),
     { key: 'generations', title: 'Generations', kind: 'share', minor: true, value: (row) => row.gen2 / (row.aligned_bytes || 1), help: 'Gen 0, 1, 2, large, pinned, frozen; sorted by the share of gen 2',

@@ -7,18 +7,22 @@ import { title, isAddress } from '../format';
 import { DataTable } from '../table';
 import { useVerb } from '../use_answer';
 
-const inspectors = ['timers', 'events', 'collections', 'pools', 'contexts', 'finalizers', 'http', 'db', 'sockets', 'safehandles', 'caches', 'di', 'requests', 'regex', 'ef'];
+export const verbTitles: Record<string, string> = {
+  frag: 'Fragmentation', gc: 'What the GC says of itself', verify: 'Soundness', info: 'The dump', handles: 'GC handles', account: 'Account of the memory', inspect: 'Inspectors',
+};
+const of_runtime = new Set(['gc', 'info', 'contract', 'account']); // addresses there are no objects'
 
 export function VerbView({ route }: { route: Route }) {
   const name = route.subject;
-  const subject = route.query.subject ?? (name === 'inspect' ? inspectors[0] : '');
   const { state } = useServerState();
   const verb = state?.verbs.find((each) => each.name === name);
-  const asked = useVerb(name, { subject, top: 1000 });
+  const inspectors = name === 'inspect' ? (verb?.tables ?? []).filter((table) => table !== 'list') : [];
+  const subject = route.query.subject ?? inspectors[0] ?? '';
+  const asked = useVerb(name === 'inspect' && !subject ? null : name, { subject, top: 1000 });
   const tables = Object.entries(asked.data?.tables ?? {});
   return (
     <>
-      <h1 tabIndex={-1}>{title(name)}</h1>
+      <h1 tabIndex={-1}>{verbTitles[name] ?? title(name)}</h1>
       {verb && <p class="note"><bdi>{verb.question}</bdi></p>}
       {name === 'inspect' && <nav class="tabs" aria-label="Inspectors">{inspectors.map((each) => <a key={each} href={href('ask', 'inspect', { subject: each })} aria-current={each === subject ? 'page' : undefined}>{title(each)}</a>)}</nav>}
       {!asked.data ? <Waiting asked={asked} /> : (
@@ -26,8 +30,8 @@ export function VerbView({ route }: { route: Route }) {
           <Notes notes={asked.data.completeness.notes} />
           {tables.map(([key, rows]) => (
             <Panel key={key} id={`table-${key}`} title={title(key)}>
-              <DataTable label={title(key)} rows={rows} columns={columnsFor(rows)} empty="There is none."
-                href={(row) => { const address = row.object ?? row.address ?? row.example; return isAddress(address) && name !== 'gc' ? to.object(address) : null; }} />
+              <DataTable label={title(key)} rows={rows} columns={columnsFor(rows, [], !of_runtime.has(name))} empty="There is none."
+                href={(row) => { const address = row.object ?? row.address ?? row.example; return isAddress(address) && !of_runtime.has(name) && !('after' in row) ? to.object(address) : null; }} />
             </Panel>
           ))}
         </>
