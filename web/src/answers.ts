@@ -48,9 +48,17 @@ export interface HeapNode {
   children: number | null;
 }
 
+// Children that are too small for the map, as one; and, where the server says so, what they are.
+export interface Rest {
+  count: number;
+  objects: number;
+  bytes: number;
+  kinds?: { type: string; count: number; objects: number; bytes: number }[];
+}
+
 export interface MapNode extends HeapNode {
   parts?: MapNode[];
-  rest?: { count: number; objects: number; bytes: number } | null;
+  rest?: Rest | null;
 }
 
 export interface HeapObject extends HeapNode {

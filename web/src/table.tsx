@@ -14,6 +14,7 @@ export interface Column<R = Row> {
   value?: (row: R) => any; // for sorting and filtering; else row[key]
   href?: (row: R) => string | null;
   show?: (row: R, letters: number) => ComponentChildren;
+  optional?: boolean; // left out where no row has it
   minor?: boolean; // left out where the window is narrow
   grow?: number; // a text's share of the room
   help?: string;
@@ -107,7 +108,8 @@ export function DataTable<R>(props: DataTableProps<R>) {
   const [active, setActive] = useState(0);
   const focus_wanted = useRef(false);
 
-  const columns = useMemo(() => props.columns.filter((column) => !(column.minor && width && width < 620)), [props.columns, width]);
+  const columns = useMemo(() => props.columns.filter((column) => !(column.minor && width && width < 620)
+    && !(column.optional && !rows.some((row) => (valueOf(column, row) ?? null) !== null))), [props.columns, width, rows]);
   const filter = (props.filter ?? '').toLowerCase();
   const wanted = useMemo(() => {
     if (!filter) return rows;

@@ -2,22 +2,26 @@
 // What it shows stands in the list below as well; what is selected is said aloud.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { MapNode } from '../answers';
-import { bytes, counted, share, shortened } from '../format';
+import { bytes, count, counted, share, shortened } from '../format';
 import { withoutNamespaces } from '../name';
 import { useTheme } from '../theme';
 import { useWidth } from '../table';
 import { type ColorBy, paint } from './color';
 import { type Box, boxAt, lay, neighbour, type Shape } from './layout';
 
+export function restName(box: Box): string {
+  return box.kind ? `${count(box.rest!.count)} × ${withoutNamespaces(box.kind)}` : counted(box.rest!.count, 'smaller one');
+}
+
 export function words(box: Box, whole: number): string {
-  if (box.rest) return `${counted(box.rest.count, 'smaller one')}, ${bytes(box.rest.bytes)}`;
+  if (box.rest) return `${restName(box)}, ${bytes(box.rest.bytes)}`;
   const node = box.node!;
   return `${node.name}, ${bytes(node.retained)}, ${share(node.retained / whole)}, ${counted(node.objects, 'object')}`;
 }
 
-export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onPoint }: {
+export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onType, onRest, onPoint }: {
   root: MapNode; shape: Shape; color: ColorBy;
-  onZoom: (node: MapNode) => void; onOut: () => void; onObject: (node: MapNode) => void; onPoint: (box: Box | null) => void;
+  onZoom: (node: MapNode) => void; onOut: () => void; onObject: (node: MapNode) => void; onPoint: (box: Box | null) => void; onType: (type: string) => void; onRest: () => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -45,8 +49,11 @@ export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onPoint
     onPoint(boxes[index] ?? null);
   }
   function enter(index: number) {
-    const node = boxes[index]?.node;
+    const box = boxes[index];
+    if (box?.kind) return onType(box.kind);
+    const node = box?.rest ? boxes[box.parent]?.node : box?.node; // small ones are to be seen from nearer
     if (!node) return;
+    if (box?.rest && box.parent === 0) return onRest();
     if (index === 0) onOut();
     else if (node.children === 0) onObject(node);
     else onZoom(node);
@@ -87,7 +94,7 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
   context.textBaseline = 'top';
   const parents = new Set(boxes.map((box) => box.parent));
   for (const [index, box] of boxes.entries()) {
-    const { fill, ink } = paint(box.node, color, dark);
+    const { fill, ink } = paint(box.node ?? (box.kind && color !== 'generation' ? { kind: 'object', type: box.kind } : null), color, dark);
     context.fillStyle = fill;
     context.fillRect(box.x, box.y, box.width, box.height);
     if (box.width > 3 && box.height > 3) {
@@ -108,7 +115,7 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
 
 function label(context: CanvasRenderingContext2D, box: Box, one_line: boolean, ink: string, font: string): void {
   if (box.width < 34 || box.height < 15) return;
-  const name = box.rest ? `${counted(box.rest.count, 'smaller one')}` : box.node!.kind === 'object' ? withoutNamespaces(box.node!.name) : box.node!.name;
+  const name = box.rest ? restName(box) : box.node!.kind === 'object' ? withoutNamespaces(box.node!.name) : box.node!.name;
   const size = bytes(box.rest ? box.rest.bytes : box.node!.retained);
   const letters = Math.floor((box.width - 10) / 6.4);
   if (letters < 3) return;

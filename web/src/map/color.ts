@@ -4,6 +4,8 @@ import { generationName } from '../format';
 
 export type ColorBy = 'type' | 'namespace' | 'generation';
 
+export type Painted = Pick<HeapNode, 'kind' | 'type'> & Partial<HeapNode>;
+
 export interface Paint {
   fill: string;
   ink: string;
@@ -28,13 +30,13 @@ function rank(key: string): number {
 const hues = [210, 28, 150, 268, 50, 335, 185, 8, 95, 235, 305, 128];
 const generation_hues: Record<string, number> = { gen0: 95, gen1: 50, gen2: 210, loh: 28, poh: 335, frozen: 185 };
 
-export function keyOf(node: HeapNode, by: ColorBy): string {
+export function keyOf(node: Painted, by: ColorBy): string {
   if (node.kind !== 'object') return node.kind === 'root' ? 'the whole heap' : node.owner_kind ?? 'owner';
   if (by === 'generation') return generationName(node.generation);
-  return by === 'type' ? node.type ?? node.name : namespaceOf(node.type);
+  return by === 'type' ? node.type ?? node.name ?? '' : namespaceOf(node.type);
 }
 
-export function paint(node: HeapNode | null, by: ColorBy, dark: boolean): Paint {
+export function paint(node: Painted | null, by: ColorBy, dark: boolean): Paint {
   const ink = dark ? '#f0f1f3' : '#15181c';
   if (!node) return { fill: dark ? '#33373d' : '#e3e4e1', ink };
   if (node.kind !== 'object') return { fill: dark ? '#3b4047' : '#d5d9dd', ink };

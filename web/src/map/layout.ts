@@ -1,10 +1,11 @@
 // Where each node of the dominator tree lies on the map: areas in proportion to what would be freed with it.
 import { hierarchy, partition, treemap } from 'd3-hierarchy';
-import type { MapNode } from '../answers';
+import type { MapNode, Rest } from '../answers';
 
 export interface Box {
   node: MapNode | null; // null: what was too small, as one
-  rest: { count: number; objects: number; bytes: number } | null;
+  rest: Rest | null;
+  kind: string | null; // the type of all that `rest` stands for, if it is one
   depth: number;
   x: number;
   y: number;
@@ -15,7 +16,8 @@ export interface Box {
 
 interface Item {
   node: MapNode | null;
-  rest: Box['rest'];
+  rest: Rest | null;
+  kind: string | null;
   own: number; // what no part of it has
   parts: Item[];
 }
@@ -23,9 +25,16 @@ interface Item {
 function item(node: MapNode): Item {
   const parts = (node.parts ?? []).map(item);
   const rest = node.rest && node.rest.bytes > 0 ? node.rest : null;
-  if (rest && parts.length) parts.push({ node: null, rest, own: rest.bytes, parts: [] });
-  const inside = (node.parts ?? []).reduce((sum, part) => sum + part.retained, 0) + (parts.length && rest ? rest.bytes : 0);
-  return { node, rest: null, own: Math.max(0, node.retained - inside), parts };
+  if (rest) {
+    let left: Rest = { count: rest.count, objects: rest.objects, bytes: rest.bytes };
+    for (const { type, ...kind } of rest.kinds ?? []) {
+      parts.push({ node: null, rest: kind, kind: type, own: kind.bytes, parts: [] });
+      left = { count: left.count - kind.count, objects: left.objects - kind.objects, bytes: left.bytes - kind.bytes };
+    }
+    if (left.bytes > 0 && left.count > 0) parts.push({ node: null, rest: left, kind: null, own: left.bytes, parts: [] });
+  }
+  const inside = (node.parts ?? []).reduce((sum, part) => sum + part.retained, 0) + (rest?.bytes ?? 0);
+  return { node, rest: null, kind: null, own: Math.max(0, node.retained - inside), parts };
 }
 
 const head = 24; // of an icicle
@@ -46,7 +55,7 @@ export function lay(root: MapNode, shape: Shape, width: number, height: number):
       each.y0 = each.depth === 0 ? 0 : head + (each.depth - 1) * rest_height;
       each.y1 = each.depth === 0 ? (levels > 1 ? head : height) : each.y0 + rest_height;
     }
-    const box = { node: each.data.node, rest: each.data.rest, depth: each.depth, x: each.x0, y: each.y0, width: each.x1 - each.x0, height: each.y1 - each.y0, parent: each.parent ? index.get(each.parent) ?? -1 : -1 };
+    const box = { node: each.data.node, rest: each.data.rest, kind: each.data.kind, depth: each.depth, x: each.x0, y: each.y0, width: each.x1 - each.x0, height: each.y1 - each.y0, parent: each.parent ? index.get(each.parent) ?? -1 : -1 };
     if (each.depth > 0 && (box.width < 0.5 || box.height < 0.5)) return;
     if (each.parent && !index.has(each.parent)) return;
     index.set(each, boxes.length);

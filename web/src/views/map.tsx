@@ -24,9 +24,9 @@ export function nodeColumns(open: (node: HeapNode) => string, whole: number): Co
     { key: 'share', title: 'Share', kind: 'share', value: (node) => node.retained / whole, minor: true },
     { key: 'objects', title: 'Objects', kind: 'count', minor: true },
     { key: 'name', title: 'Name', kind: 'type', grow: 3, show: (node, letters) => <Name text={node.name} type={node.kind === 'object'} most={letters} href={open(node)} /> },
-    { key: 'at', title: 'Object', kind: 'address', value: (node) => (node.kind === 'object' ? node.at : null), href: (node) => to.object(node.at) },
-    { key: 'children', title: 'Parts', kind: 'count', minor: true },
-    { key: 'generation', title: 'Generation', kind: 'text', minor: true, value: (node) => (node.generation ? generationName(node.generation) : null) },
+    { key: 'at', title: 'Object', kind: 'address', optional: true, value: (node) => (node.kind === 'object' ? node.at : null), href: (node) => to.object(node.at) },
+    { key: 'children', title: 'Parts', kind: 'count', minor: true, optional: true },
+    { key: 'generation', title: 'Generation', kind: 'text', minor: true, optional: true, value: (node) => (node.generation ? generationName(node.generation) : null) },
   ];
 }
 
@@ -42,7 +42,7 @@ export function MapView({ route }: { route: Route }) {
   const out = () => { const parent = way[way.length - 2]; if (parent) go(inside(parent)); };
   const columns = useMemo(() => nodeColumns(inside, map.data?.retained || 1), [map.data, color, shape]);
   const root = map.data;
-  const box: Box | null = pointed ?? (root ? ({ node: root, rest: null } as Box) : null);
+  const box: Box | null = pointed ?? (root ? ({ node: root, rest: null, kind: null } as Box) : null);
   return (
     <>
       <h1 tabIndex={-1}>Map of the heap</h1>
@@ -63,10 +63,11 @@ export function MapView({ route }: { route: Route }) {
       </div>
       {!root ? <Waiting asked={map} what="Drawing the map…" /> : (
         <>
-          <MapCanvas root={root} shape={shape} color={color} onZoom={(node) => go(inside(node))} onOut={out} onObject={(node) => go(to.object(node.at))} onPoint={point} />
+          <MapCanvas root={root} shape={shape} color={color} onZoom={(node) => go(inside(node))} onOut={out} onObject={(node) => go(to.object(node.at))} onPoint={point}
+            onType={(type) => go(to.type(type))} onRest={() => document.getElementById('h-parts')?.scrollIntoView()} />
           <div class="readout">{box && <Readout box={box} whole={root.retained} />}</div>
           <Legend root={root} color={color} />
-          <Panel title="What it consists of" note={<>
+          <Panel title="What it consists of" id="parts" note={<>
             {root.kind === 'root' ? 'Everything that is alive' : <Name text={root.name} type most={60} />}: {bytes(root.retained)} in {counted(root.objects, 'object')}, {bytes(root.self)} of it its own.
             {root.rest && root.rest.count > 0 ? ` On the map, ${counted(root.rest.count, 'smaller part')} of ${bytes(root.rest.bytes)} are drawn as one.` : ''}
           </>}>
@@ -88,6 +89,7 @@ export function Choice<T extends string>({ label, options, value, onChoose }: { 
 }
 
 function Readout({ box, whole }: { box: Box; whole: number }) {
+  if (box.rest && box.kind) return <p><strong>{count(box.rest.count)} × <Name text={box.kind} type most={80} /></strong> {bytes(box.rest.bytes)} retained in {counted(box.rest.objects, 'object')}, each too small for the map</p>;
   if (box.rest) return <p>{counted(box.rest.count, 'part')}, each too small for the map: {bytes(box.rest.bytes)} in {counted(box.rest.objects, 'object')}</p>;
   const node = box.node!;
   return (

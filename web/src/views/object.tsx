@@ -58,7 +58,7 @@ export function ObjectView({ route }: { route: Route }) {
             </Panel>
           )}
           {object && <Panel title="Who refers to it">
-            <Paged path="api/referrers" parameters={{ at }} key={at} label="Who refers to it" columns={edges} href={(edge) => link(edge.node)} one="referrer" empty="Nobody refers to it." />
+            <Paged path="api/referrers" parameters={{ at }} key={at} label="Who refers to it" columns={edges} href={(edge) => link(edge.node)} one="referrer" empty="No object refers to it. What keeps it alive, if anything does, stands beside." />
           </Panel>}
         </div>
         <div>
