@@ -190,7 +190,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
           <span class="found" role="status">{filter ? `${format.count(shown.length)} of ${format.counted(rows.length, 'row')}` : format.counted(rows.length, 'row')}</span>
         </div>
       )}
-      <div class={`grid ${virtual ? 'virtual' : ''}`} role="grid" aria-label={label} aria-rowcount={shown.length + 1} aria-colcount={columns.length} onKeyDown={pressed}>
+      {columns.length > 0 && <div class={`grid ${virtual ? 'virtual' : ''}`} role="grid" aria-label={label} aria-rowcount={shown.length + 1} aria-colcount={columns.length} onKeyDown={pressed}>
         <div role="rowgroup" class="grid-head" style={wide}>
           <div role="row" aria-rowindex={1} class="grid-row" style={{ gridTemplateColumns: template }}>
             {columns.map((column) => {
@@ -230,7 +230,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
           })}
           {virtual && <div class="spacer" role="presentation" style={{ height: `${(shown.length - last) * row_height}px` }} />}
         </div>
-      </div>
+      </div>}
       {shown.length === 0 && <p class="empty">{filter ? 'Nothing has that in its name.' : props.empty ?? 'There is none.'}</p>}
       {props.total && <p class="total">{props.total}</p>}
     </div>

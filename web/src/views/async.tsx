@@ -28,7 +28,7 @@ export function Async() {
           {['pool', 'queued'].map((name) => (tables[name]?.length ? (
             <Panel key={name} title={name === 'pool' ? 'Thread pool' : 'Queued work'}><DataTable label={name === 'pool' ? 'Thread pool' : 'Queued work'} rows={tables[name]!} columns={columnsFor(tables[name]!)} /></Panel>
           ) : null))}
-          <Notes notes={asked.data.completeness.notes} />
+          <Notes notes={asked.data.completeness?.notes} />
         </>
       )}
     </>

@@ -78,8 +78,8 @@ function Suspect({ row }: { row: Row }) {
         <p><Name text={row.text} most={140} /></p>
         <p class="links">
           {row.address && <a href={to.object(row.address)} aria-label={`Open the object of suspect ${row.rank}`}>Open the object</a>}
-          {row.address && <a href={to.map(row.address)} aria-label={`Show suspect ${row.rank} on the map`}>Show on the map</a>}
-          {row.element && <a href={to.type(row.element)} aria-label={`Type of the elements of suspect ${row.rank}`}>Its elements</a>}
+          {row.address && <a href={to.map(row.address)} aria-label={`Show on the map: suspect ${row.rank}`}>Show on the map</a>}
+          {row.element && <a href={to.type(row.element)} aria-label={`Its elements: suspect ${row.rank}`}>Its elements</a>}
         </p>
       </div>
     </li>

@@ -32,11 +32,11 @@ export function Threads({ route }: { route: Route }) {
         <>
           <DataTable label="Threads" rows={asked.data.tables.threads ?? []} columns={columns} href={(row) => (row.os_id ? threadLink(row.os_id) : null)}
             sort={query.sort || 'retained'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} />
-          <Notes notes={asked.data.completeness.notes} />
+          <Notes notes={asked.data.completeness?.notes} />
         </>
       ))}
       {merged && (!stacks.data ? <Waiting asked={stacks} /> : (stacks.data.tables.stacks ?? []).map((row, index) => (
-        <Panel key={index} id={`stack-${index}`} title={counted(row.threads, 'thread')} aside={<span class="links">{(row.os_ids ?? []).slice(0, 12).map((id: number) => <a key={id} href={threadLink(id)}>{id}</a>)}</span>}>
+        <Panel key={index} id={`stack-${index}`} title={`Stack ${index + 1}: ${counted(row.threads, 'thread')}`} aside={<span class="links">{(row.os_ids ?? []).slice(0, 12).map((id: number) => <a key={id} href={threadLink(id)}>{id}</a>)}</span>}>
           <Methods names={row.methods ?? []} />
         </Panel>
       )))}

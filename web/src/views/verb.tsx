@@ -16,7 +16,7 @@ export function VerbView({ route }: { route: Route }) {
   const name = route.subject;
   const { state } = useServerState();
   const verb = state?.verbs.find((each) => each.name === name);
-  const inspectors = name === 'inspect' ? (verb?.tables ?? []).filter((table) => table !== 'list') : [];
+  const inspectors = name === 'inspect' ? (verb?.tables ?? []).filter((table) => table !== 'list' && table !== 'inspectors') : [];
   const subject = route.query.subject ?? inspectors[0] ?? '';
   const asked = useVerb(name === 'inspect' && !subject ? null : name, { subject, top: 1000 });
   const tables = Object.entries(asked.data?.tables ?? {});
@@ -27,7 +27,7 @@ export function VerbView({ route }: { route: Route }) {
       {name === 'inspect' && <nav class="tabs" aria-label="Inspectors">{inspectors.map((each) => <a key={each} href={href('ask', 'inspect', { subject: each })} aria-current={each === subject ? 'page' : undefined}>{title(each)}</a>)}</nav>}
       {!asked.data ? <Waiting asked={asked} /> : (
         <>
-          <Notes notes={asked.data.completeness.notes} />
+          <Notes notes={asked.data.completeness?.notes} />
           {tables.map(([key, rows]) => (
             <Panel key={key} id={`table-${key}`} title={title(key)}>
               <DataTable label={title(key)} rows={rows} columns={columnsFor(rows, [], !of_runtime.has(name))} empty="There is none."

@@ -46,7 +46,7 @@ export function Waste({ route }: { route: Route }) {
           <Panel title="Where">
             <DataTable label="Waste" rows={rows} columns={columns} sort={query.sort || 'bytes'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} href={(row) => to.type(row.what)} />
           </Panel>
-          <Notes notes={asked.data.completeness.notes} />
+          <Notes notes={asked.data.completeness?.notes} />
         </>
       )}
     </>

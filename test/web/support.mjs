@@ -1,0 +1,101 @@
+// What the tests share: the program that serves the sample, and Debian's Chromium.
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+export const sample = process.env.DNHEAP_SAMPLE ?? join(root, 'sample/demo.core.zst');
+export const chromium_path = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+// Starts `dnheap explore`; { url, end() }. With $EXPLORER_URL: asks a server that runs already.
+export async function serve(...options) {
+  if (process.env.EXPLORER_URL) return { url: process.env.EXPLORER_URL, end: async () => {} };
+  const child = spawn(process.env.DNHEAP, ['explore', sample, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const url = await new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (data) => {
+      text += data;
+      const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//.exec(text);
+      if (found) resolve(found[0]);
+    });
+    ended.then((code) => reject(new Error(`dnheap explore ended with ${code}: ${text}`)));
+  });
+  return { url, end: async () => { child.kill('SIGINT'); await ended; } };
+}
+
+export async function ready(url) {
+  for (let tries = 0; tries < 600; ++tries) {
+    const state = await (await fetch(`${url}api/state`)).json();
+    if (state.stage === 'ready') return state;
+    if (state.stage === 'failed') throw new Error(state.error);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('not ready after two minutes');
+}
+
+export function browser() {
+  return chromium.launch({
+    executablePath: chromium_path,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
+}
+
+// A page that notes what goes wrong: errors, and requests to anywhere but its own origin.
+export async function open(in_browser, { width = 1280, height = 800, theme = 'light' } = {}) {
+  const context = await in_browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  page.wrong = [];
+  page.asked = [];
+  page.on('pageerror', (error) => page.wrong.push(String(error.stack)));
+  page.on('console', (message) => { if (message.type() === 'error') page.wrong.push(message.text()); });
+  page.on('request', (request) => page.asked.push(request.url()));
+  return page;
+}
+
+// Opens a view and waits until nothing is being asked any more.
+export async function view(page, url, hash) {
+  await page.goto(`${url}${hash}`);
+  await settled(page);
+}
+
+export async function settled(page) {
+  await page.waitForSelector('main h1');
+  await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 20)));
+  await page.waitForFunction(() => ![...document.querySelectorAll('.waiting[role=status]')].length, null, { timeout: 20000 });
+  await page.waitForLoadState('networkidle');
+}
+
+// Every view, what its heading says, and something that it shows of the sample.
+export const views = [
+  ['overview', '#/', /Overview/, 'static Shop.Cache.SessionCache.Shared'],
+  ['types', '#/types', /Types/, 'SessionCache'],
+  ['instances', '#/instances?type=Shop.Order', /Shop\.Order/, '0x7ff3ad0f4068'],
+  ['paths', '#/paths?of=Shop.Cache.BasketItem', /BasketItem/, '.byToken._entries[*].value.item.Basket.Items._items[*]'],
+  ['owners', '#/owners', /Owners/, 'static Shop.Images.banners'],
+  ['shared', '#/owners?table=shared', /Owners/, 'Shop.Product'],
+  ['owner', '#/owner?name=static%20Shop.Cache.SessionCache.Shared', /SessionCache\.Shared/, 'Basket'],
+  ['map', '#/map', /Map of the heap/, 'static Shop.Events.PriceFeed.Shared'],
+  ['treemap', '#/map?as=treemap&color=namespace', /Map of the heap/, 'Shop.Events'],
+  ['object', '#/object/0x7ff3ad1a05e8', /Dictionary/, '_fastModMultiplier'],
+  ['threads', '#/threads', /Threads/, 'order worker 0'],
+  ['stacks', '#/threads/merged', /Threads/, 'Shop.Workers.Work(Int32)'],
+  ['thread', '#/thread/8576', /order worker 0/, 'Shop.Workers.Work(Int32)'],
+  ['async', '#/async', /Async/, 'Shop.Mail.Outbox.ConnectAsync'],
+  ['waste', '#/waste', /Waste/, 'Shop.Cache.Session.LastPage'],
+  ['segments', '#/segments', /Segments/, '39,955 objects'],
+  ['find', '#/find?text=basket', /basket/, 'Shop.Cache.Basket'],
+  ['strings', '#/ask/strings', /Strings/, 'Shop.Cache.Session.Browser'],
+  ['fragmentation', '#/ask/frag', /Fragmentation/, 'Shop.Posting'],
+  ['handles', '#/ask/handles', /handles/, 'weak_short'],
+  ['roots', '#/ask/roots', /Roots/, 'handle:strong'],
+  ['locks', '#/ask/locks', /Locks/, 'order worker 0'],
+  ['exceptions', '#/ask/exceptions', /Exceptions/, 'Shop.PaymentException'],
+  ['gc', '#/ask/gc', /GC/, 'workstation, regions, background'],
+  ['account', '#/ask/account', /Account/, 'heap: objects'],
+  ['info', '#/ask/info', /dump/, 'elf-core, written by createdump'],
+  ['verify', '#/ask/verify', /Soundness/, 'Problems'],
+  ['inspect', '#/ask/inspect?subject=timers', /Inspectors/, 'Shop.Mail.Reminder'],
+];
