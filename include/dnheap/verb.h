@@ -7,7 +7,7 @@
 
 namespace dnheap::DNHEAP_ABI {
 
-// What a verb looks at, by the members of Question; type includes type_exact, tree depth, and
+// What a verb looks at, by the members of Question; type includes type_exact, and
 // limits budget, baseline, record and no_instances_of.
 enum class Takes : std::uint8_t {
   type,
@@ -27,7 +27,11 @@ enum class Takes : std::uint8_t {
   limits,
   plain,
   hubs,
-  raw
+  raw,
+  as,
+  around,
+  depth,
+  limit
 };
 
 // Only objects that are, or are not, reachable.
@@ -53,6 +57,9 @@ struct Question {
   bool no_values = false;                        // blank the contents in the file that is made
   std::vector<std::string> symbol_folders = {};  // where .pdb files lie, besides beside the modules
   std::string output = {};                       // the file to make, of verbs that make one
+  std::string as = {};                           // what kind of file; one of the verb's words for it
+  std::optional<Address> around = {};            // the object in the middle
+  std::optional<std::uint64_t> limit = {};       // objects of a neighbourhood at most
   std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = as they tell
   std::string budget = {}, baseline = {};        // files: of limits; a record, or a dump
   std::string record = {};                       // the file that whoever asks writes the record to
@@ -81,12 +88,14 @@ struct Verb {
   std::vector<Takes> takes = {};
   std::vector<std::string_view> sort_columns = {}; // keys for Question::sort; the first is the verb's own order
   std::vector<std::string_view> by = {};           // words for Question::by
+  std::vector<std::string_view> as = {};           // words for Question::as
   std::vector<std::string_view> tables = {};       // keys for Question::table; the first is the main one
   bool needs_target = true;                        // false: see ask_alone()
   bool answers_alone = false;                      // of its subject not named; see ask_alone()
   bool takes_records = false;                      // see ask_records()
   bool takes_several = false;                      // targets
-  bool makes_file = false;                         // needs Question::output, and OpenOptions::record_reads
+  bool makes_file = false;                         // needs Question::output
+  bool records_reads = false;                      // needs OpenOptions::record_reads
 };
 
 // In the order of the program's help; the first is what it takes a dump alone to mean.

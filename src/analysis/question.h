@@ -12,7 +12,7 @@
 
 namespace dnheap {
 
-// What a verb looks at, by the members of Question; type includes type_exact, tree depth,
+// What a verb looks at, by the members of Question; type includes type_exact,
 // and limits budget, baseline, record and no_instances_of.
 enum class Takes : u8 {
   type,
@@ -32,7 +32,11 @@ enum class Takes : u8 {
   limits,
   plain,
   hubs,
-  raw
+  raw,
+  as,
+  around,
+  depth,
+  limit
 };
 
 // Only objects that are, or are not, reachable.
@@ -58,6 +62,9 @@ struct Question {
   bool no_values = false;                   // blank the contents in the file that is made
   std::vector<std::string> symbol_folders;  // where .pdb files lie, besides beside the modules
   std::string output;                       // the file to make, of verbs that make one
+  std::string as;                           // what kind of file; one of the verb's words for it
+  std::optional<Address> around;            // the object in the middle
+  std::optional<u64> limit;                 // objects of a neighbourhood at most
   u64 interval = 0;                         // seconds between one dump and the next; 0 = as they tell
   std::string budget, baseline;             // files: of limits (doc/budget.md); a record, or a dump
   std::string record;                       // the file that the record is written to, by whoever asks

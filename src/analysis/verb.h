@@ -58,6 +58,7 @@ struct Verb {
   EnumSet<Takes> takes = {};
   Words sort_columns = {}; // keys that --sort takes; the first is the verb's own order
   Words by = {};           // words that --by takes
+  Words as = {};           // words that --as takes, one of which it needs
   Words tables = {};       // keys that --table takes; the first is the main one
   // What of the runtime's description the answer rests on: where something of that is missing, it says so.
   AnswerParts parts = {};
@@ -71,9 +72,9 @@ struct Verb {
   // is that of one record. May throw as that does.
   report::Answer (*answer_records)(std::span<const Record> records, const Question &question) = nullptr;
   bool takes_several = false; // targets
-  // -o, which must be given, names the file that the verb makes; its answer goes to standard output. Such a verb is
-  // asked of a Snapshot that records what is read.
+  // -o, which must be given, names the file that the verb makes; its answer goes to standard output.
   bool makes_file = false;
+  bool records_reads = false; // it is asked of a Snapshot that records what is read
   // It reads nothing but objects and what `extract` asks for of every type, which so does not ask this verb. Verbs with
   // a subject are not asked in any case.
   bool reads_objects_only = false;

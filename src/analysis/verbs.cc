@@ -116,7 +116,7 @@ constexpr Verb all_verbs[] = {
          "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
          "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike. What "
          "several owners of a rank hold together is (shared): the table of that name has it by who they are.",
-     .takes = {Takes::type, Takes::tree, Takes::plain, Takes::hubs, Takes::raw},
+     .takes = {Takes::type, Takes::tree, Takes::depth, Takes::plain, Takes::hubs, Takes::raw},
      .tables = {"owners", "shared", "types", "namespaces", "assemblies", "objects", "tree"},
      .parts = contexts | names | life_parts | thread_ids,
      .plan = plan_retained,
@@ -345,6 +345,24 @@ constexpr Verb all_verbs[] = {
      .parts = all_parts,
      .plan = plan_extract,
      .answer = answer_extract,
+     .makes_file = true,
+     .records_reads = true},
+    {.name = "export",
+     .question = "can another tool open it?",
+     .details =
+         "Writes the heap as a file (-o FILE) that another tool opens: --as says which. doc/files.md tells what each "
+         "holds, in which units, and what is lost.\n"
+         "ndjson: all objects with their references, types and roots, one JSON object per line, for scripts.\n"
+         "heapsnapshot: the same, for Chrome's and Edge's developer tools (Memory, Load) and VS Code.\n"
+         "dot: what stands around one object (--around ADDRESS, --depth steps, --limit objects), for Graphviz.\n"
+         "Sizes are aligned bytes: what the objects take in the heap. No values are in it, but what strings contain "
+         "where --values is given.",
+     .takes = {Takes::as, Takes::around, Takes::depth, Takes::limit, Takes::values},
+     .as = {"ndjson", "heapsnapshot", "dot"},
+     .tables = {"exported"},
+     .parts = contexts | names | fields | root_parts | thread_ids,
+     .plan = plan_export,
+     .answer = answer_export,
      .makes_file = true},
     {.name = "diff",
      .question = "what grew, from one dump to the next?",
@@ -413,6 +431,7 @@ void let_process_go(Snapshot &snapshot, const Question &question, report::Answer
 void check_words(const Verb &verb, const Question &question) {
   check_word("--sort", question.sort, verb.sort_columns);
   check_word("--by", question.by, verb.by);
+  check_word("--as", question.as, verb.as);
   check_word("--table", question.table, verb.tables);
 }
 

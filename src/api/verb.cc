@@ -19,12 +19,31 @@ namespace {
 constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range,    Takes::life,
                                  Takes::all,    Takes::closure,    Takes::tree,      Takes::merge,    Takes::roots,
                                  Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits,
-                                 Takes::plain,  Takes::hubs,       Takes::raw};
-constexpr const char *option_names[] = {
-    "a type", "a generation", "a least size", "a range",   "live or dead",       "all",         "closure", "a tree",
-    "merge",  "roots",        "values",       "no_values", "folders of symbols", "an interval", "limits",  "plain",
-    "hubs",   "raw"};
-static_assert(static_cast<u8>(Takes::raw) == static_cast<u8>(dnheap::Takes::raw));
+                                 Takes::plain,  Takes::hubs,       Takes::raw,       Takes::as,       Takes::around,
+                                 Takes::depth,  Takes::limit};
+constexpr const char *option_names[] = {"a type",
+                                        "a generation",
+                                        "a least size",
+                                        "a range",
+                                        "live or dead",
+                                        "all",
+                                        "closure",
+                                        "a tree",
+                                        "merge",
+                                        "roots",
+                                        "values",
+                                        "no_values",
+                                        "folders of symbols",
+                                        "an interval",
+                                        "limits",
+                                        "plain",
+                                        "hubs",
+                                        "raw",
+                                        "as",
+                                        "around",
+                                        "a depth",
+                                        "a limit"};
+static_assert(static_cast<u8>(Takes::limit) == static_cast<u8>(dnheap::Takes::limit));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -47,12 +66,14 @@ Verb outer(const dnheap::Verb &of) {
       out.takes.push_back(one);
   out.sort_columns = outer(of.sort_columns);
   out.by = outer(of.by);
+  out.as = outer(of.as);
   out.tables = outer(of.tables);
   out.needs_target = !of.answer_alone || of.answer;
   out.answers_alone = of.answer_alone != nullptr;
   out.takes_records = of.answer_records != nullptr;
   out.takes_several = of.takes_several;
   out.makes_file = of.makes_file;
+  out.records_reads = of.records_reads;
   return out;
 }
 
@@ -78,6 +99,10 @@ dnheap::Question inner(const Question &of) {
   out.no_values = of.no_values;
   out.symbol_folders = of.symbol_folders;
   out.output = of.output;
+  out.as = of.as;
+  if (of.around)
+    out.around = of.around->value();
+  out.limit = of.limit;
   out.interval = of.interval;
   out.budget = of.budget;
   out.baseline = of.baseline;
@@ -104,7 +129,7 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::life: return question.life != Life::any;
   case Takes::all: return question.all;
   case Takes::closure: return question.closure;
-  case Takes::tree: return question.tree || question.depth;
+  case Takes::tree: return question.tree;
   case Takes::merge: return question.merge;
   case Takes::roots: return question.references;
   case Takes::values: return question.values;
@@ -117,6 +142,10 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::plain: return question.plain;
   case Takes::hubs: return !question.hubs.empty();
   case Takes::raw: return question.raw;
+  case Takes::as: return !question.as.empty();
+  case Takes::around: return question.around.has_value();
+  case Takes::depth: return question.depth.has_value();
+  case Takes::limit: return question.limit.has_value();
   }
   return false;
 }
@@ -169,7 +198,7 @@ Answer ask(Snapshot &snapshot, std::string_view name, const Question &question) 
     throw UsageError("'" + std::string(name) + "' takes no target: ask_alone()");
   if (verb.takes_records)
     throw UsageError("'" + std::string(name) + "' looks at records: ask_records()");
-  if (verb.makes_file && !State::of(snapshot).inside().reads())
+  if (verb.records_reads && !State::of(snapshot).inside().reads())
     throw UsageError("'" + std::string(name) + "' needs OpenOptions::record_reads");
   dnheap::Question asked = inner(question);
   if (asked.target.empty())

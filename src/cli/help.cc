@@ -1,6 +1,5 @@
 #include "cli/help.h"
 
-#include "cli/commands.h"
 #include "cli/values.h"
 #include "dnheap/version.h"
 
@@ -51,7 +50,7 @@ template <class Test> std::string option_lines(Test wanted) {
 
 bool is_common(const Option &option) {
   const Needs *needs = std::get_if<Needs>(&option.needs);
-  return needs && (*needs == Needs::nothing || *needs == Needs::target || *needs == Needs::answer);
+  return needs && (*needs == Needs::nothing || *needs == Needs::target);
 }
 
 } // namespace
@@ -63,14 +62,8 @@ std::string general_help(std::span<const Verb> verbs) {
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
   out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz); or, with -p PID,\n"
          "a process that runs here.\n\nverbs:\n";
-  auto add_line = [&](const Verb &verb) { out += fmt::format("  {:<12}{}\n", verb.name, verb.question); };
   for (const Verb &verb : verbs)
-    if (!find_command(verb))
-      add_line(verb);
-  out += "and, until you end it:\n";
-  for (const Verb &verb : verbs)
-    if (find_command(verb))
-      add_line(verb);
+    out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
   out += "'dnheap VERB --help' tells more about a verb.\n\n"
          "options of some verbs:\n" +
          option_lines([](const Option &option) { return !is_common(option); }) + "\noptions of every verb:\n" +
@@ -103,6 +96,8 @@ std::string verb_help(const Verb &verb) {
     out += fmt::format("columns to sort by (--sort): {}\n", fmt::join(verb.sort_columns, ", "));
   if (!verb.by.empty())
     out += fmt::format("words for --by: {}\n", fmt::join(verb.by, ", "));
+  if (!verb.as.empty())
+    out += fmt::format("files (--as): {}\n", fmt::join(verb.as, ", "));
   std::string own = option_lines([&](const Option &option) { return !is_common(option) && takes(verb, option); });
   if (!own.empty())
     out += "\noptions of this verb:\n" + own;

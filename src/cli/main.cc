@@ -1,6 +1,5 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
-#include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -44,7 +43,7 @@ OpenOptions open_options(const Options &options) {
   out.temp_dir = options.temp_dir;
   out.threads = options.threads;
   out.runtime = options.runtime;
-  out.record_reads = options.verb->makes_file;
+  out.record_reads = options.verb->records_reads;
   out.pause = options.pause;
   out.max_memory = options.max_memory;
   out.progress = &progress;
@@ -147,12 +146,6 @@ int answer_question(const Options &options) {
   return incomplete;
 }
 
-int run_command(const Command &command, const Options &options) {
-  if (options.max_memory && !limit_memory(options.max_memory))
-    throw Error("--max-memory is not supported on this system");
-  return command.run(options, progress);
-}
-
 int print(const std::string &text) {
   if ((std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) && errno != EPIPE)
     throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
@@ -160,13 +153,11 @@ int print(const std::string &text) {
 }
 
 int run(std::span<const std::string_view> arguments) {
-  Options options = parse_options(arguments, verbs_and_commands());
+  Options options = parse_options(arguments, verbs());
   if (options.version)
     return print(std::string("dnheap ") + library_version() + "\n");
   if (options.help)
-    return print(options.verb ? verb_help(*options.verb) : general_help(verbs_and_commands()));
-  if (const Command *command = find_command(*options.verb))
-    return run_command(*command, options);
+    return print(options.verb ? verb_help(*options.verb) : general_help(verbs()));
   return answer_question(options);
 }
 

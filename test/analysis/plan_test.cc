@@ -40,6 +40,8 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
   Question plain;
   plain.target = "core";
   plain.output = verb.makes_file ? output : "";
+  if (!verb.as.empty())
+    plain.as = *verb.as.begin();
   std::vector<Question> out = {plain};
   auto add = [&](auto change) {
     Question question = plain;
@@ -76,6 +78,15 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
       for (Life life : {Life::any, Life::live})
         if (life == Life::any || verb.takes.has(Takes::life))
           add([&, member = member](Question &q) { q.*member = word, q.life = life; });
+  for (std::string_view word : verb.as)
+    for (bool values : {false, true})
+      for (bool around : {false, true})
+        add([&](Question &q) {
+          q.as = word;
+          q.values = values;
+          if (around)
+            q.around = shop.orders[1];
+        });
   add([](Question &q) { q.verbose = q.values = true; });
   if (verb.subject.among)
     for (std::string_view word : verb.subject.among())
@@ -105,7 +116,7 @@ std::optional<Asked> answered(const Verb &verb, const Question &question, bool h
   std::vector<PassTime> times;
   SnapshotOptions options;
   options.watch.times = &times;
-  options.record_reads = verb.makes_file;
+  options.record_reads = verb.records_reads;
   Snapshot snapshot(shop.heap.target(), options);
   try {
     report::Answer answer = ask(verb, snapshot, question);

@@ -60,6 +60,8 @@ def subjects(asked, verb):
 
 def options_before(verb, table, folder):
     """Options without which a table does not exist, or the verb asks for more."""
+    if verb == "export":
+        return ["-o", f"{folder}/heap.file", *([] if table == "as" else ["--as", "ndjson"])]
     out = ["-o", f"{folder}/small.core"] if verb == "extract" else ["--no-instances-of", "Shop.Never"] if verb == "check" else []
     return out + (["--values"] if table == "elements" else [])
 
@@ -86,16 +88,38 @@ def check_tables(asked, verb, words, base, tables, folder):
                 asked.failed.append(f"{verb} --table {table} --format {form}: exit codes {exits}")
 
 
+def check_files(asked, verb, base, words, folder):
+    """Each kind of file is written, and those that show a neighbourhood change with what they are asked for."""
+    object_rows = asked.run("objects", asked.dump, "--type-exact", "Shop.Order", "--top", "1", "--format", "csv").stdout.decode()
+    around = ["--around", object_rows.splitlines()[1].split(",")[0]]
+    for word in words:
+        file = pathlib.Path(folder, f"heap.{word}")
+        command = [verb, *base, "--as", word, "-o", file]
+        written = []
+        for more in [around, around + ["--depth", "1"], around + ["--limit", "3"]] if word == "dot" else [[]]:
+            file.unlink(missing_ok=True)
+            asked.run(*command, *more)
+            written.append(file.read_bytes() if file.exists() else b"")
+        if not all(written) or len(set(written)) != len(written):
+            asked.failed.append(f"{verb} --as {word}: {[len(one) for one in written]} bytes")
+        done = asked.run(*command, *([] if word == "dot" else around), ok=False)
+        if done.returncode != 2:
+            asked.failed.append(f"{verb} --as {word}: --around is neither needed nor refused")
+    asked.run(verb, *base, "-o", pathlib.Path(folder, "heap.file"), ok=False).returncode == 2 or asked.failed.append("export without --as")
+
+
 def check_verb(asked, verb, folder):
     text = asked.run(verb, "--help").stdout.decode()
     listed = options_of(text)
     base = [] if verb in WITHOUT_TARGET else [asked.other, asked.dump] if verb == "diff" else [asked.dump]
     words = subjects(asked, verb)
     usage = re.search(r"^usage: (.*)$", text, re.MULTILINE).group(1)
-    if ("TARGET" in usage) != bool(base) or ("-o FILE" in usage) != (verb == "extract"):
+    if ("TARGET" in usage) != bool(base) or ("-o FILE" in usage) != (verb in ("extract", "export")):
         asked.failed.append(f"{verb} --help: {usage}")
     check_tables(asked, verb, words, base, words_after(text, "tables (--table)"), folder)
     extra = options_before(verb, "", folder)
+    if verb == "export":
+        check_files(asked, verb, base, words_after(text, "files (--as)"), folder)
     for subject in words:
         plain = asked.run(verb, *base, *subject, *extra).stdout
         unseen = [word for name in listed if name in UNSEEN - {"output", "format"}
@@ -103,6 +127,8 @@ def check_verb(asked, verb, folder):
         asked.run(verb, *base, *subject, *unseen, *(extra or ["--output", f"{folder}/answer"]), "--format", "json")
         for name, takes_value in listed.items():
             if name in {"help", "version", "pid", "no-pause", "table"} | UNSEEN:
+                continue
+            if verb == "export" and name in ("as", "around", "limit", "depth"):
                 continue
             of_type = verb == "path" and not subject[0].startswith("0x")
             if verb == "path" and name in (("all", "raw") if of_type else ("sort",)):
@@ -126,7 +152,7 @@ def check_verb(asked, verb, folder):
 
 def main(dnheap):
     asked = Asked(dnheap)
-    listed = asked.run("--help").stdout.decode().partition("\nverbs:\n")[2].partition("\nand, ")[0]
+    listed = asked.run("--help").stdout.decode().partition("\nverbs:\n")[2].partition("\n'")[0]
     with tempfile.TemporaryDirectory(prefix="dnheap-options-") as folder:
         asked.dump = pathlib.Path(folder, "demo.core")
         subprocess.run(["zstd", "-qdo", asked.dump, COMPRESSED], check=True)

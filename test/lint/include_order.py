@@ -20,8 +20,7 @@ BELOW = {
     "snapshot": "base target algorithms image dump contract metadata runtime heap objects",
     "analysis": "base target algorithms image contract metadata runtime heap objects snapshot report",
     "api": "dnheap base target algorithms image contract metadata runtime heap objects snapshot report analysis",
-    "explore": "base target algorithms image contract metadata runtime heap objects snapshot report analysis",
-    "cli": "dnheap explore",
+    "cli": "dnheap",
 }
 
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are

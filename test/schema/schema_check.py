@@ -35,7 +35,7 @@ def output(*command):
 
 
 def verbs(dnheap):
-    listed = output(dnheap, "--help").decode().partition("\nverbs:\n")[2].partition("\nand, ")[0]
+    listed = output(dnheap, "--help").decode().partition("\nverbs:\n")[2].partition("\n'")[0]
     return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
 
 
@@ -66,6 +66,10 @@ def command_lines(dnheap, verb, dump, folder):
         budget.write_text(json.dumps(BUDGET))
         output(dnheap, "check", dump, "--record", record)
         return [["--budget", budget, "--baseline", record], ["--no-instances-of", "Shop.Never"]]
+    if verb == "export":
+        array = first(dnheap, dump, "System.Object[]")
+        return [["--as", "ndjson", "-o", f"{folder}/heap.ndjson", "--values"], ["--as", "heapsnapshot", "-o", f"{folder}/heap.heapsnapshot"],
+                ["--as", "dot", "--around", array, "-o", f"{folder}/heap.dot"]]
     if verb == "extract":
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
@@ -157,7 +161,7 @@ def main(dnheap, every_root):
         synthetic = pathlib.Path(folder, "every-root.core")
         subprocess.run([every_root, synthetic], check=True)
         for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show"}):
-            options = {"extract": ["-o", f"{folder}/other.core"], "inspect": ["timers"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
+            options = {"extract": ["-o", f"{folder}/other.core"], "export": ["--as", "ndjson", "-o", f"{folder}/other.ndjson"], "inspect": ["timers"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
             targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
             answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))
             failed += [f"{verb} {synthetic.name}: {problem}" for problem in schemas.problems(answer, f"{verb}.json")]

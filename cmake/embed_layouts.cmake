@@ -1,0 +1,13 @@
+# Writes OUTPUT: the tables of src/runtime/layout/shipped/ as one C array of name, text, name, text, …, null.
+function(embed_layouts output)
+  file(GLOB tables CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/layout/shipped/*.layout)
+  set(text "extern \"C\" {\nextern const char *const dnheap_shipped_layouts[];\nconst char *const dnheap_shipped_layouts[] = {\n")
+  foreach(table ${tables})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+    get_filename_component(name ${table} NAME_WLE)
+    file(READ ${table} body)
+    string(APPEND text "\"${name}\", R\"layout(${body})layout\",\n")
+  endforeach()
+  string(APPEND text "nullptr};\n}\n")
+  file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+endfunction()

@@ -1,0 +1,63 @@
+#include "analysis/export/exporter.h"
+#include "objects/references.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr Exporter all_exporters[] = {
+    {.name = "ndjson",
+     .holds = "all objects, with their references, types and roots, one JSON object per line",
+     .opened_by = "jq, DuckDB, any script",
+     .takes_values = true,
+     .plan = [](Plan &plan) { plan.then(Pass::owners).then("mark").then("objects"); },
+     .write = export_ndjson},
+    {.name = "heapsnapshot",
+     .holds = "all objects, with their references, types and roots",
+     .opened_by = "Chrome, Edge, VS Code",
+     .takes_values = true,
+     .plan =
+         [](Plan &plan) {
+           plan.then(Pass::owners).then("mark");
+           for (const char *pass : {"count references", "nodes", "edges of objects"})
+             plan.then(pass);
+           plan.perhaps("edges of garbage").perhaps("strings");
+         },
+     .write = export_heapsnapshot},
+    {.name = "dot",
+     .holds = "what stands around one object",
+     .opened_by = "Graphviz: dot -Tsvg",
+     .is_neighbourhood = true,
+     .plan = [](Plan &plan) { plan.then(Pass::owners | Pass::graph).then("referrers"); },
+     .write = export_dot},
+};
+
+} // namespace
+
+std::span<const Exporter> exporters() { return all_exporters; }
+
+std::vector<std::string> exported_type_names(Snapshot &snapshot) {
+  const HeapTypes &types = snapshot.references().types();
+  std::vector<std::string> out;
+  for (u32 i = 0; i < types.size(); ++i)
+    out.push_back(snapshot.runtime().types().name(types[TypeId{i}].method_table));
+  out.push_back("(unknown)");
+  return out;
+}
+
+std::optional<TypeId> string_type(const std::vector<std::string> &names) {
+  const auto at = std::find(names.begin(), names.end(), "System.String");
+  return at == names.end() ? std::nullopt : std::optional(TypeId(static_cast<u32>(at - names.begin())));
+}
+
+std::string exported_text(const Runtime &runtime, Address string) {
+  std::optional<StringText> text = string_text(runtime, string, most_exported_characters);
+  if (!text)
+    return {};
+  return text->is_cut ? std::move(text->text) + "…" : std::move(text->text);
+}
+
+} // namespace dnheap
