@@ -109,8 +109,30 @@ describe('clicking', () => {
     assert.match(await page.locator('h1').innerText(), /BasketItem/);
   }));
 
-  test('goes into the map and out of it', () => on_page({}, async (page) => {
+  test('goes into the map of what is alike, down to the instances of a type', () => on_page({}, async (page) => {
     await view(page, url, '#/map');
+    const map = page.locator('canvas.map');
+    await map.click({ position: { x: 60, y: 60 } }); // the largest owner
+    await page.waitForFunction(() => location.hash.endsWith('in=0'));
+    const parts = page.getByRole('grid', { name: /Parts/ });
+    await parts.getByRole('link', { name: 'Shop.Cache.SessionCache', exact: true }).click();
+    await page.waitForFunction(() => location.hash.endsWith('in=0.0'));
+    await settled(page);
+    assert.match(await parts.locator('[data-row="0"]').innerText(), /5,000\s+Shop\.Cache\.Session/);
+    await parts.getByRole('link', { name: 'Shop.Cache.Session', exact: true }).click();
+    await settled(page);
+    assert.match(await page.locator('.crumbs').innerText(), /All[\s\S]*SessionCache\.Shared[\s\S]*5,000 × Shop\.Cache\.Session$/);
+    await parts.getByRole('link', { name: 'System.Byte[]' }).click();
+    await settled(page);
+    assert.match(page.url(), /#\/instances\?type=System\.Byte%5B%5D$/);
+    await page.goBack();
+    await page.goBack();
+    await settled(page);
+    assert.ok(page.url().endsWith('in=0.0'));
+  }));
+
+  test('goes into the map of objects and out of it', () => on_page({}, async (page) => {
+    await view(page, url, '#/map?group=objects');
     const map = page.locator('canvas.map');
     const area = await map.boundingBox();
     await map.click({ position: { x: 60, y: 60 } }); // the largest owner
@@ -125,6 +147,8 @@ describe('clicking', () => {
     await page.waitForFunction(() => location.hash.includes('at=owner'));
     await page.locator('.crumbs a').first().click();
     await page.waitForFunction(() => !location.hash.includes('at='));
+    await settled(page);
+    assert.match(await page.getByRole('grid', { name: /Parts/ }).innerText(), /SearchIndex/);
     await page.getByRole('button', { name: 'Treemap' }).click();
     assert.match(page.url(), /as=treemap/);
     assert.equal(await page.getByRole('button', { name: 'Treemap' }).getAttribute('aria-pressed'), 'true');
@@ -181,7 +205,7 @@ describe('keys alone', () => {
   }));
 
   test('go over the map', () => on_page({}, async (page) => {
-    await view(page, url, '#/map');
+    await view(page, url, '#/map?group=objects');
     await page.locator('canvas.map').focus();
     await page.keyboard.press('ArrowDown');
     assert.match(await page.locator('.map-frame [aria-live]').innerText(), /static Shop\.Cache\.SessionCache\.Shared, 9\.2 MiB/);
@@ -219,7 +243,7 @@ describe('keys alone', () => {
   }));
 
   test('reach every button and link that is to be seen', () => on_page({}, async (page) => {
-    for (const hash of ['#/', '#/map', '#/object/0x7ff3ad1a05e8']) {
+    for (const hash of ['#/', '#/map', '#/map?group=objects', '#/object/0x7ff3ad1a05e8']) {
       await view(page, url, hash);
       const wanted = await page.evaluate(() => document.querySelectorAll('main a[href], main button:not([disabled]), main input, main select, main canvas').length);
       await page.evaluate(() => { document.querySelector('main').focus(); window.seen = new Set(); });
@@ -286,7 +310,7 @@ describe('what is not as usual', () => {
     let stage = 'graph';
     await page.route((address) => address.href === `${url}api/state`, (route) => route.fulfill({ json: { ...state, stage, pass: stage === 'ready' ? null : { name: 'references', done: 40, total: 100 } } }));
     await page.route((address) => address.href.startsWith(`${url}api/map`), (route) => (stage === 'ready' ? route.continue() : route.fulfill({ status: 503, json: { error: 'not yet', stage } })));
-    await page.goto(`${url}#/map`);
+    await page.goto(`${url}#/map?group=objects`);
     await page.waitForSelector('progress');
     const value = await page.locator('progress').getAttribute('value');
     assert.ok(value > 0.4 && value < 0.6, value);

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { deflateSync } from 'node:zlib';
 import { browser, open, ready, root, serve, settled, view } from './support.mjs';
 
-const kept = ['api/state', 'api/ask/report?top=200', 'api/ask/stat?by=retained&top=100', 'api/ask/retained?top=100', 'api/map?at=root&least=15000&levels=12', 'api/ask/threads?by=retained',
+const kept = ['api/state', 'api/ask/report?top=200', 'api/ask/stat?by=retained&top=100', 'api/ask/retained?top=100', 'api/map?at=root&least=15000&levels=12', 'api/ask/retained?depth=6&table=tree&top=200&tree=1', 'api/ask/threads?by=retained',
   'api/ask/path?subject=Shop.Cache.Session&top=50', 'api/object?at=0x7ff3ad1a05c0', 'api/ask/show?subject=0x7ff3ad1a05c0'];
 
 let chromium, folder, url;
@@ -61,6 +61,8 @@ test('says what was kept, and what was not, without a network', async () => {
 test('its map is drilled into as far as it was kept', async () => {
   const page = await open(chromium);
   await view(page, url, '#/map');
+  assert.match(await page.getByRole('grid', { name: /Parts/ }).innerText(), /PriceFeed/);
+  await view(page, url, '#/map?group=objects');
   await page.getByRole('grid', { name: /Parts/ }).getByRole('link', { name: 'static Shop.Events.PriceFeed.Shared' }).click();
   await settled(page);
   assert.match(await page.locator('.crumbs').innerText(), /PriceFeed/);

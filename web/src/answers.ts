@@ -69,8 +69,15 @@ export interface HeapObject extends HeapNode {
   value: string | null;
 }
 
+// From the root down to a node. Of a long list's nodes the server leaves out those in the middle.
+export interface Above {
+  rows: HeapNode[];
+  left_out?: number;
+}
+
 export interface Page<T> {
   total: number;
+  listed?: number; // how many of them can be asked for; else all
   rows: T[];
 }
 

@@ -27,6 +27,7 @@ export function columnFor(key: string, rows: Row[], objects = true): Column {
   }
   const is_place = key === 'address' && rows.some((row) => 'object' in row || 'after' in row || 'os_id' in row); // of a slot, a hole, a thread
   if (format.isAddress(sample)) return { key, title, kind: 'address', href: objects && !is_place && object_key.test(key) ? (row) => (format.isAddress(row[key]) ? to.object(row[key]) : null) : undefined };
+  if (key === 'generation') return { key, title, kind: 'text', value: (row) => format.generationName(row[key]) };
   if (key === 'owner') return { key, title, kind: 'text', grow: 2, href: (row) => (row[key] && !row[key].startsWith('(') ? to.owner(row[key]) : null) };
   if (type_key.test(key) && typeof sample === 'string') return { key, title, kind: 'type', grow: 2, href: (row) => (row[key] && !not_a_type.test(row[key]) ? to.type(row[key]) : null) };
   const short = rows.every((row) => (text(row[key]) ?? '').length < 22);

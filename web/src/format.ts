@@ -62,6 +62,6 @@ export function generationName(name: string | null | undefined): string {
     case 'loh': return 'Large (LOH)';
     case 'poh': return 'Pinned (POH)';
     case 'frozen': return 'Frozen';
-    default: return '–';
+    default: return name ?? '–';
   }
 }

@@ -8,6 +8,20 @@ function ownName(type: string): number {
   return type.lastIndexOf('.', end < 0 ? undefined : end) + 1;
 }
 
+// Where a method's type begins: Name.Space.Type.Method(Arguments).
+function ownMethod(method: string): number {
+  const end = method.search(/[<[(,`+ ]/);
+  const dot = method.lastIndexOf('.', end < 0 ? undefined : end);
+  return dot <= 0 ? 0 : method.lastIndexOf('.', dot - 1) + 1;
+}
+
+// First the namespaces of its arguments go, then its own.
+function shortMethod(method: string, most: number): string {
+  const at = method.indexOf('(');
+  const text = at < 0 ? method : method.slice(0, at) + withoutNamespaces(method.slice(at));
+  return text.length <= most ? text : text.slice(ownMethod(text));
+}
+
 export function withoutNamespaces(type: string): string {
   return type.replace(/[\p{L}_][\p{L}\p{N}_]*\.(?=[\p{L}_])/gu, '');
 }
@@ -19,15 +33,16 @@ export interface NameProps {
   href?: string | null;
   most?: number; // letters
   type?: boolean; // a type's: its namespace stands back
+  method?: boolean; // a method's: its type's namespace stands back
   label?: string; // in front of the text, for screen readers
 }
 
-export function Name({ text, href, most = 90, type, label }: NameProps) {
+export function Name({ text, href, most = 90, type, method, label }: NameProps) {
   if (text === null || text === undefined || text === '') return <span class="muted">–</span>;
-  const bare = type && text.length > most ? withoutNamespaces(text) : text; // of a long type these are the first to go
+  const bare = text.length <= most ? text : type ? withoutNamespaces(text) : method ? shortMethod(text, most) : text; // of a long name these are the first to go
   const short = shortened(bare, Math.max(most, 12));
   const is_short = short !== text;
-  const begin = type && bare === text ? Math.min(ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
+  const begin = (type || method) && bare === text ? Math.min(method ? ownMethod(text) : ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
   const body = begin > 0
     ? <><span class="namespace">{short.slice(0, begin)}</span>{short.slice(begin)}</>
     : short;

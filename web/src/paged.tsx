@@ -14,7 +14,8 @@ export function Paged<R extends Row>({ path, parameters, label, columns, href, s
   const asked = useAnswer<Page<R> & { left_out?: number }>(path, { ...parameters, from, count: size });
   if (!asked.data) return <Waiting asked={asked} />;
   const { total, rows, left_out } = asked.data;
-  const last = Math.max(0, Math.floor((total - 1) / size) * size);
+  const listed = asked.data.listed ?? total;
+  const last = Math.max(0, Math.floor((listed - 1) / size) * size);
   const button = (title: string, to: number, off: boolean) => (
     <button type="button" class="button" aria-label={`${title} page: ${label}`} disabled={off} onClick={() => setFrom(to)}>{title}</button>
   );
@@ -22,12 +23,13 @@ export function Paged<R extends Row>({ path, parameters, label, columns, href, s
     <div class="paged">
       <DataTable label={label} rows={rows} columns={columns} href={href} empty={empty} />
       {left_out ? <p class="note">{counted(left_out, 'smaller one')} not kept in this file.</p> : null}
+      {listed < total && <p class="note">The {counted(listed, 'largest one', 'largest')} can be listed.</p>}
       {total > size && (
         <nav class="pager" aria-label={`Pages: ${label}`}>
           {button('First', 0, from === 0)}
           {button('Previous', Math.max(0, from - size), from === 0)}
           <span role="status">{count(from + 1)} to {count(from + rows.length)} of {counted(total, one)}</span>
-          {button('Next', from + size, from + size >= total)}
+          {button('Next', from + size, from + size >= listed)}
           {button('Last', last, from >= last)}
         </nav>
       )}

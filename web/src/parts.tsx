@@ -72,6 +72,13 @@ export function Tabs({ label, tabs, selected }: { label: string; tabs: { name: s
   );
 }
 
+// The two ends of a chain that may be as long as a list: what is between them is counted.
+export function ends<T>(rows: T[], head: number, tail: number, left_out = 0): { rows: (T | null)[]; hidden: number } {
+  if (rows.length <= head + tail + 1 && !left_out) return { rows, hidden: 0 };
+  const last = rows.slice(Math.max(head, rows.length - tail));
+  return { rows: [...rows.slice(0, head), null, ...last], hidden: rows.length - Math.min(head, rows.length) - last.length + left_out };
+}
+
 export function Notes({ notes }: { notes: string[] | undefined }) {
   return notes?.length ? <ul class="notes">{notes.map((note) => <li key={note}><bdi>{note}</bdi></li>)}</ul> : null;
 }

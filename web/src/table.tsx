@@ -38,9 +38,21 @@ export interface DataTableProps<R> {
 
 const row_height = 28;
 const all_at_once = 40;
-const letter = 7.15;
+// Width of a letter of a usual name, in the font that the system has.
+const letter = (() => {
+  const text = 'System.Collections.Generic.List<Shop.Order>';
+  const context = document.createElement('canvas').getContext('2d');
+  if (!context) return 7.5;
+  context.font = `14px ${getComputedStyle(document.documentElement).fontFamily}`;
+  return context.measureText(text).width / text.length;
+})();
 
 const widths: Record<Column['kind'], number> = { type: 0, text: 0, bytes: 96, count: 92, share: 112, address: 142 };
+
+function widthOf(column: Column<any>, narrow: boolean): number {
+  const wanted = widths[column.kind];
+  return wanted && Math.max(Math.round(narrow ? wanted * 0.82 : wanted), Math.min(150, Math.ceil(column.title.length * letter) + 18));
+}
 
 const scrolled = new Map<string, number>(); // by address and table: coming back finds the same rows
 
@@ -124,15 +136,15 @@ export function DataTable<R>(props: DataTableProps<R>) {
   const last = virtual ? Math.min(shown.length, Math.ceil((top + height) / row_height) + 8) : shown.length;
 
   const narrow = width > 0 && width < 620;
-  const fixed = columns.reduce((sum, column) => sum + (widths[column.kind] && (narrow ? widths[column.kind] * 0.82 : widths[column.kind])), 0);
+  const fixed = columns.reduce((sum, column) => sum + widthOf(column, narrow), 0);
   const grows = columns.reduce((sum, column) => sum + (widths[column.kind] ? 0 : column.grow ?? 1), 0) || 1;
   const room = Math.max(width - fixed - columns.length * 14 - 20, 150);
   const template = columns
-    .map((column) => (widths[column.kind] ? `${Math.round(narrow ? widths[column.kind] * 0.82 : widths[column.kind])}px` : `minmax(${narrow ? 110 : 140}px, ${column.grow ?? 1}fr)`))
+    .map((column) => (widths[column.kind] ? `${widthOf(column, narrow)}px` : `minmax(${narrow ? 110 : 140}px, ${column.grow ?? 1}fr)`))
     .join(' ');
-  const letters = (column: Column<R>) => Math.max(14, Math.floor((room * (column.grow ?? 1)) / grows / letter) - 5);
+  const letters = (column: Column<R>) => Math.max(14, Math.floor((room * (column.grow ?? 1)) / grows / letter) - 4);
 
-  const least = columns.reduce((sum, column) => sum + (widths[column.kind] ? (narrow ? widths[column.kind] * 0.82 : widths[column.kind]) : narrow ? 110 : 140), 0) + (columns.length - 1) * 14 + 20;
+  const least = columns.reduce((sum, column) => sum + (widthOf(column, narrow) || (narrow ? 110 : 140)), 0) + (columns.length - 1) * 14 + 20;
   const wide = { minWidth: `${Math.round(least)}px` }; // where the window has less, the table scrolls
   const place = `${location.hash.split('?')[0]} ${label}`;
   useLayoutEffect(() => {

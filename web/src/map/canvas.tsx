@@ -117,7 +117,9 @@ function label(context: CanvasRenderingContext2D, box: Box, one_line: boolean, i
   if (box.width < 34 || box.height < 15) return;
   const name = box.rest ? restName(box) : box.node!.kind === 'object' ? withoutNamespaces(box.node!.name) : box.node!.name;
   const size = bytes(box.rest ? box.rest.bytes : box.node!.retained);
-  const letters = Math.floor((box.width - 10) / 6.4);
+  context.font = `500 12px ${font}`;
+  const letter = context.measureText('Dictionary<Order>').width / 17;
+  const letters = Math.floor((box.width - 10) / letter);
   if (letters < 3) return;
   context.save();
   context.beginPath();
@@ -129,7 +131,7 @@ function label(context: CanvasRenderingContext2D, box: Box, one_line: boolean, i
     context.fillText(`\u2068${shortened(name, Math.max(3, letters - size.length - 2))}\u2069  ${size}`, box.x + 5, box.y + 4);
   } else {
     context.fillText(`\u2068${shortened(name, letters)}\u2069`, box.x + 5, box.y + 5);
-    if (box.height > 34 && size.length * 6.4 < box.width - 8) {
+    if (box.height > 34 && size.length * letter < box.width - 8) {
       context.font = `12px ${font}`;
       context.fillText(size, box.x + 5, box.y + 21);
     }

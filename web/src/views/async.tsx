@@ -38,7 +38,7 @@ export function Async() {
 function Call({ row }: { row: Row }) {
   return (
     <li>
-      <p><strong>{count(row.count)} ×</strong> <Name text={row.method} type most={100} href={row.example ? to.object(row.example) : null} />
+      <p><strong>{count(row.count)} ×</strong> <Name text={row.method} method most={100} href={row.example ? to.object(row.example) : null} />
         {row.awaits && <span class="muted"> waits for <Name text={row.awaits} most={60} /></span>}
         {typeof row.retained === 'number' && <span class="muted">, {bytes(row.retained)} retained</span>}</p>
       <Methods names={row.stack ?? []} sources={row.sources} lines={row.lines} />

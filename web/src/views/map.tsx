@@ -1,17 +1,18 @@
 // Map: the whole heap as boxes, each as large as what would be freed with it; go in until single objects are to be seen.
 import { useMemo, useState } from 'preact/hooks';
-import type { HeapNode, MapNode } from '../answers';
+import type { Above, HeapNode, MapNode } from '../answers';
 import { bytes, count, counted, generationName, share } from '../format';
 import { MapCanvas } from '../map/canvas';
 import { type ColorBy, keyOf, paint } from '../map/color';
 import type { Box, Shape } from '../map/layout';
 import { Name } from '../name';
 import { Paged } from '../paged';
-import { Panel, Waiting } from '../parts';
-import { change, go, href, type Route, to } from '../router';
+import { ends, Panel, Waiting } from '../parts';
+import { change, go, href, type Query, type Route, to } from '../router';
 import type { Column } from '../table';
 import { useTheme } from '../theme';
 import { useAnswer } from '../use_answer';
+import { MapByType } from './map_by_type';
 
 const shapes: [Shape, string][] = [['icicle', 'Icicle'], ['treemap', 'Treemap']];
 const colors: [ColorBy, string][] = [['type', 'Type'], ['namespace', 'Namespace'], ['generation', 'Generation']];
@@ -30,37 +31,54 @@ export function nodeColumns(open: (node: HeapNode) => string, whole: number): Co
   ];
 }
 
+type Group = 'types' | 'objects';
+const groups: [Group, string][] = [['types', 'Alike as one'], ['objects', 'Each object']];
+
 export function MapView({ route }: { route: Route }) {
-  const at = route.query.at || 'root';
-  const shape: Shape = route.query.as === 'treemap' ? 'treemap' : 'icicle';
-  const color: ColorBy = route.query.color === 'generation' || route.query.color === 'namespace' ? route.query.color : 'type';
+  const { query } = route;
+  const shape: Shape = query.as === 'treemap' ? 'treemap' : 'icicle';
+  const group: Group = query.group === 'objects' || query.group === 'types' ? query.group : query.at ? 'objects' : 'types';
+  const color: ColorBy = query.color === 'namespace' || (query.color === 'generation' && group === 'objects') ? query.color : 'type';
+  return (
+    <>
+      <h1 tabIndex={-1}>Map of the heap</h1>
+      <div class="tools">
+        <Choice label="Boxes" options={groups} value={group} onChoose={(by) => go(href('map', '', { ...query, at: '', in: '', group: by === 'types' ? '' : by }))} />
+        <Choice label="Shape" options={shapes} value={shape} onChoose={(as) => change({ as: as === 'icicle' ? '' : as })} />
+        <Choice label="Colour" options={group === 'types' ? colors.slice(0, 2) : colors} value={color} onChoose={(by) => change({ color: by === 'type' ? '' : by })} />
+      </div>
+      {group === 'types' ? <MapByType key="types" query={query} shape={shape} color={color} /> : <MapOfObjects key="objects" query={query} shape={shape} color={color} />}
+    </>
+  );
+}
+
+function MapOfObjects({ query, shape, color }: { query: Query; shape: Shape; color: ColorBy }) {
+  const at = query.at || 'root';
   const map = useAnswer<MapNode>('api/map', { at, levels });
-  const above = useAnswer<{ rows: HeapNode[] }>('api/above', { at });
+  const above = useAnswer<Above>('api/above', { at });
   const [pointed, point] = useState<Box | null>(null);
   const way = above.data?.rows ?? [];
-  const inside = (node: { at: string }) => href('map', '', { ...route.query, at: node.at === 'root' ? '' : node.at });
+  const crumbs = ends(way, 3, 5, above.data?.left_out);
+  const inside = (node: { at: string }) => href('map', '', { ...query, at: node.at === 'root' ? '' : node.at, group: node.at === 'root' ? 'objects' : query.group });
   const out = () => { const parent = way[way.length - 2]; if (parent) go(inside(parent)); };
   const columns = useMemo(() => nodeColumns(inside, map.data?.retained || 1), [map.data, color, shape]);
   const root = map.data;
   const box: Box | null = pointed ?? (root ? ({ node: root, rest: null, kind: null } as Box) : null);
   return (
     <>
-      <h1 tabIndex={-1}>Map of the heap</h1>
       <nav class="crumbs" aria-label="Where the map stands">
         <ol>
-          {way.map((node, index) => (
+          {crumbs.rows.map((node) => (node === null ? <li key="hidden" class="muted">{counted(crumbs.hidden, 'more', 'more')}</li> : (
             <li key={node.at}>
-              {index < way.length - 1 ? <Name text={node.kind === 'root' ? 'All' : node.name} href={inside(node)} type={node.kind === 'object'} most={42} /> : <strong aria-current="location"><Name text={node.kind === 'root' ? 'All' : node.name} type={node.kind === 'object'} most={60} /></strong>}
+              {node !== way[way.length - 1] ? <Name text={node.kind === 'root' ? 'All' : node.name} href={inside(node)} type={node.kind === 'object'} most={42} /> : <strong aria-current="location"><Name text={node.kind === 'root' ? 'All' : node.name} type={node.kind === 'object'} most={60} /></strong>}
             </li>
-          ))}
+          )))}
         </ol>
       </nav>
-      <div class="tools">
-        <Choice label="Shape" options={shapes} value={shape} onChoose={(as) => change({ as: as === 'icicle' ? '' : as })} />
-        <Choice label="Colour" options={colors} value={color} onChoose={(by) => change({ color: by === 'type' ? '' : by })} />
+      {(way.length > 1 || root?.kind === 'object') && <div class="tools">
         {way.length > 1 && <button type="button" class="button" onClick={out}>Go out</button>}
         {root?.kind === 'object' && <a class="button" href={to.object(root.at)}>Open this object</a>}
-      </div>
+      </div>}
       {!root ? <Waiting asked={map} what="Drawing the map…" /> : (
         <>
           <MapCanvas root={root} shape={shape} color={color} onZoom={(node) => go(inside(node))} onOut={out} onObject={(node) => go(to.object(node.at))} onPoint={point}
@@ -88,7 +106,7 @@ export function Choice<T extends string>({ label, options, value, onChoose }: { 
   );
 }
 
-function Readout({ box, whole }: { box: Box; whole: number }) {
+export function Readout({ box, whole }: { box: Box; whole: number }) {
   if (box.rest && box.kind) return <p><strong>{count(box.rest.count)} × <Name text={box.kind} type most={80} /></strong> {bytes(box.rest.bytes)} retained in {counted(box.rest.objects, 'object')}, each too small for the map</p>;
   if (box.rest) return <p>{counted(box.rest.count, 'part')}, each too small for the map: {bytes(box.rest.bytes)} in {counted(box.rest.objects, 'object')}</p>;
   const node = box.node!;
@@ -100,7 +118,7 @@ function Readout({ box, whole }: { box: Box; whole: number }) {
   );
 }
 
-function Legend({ root, color }: { root: MapNode; color: ColorBy }) {
+export function Legend({ root, color }: { root: MapNode; color: ColorBy }) {
   const { dark } = useTheme();
   const kinds = useMemo(() => {
     const sums = new Map<string, { node: HeapNode; bytes: number }>();

@@ -1,9 +1,9 @@
 // Object: its fields, what it refers to, who refers to it, the way to it from what keeps it alive, and its dominators.
-import type { Answer, Edge, HeapNode, HeapObject, Row, Way } from '../answers';
+import type { Above, Answer, Edge, HeapNode, HeapObject, Row, Way } from '../answers';
 import { bytes, count, counted, generationName } from '../format';
 import { Name } from '../name';
 import { Paged } from '../paged';
-import { Facts, Panel, Waiting } from '../parts';
+import { ends, Facts, Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
 import { useServerState } from '../server_state';
 import { type Column, DataTable } from '../table';
@@ -11,7 +11,7 @@ import { type Asked, useAnswer, useVerb } from '../use_answer';
 
 const edges: Column<Edge>[] = [
   { key: 'field', title: 'Field', kind: 'text', grow: 2 },
-  { key: 'type', title: 'Type', kind: 'type', grow: 3, value: (edge) => edge.node.type ?? edge.node.name, show: (edge, letters) => <Name text={edge.node.type ?? edge.node.name} type={edge.node.kind === 'object'} most={letters} href={link(edge.node)} /> },
+  { key: 'type', title: 'Type', kind: 'type', grow: 4, value: (edge) => edge.node.type ?? edge.node.name, show: (edge, letters) => <Name text={edge.node.type ?? edge.node.name} type={edge.node.kind === 'object'} most={letters} href={link(edge.node)} /> },
   { key: 'at', title: 'Object', kind: 'address', minor: true, value: (edge) => (edge.node.kind === 'object' ? edge.node.at : null), href: (edge) => link(edge.node) },
   { key: 'retained', title: 'Retained', kind: 'bytes', value: (edge) => edge.node.retained, minor: true },
 ];
@@ -76,7 +76,7 @@ function Fields({ asked, values }: { asked: Asked<Answer>; values: boolean }) {
   const inherits = new Set(fields.map((row) => row.declared_by)).size > 1;
   const columns: Column[] = [
     { key: 'field', title: 'Field', kind: 'text', grow: 2, href: (row) => (row.reference ? to.object(row.reference) : null) },
-    { key: 'type', title: 'Declared type', kind: 'type', grow: 3 },
+    { key: 'type', title: 'Declared type', kind: 'type', grow: 4 },
     { key: 'reference', title: 'Object', kind: 'address', minor: true, href: (row) => (row.reference ? to.object(row.reference) : null) },
     ...(values ? [{ key: 'value', title: 'Value', kind: 'text', grow: 2 } as Column] : []),
     ...(inherits ? [{ key: 'declared_by', title: 'Declared by', kind: 'type', grow: 2, minor: true } as Column] : []),
@@ -93,17 +93,19 @@ function Fields({ asked, values }: { asked: Asked<Answer>; values: boolean }) {
 function WayTo({ at }: { at: string }) {
   const asked = useAnswer<Way>('api/way', { at });
   const way = asked.data;
+  const steps = ends(way?.steps ?? [], 12, 20);
+  const last = way?.steps[way.steps.length - 1];
   return (
     <Panel title="Why it is alive" note="The shortest way from what keeps it alive.">
       {!way ? (asked.error?.status === 404 ? <p class="empty">Nothing holds it.</p> : <Waiting asked={asked} />) : (
         <ol class="way">
           <li class="way-root"><Name text={way.owner.name} href={to.owner(way.owner.name)} most={60} /></li>
-          {way.steps.map((step, index) => (
-            <li key={index} aria-current={index === way.steps.length - 1 ? 'location' : undefined}>
+          {steps.rows.map((step, index) => (step === null ? <li key="hidden" class="muted">{counted(steps.hidden, 'more step')}</li> : (
+            <li key={index} aria-current={step === last ? 'location' : undefined}>
               {step.field && <div class="field"><Name text={step.field} most={60} href={to.object(step.node.at)} label="Field" /></div>}
               <div class="muted"><Name text={step.node.type ?? step.node.name} type most={60} href={step.field ? undefined : to.object(step.node.at)} /></div>
             </li>
-          ))}
+          )))}
         </ol>
       )}
     </Panel>
@@ -111,18 +113,19 @@ function WayTo({ at }: { at: string }) {
 }
 
 function Dominators({ at }: { at: string }) {
-  const asked = useAnswer<{ rows: HeapNode[] }>('api/above', { at });
+  const asked = useAnswer<Above>('api/above', { at });
   const rows = asked.data?.rows.filter((node) => node.kind !== 'root') ?? [];
+  const shown = ends(rows, 6, 20, asked.data?.left_out);
   return (
     <Panel title="Held alone by" note="Its dominators: if one of these went, it would be freed.">
       {!asked.data ? <Waiting asked={asked} /> : rows.length <= 1 ? <p class="empty">No single one: it is shared.</p> : (
         <ol class="dominators">
-          {rows.map((node) => (
+          {shown.rows.map((node) => (node === null ? <li key="hidden" class="muted">{counted(shown.hidden, 'more', 'more')}</li> : (
             <li key={node.at}>
               <Name text={node.name} type={node.kind === 'object'} most={56} href={node.at === at ? null : link(node)} />
               <span class="muted"> {bytes(node.retained)}, {counted(node.objects, 'object')}</span>
             </li>
-          ))}
+          )))}
         </ol>
       )}
     </Panel>

@@ -21,7 +21,7 @@ function useOwner(name: string): { node: HeapNode | null; total: number; missing
   useEffect(() => {
     let wanted = true;
     (async () => {
-      for (let from = 0; wanted; from += page) {
+      for (let from = 0; wanted && from < 20 * page; from += page) {
         const { rows, total }: Page<HeapNode> = await ask('api/children', { at: 'root', from, count: page });
         const node = rows.find((each) => each.kind === 'owner' && each.name === name);
         const whole = rows.reduce((sum, each) => sum + each.retained, 0);

@@ -27,6 +27,7 @@ const special = /^\((\w+)\)$/;
 
 function ownerLink(name: string): string | null {
   const kind = special.exec(name)?.[1];
+  if (kind === 'unreachable') return href('types', '', { life: 'dead' });
   return kind === 'shared' ? href('owners', '', { table: 'shared' }) : to.owner(name);
 }
 

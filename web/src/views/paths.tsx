@@ -1,6 +1,6 @@
 // Paths: by which fields the instances of a type are held, as one tree; or the ways to one object.
 import type { Row } from '../answers';
-import { count, counted, share } from '../format';
+import { bytes as asBytes, counted, share } from '../format';
 import { Name } from '../name';
 import { Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
@@ -82,7 +82,7 @@ export function Paths({ route }: { route: Route }) {
           </Panel>
         ))
       ) : (
-        <Panel title="Ways to its instances" note={`${counted(rows.reduce((sum, row) => sum + row.instances, 0), 'instance')} by ${counted(rows.length, 'way')}; ways that begin alike are one until they part. The largest way has ${share(rows[0]?.share)} of them${rows[0]?.retained ? `, and ${count(rows[0].retained)} bytes would be freed with those` : ''}.`}>
+        <Panel title="Ways to its instances" note={`${counted(rows.reduce((sum, row) => sum + row.instances, 0), 'instance')} by ${counted(rows.length, 'way')}; ways that begin alike are one until they part. The largest way has ${share(rows[0]?.share)} of them${rows[0]?.retained ? `, and ${asBytes(rows[0].retained)} would be freed with those` : ''}.`}>
           {rows.length ? <Tree label="Ways to its instances" branches={merged(rows)} whole={bytes || 1} /> : <p class="empty">Nothing holds an instance of it.</p>}
         </Panel>
       )}

@@ -17,7 +17,7 @@ function number(address: string | null | undefined): number {
 
 export function Segments() {
   const asked = useVerb('segments', { top: 0 });
-  const holes = useVerb('frag', { top: 5000, table: 'largest' });
+  const holes = useVerb('frag', { top: 20000, table: 'largest' });
   const handles = useVerb('handles', { top: 0, table: 'handles' });
   const rows = useMemo(() => [...(asked.data?.tables.segments ?? [])].sort((a, b) => number(a.start) - number(b.start)), [asked.data]);
   const pins = useMemo(() => (handles.data?.tables.handles ?? []).filter((row) => /pinned/.test(row.kind) && row.object), [handles.data]);
@@ -28,7 +28,7 @@ export function Segments() {
       <h1 tabIndex={-1}>Segments</h1>
       {!asked.data ? <Waiting asked={asked} /> : (
         <>
-          <Panel title="Map of memory" note="Every region in address order, as long as what is committed of it. Marks above a region are pinned objects.">
+          <Panel title="Map of memory" note="Every region in address order, as long as what is committed of it. The darker, the more of it are holes. Marks above a region are pinned objects.">
             <ul class="legend" aria-label="Colours">
               {generations.map((name) => <li key={name}><span class={`swatch ${name}`} aria-hidden="true" /> {generationName(name)}</li>)}
               <li><span class="swatch hole" aria-hidden="true" /> Hole</li><li><span class="swatch committed" aria-hidden="true" /> Committed, empty</li><li><span class="swatch pin" aria-hidden="true" /> Pinned</li>
@@ -45,12 +45,31 @@ export function Segments() {
   );
 }
 
+const bins = 500; // of the longest region
+
+// How much of each part of a region holes take.
+function shares(holes: Row[], start: number, largest: number): number[] {
+  const each = largest / bins;
+  const out: number[] = [];
+  for (const hole of holes) {
+    let at = number(hole.address) - start;
+    for (let left = hole.bytes; left > 0;) {
+      const bin = Math.floor(at / each);
+      const here = Math.min(left, (bin + 1) * each - at);
+      out[bin] = (out[bin] ?? 0) + here / each;
+      at += Math.max(here, 1);
+      left -= Math.max(here, 1);
+    }
+  }
+  return Array.from(out, (part) => part ?? 0);
+}
+
 function Region({ row, largest, holes, pins }: { row: Row; largest: number; holes: Row[]; pins: Row[] }) {
   const start = number(row.start);
   const end = number(row.end);
   const committed = Math.max(number(row.committed_end), end);
   const inside = (address: string) => number(address) >= start && number(address) < end;
-  const mine = holes.filter((hole) => inside(hole.address));
+  const dark = shares(holes.filter((hole) => inside(hole.address)), start, largest);
   const pinned = pins.filter((pin) => inside(pin.object));
   const x = (at: number) => ((at - start) / largest) * 1000;
   const says = `${generationName(row.generation)}, ${counted(row.objects, 'object')}, ${bytes(row.bytes)}; ${counted(row.free_objects, 'hole')}, ${bytes(row.free_bytes)}; ${bytes(committed - end)} committed, empty${pinned.length ? `; ${counted(pinned.length, 'pinned object')}` : ''}`;
@@ -60,7 +79,7 @@ function Region({ row, largest, holes, pins }: { row: Row; largest: number; hole
       <svg class="region" viewBox="0 0 1000 22" preserveAspectRatio="none" aria-hidden="true">
         <rect class="committed" x="0" y="6" width={Math.max(1, x(committed))} height="16" />
         <rect class={row.generation} x="0" y="6" width={Math.max(1, x(end))} height="16" />
-        {mine.map((hole) => <rect key={hole.address} class="hole" x={x(number(hole.address))} y="6" width={Math.max(0.6, (hole.bytes / largest) * 1000)} height="16" />)}
+        {dark.map((part, index) => part > 0.004 && <rect key={index} class="hole" x={(index * 1000) / bins} y="6" width={1000 / bins + 0.05} height="16" fill-opacity={Math.min(1, part).toFixed(2)} />)}
         {pinned.map((pin) => <rect key={pin.handle} class="pin" x={x(number(pin.object))} y="0" width="2" height="6" />)}
       </svg>
     </li>

@@ -14,7 +14,7 @@ const columns: Column[] = [
   { key: 'managed_id', title: 'Managed', kind: 'count', minor: true },
   { key: 'name', title: 'Name', kind: 'text', grow: 2, href: (row) => (row.os_id ? threadLink(row.os_id) : null) },
   { key: 'state', title: 'State', kind: 'text', minor: true },
-  { key: 'method', title: 'Stands in', kind: 'type', grow: 3 },
+  { key: 'method', title: 'Stands in', kind: 'text', grow: 4, show: (row, letters) => <Name text={row.method} method most={letters} href={row.os_id ? threadLink(row.os_id) : null} /> },
   { key: 'waits_for', title: 'Waits for', kind: 'text', grow: 2, minor: true, show: (row, letters) => <Name text={row.waits_for} most={letters} href={row.waits_for_object ? to.object(row.waits_for_object) : null} /> },
   { key: 'retained', title: 'Retained', kind: 'bytes', help: 'What it alone keeps alive' },
 ];
@@ -48,7 +48,7 @@ export function Methods({ names, sources, lines }: { names: string[]; sources?: 
   if (!names.length) return <p class="empty">No method of .NET is on it.</p>;
   return (
     <ol class="frames">
-      {names.map((name, index) => <li key={index}><Name text={name} type most={120} />{sources?.[index] && <span class="source"> <bdi>{sources[index]}{lines?.[index] ? `:${lines[index]}` : ''}</bdi></span>}</li>)}
+      {names.map((name, index) => <li key={index}><Name text={name} method most={130} />{sources?.[index] && <span class="source"> <bdi>{sources[index]}{lines?.[index] ? `:${lines[index]}` : ''}</bdi></span>}</li>)}
     </ol>
   );
 }
@@ -72,7 +72,7 @@ export function Thread({ route }: { route: Route }) {
           <ol class="frames">
             {(tables.frames ?? []).map((frame) => (
               <li key={frame.index} class={`frame-${frame.kind}`}>
-                <Name text={frame.method ?? frame.ip} type={frame.kind === 'managed'} most={120} />
+                <Name text={frame.method ?? frame.ip} method={frame.kind === 'managed'} most={130} />
                 {frame.source && <span class="source"> <bdi>{frame.source}:{frame.line}</bdi></span>}
                 {held.has(frame.index) && (
                   <ul class="held">

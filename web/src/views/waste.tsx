@@ -20,7 +20,7 @@ const named = (kind: string) => wasteKinds[kind] ?? kind.replaceAll('_', ' ');
 const columns: Column[] = [
   { key: 'bytes', title: 'Bytes', kind: 'bytes', help: 'Stored for nothing' },
   { key: 'count', title: 'Count', kind: 'count' },
-  { key: 'kind', title: 'Why', kind: 'text', value: (row) => named(row.kind) },
+  { key: 'kind', title: 'Why', kind: 'text', grow: 1.4, value: (row) => named(row.kind) },
   { key: 'what', title: 'What', kind: 'type', grow: 2, href: (row) => to.type(row.what) },
   { key: 'field', title: 'In', kind: 'text', grow: 2 },
 ];
