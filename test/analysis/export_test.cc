@@ -359,7 +359,7 @@ TEST(Export, IsTheSameWhateverTheNumberOfThreads) {
   for (u64 i = 0; i < count; i += 3)
     large.store(array + (2 + i) * graph.p, at, graph.p);
   large.string("behind it");
-  for (const std::string as : {"ndjson", "heapsnapshot"}) {
+  for (const std::string as : {"ndjson", "heapsnapshot", "gcdump"}) {
     const std::string one = exported(graph.heap, question_of(as, ""), 1);
     EXPECT_EQ(one, exported(graph.heap, question_of(as, ""), 3));
     if (as == "ndjson")
@@ -372,6 +372,31 @@ TEST(Export, IsTheSameWhateverTheNumberOfThreads) {
 }
 
 // What the dump lacks is not in the file, and the answer and the file say so.
+// What PerfView reads first, byte for byte: the stream's head, the graph's types, and where the ends are named.
+TEST(Export, GcdumpIsLaidOutAsItsReadersWantIt) {
+  Shop shop("A\xf0\x9f\x98\x80"
+            "B");
+  const std::string file = exported(shop.heap, question_of("gcdump", ""));
+  const std::string head("\x14\0\0\0!FastSerialization.1\4\4\1\x0a\0\0\0\x08\0\0\0\x0a\0\0\0GCHeapDump\6"
+                         "\4\4\1\1\0\0\0\0\0\0\0\x12\0\0\0Graphs.MemoryGraph\6",
+                         24 + 24 + 32);
+  EXPECT_EQ(file.substr(0, head.size()), head);
+  // A character beyond the first plane is two units of three bytes each.
+  const std::string name("Shop.A\xed\xa0\xbd\xed\xb8\x80"
+                         "B");
+  EXPECT_NE(file.find(std::string("\x09\0\0\0", 4) + name), std::string::npos);
+  auto number = [&](u64 at) {
+    u64 out = 0;
+    for (u64 i = 4; i--;)
+      out = out << 8 | static_cast<u8>(file[at + i]);
+    return out;
+  };
+  EXPECT_EQ(number(file.size() - 4), file.size() - 8);
+  const u64 forward = number(file.size() - 8);
+  EXPECT_EQ(number(forward), 1u);
+  EXPECT_EQ(file.substr(number(forward + 4), 5), std::string("\x0d\6\0\0\0", 5));
+}
+
 TEST(Export, OfATruncatedDumpIsWhatIsThere) {
   Shop shop;
   SegmentWriter &lost = shop.heap.segment(G::gen2);

@@ -35,7 +35,7 @@ TEST(FullDisk, WhileExtracting) {
 TEST(FullDisk, WhileExporting) {
   test::TemporaryFolder folder, room;
   const std::string core = write_core(folder), file = room.path("heap");
-  for (const char *as : {"ndjson", "heapsnapshot"}) {
+  for (const char *as : {"ndjson", "heapsnapshot", "gcdump"}) {
     test::RunResult result =
         test::run("ulimit -f 100; " + program + "export '" + core + "' --as " + as + " -o '" + file + "'");
     EXPECT_EQ(result.exit_code, 3);

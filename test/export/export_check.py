@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Do the tools for which `export` writes read what dnheap says? Usage: export_check.py DNHEAP
+"""Do the tools for which `export` writes read what dnheap says? Usage: export_check.py DNHEAP [npm|dotnet]
 
 Exports the bundled sample and reads the files with the packages that package-lock.json names, installed into the cache folder
-($DNHEAP_CACHE, or build/real-cache below the project). Skipped (exit code 77), with the reason, where there is no node.
+($DNHEAP_CACHE, or build/real-cache below the project); the part `dotnet` with the library of .gcdump, which needs a .NET SDK.
+Skipped (exit code 77), with the reason, where there is no node, or no SDK.
 """
 import collections
 import json
@@ -13,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import gcdump
+
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
@@ -22,22 +25,26 @@ class Skipped(Exception):
     pass
 
 
+def cache():
+    return pathlib.Path(os.environ.get("DNHEAP_CACHE") or PROJECT / "build" / "real-cache") / "export"
+
+
 def packages():
     """The folder node_modules with what package-lock.json names."""
     if not shutil.which("node") or not shutil.which("npm"):
         raise Skipped("there is no node, or no npm")
-    cache = pathlib.Path(os.environ.get("DNHEAP_CACHE") or PROJECT / "build" / "real-cache") / "export"
+    folder = cache()
     lock = (HERE / "package-lock.json").read_text()
-    if not (cache / "done").exists() or (cache / "done").read_text() != lock:
-        cache.mkdir(parents=True, exist_ok=True)
+    if not (folder / "done").exists() or (folder / "done").read_text() != lock:
+        folder.mkdir(parents=True, exist_ok=True)
         for name in "package.json", "package-lock.json":
-            shutil.copy(HERE / name, cache)
-        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=cache, stdout=subprocess.PIPE,
+            shutil.copy(HERE / name, folder)
+        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             raise Skipped(f"npm cannot install them: {done.stdout[-500:]}")
-        (cache / "done").write_text(lock)
-    return cache / "node_modules"
+        (folder / "done").write_text(lock)
+    return folder / "node_modules"
 
 
 class Asked:
@@ -114,22 +121,78 @@ def check_heapsnapshot(asked, modules):
     yield from differences("retained by", {name: size for name, size in owners.items() if not name.startswith("(") and size}, {name: size for name, size in found.items() if size})
 
 
-CHECKS = {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot}
+def references_of(asked):
+    """The graph that ndjson has: {address: (type's name, aligned bytes, [addresses])}."""
+    file, _ = asked.export("ndjson")
+    types, out = {}, {}
+    with open(file, encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            if line["line"] == "type":
+                types[line["id"]] = line["name"]
+            elif line["line"] == "object":
+                out[int(line["address"], 16)] = (types[line["type"]], line["aligned_bytes"], [int(one["to"], 16) for one in line.get("references", ())])
+    return out
 
 
-def main(dnheap):
+def check_gcdump(asked, _):
+    file, told = asked.export("gcdump")
+    read = gcdump.read(file.read_bytes())
+    address = {number: node[3] for number, node in enumerate(read["nodes"]) if node[3]}
+    objects = {node[3]: (read["types"][node[0]][0], node[1], [address.get(child) for child in node[2]]) for node in read["nodes"] if node[3]}
+    yield from differences("objects", references_of(asked), objects)
+    if read["types"][read["nodes"][read["root"]][0]][0] != "[.NET Roots]" or read["total"] != told["objects"]["bytes"]:
+        yield "the root, or the sum of all sizes"
+    if len(read["segments"]) != len(asked.answer("segments")["tables"]["segments"]) or not read["log"].startswith("dnheap: complete"):
+        yield "the segments, or the log"
+    held = sum(len(node[2]) for node in read["nodes"] if not node[3] and all(child in address for child in node[2]))
+    if held != told["roots"]["count"]:
+        yield f"{held} roots, not {told['roots']['count']}"
+
+
+def check_gcdump_by_its_library(asked, _):
+    """With FastSerialization, as PerfView reads it."""
+    file, told = asked.export("gcdump")
+    if not shutil.which("dotnet"):
+        raise Skipped("there is no .NET SDK")
+    build = cache() / "reader"
+    shutil.copytree(HERE / "reader", build, dirs_exist_ok=True)
+    done = subprocess.run(["dotnet", "build", build, "-o", build / "out", "-v", "q"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1"})
+    if done.returncode:
+        if "NU1" in done.stdout or "NETSDK" in done.stdout:
+            raise Skipped(f"the package TraceEvent, or an SDK for it, is not to be had: {done.stdout[-500:]}")
+        yield done.stdout[-2000:]
+        return
+    rows = [line.split("\t") for line in subprocess.run(["dotnet", build / "out" / "reader.dll", file], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()]
+    counts, sizes, references = collections.Counter(), collections.Counter(), 0
+    for name, _, nodes, size, children in rows[:-1]:
+        if not name.startswith("["):
+            counts[name] += int(nodes)
+            sizes[name] += int(size)
+            references += int(children)
+    yield from differences("types", asked.types(), {name: (counts[name], sizes[name]) for name in counts})
+    if references != told["references"]["count"] or rows[-1][:4] != ["total", str(told["objects"]["bytes"]), "root", "[.NET Roots]"]:
+        yield f"references or sums: {references}, {rows[-1]}"
+
+
+# By the test that they are part of: the second one needs a .NET SDK.
+CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump},
+          "dotnet": {"gcdump": check_gcdump_by_its_library}}
+
+
+def main(dnheap, part="npm"):
+    failed = []
     try:
-        modules = packages()
+        modules = packages() if part == "npm" else None
+        with tempfile.TemporaryDirectory(prefix="dnheap-export-") as folder:
+            for name, check in CHECKS[part].items():
+                failed += [f"{name}: {problem}" for problem in check(Asked(dnheap, folder), modules)]
     except Skipped as reason:
         print(f"NOT TESTED: {reason}")
         return 77
-    failed = []
-    with tempfile.TemporaryDirectory(prefix="dnheap-export-") as folder:
-        for name, check in CHECKS.items():
-            failed += [f"{name}: {problem}" for problem in check(Asked(dnheap, folder), modules)]
     print("\n".join(failed[:50]) or "what other tools read is what dnheap says")
     return bool(failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

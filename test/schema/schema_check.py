@@ -69,6 +69,7 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "export":
         array = first(dnheap, dump, "System.Object[]")
         return [["--as", "ndjson", "-o", f"{folder}/heap.ndjson", "--values"], ["--as", "heapsnapshot", "-o", f"{folder}/heap.heapsnapshot"],
+                ["--as", "gcdump", "-o", f"{folder}/heap.gcdump"],
                 ["--as", "dot", "--around", array, "-o", f"{folder}/heap.dot"]]
     if verb == "extract":
         return [["-o", f"{folder}/small.core", "--no-values"]]

@@ -27,6 +27,16 @@ constexpr Exporter all_exporters[] = {
            plan.perhaps("edges of garbage").perhaps("strings");
          },
      .write = export_heapsnapshot},
+    {.name = "gcdump",
+     .holds = "all objects, with their references, types and roots",
+     .opened_by = "PerfView, Visual Studio, dotnet-gcdump report",
+     .plan =
+         [](Plan &plan) {
+           plan.then(Pass::owners).then("mark");
+           for (const char *pass : {"count references", "places", "nodes", "addresses"})
+             plan.then(pass);
+         },
+     .write = export_gcdump},
     {.name = "dot",
      .holds = "what stands around one object",
      .opened_by = "Graphviz: dot -Tsvg",
