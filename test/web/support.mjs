@@ -8,10 +8,10 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export const sample = process.env.DNHEAP_SAMPLE ?? join(root, 'sample/demo.core.zst');
 export const chromium_path = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-// Starts `dnheap explore`; { url, end() }. With $EXPLORER_URL: asks a server that runs already.
-export async function serve(...options) {
-  if (process.env.EXPLORER_URL) return { url: process.env.EXPLORER_URL, end: async () => {} };
-  const child = spawn(process.env.DNHEAP, ['explore', sample, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+// Starts `dnheap explore`; { url, end() }. With $EXPLORER_URL: asks about the sample a server that runs already.
+export async function serve({ dump = sample, options = [] } = {}) {
+  if (process.env.EXPLORER_URL && dump === sample && !options.length) return { url: process.env.EXPLORER_URL, end: async () => {} };
+  const child = spawn(process.env.DNHEAP, ['explore', dump, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = await new Promise((resolve, reject) => {
     let text = '';

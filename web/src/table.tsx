@@ -142,7 +142,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
   const template = columns
     .map((column) => (widths[column.kind] ? `${widthOf(column, narrow)}px` : `minmax(${narrow ? 110 : 140}px, ${column.grow ?? 1}fr)`))
     .join(' ');
-  const letters = (column: Column<R>) => Math.max(14, Math.floor((room * (column.grow ?? 1)) / grows / letter) - 4);
+  const letters = (column: Column<R>) => Math.max(10, Math.floor((room * (column.grow ?? 1)) / grows / letter) - 5);
 
   const least = columns.reduce((sum, column) => sum + (widthOf(column, narrow) || (narrow ? 110 : 140)), 0) + (columns.length - 1) * 14 + 20;
   const wide = { minWidth: `${Math.round(least)}px` }; // where the window has less, the table scrolls

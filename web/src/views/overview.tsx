@@ -40,9 +40,6 @@ export function Overview() {
         <ol class="suspects">{(tables.suspects ?? []).slice(0, 12).map((row) => <Suspect key={row.rank} row={row} />)}</ol>
         {!tables.suspects?.length && <p class="empty">Nobody holds much.</p>}
       </Panel>
-      </div><div>
-      <Account rows={tables.account ?? []} />
-      </div></div>
       <Panel title="What is odd" aside={<a href={href('waste')}>All waste</a>}>
         {waste.length > 0 && (
           <>
@@ -62,6 +59,9 @@ export function Overview() {
         <Notes notes={completeness.notes} />
         {!waste.length && !completeness.notes.length && <p class="empty">Nothing.</p>}
       </Panel>
+      </div><div>
+      <Account rows={tables.account ?? []} />
+      </div></div>
     </>
   );
 }

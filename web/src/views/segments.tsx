@@ -72,16 +72,22 @@ function Region({ row, largest, holes, pins }: { row: Row; largest: number; hole
   const dark = shares(holes.filter((hole) => inside(hole.address)), start, largest);
   const pinned = pins.filter((pin) => inside(pin.object));
   const x = (at: number) => ((at - start) / largest) * 1000;
-  const says = `${generationName(row.generation)}, ${counted(row.objects, 'object')}, ${bytes(row.bytes)}; ${counted(row.free_objects, 'hole')}, ${bytes(row.free_bytes)}; ${bytes(committed - end)} committed, empty${pinned.length ? `; ${counted(pinned.length, 'pinned object')}` : ''}`;
+  const says = [
+    `${generationName(row.generation)}, ${counted(row.objects, 'object')}, ${bytes(row.bytes)}`,
+    row.free_objects > 0 && `${counted(row.free_objects, 'hole')}, ${bytes(row.free_bytes)}`,
+    pinned.length > 0 && counted(pinned.length, 'pinned object'),
+    committed - end >= 4096 && `${bytes(committed - end)} empty`,
+  ].filter(Boolean).join('; ');
   return (
     <li>
-      <div class="region-says"><span class="address">{row.start}</span> <span>{says}</span></div>
+      <span class="address">{row.start}</span>
       <svg class="region" viewBox="0 0 1000 22" preserveAspectRatio="none" aria-hidden="true">
         <rect class="committed" x="0" y="6" width={Math.max(1, x(committed))} height="16" />
         <rect class={row.generation} x="0" y="6" width={Math.max(1, x(end))} height="16" />
         {dark.map((part, index) => part > 0.004 && <rect key={index} class="hole" x={(index * 1000) / bins} y="6" width={1000 / bins + 0.05} height="16" fill-opacity={Math.min(1, part).toFixed(2)} />)}
         {pinned.map((pin) => <rect key={pin.handle} class="pin" x={x(number(pin.object))} y="0" width="2" height="6" />)}
       </svg>
+      <span class="region-says">{says}</span>
     </li>
   );
 }

@@ -18,7 +18,7 @@ export function VerbView({ route }: { route: Route }) {
   const verb = state?.verbs.find((each) => each.name === name);
   const inspectors = name === 'inspect' ? (verb?.tables ?? []).filter((table) => table !== 'list' && table !== 'inspectors') : [];
   const subject = route.query.subject ?? inspectors[0] ?? '';
-  const asked = useVerb(name === 'inspect' && !subject ? null : name, { subject, top: 1000 });
+  const asked = useVerb(name === 'inspect' && !subject ? null : name, { subject, top: 1000, values: !!state?.values && !!verb?.takes.includes('values') });
   const tables = Object.entries(asked.data?.tables ?? {});
   return (
     <>
