@@ -34,7 +34,7 @@ function reduced(rgba, most) {
   const kept = [];
   for (const [pixel] of [...counts].sort((a, b) => b[1] - a[1])) {
     if (kept.length === most) break;
-    const like = kept.length < 12 ? 0 : 500; // the largest areas are what they are
+    const like = kept.length < 12 ? 0 : 250; // the largest areas are what they are
     if (kept.every((each) => away(parts(each), parts(pixel)) > like)) kept.push(pixel);
   }
   const nearest = new Map();

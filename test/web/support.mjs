@@ -20,7 +20,7 @@ export async function serve({ dump = sample, options = [] } = {}) {
       const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//.exec(text);
       if (found) resolve(found[0]);
     });
-    ended.then((code) => reject(new Error(`dnheap explore ended with ${code}: ${text}`)));
+    ended.then((code) => reject(Object.assign(new Error(`dnheap explore ended with ${code}: ${text}`), { code })));
   });
   return { url, end: async () => { child.kill('SIGINT'); await ended; } };
 }
