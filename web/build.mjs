@@ -1,6 +1,7 @@
 // Makes dist/ (or the folder named) from src/: index.html, app.js, app.css. The same sources give the same bytes.
 // What is bundled keeps its licence: the texts stand at the end of app.js.
 import * as esbuild from 'esbuild';
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,6 +49,24 @@ for (const input of Object.keys(result.metafile.inputs)) {
 const licences = await Promise.all([...packages].sort().map(licence));
 const notice = `/*! This file holds:\n\n${licences.join('\n\n---\n\n').replaceAll('*/', '* /')}\n*/\n`;
 
-await writeFile(join(out, 'app.js'), result.outputFiles[0].text + notice);
-await writeFile(join(out, 'app.css'), style.outputFiles[0].text);
+const script = result.outputFiles[0].text + notice, css = style.outputFiles[0].text;
+await writeFile(join(out, 'app.js'), script);
+await writeFile(join(out, 'app.css'), css);
+
+// The page in one file: the program lays style, script and answers into their places; the policy knows the first two by hash.
+const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(css)}; img-src data:; base-uri 'none'; form-action 'none'`;
+const index = await readFile(join(here, 'src/index.html'), 'utf8');
+const places = [
+  ['<meta charset="utf-8">', `<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="${policy}">`],
+  ['<link rel="stylesheet" href="app.css">', '<style>/*style*/</style>'],
+  ['<script src="app.js" defer></script>\n', ''],
+  ['</body>', '<script id="kept" type="application/octet-stream"><!--kept--></script>\n<script>/*script*/</script>\n</body>'],
+];
+let kept = index;
+for (const [place, text] of places) {
+  if (!kept.includes(place)) throw new Error(`src/index.html has no ${place}`);
+  kept = kept.replace(place, () => text);
+}
+await writeFile(join(out, 'kept.html'), kept);
 await copyFile(join(here, 'src/index.html'), join(out, 'index.html'));

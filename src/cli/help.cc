@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include "cli/commands.h"
 #include "cli/values.h"
 #include "dnheap/version.h"
 
@@ -50,7 +51,7 @@ template <class Test> std::string option_lines(Test wanted) {
 
 bool is_common(const Option &option) {
   const Needs *needs = std::get_if<Needs>(&option.needs);
-  return needs && (*needs == Needs::nothing || *needs == Needs::target);
+  return needs && (*needs == Needs::nothing || *needs == Needs::target || *needs == Needs::answer);
 }
 
 } // namespace
@@ -62,8 +63,14 @@ std::string general_help(std::span<const Verb> verbs) {
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
   out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz); or, with -p PID,\n"
          "a process that runs here.\n\nverbs:\n";
+  auto add_line = [&](const Verb &verb) { out += fmt::format("  {:<12}{}\n", verb.name, verb.question); };
   for (const Verb &verb : verbs)
-    out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
+    if (!find_command(verb))
+      add_line(verb);
+  out += "and, until you end it:\n";
+  for (const Verb &verb : verbs)
+    if (find_command(verb))
+      add_line(verb);
   out += "'dnheap VERB --help' tells more about a verb.\n\n"
          "options of some verbs:\n" +
          option_lines([](const Option &option) { return !is_common(option); }) + "\noptions of every verb:\n" +

@@ -1,5 +1,6 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
+#include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -146,6 +147,12 @@ int answer_question(const Options &options) {
   return incomplete;
 }
 
+int run_command(int (*run)(const Options &, Progress &), const Options &options) {
+  if (options.max_memory && !limit_memory(options.max_memory))
+    throw Error("--max-memory is not supported on this system");
+  return run(options, progress);
+}
+
 int print(const std::string &text) {
   if ((std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) && errno != EPIPE)
     throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
@@ -153,11 +160,15 @@ int print(const std::string &text) {
 }
 
 int run(std::span<const std::string_view> arguments) {
-  Options options = parse_options(arguments, verbs());
+  Options options = parse_options(arguments, verbs_and_commands());
   if (options.version)
     return print(std::string("dnheap ") + library_version() + "\n");
   if (options.help)
-    return print(options.verb ? verb_help(*options.verb) : general_help(verbs()));
+    return print(options.verb ? verb_help(*options.verb) : general_help(verbs_and_commands()));
+  if (const Command *command = find_command(*options.verb))
+    return run_command(command->run, options);
+  if (!options.html.empty())
+    return run_command(write_page, options);
   return answer_question(options);
 }
 

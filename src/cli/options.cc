@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "cli/commands.h"
 #include "cli/values.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
@@ -71,6 +72,13 @@ void set_type(Options &options, std::string_view value) {
 void set_interval(Options &options, std::string_view value) {
   options.question.interval =
       value_or_usage(parse_duration(value), "--interval", value, "a time such as 90s, 30m, 1.5h or 2d");
+}
+
+void set_port(Options &options, std::string_view value) {
+  const u64 port = number("--port", value);
+  if (port > 65535)
+    throw UsageError("--port: " + quoted(value) + " is not a number from 0 to 65535");
+  options.port = static_cast<std::uint16_t>(port);
 }
 
 void set_threads(Options &options, std::string_view value) {
@@ -164,6 +172,11 @@ const Option table[] = {
     {"no-instances-of", 0, "TYPE", Takes::limits,
      "there may be no live object of this type; may be given several times",
      [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }},
+    {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
+    {"idle", 0, "TIME", OnlyOf{"explore"}, "end when nobody asked for so long: 90s, 30m, 1.5h (default: never)",
+     [](Options &o, std::string_view v) {
+       o.idle = value_or_usage(parse_duration(v), "--idle", v, "a time such as 90s, 30m, 1.5h or 2d");
+     }},
     {"as", 0, "FILE-FORMAT", Takes::as, "which file to write; the verb's help lists them",
      [](Options &o, std::string_view v) { o.question.as = v; }, true},
     {"around", 0, "ADDRESS", Takes::around, "the object in the middle, of a file that shows a neighbourhood",
@@ -173,23 +186,26 @@ const Option table[] = {
      true},
     {"limit", 0, "N", Takes::limit, "objects in that file at most, the nearest first (default 100)",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
+    {"html", 0, "FILE", OnlyOf{"report"},
+     "write a page to this file instead, to click through in a browser: report, types, map, objects that hold most",
+     [](Options &o, std::string_view v) { o.html = v; }, true},
     {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }},
     {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
      [](Options &o, std::string_view v) { o.question.sort = v; }},
     {"table", 0, "NAME", Needs::tables, "write only this table; csv writes one only: the first, or this",
      [](Options &o, std::string_view v) { o.question.table = v; }},
-    {"top", 0, "N", Needs::nothing, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
+    {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
-    {"format", 0, "FORMAT", Needs::nothing,
-     "text, json, csv or markdown; of check junit and github, too (default text)", set_format},
-    {"exact", 0, nullptr, Needs::nothing, "text: bytes as digits, not as 861.0 MiB",
+    {"format", 0, "FORMAT", Needs::answer, "text, json, csv or markdown; of check junit and github, too (default text)",
+     set_format},
+    {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
-    {"full-names", 0, nullptr, Needs::nothing, "text: no name is shortened, however long the lines",
+    {"full-names", 0, nullptr, Needs::answer, "text: no name is shortened, however long the lines",
      [](Options &o, std::string_view) { o.full_names = true; }},
-    {"color", 0, "WHEN", Needs::nothing,
+    {"color", 0, "WHEN", Needs::answer,
      "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color},
-    {"output", 'o', "FILE", Needs::nothing, "write the answer to this file; extract, export: that file",
+    {"output", 'o', "FILE", Needs::answer, "write the answer to this file; extract, export: that file",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
      [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }},
@@ -209,11 +225,11 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
     {"strict", 0, nullptr, Needs::target, "exit code 4 when part of the heap could not be read",
      [](Options &o, std::string_view) { o.strict = true; }},
-    {"perf", 0, nullptr, Needs::nothing, "print the time of every pass to standard error",
+    {"perf", 0, nullptr, Needs::answer, "print the time of every pass to standard error",
      [](Options &o, std::string_view) { o.perf = true; }},
     {"no-progress", 0, nullptr, Needs::nothing, "no progress line on the terminal",
      [](Options &o, std::string_view) { o.progress = false; }},
-    {"verbose", 'v', nullptr, Needs::nothing, "more columns and notes",
+    {"verbose", 'v', nullptr, Needs::answer, "more columns and notes",
      [](Options &o, std::string_view) { o.question.verbose = true; }},
     {"help", 'h', nullptr, Needs::nothing, "this text; after a verb, that verb's",
      [](Options &o, std::string_view) { o.help = true; }},
@@ -443,6 +459,12 @@ private:
         table && std::find(verb.tables.begin(), verb.tables.end(), table) == verb.tables.end())
       throw UsageError("--format " + std::string(options_.format->name) + " is of verbs with a table '" + table + "'" +
                        those_with(table));
+    if (!options_.html.empty())
+      for (const Option *option : used_)
+        if (const Needs *needs = std::get_if<Needs>(&option->needs);
+            option->name != std::string_view("html") &&
+            (!needs || (*needs != Needs::nothing && *needs != Needs::target)))
+          throw UsageError("--html writes a page, which " + spelled(*option) + " does not change");
     if (options_.live && options_.dead)
       throw UsageError("--live and --dead exclude each other");
     const Question &question = options_.question;
@@ -498,8 +520,11 @@ std::string usage_of(const Verb &verb) {
 bool takes(const Verb &verb, const Option &option) {
   if (const Takes *one = std::get_if<Takes>(&option.needs))
     return std::find(verb.takes.begin(), verb.takes.end(), *one) != verb.takes.end();
+  if (const OnlyOf *one = std::get_if<OnlyOf>(&option.needs))
+    return one->command == verb.name;
   switch (std::get<Needs>(option.needs)) {
   case Needs::nothing: return true;
+  case Needs::answer: return !find_command(verb);
   case Needs::target: return verb.needs_target;
   case Needs::sort_columns: return !verb.sort_columns.empty();
   case Needs::by: return !verb.by.empty();

@@ -31,18 +31,25 @@ struct Options {
   std::optional<u32> runtime;
   u64 max_memory = 0; // 0 = no limit
   std::optional<u64> process;
-  bool pause = true; // of a live process
+  bool pause = true;      // of a live process
+  std::uint16_t port = 0; // explore: 0 = one that is free
+  u64 idle = 0;           // explore: seconds; 0 = for ever
+  std::string html;       // report: the page in one file, written there instead
   bool perf = false, progress = true, strict = false;
 };
 
-// What a verb must have that takes an option: a target, or such a list in its row.
-enum class Needs : u8 { nothing, target, sort_columns, by, tables };
+// What a verb must have that takes an option: a target, an answer (commands have none), or such a list in its row.
+enum class Needs : u8 { nothing, target, answer, sort_columns, by, tables };
+// Only that command takes it.
+struct OnlyOf {
+  std::string_view command;
+};
 
 struct Option {
-  const char *name;                 // without the dashes
-  char letter;                      // 0 = none
-  const char *value;                // what help calls its value; null = takes none
-  std::variant<Needs, Takes> needs; // what a verb's row must have, or take
+  const char *name;                         // without the dashes
+  char letter;                              // 0 = none
+  const char *value;                        // what help calls its value; null = takes none
+  std::variant<Needs, Takes, OnlyOf> needs; // what a verb's row must have, or take
   const char *help;
   void (*set)(Options &options, std::string_view value);
   bool is_filter = false; // the last of two would silently replace the first; of others the last counts

@@ -152,11 +152,12 @@ def check_verb(asked, verb, folder):
 
 def main(dnheap):
     asked = Asked(dnheap)
-    listed = asked.run("--help").stdout.decode().partition("\nverbs:\n")[2].partition("\n'")[0]
+    listed = asked.run("--help").stdout.decode().partition("\nverbs:\n")[2].partition("\nand, ")[0]
     with tempfile.TemporaryDirectory(prefix="dnheap-options-") as folder:
         asked.dump = pathlib.Path(folder, "demo.core")
         subprocess.run(["zstd", "-qdo", asked.dump, COMPRESSED], check=True)
         asked.other = other_record(asked, folder)
+        VALUES["html"] = f"{folder}/page.html"
         VALUES["record"], VALUES["baseline"] = f"{folder}/new.json", str(asked.other)
         VALUES["budget"] = f"{folder}/budget.json"
         pathlib.Path(VALUES["budget"]).write_text('{"types": [{"type": "Shop.Order", "live": 1000000}]}')

@@ -1,4 +1,5 @@
 // The command line, its words one per line: understood, or a UsageError of one printable line. Nothing is opened.
+#include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "dnheap/error.h"
@@ -18,12 +19,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   try {
-    const cli::Options options = cli::parse_options(words, verbs());
+    const cli::Options options = cli::parse_options(words, cli::verbs_and_commands());
     check(options.verb || options.help || options.version);
     if (!options.help && !options.version)
       check(options.format.has_value());
     if (options.help)
-      check(!(options.verb ? cli::verb_help(*options.verb) : cli::general_help(verbs())).empty());
+      check(!(options.verb ? cli::verb_help(*options.verb) : cli::general_help(cli::verbs_and_commands())).empty());
   } catch (const UsageError &e) {
     const std::string_view what = e.what();
     check(what.size() > 5 && what.size() < 4000);

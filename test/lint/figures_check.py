@@ -24,7 +24,7 @@ def answer(dnheap, verb):
 
 
 def verbs(text):
-    return re.findall(r"^  (\w+)  ", re.search(r"^verbs:\n(.*?)^'", text, re.DOTALL | re.MULTILINE)[1], re.MULTILINE)
+    return re.findall(r"^  (\w+)  ", re.search(r"^verbs:\n(.*?)^and", text, re.DOTALL | re.MULTILINE)[1], re.MULTILINE)
 
 
 def options(text):

@@ -20,7 +20,8 @@ BELOW = {
     "snapshot": "base target algorithms image dump contract metadata runtime heap objects",
     "analysis": "base target algorithms image contract metadata runtime heap objects snapshot report",
     "api": "dnheap base target algorithms image contract metadata runtime heap objects snapshot report analysis",
-    "cli": "dnheap",
+    "explore": "base target algorithms image contract metadata runtime heap objects snapshot report analysis",
+    "cli": "dnheap explore",
 }
 
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are

@@ -35,7 +35,7 @@ def output(*command):
 
 
 def verbs(dnheap):
-    listed = output(dnheap, "--help").decode().partition("\nverbs:\n")[2].partition("\n'")[0]
+    listed = output(dnheap, "--help").decode().partition("\nverbs:\n")[2].partition("\nand, ")[0]
     return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
 
 

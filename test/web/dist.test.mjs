@@ -10,7 +10,7 @@ import { root } from './support.mjs';
 
 const run = promisify(execFile);
 const web = join(root, 'web');
-const names = ['app.css', 'app.js', 'index.html'];
+const names = ['app.css', 'app.js', 'index.html', 'kept.html'];
 
 test('web/dist is what web/ makes', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dnheap-web-'));

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Measures `dnheap explore` as its page sees it: how long until the first tables are there, until all is, and how long clicks take.
+
+    bench/explorer.py DNHEAP DUMP [--clicks 1000]
+
+Clicks are what the page asks for, at random: the map below a place, children page by page, one object with its references,
+referrers and the way that holds it, types, and searches. Figures: seconds from start; milliseconds per click, by kind, median and 95 %;
+the server's memory at most, beside that of `retained`.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import random
+import re
+import statistics
+import sys
+import threading
+import time
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT / "test" / "explore"))
+import process
+from served import Served
+
+STAGES = ("graph", "tree", "ways", "ready")  # of the state; what is before each of them is there then
+
+
+class Memory(threading.Thread):
+    """The most memory of its own, without pages of files, that a process had, looked at 50 times per second."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.most = pid, 0
+        self.start()
+
+    def run(self):
+        try:
+            while True:
+                status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+                self.most = max(self.most, int(re.search(r"RssAnon:\s*(\d+)", status)[1]) << 10)
+                time.sleep(0.02)
+        except (FileNotFoundError, ProcessLookupError, TypeError):
+            pass
+
+
+class Clicks:
+    """Walks about the heap as somebody would who clicks here and there."""
+
+    def __init__(self, page, seed=17):
+        self.page, self.random, self.times, self.at = page, random.Random(seed), collections.defaultdict(list), "root"
+        self.types = [row["type"] for row in page.json("api/ask/stat", top=100)["tables"]["types"]]
+        self.addresses = []
+
+    def ask(self, path, kind=None, **parameters):
+        begin = time.perf_counter()
+        status, _, body = self.page.get(path, **parameters)
+        self.times[kind or path].append((time.perf_counter() - begin) * 1000)
+        return json.loads(body) if status == 200 else None
+
+    def drill(self):
+        """Down the map: one of its larger parts, now and then a child of any rank, up to the root again where it ends."""
+        node = self.ask("api/map", at=self.at, levels=3)
+        page = self.ask("api/children", at=self.at, **{"from": self.random.choice([0, 0, 100, 5000]), "count": 100})
+        rows = (page or {}).get("rows") or []
+        self.addresses += [row["at"] for row in rows if row["kind"] == "object"][:20]
+        if not rows or not node or node["objects"] <= 1 or self.random.random() < 0.1:
+            self.at = "root"
+        else:
+            self.at = self.random.choice(rows[:10] if self.random.random() < 0.7 else rows)["at"]
+
+    def object(self):
+        at = self.random.choice(self.addresses)
+        one = self.ask("api/object", at=at) or {"references": 0, "referrers": 0}
+        for kind in ("references", "referrers"):
+            self.ask("api/" + kind, at=at, count=100, **{"from": self.random.randrange(max(1, one[kind]))})
+        self.ask("api/way", at=at)
+        self.ask("api/above", at=at)
+
+    def search(self):
+        self.ask("api/find", text=self.random.choice(self.types)[-8:])
+
+    def table(self):
+        self.ask("api/ask/stat", top=1000, sort=self.random.choice(["bytes", "count", "type"]))
+
+    def go(self, count):
+        while not self.addresses:
+            self.drill()
+        while sum(map(len, self.times.values())) < count:
+            self.random.choice([self.drill, self.drill, self.object, self.object, self.search, self.table])()
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parse.add_argument("dnheap")
+    parse.add_argument("dump")
+    parse.add_argument("--clicks", type=int, default=1000)
+    given = parse.parse_args()
+    begin = time.perf_counter()
+    with Served(given.dnheap, given.dump, wait=False) as page:
+        memory = Memory(page.process.pid)
+        page.state()
+        print(f"{time.perf_counter() - begin:6.2f} s  the address answers")
+        page.json("api/ask/stat", top=200)
+        print(f"{time.perf_counter() - begin:6.2f} s  types")
+        for stage, what in zip(STAGES, ("counts", "graph", "dominators, map", "ways from the roots")):
+            while (now := page.state()["stage"]) not in STAGES[STAGES.index(stage):]:
+                if now == "failed":
+                    raise SystemExit(page.state()["error"])
+                time.sleep(0.01)
+            print(f"{time.perf_counter() - begin:6.2f} s  {what}")
+        clicks = Clicks(page)
+        clicks.go(given.clicks)
+        every = sorted(time for times in clicks.times.values() for time in times)
+        for kind, times in [*sorted(clicks.times.items()), ("all", every)]:
+            times.sort()
+            print(f"{kind:16} {len(times):5}  median {statistics.median(times):8.1f} ms  95 % {times[int(len(times) * 0.95)]:8.1f} ms"
+                  f"  most {times[-1]:8.1f} ms")
+    retained = process.Run([given.dnheap, "retained", given.dump, "--format", "json"], every=0.02)
+    print(f"memory at most: {memory.most / 2**20:,.0f} MiB; of retained: {retained.own / 2**20:,.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

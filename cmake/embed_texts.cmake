@@ -1,0 +1,20 @@
+# embed_texts(OUTPUT SYMBOL NAME|NAME_WLE FILE…): writes OUTPUT, which has the files' texts as one C array of name, text, name, text,
+# …, null. Names with their extension, or without the last one.
+function(embed_texts output symbol name_part)
+  set(text "extern \"C\" {\nextern const char *const ${symbol}[];\nconst char *const ${symbol}[] = {\n")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} ${name_part})
+    file(READ ${file} body)
+    string(APPEND text "\"${name}\", R\"embedded(${body})embedded\",\n")
+  endforeach()
+  string(APPEND text "nullptr};\n}\n")
+  # Not file(CONFIGURE), which would take what stands between two @ for a variable.
+  set(before "")
+  if(EXISTS ${output})
+    file(READ ${output} before)
+  endif()
+  if(NOT before STREQUAL text)
+    file(WRITE ${output} "${text}")
+  endif()
+endfunction()

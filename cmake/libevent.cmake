@@ -1,0 +1,13 @@
+# dnheap::event: libevent, which serves `dnheap explore`. Of the program alone: who embeds the library needs none of it.
+if(DNHEAP_STATIC)
+  find_archives(library event libevent)
+else()
+  find_library(DNHEAP_event_LIBRARY event)
+  mark_as_advanced(DNHEAP_event_LIBRARY)
+  set(library ${DNHEAP_event_LIBRARY})
+endif()
+if(NOT library)
+  message(FATAL_ERROR "the program needs libevent: apt-get install libevent-dev; -D DNHEAP_PROGRAM=OFF builds the library alone")
+endif()
+add_library(dnheap::event INTERFACE IMPORTED)
+set_property(TARGET dnheap::event PROPERTY INTERFACE_LINK_LIBRARIES ${library})

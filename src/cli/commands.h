@@ -1,0 +1,25 @@
+// Commands: what the program does besides answering one question: it goes on until the user ends it. Each has a row of
+// words as verbs have, so that parsing, checks and help follow from it.
+#pragma once
+#include "cli/options.h"
+
+namespace dnheap::cli {
+
+struct Command {
+  Verb words;
+  // Returns the exit code; throws as verbs do.
+  int (*run)(const Options &options, Progress &progress);
+};
+
+// In the order of the help: all verbs, then all commands.
+std::span<const Verb> verbs_and_commands();
+// Null: it is a verb.
+const Command *find_command(const Verb &words);
+
+// Serves a page until Ctrl-C.
+int explore(const Options &options, Progress &progress);
+
+// `report --html`: writes the page to that file.
+int write_page(const Options &options, Progress &progress);
+
+} // namespace dnheap::cli

@@ -1,0 +1,81 @@
+// `dnheap explore`: the server runs here, what it serves is src/explore/.
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "dnheap/error.h"
+#include "dnheap/program.h"
+#include "dnheap/text.h"
+#include "explore/explorer.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+namespace dnheap::cli {
+
+namespace {
+
+// Where somebody sits before a screen. What does not come to its end, or fails, is no harm: the address was printed.
+void open_browser(const std::string &url) {
+  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY"))
+    return;
+  posix_spawn_file_actions_t streams; // its own remarks are not ours
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_addopen(&streams, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&streams, 2, "/dev/null", O_WRONLY, 0);
+  std::string program = "xdg-open", address = url;
+  char *arguments[] = {program.data(), address.data(), nullptr};
+  pid_t child = 0;
+  posix_spawnp(&child, program.c_str(), &streams, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&streams);
+}
+
+explore::ExploreOptions explore_options(const Options &options, Progress &progress) {
+  explore::ExploreOptions out;
+  out.target = options.target;
+  out.process = options.process;
+  out.module_folders = options.module_folders;
+  out.temp_dir = options.temp_dir;
+  out.threads = options.threads;
+  out.runtime = options.runtime;
+  out.max_memory = options.max_memory;
+  out.pause = options.pause;
+  out.values = options.question.values;
+  out.should_end = [&] { return progress.now().is_cancelled; };
+  return out;
+}
+
+} // namespace
+
+int explore(const Options &options, Progress &progress) {
+  explore::ExploreOptions out = explore_options(options, progress);
+  out.port = options.port;
+  out.idle_seconds = options.idle;
+  out.listening = [](const std::string &url) {
+    std::fprintf(stdout, "%s\n", url.c_str());
+    std::fflush(stdout);
+    std::fprintf(stderr, "dnheap: the address is for this machine, and secret; Ctrl-C ends it\n");
+    open_browser(url);
+  };
+  cancel_on_interrupt(progress);
+  explore::explore(out);
+  return 0;
+}
+
+int write_page(const Options &options, Progress &progress) {
+  cancel_on_interrupt(progress);
+  Output output(options.html, options.targets, "--html");
+  const std::string page = explore::page_of(explore_options(options, progress));
+  std::FILE *file = output.begin();
+  if (std::fwrite(page.data(), 1, page.size(), file) != page.size())
+    throw Error("cannot write to " + output.name() + ": " + std::strerror(errno));
+  output.finish();
+  std::fprintf(stderr, "dnheap: %s has the report as a page, %s; it needs no network\n",
+               printable_text(options.html).c_str(), bytes_text(page.size()).c_str());
+  return 0;
+}
+
+} // namespace dnheap::cli

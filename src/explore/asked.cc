@@ -1,0 +1,151 @@
+#include "explore/asked.h"
+
+#include "analysis/subject.h"
+#include "base/nearest.h"
+#include "base/not_found.h"
+#include "base/sizes.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+namespace dnheap::explore {
+
+namespace {
+
+constexpr u64 default_top = 200; // rows of each table: a page shows them, nobody reads millions
+
+[[noreturn]] void refuse(const std::string &name, const std::string &value, const char *wanted) {
+  throw UsageError(name + ": '" + printable(value, 100) + "' is not " + wanted);
+}
+
+u64 number(const std::string &name, const std::string &value) {
+  u64 out = 0;
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+  if (value.empty() || error != std::errc() || end != value.data() + value.size())
+    refuse(name, value, "a number");
+  return out;
+}
+
+// "live", "live=1", "live=true"; "live=0" is as if it were not there.
+bool flag(const std::string &name, const std::string &value) {
+  if (value.empty() || value == "1" || value == "true")
+    return true;
+  if (value == "0" || value == "false")
+    return false;
+  refuse(name, value, "1 or 0");
+}
+
+GCSegmentGeneration generation(const std::string &name, const std::string &value) {
+  const std::string word = value.size() == 1 ? "gen" + value : lower_case(value);
+  for (u8 g = 0; g < generation_count; ++g)
+    if (word == name_of(static_cast<GCSegmentGeneration>(g)))
+      return static_cast<GCSegmentGeneration>(g);
+  refuse(name, value, "gen0, gen1, gen2, loh, poh or frozen");
+}
+
+std::pair<Address, Address> range(const std::string &name, const std::string &value) {
+  const std::size_t dash = value.find('-');
+  const std::optional<Address> start = written_address(std::string_view(value).substr(0, dash));
+  const std::optional<Address> end =
+      dash == value.npos ? std::nullopt : written_address(std::string_view(value).substr(dash + 1));
+  if (!start || !end || *start >= *end)
+    refuse(name, value, "a range such as 0x7f00-0x8000");
+  return {*start, *end};
+}
+
+using Set = void (*)(Question &question, const std::string &name, const std::string &value);
+struct Parameter {
+  const char *name;
+  std::optional<Takes> needs; // nothing: any verb
+  Set set;
+};
+
+constexpr auto each_parameter = [] {
+  using Q = Question;
+  using Text = const std::string;
+  return std::to_array<Parameter>({
+      {"subject", {}, [](Q &q, Text &, Text &v) { q.subject = v; }},
+      {"by", {}, [](Q &q, Text &, Text &v) { q.by = v; }},
+      {"sort", {}, [](Q &q, Text &, Text &v) { q.sort = v; }},
+      {"table", {}, [](Q &q, Text &, Text &v) { q.table = v; }},
+      {"top", {}, [](Q &q, Text &n, Text &v) { q.top = number(n, v), q.top_is_asked = true; }},
+      {"verbose", {}, [](Q &q, Text &n, Text &v) { q.verbose = flag(n, v); }},
+      {"type", Takes::type, [](Q &q, Text &, Text &v) { q.type_regex = v; }},
+      {"type-exact", Takes::type, [](Q &q, Text &, Text &v) { q.type_exact = v; }},
+      {"gen", Takes::generation, [](Q &q, Text &n, Text &v) { q.generation = generation(n, v); }},
+      {"min", Takes::min_bytes,
+       [](Q &q, Text &n, Text &v) {
+         const std::optional<u64> size = parse_size(v);
+         size ? void(q.min_bytes = *size) : refuse(n, v, "a size such as 4096, 10k or 1.5GiB");
+       }},
+      {"range", Takes::range, [](Q &q, Text &n, Text &v) { q.range = range(n, v); }},
+      {"live", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::live : q.life; }},
+      {"dead", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::dead : q.life; }},
+      {"all", Takes::all, [](Q &q, Text &n, Text &v) { q.all = flag(n, v); }},
+      {"closure", Takes::closure, [](Q &q, Text &n, Text &v) { q.closure = flag(n, v); }},
+      {"tree", Takes::tree, [](Q &q, Text &n, Text &v) { q.tree = flag(n, v); }},
+      {"depth", Takes::tree, [](Q &q, Text &n, Text &v) { q.depth = number(n, v); }},
+      {"merge", Takes::merge, [](Q &q, Text &n, Text &v) { q.merge = flag(n, v); }},
+      {"roots", Takes::roots, [](Q &q, Text &n, Text &v) { q.references = flag(n, v); }},
+      {"values", Takes::values, [](Q &q, Text &n, Text &v) { q.values = flag(n, v); }},
+      {"plain", Takes::plain, [](Q &q, Text &n, Text &v) { q.plain = flag(n, v); }},
+      {"raw", Takes::raw, [](Q &q, Text &n, Text &v) { q.raw = flag(n, v); }},
+      {"hub", Takes::hubs, [](Q &q, Text &, Text &v) { q.hubs.push_back(v); }},
+  });
+}();
+
+} // namespace
+
+bool can_be_asked(const Verb &verb) { return verb.answer && !verb.makes_file && !verb.takes_several; }
+
+Asked asked(const std::string &name, const Parameters &parameters) {
+  Asked out;
+  std::vector<std::string_view> names;
+  for (const Verb &verb : verbs())
+    if (can_be_asked(verb)) {
+      names.push_back(verb.name);
+      if (name == verb.name)
+        out.verb = &verb;
+    }
+  if (!out.verb)
+    throw NotFound("'" + printable(name, 100) + "' is no question that can be asked here" + did_you_mean(name, names));
+
+  Question &question = out.question;
+  question.top = default_top;
+  for (const auto &[key, value] : parameters) {
+    const auto at = std::ranges::find(each_parameter, std::string_view(key), &Parameter::name);
+    if (at == each_parameter.end())
+      throw UsageError("there is no parameter '" + printable(key, 100) + "'");
+    if (at->needs && !out.verb->takes.has(*at->needs))
+      throw UsageError("'" + name + "' does not take " + key);
+    at->set(question, key, value);
+  }
+  if (question.subject.empty() && out.verb->subject && !out.verb->subject.is_optional)
+    throw UsageError(std::string(out.verb->subject.asked) + " subject=" + out.verb->subject.name);
+  if (!question.subject.empty() && !out.verb->subject)
+    throw UsageError("'" + name + "' does not take a subject");
+  return out;
+}
+
+std::vector<std::string_view> parameters_of(const Verb &verb) {
+  std::vector<std::string_view> out;
+  for (const Parameter &one : each_parameter)
+    if (one.needs && verb.takes.has(*one.needs))
+      out.push_back(one.name);
+  return out;
+}
+
+u64 number_in(const Parameters &parameters, const std::string &name, u64 otherwise) {
+  const auto at = parameters.find(name);
+  return at == parameters.end() ? otherwise : number(name, at->second);
+}
+
+std::string text_in(const Parameters &parameters, const std::string &name) {
+  const auto at = parameters.find(name);
+  return at == parameters.end() ? "" : at->second;
+}
+
+} // namespace dnheap::explore

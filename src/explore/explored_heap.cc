@@ -1,0 +1,242 @@
+#include "explore/explored_heap.h"
+
+#include "analysis/answer_head.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "objects/object_graph.h"
+#include "objects/object_index.h"
+#include "report/write.h"
+
+#include <algorithm>
+
+namespace dnheap::explore {
+
+namespace {
+
+constexpr const char *stage_names[] = {"opening", "counts", "graph", "tree", "ways", "ready", "failed"};
+
+HttpAnswer json_answer(const ordered_json &json, int status = 200) {
+  // Names come from a dump: what is not UTF-8 in them is replaced.
+  return {status, "application/json", json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
+}
+
+std::string runtime_text(Snapshot &snapshot) {
+  const std::string headline = target_headline(snapshot.target(), &snapshot.runtime());
+  return headline.substr(headline.find(": ") + 2); // behind the file's name
+}
+
+HttpAnswer problem(int status, const std::string &text) { return json_answer({{"error", printable(text)}}, status); }
+
+// One text for the same question, in whatever order it is asked.
+std::string key_of(const std::string &verb, const Parameters &parameters) {
+  std::string out = verb;
+  for (const auto &[name, value] : parameters)
+    out += '\0' + name + '\0' + value;
+  return out;
+}
+
+} // namespace
+
+const char *name_of(Stage stage) { return stage_names[static_cast<u8>(stage)]; }
+
+ordered_json asked_verbs() {
+  ordered_json out = ordered_json::array();
+  auto list = [](const Words &words) {
+    ordered_json all = ordered_json::array();
+    for (std::string_view word : words)
+      all.push_back(word);
+    return all;
+  };
+  for (const Verb &verb : verbs())
+    if (can_be_asked(verb))
+      out.push_back({{"name", verb.name},
+                     {"question", verb.question},
+                     {"subject", verb.subject ? ordered_json(verb.subject.name) : ordered_json()},
+                     {"sort", list(verb.sort_columns)},
+                     {"by", list(verb.by)},
+                     {"tables", list(verb.tables)},
+                     {"takes", parameters_of(verb)}});
+  return out;
+}
+
+ordered_json ExploredHeap::state() {
+  ordered_json out{{"file", target_},          {"pid", nullptr},   {"values", values_},
+                   {"stage", name_of(stage_)}, {"error", nullptr}, {"pass", nullptr}};
+  if (!error_.empty())
+    out["error"] = error_;
+  out.update(facts());
+  out["verbs"] = asked_verbs();
+  return out;
+}
+
+ExploredHeap::ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values)
+    : snapshot_(std::move(snapshot)), target_(std::move(target)), values_(values), runtime_(runtime_text(*snapshot_)) {}
+
+ExploredHeap::~ExploredHeap() = default;
+
+// Part of the dump was lost: what was worked out, and what was answered, may rest on it.
+void ExploredHeap::begin_again() {
+  objects_.reset();
+  tree_.reset();
+  kept_.clear();
+  kept_order_.clear();
+  kept_bytes_ = 0;
+  stage_ = Stage::counts;
+}
+
+void ExploredHeap::go_on() {
+  if (stage_ == Stage::ready || stage_ == Stage::failed)
+    return;
+  try {
+    snapshot_->foresee(all_passes);
+    switch (stage_) {
+    case Stage::counts: snapshot_->prepare(Pass::index | Pass::tally); break;
+    case Stage::graph: snapshot_->prepare(Pass::graph | Pass::owned_roots); break;
+    case Stage::tree:
+      tree_ = std::make_unique<ExploredTree>(*snapshot_);
+      objects_ = std::make_unique<ExploredObjects>(*snapshot_, *tree_, values_);
+      break;
+    case Stage::ways: objects_->find_ways(); break;
+    default: break;
+    }
+    stage_ = static_cast<Stage>(static_cast<u8>(stage_) + 1);
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const std::bad_alloc &) {
+    error_ = "out of memory while working out: " + std::string(name_of(stage_));
+    stage_ = Stage::failed;
+  } catch (const Error &error) {
+    error_ = error.what();
+    stage_ = Stage::failed;
+  }
+  if (snapshot_->has_lost_memory()) {
+    begin_again();
+    error_.clear();
+    try {
+      snapshot_->forget_lost_memory();
+    } catch (const Error &error) {
+      error_ = error.what();
+      stage_ = Stage::failed;
+    }
+  }
+}
+
+ordered_json ExploredHeap::facts() {
+  ordered_json out{{"runtime", runtime_}, {"objects", nullptr}, {"bytes", nullptr}};
+  if (stage_ > Stage::counts && stage_ != Stage::failed) {
+    u64 bytes = 0;
+    for (const SegmentTally &segment : snapshot_->tally().segments)
+      bytes += segment.objects.aligned_bytes;
+    out["objects"] = snapshot_->index().count();
+    out["bytes"] = bytes;
+  }
+  return out;
+}
+
+ExploredTree &ExploredHeap::tree() {
+  if (!tree_)
+    throw Error(error_.empty() ? "the dominator tree is still being worked out" : error_);
+  return *tree_;
+}
+
+ExploredObjects &ExploredHeap::objects() {
+  tree();
+  return *objects_;
+}
+
+std::string ExploredHeap::ask(const std::string &verb, const Parameters &parameters) {
+  const std::string key = key_of(verb, parameters);
+  if (const auto at = kept_.find(key); at != kept_.end())
+    return at->second;
+  Asked what = asked(verb, parameters);
+  what.question.target = target_;
+  if (what.question.values && !values_)
+    throw UsageError("contents of strings and fields are told only where dnheap explore was begun with --values");
+  report::Answer answer = dnheap::ask(*what.verb, *snapshot_, what.question);
+  report::WriteOptions how;
+  how.top = what.question.top;
+  how.threads = snapshot_->threads();
+  how.watch = snapshot_->watch();
+  std::string out;
+  report::Sink sink(out);
+  report::write_json(answer, how, sink);
+  if (out.size() <= most_kept_bytes / 4) {
+    kept_bytes_ += out.size() + key.size();
+    kept_.emplace(key, out);
+    kept_order_.push_back(key);
+    while (kept_bytes_ > most_kept_bytes) {
+      const auto oldest = kept_.find(kept_order_.front());
+      kept_bytes_ -= oldest->first.size() + oldest->second.size();
+      kept_.erase(oldest);
+      kept_order_.pop_front();
+    }
+  }
+  return out;
+}
+
+HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {
+  const Parameters &given = request.query;
+  if (constexpr std::string_view prefix = "api/ask/"; request.path.starts_with(prefix))
+    return {200, "application/json", ask(request.path.substr(prefix.size()), given)};
+
+  const std::string at = text_in(given, "at");
+  const u64 from = number_in(given, "from", 0), count = number_in(given, "count", 100);
+  if (request.path == "api/map")
+    return json_answer(tree().map(tree().place_of(at), number_in(given, "levels", 4), number_in(given, "least", 0)));
+  if (request.path == "api/children")
+    return json_answer(tree().children(tree().place_of(at), from, count));
+  if (request.path == "api/above")
+    return json_answer(tree().above(tree().place_of(at)));
+  if (request.path == "api/object")
+    return json_answer(objects().object(objects().object_of(at)));
+  if (request.path == "api/references")
+    return json_answer(objects().references(objects().object_of(at), from, count));
+  if (request.path == "api/referrers")
+    return json_answer(objects().referrers(objects().object_of(at), from, count));
+  if (request.path == "api/way") {
+    if (stage_ != Stage::failed && !objects().knows_ways())
+      throw Error("the ways from the roots are still being worked out");
+    return json_answer(objects().way(objects().object_of(at)));
+  }
+  if (request.path == "api/find")
+    return json_answer(objects().find(text_in(given, "text"), number_in(given, "count", 50)));
+  throw NotFound("there is nothing at this address");
+}
+
+HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
+  const bool needs_tree = !request.path.starts_with("api/ask/");
+  if (needs_tree && stage_ < Stage::ways)
+    return json_answer({{"error", "still being worked out"}, {"stage", name_of(stage_)}}, 503);
+  if (request.path == "api/way" && stage_ == Stage::ways)
+    return json_answer({{"error", "still being worked out"}, {"stage", name_of(stage_)}}, 503);
+  HttpAnswer out;
+  try {
+    out = answer_or_throw(request);
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const UsageError &error) {
+    out = problem(400, error.what());
+  } catch (const NotFound &error) {
+    out = problem(404, error.what());
+  } catch (const Error &error) {
+    out = problem(500, error.what());
+  } catch (const std::bad_alloc &) {
+    out = problem(500, "out of memory: this question needs more than the machine, or --max-memory, allows");
+  }
+  if (snapshot_->has_lost_memory()) { // dnheap::ask() asks again by itself; the rest cannot
+    begin_again();
+    snapshot_->foresee(all_passes);
+    try {
+      snapshot_->forget_lost_memory();
+    } catch (const Error &error) {
+      error_ = error.what();
+      stage_ = Stage::failed;
+    }
+    if (needs_tree)
+      out = json_answer({{"error", "part of the dump was lost; it is worked out again"}, {"stage", name_of(stage_)}},
+                        503);
+  }
+  return out;
+}
+
+} // namespace dnheap::explore

@@ -1,0 +1,64 @@
+// ExploredHeap: what stands behind the page: the snapshot, what is worked out of it, stage by stage, and the answers to
+// the page's requests. For the thread that explores; only State may be read by others.
+#pragma once
+#include "explore/asked.h"
+#include "explore/explored_objects.h"
+#include "explore/http_server.h"
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+namespace dnheap::explore {
+
+// What is being worked out. All before it is there.
+enum class Stage : u8 { opening, counts, graph, tree, ways, ready, failed };
+const char *name_of(Stage stage);
+
+// The verbs that can be asked, with what they take.
+ordered_json asked_verbs();
+
+class ExploredHeap {
+public:
+  // `values`: contents of strings and fields may be told.
+  ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values);
+  ~ExploredHeap();
+
+  Stage stage() const { return stage_; }
+  // Works out the next stage. What goes wrong with it is said in the state from then on; asking goes on. Throws
+  // Interrupted.
+  void go_on();
+  // Any request below "api/" but "api/state". Throws nothing but Interrupted and std::bad_alloc.
+  HttpAnswer answer(const HttpRequest &request);
+  // What "api/state" answers, of what is still.
+  ordered_json state();
+  // What is told of the heap in the state: runtime, process, objects, bytes.
+  ordered_json facts();
+  const std::string &error() const { return error_; }
+
+private:
+  HttpAnswer answer_or_throw(const HttpRequest &request);
+  std::string ask(const std::string &verb, const Parameters &parameters);
+  void begin_again();
+  ExploredTree &tree();
+  ExploredObjects &objects();
+
+  std::unique_ptr<Snapshot> snapshot_;
+  const std::string target_;
+  const bool values_;
+  const std::string runtime_; // ".NET 10.0.14 on linux x64, workstation GC, regions"
+  Stage stage_ = Stage::counts;
+  std::string error_;
+  std::unique_ptr<ExploredTree> tree_;
+  std::unique_ptr<ExploredObjects> objects_;
+
+  // Answers of verbs, which may take seconds: the latest, up to so many bytes.
+  static constexpr u64 most_kept_bytes = u64{64} << 20;
+  std::unordered_map<std::string, std::string> kept_;
+  std::deque<std::string> kept_order_;
+  u64 kept_bytes_ = 0;
+};
+
+} // namespace dnheap::explore

@@ -1,0 +1,191 @@
+#include "explore/explorer.h"
+
+#include "explore/explored_heap.h"
+#include "explore/kept_page.h"
+#include "explore/page.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace dnheap::explore {
+
+namespace {
+
+std::unique_ptr<Snapshot> open(const ExploreOptions &of, Progress &progress) {
+  SnapshotOptions options;
+  options.module_folders = of.module_folders;
+  options.temp_dir = of.temp_dir;
+  options.threads = of.threads;
+  options.pause = of.pause;
+  options.max_memory = of.max_memory;
+  options.runtime = of.runtime;
+  options.watch.progress = &progress;
+  std::unique_ptr<Snapshot> out =
+      of.process ? Snapshot::attach(*of.process, options) : Snapshot::open(of.target, options);
+  out->heap(); // or there is nothing to explore
+  if (of.process)
+    out->index(); // copies its memory, so that it goes on
+  return out;
+}
+
+// The thread that holds the snapshot, and what waits for it.
+class Worker {
+public:
+  explicit Worker(const ExploreOptions &options) : options_(options), thread_([this] { work(); }) {}
+
+  ~Worker() {
+    {
+      std::lock_guard guard(lock_);
+      ends_ = true;
+    }
+    progress_.cancel = true;
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void add(HttpRequest request, Reply reply) {
+    {
+      std::lock_guard guard(lock_);
+      waiting_.emplace_back(std::move(request), std::move(reply));
+    }
+    changed_.notify_all();
+  }
+
+  // From any thread.
+  HttpAnswer state() {
+    std::lock_guard guard(lock_);
+    ordered_json out{{"file", options_.target},  {"pid", nullptr},   {"values", options_.values},
+                     {"stage", name_of(stage_)}, {"error", nullptr}, {"pass", nullptr}};
+    if (options_.process)
+      out["pid"] = *options_.process;
+    if (!error_.empty())
+      out["error"] = error_;
+    if (const char *pass = progress_.pass.load())
+      out["pass"] = {{"name", pass}, {"done", progress_.done.load()}, {"total", progress_.total.load()}};
+    out.update(facts_);
+    out["verbs"] = verbs_;
+    return {200, "application/json", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
+  }
+
+  // Most targets are open at once, and what is none is said then; one that must be decompressed first is not waited
+  // for.
+  void wait_for_target() {
+    std::unique_lock guard(lock_);
+    changed_.wait_for(guard, std::chrono::seconds(1), [&] { return stage_ != Stage::opening || has_ended_; });
+  }
+
+  // It could not even open the target, or ran into what no question foresees.
+  bool has_ended() const { return has_ended_; }
+  void rethrow() const {
+    if (failure_)
+      std::rethrow_exception(failure_);
+  }
+
+private:
+  void publish(ExploredHeap &heap) {
+    ordered_json facts = heap.facts();
+    std::lock_guard guard(lock_);
+    stage_ = heap.stage();
+    error_ = heap.error();
+    facts_ = std::move(facts);
+    changed_.notify_all();
+  }
+
+  void work() {
+    try {
+      ExploredHeap heap(open(options_, progress_), options_.target, options_.values);
+      publish(heap);
+      while (true) {
+        std::optional<std::pair<HttpRequest, Reply>> next;
+        {
+          std::unique_lock guard(lock_);
+          const bool has_work = heap.stage() < Stage::ready;
+          if (!has_work)
+            changed_.wait(guard, [&] { return ends_ || !waiting_.empty(); });
+          if (ends_)
+            break;
+          if (!waiting_.empty()) {
+            next = std::move(waiting_.front());
+            waiting_.pop_front();
+          }
+        }
+        if (next)
+          next->second(heap.answer(next->first));
+        else
+          heap.go_on();
+        publish(heap);
+      }
+    } catch (const Interrupted &) {
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    std::lock_guard guard(lock_);
+    has_ended_ = true;
+    changed_.notify_all();
+  }
+
+  const ExploreOptions &options_;
+  const ordered_json verbs_ = asked_verbs();
+  Progress progress_;
+  std::mutex lock_; // of what stands below
+  std::condition_variable changed_;
+  std::deque<std::pair<HttpRequest, Reply>> waiting_;
+  bool ends_ = false;
+  Stage stage_ = Stage::opening;
+  std::string error_;
+  ordered_json facts_ = {{"objects", nullptr}, {"bytes", nullptr}};
+
+  std::atomic<bool> has_ended_ = false;
+  std::exception_ptr failure_; // written before has_ended_
+  std::thread thread_;         // the last: it uses all else
+};
+
+} // namespace
+
+std::string page_of(const ExploreOptions &options) {
+  Progress progress;
+  // Looks now and then whether it should end, as the server does.
+  std::atomic<bool> is_done = false;
+  std::jthread watcher([&] {
+    while (!is_done && !progress.cancel) {
+      progress.cancel = options.should_end();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  });
+  struct Done {
+    std::atomic<bool> &flag;
+    ~Done() { flag = true; }
+  } done{is_done};
+  ExploredHeap heap(open(options, progress), options.target, options.values);
+  return kept_page(heap);
+}
+
+void explore(const ExploreOptions &options) {
+  std::optional<Worker> worker;
+  HttpOptions http;
+  http.port = options.port;
+  http.idle_seconds = options.idle_seconds;
+  http.should_end = [&] { return options.should_end() || (worker && worker->has_ended()); };
+  HttpServer server(http, [&](HttpRequest request, Reply reply) {
+    if (const PageFile *file = page_file(request.path.empty() ? "index.html" : request.path))
+      return reply({200, std::string(file->type), std::string(file->text)});
+    if (request.path == "api/state")
+      return reply(worker->state());
+    worker->add(std::move(request), std::move(reply));
+  });
+  worker.emplace(options);
+  worker->wait_for_target();
+  if (worker->has_ended())
+    worker->rethrow();
+  if (options.listening)
+    options.listening(server.url());
+  server.run();
+  if (worker->has_ended())
+    worker->rethrow();
+}
+
+} // namespace dnheap::explore

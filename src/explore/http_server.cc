@@ -1,0 +1,286 @@
+#include "explore/http_server.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <fmt/format.h>
+#include <mutex>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <random>
+#include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+namespace dnheap::explore {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                               "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+// 128 bits of the system's random numbers.
+std::string random_word() {
+  std::random_device random;
+  std::string out;
+  for (int i = 0; i < 4; ++i)
+    out += fmt::format("{:08x}", random());
+  return out;
+}
+
+// Takes as long for any word of that length, so that nobody learns it letter by letter.
+bool is_same(std::string_view a, std::string_view b) {
+  unsigned different = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    different |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return different == 0;
+}
+
+struct FreeEvent {
+  void operator()(event_base *base) const { event_base_free(base); }
+  void operator()(evhttp *http) const { evhttp_free(http); }
+  void operator()(event *one) const { event_free(one); }
+  void operator()(evbuffer *buffer) const { evbuffer_free(buffer); }
+};
+template <class T> using Owned = std::unique_ptr<T, FreeEvent>;
+
+template <class T> T *made(T *made_by_libevent) {
+  if (!made_by_libevent)
+    throw std::bad_alloc();
+  return made_by_libevent;
+}
+
+const char *reason_of(int status) {
+  switch (status) {
+  case 200: return "OK";
+  case 400: return "Bad Request";
+  case 403: return "Forbidden";
+  case 404: return "Not Found";
+  case 503: return "Service Unavailable";
+  default: return "Internal Server Error";
+  }
+}
+
+// Returns the port. By hand, since libevent's own way asks the system for names even where there are numbers.
+u16 listen_on(evhttp *http, u16 port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto *any = reinterpret_cast<sockaddr *>(&address);
+  // Of the listening socket, which those that it accepts take over: the end of a long answer waits for nothing.
+  const int one = 1, listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listening < 0 || ::setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+      ::setsockopt(listening, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0 || ::bind(listening, any, size) != 0 ||
+      ::listen(listening, 128) != 0 || ::getsockname(listening, any, &size) != 0 ||
+      evhttp_accept_socket(http, listening) != 0) {
+    const int error = errno;
+    if (listening >= 0)
+      ::close(listening);
+    throw Error(fmt::format("cannot listen on 127.0.0.1:{}: {}", port, std::strerror(error)));
+  }
+  return ntohs(address.sin_port);
+}
+
+} // namespace
+
+struct HttpServer::Inside {
+  HttpOptions options;
+  std::function<void(HttpRequest, Reply)> handle;
+  std::string token = random_word(), host, url;
+
+  std::mutex lock; // of these two, which any thread may add to
+  std::vector<std::pair<u64, HttpAnswer>> ready;
+  int wake[2] = {-1, -1}; // a byte into the second one wakes the loop
+
+  std::map<u64, evhttp_request *> waiting; // of the loop's thread, by number of the request
+  u64 next_number = 0;
+  Clock::time_point last_request = Clock::now();
+
+  // In the order in which libevent wants them back: the last first.
+  Owned<event_base> base;
+  Owned<evhttp> http;
+  Owned<event> tick, woken;
+
+  ~Inside() {
+    woken.reset();
+    tick.reset();
+    http.reset();
+    base.reset();
+    for (int end : wake)
+      if (end >= 0)
+        ::close(end);
+  }
+
+  void answer_later(u64 number, HttpAnswer answer) {
+    std::lock_guard guard(lock);
+    ready.emplace_back(number, std::move(answer));
+    // A full socket has woken it already.
+    [[maybe_unused]] const auto sent = ::send(wake[1], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
+  void send_what_is_ready() {
+    char bytes[256];
+    while (::recv(wake[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
+    }
+    std::vector<std::pair<u64, HttpAnswer>> now;
+    {
+      std::lock_guard guard(lock);
+      now.swap(ready);
+    }
+    for (auto &[number, answer] : now)
+      if (const auto at = waiting.find(number); at != waiting.end()) {
+        evhttp_request *request = at->second;
+        waiting.erase(at);
+        if (evhttp_connection *connection = evhttp_request_get_connection(request))
+          evhttp_connection_set_closecb(connection, nullptr, nullptr);
+        send(request, answer);
+      }
+  }
+
+  void send(evhttp_request *request, const HttpAnswer &answer) {
+    evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    for (auto [name, value] :
+         {std::pair("Content-Type", answer.type.c_str()), std::pair("Content-Security-Policy", policy),
+          std::pair("X-Content-Type-Options", "nosniff"), std::pair("Referrer-Policy", "no-referrer"),
+          std::pair("Cache-Control", "no-store"), std::pair("Cross-Origin-Resource-Policy", "same-origin"),
+          std::pair("Cross-Origin-Opener-Policy", "same-origin"), std::pair("X-Frame-Options", "DENY")})
+      evhttp_add_header(headers, name, value);
+    Owned<evbuffer> body(made(evbuffer_new()));
+    evbuffer_add(body.get(), answer.body.data(), answer.body.size());
+    evhttp_send_reply(request, answer.status, reason_of(answer.status), body.get());
+  }
+
+  void refuse(evhttp_request *request, int status, std::string_view why) {
+    send(request, {status, "text/plain; charset=utf-8", std::string(why) + "\n"});
+  }
+
+  // Did this server's own page, or the user, ask? Of other pages browsers tell where they come from.
+  bool is_from_here(evhttp_request *request) const {
+    const evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    auto value = [&](const char *name) -> std::string_view {
+      const char *text = evhttp_find_header(headers, name);
+      return text ? text : "";
+    };
+    if (value("Host") != host)
+      return false;
+    if (const std::string_view origin = value("Origin"); !origin.empty() && origin != "http://" + host)
+      return false;
+    const std::string_view site = value("Sec-Fetch-Site");
+    return site.empty() || site == "same-origin" || site == "none";
+  }
+
+  void serve(evhttp_request *request) {
+    last_request = Clock::now();
+    if (!is_from_here(request))
+      return refuse(request, 403, "this address is for its own page alone");
+    const evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+    const char *raw = uri ? evhttp_uri_get_path(uri) : nullptr;
+    std::string_view path = raw ? raw : "";
+    const bool knows_token = path.size() > token.size() + 1 && path[0] == '/' && path[token.size() + 1] == '/' &&
+                             is_same(path.substr(1, token.size()), token);
+    if (!knows_token)
+      return refuse(request, 404, "there is nothing here; the address that dnheap printed has a secret part");
+    if (waiting.size() >= options.most_waiting)
+      return refuse(request, 503, "too many requests wait already");
+
+    HttpRequest out;
+    std::size_t size = 0;
+    if (char *decoded = evhttp_uridecode(std::string(path.substr(token.size() + 2)).c_str(), 0, &size)) {
+      out.path.assign(decoded, size);
+      std::free(decoded);
+    }
+    if (const char *query = evhttp_uri_get_query(uri)) {
+      evkeyvalq values;
+      if (evhttp_parse_query_str(query, &values) != 0)
+        return refuse(request, 400, "the part behind the question mark is malformed");
+      for (evkeyval *one = values.tqh_first; one; one = one->next.tqe_next)
+        out.query.emplace(one->key, one->value);
+      evhttp_clear_headers(&values);
+    }
+
+    const u64 number = next_number++;
+    waiting[number] = request;
+    if (evhttp_connection *connection = evhttp_request_get_connection(request))
+      evhttp_connection_set_closecb(
+          connection,
+          [](evhttp_connection *closed, void *self) {
+            // The request goes with its connection.
+            auto &all = static_cast<Inside *>(self)->waiting;
+            std::erase_if(all, [&](const auto &one) { return evhttp_request_get_connection(one.second) == closed; });
+          },
+          this);
+    return begin(number, std::move(out));
+  }
+
+  std::function<void(u64, HttpRequest)> begin; // calls `handle` with a Reply that may outlive the server
+};
+
+HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Reply)> handle)
+    : inside_(std::make_shared<Inside>()) {
+  Inside &in = *inside_;
+  in.options = std::move(options);
+  in.handle = std::move(handle);
+  in.begin = [self = std::weak_ptr(inside_)](u64 number, HttpRequest request) {
+    if (const auto inside = self.lock())
+      inside->handle(std::move(request), [self, number](HttpAnswer answer) {
+        if (const auto still = self.lock())
+          still->answer_later(number, std::move(answer));
+      });
+  };
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.wake) != 0)
+    throw Error(std::string("no socket to be had: ") + std::strerror(errno));
+
+  in.base.reset(made(event_base_new()));
+  in.http.reset(made(evhttp_new(in.base.get())));
+  evhttp *http = in.http.get();
+  evhttp_set_allowed_methods(http, EVHTTP_REQ_GET);
+  evhttp_set_max_headers_size(http, 64 << 10);
+  evhttp_set_max_body_size(http, 0);
+  evhttp_set_timeout(http, static_cast<int>(in.options.stall_seconds));
+  evhttp_set_gencb(
+      http, [](evhttp_request *request, void *self) { static_cast<Inside *>(self)->serve(request); }, &in);
+  in.host = fmt::format("127.0.0.1:{}", listen_on(http, in.options.port));
+  in.url = fmt::format("http://{}/{}/", in.host, in.token);
+
+  in.woken.reset(made(event_new(
+      in.base.get(), in.wake[0], EV_READ | EV_PERSIST,
+      [](evutil_socket_t, short, void *self) { static_cast<Inside *>(self)->send_what_is_ready(); }, &in)));
+  event_add(in.woken.get(), nullptr);
+  in.tick.reset(made(event_new(
+      in.base.get(), -1, EV_PERSIST,
+      [](evutil_socket_t, short, void *self) {
+        Inside &inside = *static_cast<Inside *>(self);
+        const auto idle = std::chrono::seconds(inside.options.idle_seconds);
+        const bool is_idle = idle.count() && inside.waiting.empty() && Clock::now() - inside.last_request > idle;
+        if (is_idle || inside.options.should_end())
+          event_base_loopbreak(inside.base.get());
+      },
+      &in)));
+  const timeval every{0, 100'000};
+  event_add(in.tick.get(), &every);
+}
+
+HttpServer::~HttpServer() = default;
+
+const std::string &HttpServer::url() const { return inside_->url; }
+
+void HttpServer::run() {
+  inside_->last_request = Clock::now();
+  if (event_base_dispatch(inside_->base.get()) < 0)
+    throw Error("the server's event loop failed");
+}
+
+} // namespace dnheap::explore

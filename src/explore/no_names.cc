@@ -1,0 +1,13 @@
+// In the one-file program. libevent can look up names of hosts, services and protocols, and so would need the C
+// library's shared parts at run time. This program listens on a number, and asks nobody: these say so, and keep those
+// parts out.
+#include <netdb.h>
+
+extern "C" {
+
+int getaddrinfo(const char *, const char *, const addrinfo *, addrinfo **) { return EAI_NONAME; }
+void freeaddrinfo(addrinfo *) {}
+servent *getservbyname(const char *, const char *) { return nullptr; }
+protoent *getprotobynumber(int) { return nullptr; }
+
+} // extern "C"

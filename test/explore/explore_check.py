@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""`dnheap explore` on the bundled sample: what it serves equals what the verbs answer, and nobody else is served.
+Usage: explore_check.py DNHEAP"""
+import json
+import pathlib
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+
+from served import Served
+
+SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "sample" / "demo.core.zst"
+RANDOM = random.Random(17)
+failures = []
+
+
+def check(holds, what):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def equal(found, expected, what):
+    check(found == expected, f"{what}: {found!r:.300} is not {expected!r:.300}")
+
+
+def verb(dnheap, dump, *words):
+    done = subprocess.run([dnheap, words[0], dump, *words[1:], "--format", "json"], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def check_answers(page, dnheap, dump):
+    """Verbs asked through the page answer as on the command line."""
+    for words, parameters in ((["stat", "--top", "200"], {}), (["stat", "--type", "Shop", "--gen", "gen2", "--top", "3"],
+                              {"type": "Shop", "gen": "2", "top": 3}), (["retained", "--top", "0"], {"top": 0}),
+                              (["report", "--top", "200"], {}), (["threads", "--top", "200"], {}),
+                              (["stat", "--live", "--min", "1k", "--top", "200"], {"live": "", "min": "1k"})):
+        equal(page.json("api/ask/" + words[0], **parameters), verb(dnheap, dump, *words), f"ask {words}")
+    for path, status in (("api/ask/nonsense", 404), ("api/ask/stat?top=x", 400), ("api/ask/stat?nonsense=1", 400),
+                         ("api/ask/stat?tree=1", 400), ("api/ask/stat?type=(", 400), ("api/ask/show", 400),
+                         ("api/ask/show?subject=0x1", 404), ("api/ask/extract", 404), ("api/ask/diff", 404), ("api/ask/check", 404),
+                         ("api/ask/ps", 404), ("api/ask/stat?subject=x", 400), ("api/ask/show?subject=0x1&values=1", 400),
+                         ("api/nonsense", 404), ("api/map?at=x", 400), ("api/map?at=owner:x", 400), ("api/map?at=owner:999999", 404),
+                         ("api/object", 400), ("api/object?at=zzz", 400), ("api/way?at=0x10", 404), ("api/children?at=0x10", 404),
+                         ("api/map?at=root&levels=-1", 400), ("../etc/passwd", 404), ("%00", 404), ("index.html%00.js", 404)):
+        found, _, body = page.get(path)
+        equal(found, status, f"status of {path}")
+        check(found == 200 or "error" in json.loads(body), f"{path} says what is wrong")
+
+
+def check_map(page, dnheap, dump):
+    """Each node holds itself, its parts and the rest; places are those of `retained`."""
+    retained = verb(dnheap, dump, "retained", "--top", "0")["tables"]
+    owners = {row["owner"]: row for row in retained["owners"]}
+
+    def closes(node):
+        if "parts" not in node:
+            return
+        rest = node["rest"]
+        equal(node["self"] + sum(part["retained"] for part in node["parts"]) + rest["bytes"], node["retained"],
+              f"bytes of {node['at']}")
+        is_object = node["kind"] == "object"
+        equal(is_object + sum(part["objects"] for part in node["parts"]) + rest["objects"], node["objects"],
+              f"objects of {node['at']}")
+        equal(len(node["parts"]) + rest["count"], node["children"], f"children of {node['at']}")
+        kinds = rest.get("kinds", [])
+        check(sum(one["bytes"] for one in kinds) <= rest["bytes"] and sum(one["count"] for one in kinds) <= rest["count"],
+              f"kinds within the rest of {node['at']}")
+        sizes = [part["retained"] for part in node["parts"]]
+        equal(sizes, sorted(sizes, reverse=True), f"order below {node['at']}")
+        for part in node["parts"]:
+            closes(part)
+
+    root = page.json("api/map", levels=5)
+    closes(root)
+    closes(page.json("api/map", levels=3, least=1))
+    named = [part for part in root["parts"] if part["kind"] == "owner"]
+    check(len(named) > 3, "owners stand below the root")
+    for part in named:
+        row = owners[part["name"]]
+        equal((part["retained"], part["objects"], part["rank"]), (row["retained"], row["objects"], row["rank"]), part["name"])
+    held = sum(row["retained"] for row in retained["owners"] if row["kind"] not in ("unreachable", "frozen"))
+    equal(root["retained"], held, "all that is held")
+
+    # Page by page, every child once, largest first; each one's way up leads back.
+    at = max(named, key=lambda part: part["retained"])["at"]
+    while True:
+        first = page.json("api/children", at=at, count=1)
+        if first["total"] != 1:
+            break
+        at = first["rows"][0]["at"]
+    rows = []
+    while len(rows) < first["total"]:
+        more = page.json("api/children", at=at, **{"from": len(rows), "count": 97})["rows"]
+        check(more, "no page is empty before the end")
+        if not more:
+            break
+        rows += more
+    equal(len({row["at"] for row in rows}), first["total"], "children, once each")
+    equal([row["retained"] for row in rows], sorted((row["retained"] for row in rows), reverse=True), "order of children")
+    for row in RANDOM.sample(rows, 5):
+        above = page.json("api/above", at=row["at"])["rows"]
+        equal((above[0]["at"], above[-2]["at"], above[-1]["at"]), ("root", at, row["at"]), "way up")
+
+
+def check_objects(page, dnheap, dump):
+    """Of objects at random: who refers to them, and what they refer to, is the same the other way round, and as `show` says."""
+    rows = verb(dnheap, dump, "objects", "--top", "0")["tables"]["objects"]
+    for row in RANDOM.sample(rows, 60):
+        if row["type"] == "Free":
+            continue
+        one = page.json("api/object", at=row["address"])
+        equal((one["at"], one["type"], one["size"]), (row["address"], row["type"], row["bytes"]), "an object")
+        to = page.json("api/references", at=row["address"], count=1000)
+        equal(to["total"], one["references"], f"references of {row['address']}")
+        for step in RANDOM.sample(to["rows"], min(3, len(to["rows"]))):
+            back = page.json("api/referrers", at=step["node"]["at"], count=1000)
+            check(back["total"] > 1000 or row["address"] in [one["node"]["at"] for one in back["rows"]],
+                  f"{step['node']['at']} is referred to by {row['address']}")
+        shown = verb(dnheap, dump, "show", row["address"], "--top", "0")["tables"]
+        equal(one["retained"], shown["object"][0]["retained"], f"retained of {row['address']}")
+        equal(sorted({one["node"]["at"] for one in page.json("api/referrers", at=row["address"], count=1000)["rows"]}),
+              sorted({one["address"] for one in shown["referrers"]})[:1000], f"referrers of {row['address']}")
+        path = verb(dnheap, dump, "path", row["address"])["tables"]["paths"]
+        status, _, body = page.get("api/way", at=row["address"])
+        equal(status, 200 if path else 404, f"is {row['address']} held")
+        if path:
+            way = json.loads(body)
+            steps = [step["address"] for step in path[0]["steps"]]
+            told = steps if len(steps) <= 1000 else steps[:500] + steps[-500:]  # of a long way its middle is left out
+            equal([way["owner"]["name"]] + [step["node"]["at"] for step in way["steps"]], [path[0]["root"]["owner"]] + told,
+                  f"way to {row['address']}")
+            equal(sum(step.get("left_out_before", 0) for step in way["steps"]), len(steps) - len(told), "steps left out")
+    node = page.json("api/map", at=next(row["address"] for row in verb(dnheap, dump, "report")["tables"]["suspects"]), levels=1, least=1 << 20)
+    equal([(one["type"].split(".")[-1], one["count"]) for one in node["rest"]["kinds"]][:1], [("Session>", 5000)],
+          "what is merged, by type")  # LinkedListNode<Shop.Cache.Session>
+    rooted = next(row for row in verb(dnheap, dump, "roots", "--table", "roots")["tables"]["roots"] if row["kind"] == "static")
+    told = page.json("api/object", at=rooted["object"])
+    check(rooted["name"] in [one["name"] for one in told["roots"]] and told["root_count"] >= 1, "roots of an object")
+    fields = page.json("api/find", text="byTok", count=1000)["fields"]
+    check({"type": "Shop.Cache.SessionCache", "field": "byToken"} in fields, f"fields are found by name: {fields}")
+    found = page.json("api/find", text="shop.order", count=3)
+    check(len(found["types"]) == 3 and all("Shop.Order" in row["name"] for row in found["types"]), "types are found by name")
+    equal(page.json("api/find", text=rows[5]["address"][2:])["objects"][0]["at"], rows[5]["address"], "objects by address")
+    equal(page.json("api/object", at=hex(int(rows[5]["address"], 16) + 1))["at"], rows[5]["address"], "a pointer into an object")
+
+
+def check_privacy(page):
+    """Nobody else's page is answered; what is answered stays here."""
+    own = f"127.0.0.1:{page.port}"
+    for headers, path, status in (({}, "api/state", 200), ({"Origin": f"http://{own}"}, "api/state", 200),
+                                  ({"Sec-Fetch-Site": "same-origin"}, "api/state", 200), ({"Sec-Fetch-Site": "none"}, "api/state", 200),
+                                  ({"Host": "evil.example"}, "api/state", 403), ({"Host": f"localhost:{page.port}"}, "api/state", 403),
+                                  ({"Host": "127.0.0.1"}, "api/state", 403), ({"Origin": "http://evil.example"}, "api/state", 403),
+                                  ({"Origin": "null"}, "api/state", 403), ({"Origin": f"https://{own}"}, "api/state", 403),
+                                  ({"Sec-Fetch-Site": "cross-site"}, "api/state", 403),
+                                  ({"Sec-Fetch-Site": "same-site"}, "api/state", 403), ({}, "/", 404), ({}, "/api/state", 404),
+                                  ({}, f"/{page.token[:-1]}0/api/state" if page.token[-1] != "0" else "/x/api/state", 404),
+                                  ({}, f"/{page.token}", 404), ({}, f"/{'0' * 32}/api/state", 404)):
+        found, answered, body = page.get(path, headers)
+        equal(found, status, f"{path} with {headers}")
+        check(status == 200 or page.token.encode() not in body, "a refusal does not tell the secret")
+        check("Access-Control-Allow-Origin" not in answered, "no other origin may read")
+        equal(answered["X-Content-Type-Options"], "nosniff", "nosniff")
+        check("default-src 'none'" in answered["Content-Security-Policy"], "a strict policy")
+        equal(answered["Cross-Origin-Resource-Policy"], "same-origin", "no other page may embed")
+        equal(answered["Cache-Control"], "no-store", "nothing is kept")
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"):
+        found, _, body = page.get("api/state", method=method)
+        check(found >= 400 and b"demo.core" not in body, f"{method} is refused")
+    with socket.socket() as other:  # on no other address
+        addresses = {found[4][0] for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
+        for address in addresses:
+            other.settimeout(2)
+            check(other.connect_ex((address, page.port)) != 0, f"does not listen on {address}")
+
+
+def raw(page, data, wait=0.0):
+    """What comes back for these bytes; without waiting for the end unless asked to."""
+    with socket.create_connection(("127.0.0.1", page.port), timeout=30) as one:
+        try:
+            one.sendall(data)
+            if wait:
+                one.settimeout(wait)
+                return one.recv(65536)
+        except OSError:
+            pass
+    return b""
+
+
+def check_hostile(page, count):
+    """Ten thousand requests that mean nothing; one client that stalls all the while, one that never reads."""
+    stalled = socket.create_connection(("127.0.0.1", page.port))
+    stalled.sendall(b"GET / HT")
+    greedy = socket.create_connection(("127.0.0.1", page.port))
+    greedy.sendall(f"GET /{page.token}/api/ask/objects?top=0 HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n".encode() * 3)
+    words = ["api/", "api/ask/", "api/map", "api/children", "api/object", "api/referrers", "stat", "show", "path", "?", "&", "=", "at",
+             "from", "count", "levels", "least", "top", "subject", "type", "root", "owner:", "0x", "%", "%zz", "%00", "..", "/", "-1",
+             "18446744073709551615", "99999999999999999999999", "1e9", "'", "<script>", "\u202e", "é", "(((", "a" * 5000, "\r\n",
+             " ", "\0"]
+    statuses = set()
+    for i in range(count):
+        if i % 50 == 0:
+            data = bytes(RANDOM.randrange(256) for _ in range(RANDOM.randrange(400)))
+            raw(page, data)
+            continue
+        if i % 50 == 1:
+            raw(page, b"GET /" + b"a" * RANDOM.choice([10, 70000, 1000000]) + b" HTTP/1.1\r\n\r\n")
+            continue
+        if i % 50 == 2:
+            head = f"GET /{page.token}/api/state HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n"
+            raw(page, (head + "Content-Length: 99999999\r\n" * RANDOM.randrange(3) + "X: y\r\n" * RANDOM.randrange(5000)).encode())
+            continue
+        path = "".join(RANDOM.choice(words) for _ in range(RANDOM.randrange(1, 9)))
+        request = f"GET /{page.token}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nConnection: close\r\n\r\n"
+        answer = raw(page, request.encode(errors="replace"), wait=30)
+        if answer.startswith(b"HTTP/1.1 "):
+            statuses.add(int(answer[9:12]))
+    check(statuses <= {200, 400, 403, 404, 503}, f"malformed requests are refused in words, not by {sorted(statuses)}")
+    check(page.process.poll() is None and page.state()["stage"] == "ready", "it still serves")
+    stalled.close()
+    greedy.close()
+
+
+def check_ends(dnheap, dump):
+    with Served(dnheap, dump, wait=False) as page:
+        code, seconds = page.end()
+        check(code == 0 and seconds < 5, f"Ctrl-C ends it: exit code {code} after {seconds:.1f} s")
+    with Served(dnheap, dump, "--idle", "1") as page:
+        page.process.communicate(timeout=30)
+        equal(page.process.returncode, 0, "--idle ends it")
+    with Served(dnheap, dump) as page:
+        done = subprocess.run([dnheap, "explore", dump, "--port", str(page.port)], capture_output=True, text=True)
+        check(done.returncode == 3 and f"cannot listen on 127.0.0.1:{page.port}" in done.stderr, "a port that is taken")
+    with tempfile.NamedTemporaryFile() as other:
+        other.write(b"no dump" * 1000)
+        other.flush()
+        done = subprocess.run([dnheap, "explore", other.name], capture_output=True, text=True)
+        check(done.returncode == 3 and done.stdout == "" and "dnheap: " in done.stderr, "what is no dump")
+    done = subprocess.run([dnheap, "explore", dump, "--top", "3"], capture_output=True, text=True)
+    check(done.returncode == 2 and "does not take --top" in done.stderr, "options of answers")
+    with Served(dnheap, dump, "--values") as page:
+        for row in verb(dnheap, dump, "objects", "--type-exact", "System.String", "--top", "50")["tables"]["objects"]:
+            if page.json("api/object", at=row["address"])["value"]:
+                break
+        else:
+            check(False, "--values tells contents")
+        equal(page.get("api/ask/show", subject=row["address"], values=1)[0], 200, "show --values")
+
+
+def main(dnheap, count=10000):
+    dnheap = str(pathlib.Path(dnheap).resolve())
+    with tempfile.TemporaryDirectory(prefix="dnheap-explore-") as folder:
+        dump = str(pathlib.Path(folder, "demo.core"))
+        subprocess.run(["zstd", "-qdo", dump, SAMPLE], check=True)
+        with Served(dnheap, dump) as page:
+            for part in (check_answers, check_map, check_objects):
+                part(page, dnheap, dump)
+            check_privacy(page)
+            check_hostile(page, int(count))
+            code, _ = page.end()
+            equal(code, 0, "the end after all that")
+        check_ends(dnheap, dump)
+    print("explore: ok" if not failures else f"explore: {len(failures)} failures")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
