@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "dnheap/error.h"
 #include "dnheap/program.h"
+#include "dnheap/record.h"
 #include "dnheap/text.h"
 #include "explore/explorer.h"
 
@@ -52,6 +53,10 @@ explore::ExploreOptions explore_options(const Options &options, Progress &progre
 
 int explore(const Options &options, Progress &progress) {
   explore::ExploreOptions out = explore_options(options, progress);
+  if (!options.against.empty())
+    out.against = {options.against, [&] {
+                     return Record::open(options.against, open_options(options, progress)).answer().text("json");
+                   }};
   out.port = options.port;
   out.idle_seconds = options.idle;
   out.listening = [](const std::string &url) {

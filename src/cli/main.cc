@@ -38,19 +38,6 @@ std::optional<Snapshot> &answered_about = *new std::optional<Snapshot>;
 
 void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
-OpenOptions open_options(const Options &options) {
-  OpenOptions out;
-  out.module_folders = options.module_folders;
-  out.temp_dir = options.temp_dir;
-  out.threads = options.threads;
-  out.runtime = options.runtime;
-  out.record_reads = options.verb->records_reads;
-  out.pause = options.pause;
-  out.max_memory = options.max_memory;
-  out.progress = &progress;
-  return out;
-}
-
 // The passes of each target, one after the other.
 std::vector<std::string_view> passes_of_all(const Options &options) {
   std::vector<std::string_view> out;
@@ -73,11 +60,11 @@ std::vector<Record> records_of(const Options &options) {
   std::vector<Record> out;
   std::optional<Record> baseline;
   if (!options.question.baseline.empty())
-    baseline = Record::open(options.question.baseline, open_options(options));
+    baseline = Record::open(options.question.baseline, open_options(options, progress));
   for (const std::string &target : options.targets)
-    out.push_back(Record::open(target, open_options(options)));
+    out.push_back(Record::open(target, open_options(options, progress)));
   if (options.process) {
-    Snapshot process = Snapshot::attach(*options.process, open_options(options));
+    Snapshot process = Snapshot::attach(*options.process, open_options(options, progress));
     out.push_back(Record::of(process));
   }
   if (baseline)
@@ -110,8 +97,8 @@ Answer answer_to(const Options &options, std::optional<Snapshot> &snapshot) {
     return answer_from_records(options);
   if (options.target.empty()) // of none, or of what needs none
     return ask_alone(verb, options.question, &progress);
-  snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options))
-                                   : Snapshot::open(options.target, open_options(options)));
+  snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options, progress))
+                                   : Snapshot::open(options.target, open_options(options, progress)));
   return ask(*snapshot, verb, options.question);
 }
 

@@ -172,6 +172,8 @@ const Option table[] = {
     {"no-instances-of", 0, "TYPE", Takes::limits,
      "there may be no live object of this type; may be given several times",
      [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }},
+    {"against", 0, "FILE", OnlyOf{"explore"}, "what grew since this one: an earlier dump, or a record of it",
+     [](Options &o, std::string_view v) { o.against = v; }, true},
     {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
     {"idle", 0, "TIME", OnlyOf{"explore"}, "end when nobody asked for so long: 90s, 30m, 1.5h (default: never)",
      [](Options &o, std::string_view v) {
@@ -531,6 +533,19 @@ bool takes(const Verb &verb, const Option &option) {
   case Needs::tables: return !verb.tables.empty();
   }
   return false;
+}
+
+OpenOptions open_options(const Options &options, Progress &progress) {
+  OpenOptions out;
+  out.module_folders = options.module_folders;
+  out.temp_dir = options.temp_dir;
+  out.threads = options.threads;
+  out.runtime = options.runtime;
+  out.record_reads = options.verb->records_reads;
+  out.pause = options.pause;
+  out.max_memory = options.max_memory;
+  out.progress = &progress;
+  return out;
 }
 
 Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs) {

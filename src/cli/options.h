@@ -34,6 +34,7 @@ struct Options {
   bool pause = true;      // of a live process
   std::uint16_t port = 0; // explore: 0 = one that is free
   u64 idle = 0;           // explore: seconds; 0 = for ever
+  std::string against;    // explore: a dump, or a record, to compare with
   std::string html;       // report: the page in one file, written there instead
   bool perf = false, progress = true, strict = false;
 };
@@ -62,5 +63,8 @@ std::string usage_of(const Verb &verb);
 
 // `arguments` without the program's name. Throws UsageError: one line that names the wrong word.
 Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs);
+
+// How to open what they name.
+OpenOptions open_options(const Options &options, Progress &progress);
 
 } // namespace dnheap::cli

@@ -99,13 +99,15 @@ constexpr auto each_parameter = [] {
 
 } // namespace
 
-bool can_be_asked(const Verb &verb) { return verb.answer && !verb.makes_file && !verb.takes_several; }
+bool can_be_asked(const Verb &verb, bool can_compare) {
+  return verb.takes_several ? can_compare : verb.answer && !verb.makes_file;
+}
 
-Asked asked(const std::string &name, const Parameters &parameters) {
+Asked asked(const std::string &name, const Parameters &parameters, bool can_compare) {
   Asked out;
   std::vector<std::string_view> names;
   for (const Verb &verb : verbs())
-    if (can_be_asked(verb)) {
+    if (can_be_asked(verb, can_compare)) {
       names.push_back(verb.name);
       if (name == verb.name)
         out.verb = &verb;

@@ -14,10 +14,10 @@ struct Asked {
   Question question;
 };
 
-// Verbs that one open dump can answer without making a file.
-bool can_be_asked(const Verb &verb);
+// Verbs that one open dump can answer without making a file; with another one to compare with, `diff`, too.
+bool can_be_asked(const Verb &verb, bool can_compare);
 // Throws NotFound when there is no such verb, UsageError when the verb does not take what is asked for.
-Asked asked(const std::string &verb, const Parameters &parameters);
+Asked asked(const std::string &verb, const Parameters &parameters, bool can_compare);
 
 // The option's name for each thing that the verb takes: "type", "gen".
 std::vector<std::string_view> parameters_of(const Verb &verb);

@@ -39,7 +39,7 @@ std::string key_of(const std::string &verb, const Parameters &parameters) {
 
 const char *name_of(Stage stage) { return stage_names[static_cast<u8>(stage)]; }
 
-ordered_json asked_verbs() {
+ordered_json asked_verbs(bool can_compare) {
   ordered_json out = ordered_json::array();
   auto list = [](const Words &words) {
     ordered_json all = ordered_json::array();
@@ -48,7 +48,7 @@ ordered_json asked_verbs() {
     return all;
   };
   for (const Verb &verb : verbs())
-    if (can_be_asked(verb))
+    if (can_be_asked(verb, can_compare))
       out.push_back({{"name", verb.name},
                      {"question", verb.question},
                      {"subject", verb.subject ? ordered_json(verb.subject.name) : ordered_json()},
@@ -65,12 +65,14 @@ ordered_json ExploredHeap::state() {
   if (!error_.empty())
     out["error"] = error_;
   out.update(facts());
-  out["verbs"] = asked_verbs();
+  out["verbs"] = asked_verbs(against_.has_value());
   return out;
 }
 
-ExploredHeap::ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values)
-    : snapshot_(std::move(snapshot)), target_(std::move(target)), values_(values), runtime_(runtime_text(*snapshot_)) {}
+ExploredHeap::ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values,
+                           std::optional<Earlier> against)
+    : snapshot_(std::move(snapshot)), target_(std::move(target)), values_(values), runtime_(runtime_text(*snapshot_)),
+      against_(std::move(against)) {}
 
 ExploredHeap::~ExploredHeap() = default;
 
@@ -81,6 +83,8 @@ void ExploredHeap::begin_again() {
   kept_.clear();
   kept_order_.clear();
   kept_bytes_ = 0;
+  if (compared_.size() > 1)
+    compared_.pop_back();
   stage_ = Stage::counts;
 }
 
@@ -144,15 +148,27 @@ ExploredObjects &ExploredHeap::objects() {
   return *objects_;
 }
 
+// Both records are taken once; that of this heap is thrown away with all else when part of the dump is lost.
+report::Answer ExploredHeap::difference(const Asked &what) {
+  if (compared_.empty())
+    compared_.push_back(parse_record(against_->record(), against_->name));
+  if (compared_.size() == 1) {
+    snapshot_->foresee(all_passes);
+    compared_.push_back(on_sound_memory(*snapshot_, [](Snapshot &of) { return take_record(of); }));
+  }
+  return what.verb->answer_records(compared_, what.question);
+}
+
 std::string ExploredHeap::ask(const std::string &verb, const Parameters &parameters) {
   const std::string key = key_of(verb, parameters);
   if (const auto at = kept_.find(key); at != kept_.end())
     return at->second;
-  Asked what = asked(verb, parameters);
+  Asked what = asked(verb, parameters, against_.has_value());
   what.question.target = target_;
   if (what.question.values && !values_)
     throw UsageError("contents of strings and fields are told only where dnheap explore was begun with --values");
-  report::Answer answer = dnheap::ask(*what.verb, *snapshot_, what.question);
+  report::Answer answer =
+      what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
   report::WriteOptions how;
   how.top = what.question.top;
   how.threads = snapshot_->threads();

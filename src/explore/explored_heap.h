@@ -1,8 +1,10 @@
 // ExploredHeap: what stands behind the page: the snapshot, what is worked out of it, stage by stage, and the answers to
 // the page's requests. For the thread that explores; only State may be read by others.
 #pragma once
+#include "analysis/record.h"
 #include "explore/asked.h"
 #include "explore/explored_objects.h"
+#include "explore/explorer.h"
 #include "explore/http_server.h"
 
 #include <array>
@@ -17,13 +19,13 @@ namespace dnheap::explore {
 enum class Stage : u8 { opening, counts, graph, tree, ways, ready, failed };
 const char *name_of(Stage stage);
 
-// The verbs that can be asked, with what they take.
-ordered_json asked_verbs();
+// The verbs that can be asked, with what they take; `diff` where there is something to compare with.
+ordered_json asked_verbs(bool can_compare);
 
 class ExploredHeap {
 public:
   // `values`: contents of strings and fields may be told.
-  ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values);
+  ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values, std::optional<Earlier> against);
   ~ExploredHeap();
 
   Stage stage() const { return stage_; }
@@ -40,6 +42,7 @@ public:
 
 private:
   HttpAnswer answer_or_throw(const HttpRequest &request);
+  report::Answer difference(const Asked &what);
   std::string ask(const std::string &verb, const Parameters &parameters);
   void begin_again();
   ExploredTree &tree();
@@ -51,6 +54,8 @@ private:
   const std::string runtime_; // ".NET 10.0.14 on linux x64, workstation GC, regions"
   Stage stage_ = Stage::counts;
   std::string error_;
+  const std::optional<Earlier> against_;
+  std::vector<Record> compared_; // the other one, this one
   std::unique_ptr<ExploredTree> tree_;
   std::unique_ptr<ExploredObjects> objects_;
 

@@ -97,7 +97,7 @@ private:
 
   void work() {
     try {
-      ExploredHeap heap(open(options_, progress_), options_.target, options_.values);
+      ExploredHeap heap(open(options_, progress_), options_.target, options_.values, options_.against);
       publish(heap);
       while (true) {
         std::optional<std::pair<HttpRequest, Reply>> next;
@@ -129,7 +129,7 @@ private:
   }
 
   const ExploreOptions &options_;
-  const ordered_json verbs_ = asked_verbs();
+  const ordered_json verbs_ = asked_verbs(options_.against.has_value());
   Progress progress_;
   std::mutex lock_; // of what stands below
   std::condition_variable changed_;
@@ -160,7 +160,7 @@ std::string page_of(const ExploreOptions &options) {
     std::atomic<bool> &flag;
     ~Done() { flag = true; }
   } done{is_done};
-  ExploredHeap heap(open(options, progress), options.target, options.values);
+  ExploredHeap heap(open(options, progress), options.target, options.values, options.against);
   return kept_page(heap);
 }
 

@@ -11,6 +11,12 @@
 
 namespace dnheap::explore {
 
+// A dump that was opened before, as a record in JSON, which `check --record` writes.
+struct Earlier {
+  std::string name;                    // of the file
+  std::function<std::string()> record; // asked once, by the thread that holds the snapshot, when somebody wants to know
+};
+
 struct ExploreOptions {
   std::string target;                   // file, or what the process is called in answers
   std::optional<std::uint64_t> process; // instead of a file
@@ -21,6 +27,7 @@ struct ExploreOptions {
   std::uint64_t max_memory = 0;
   bool pause = true;
   bool values = false;            // contents of strings and fields may be told
+  std::optional<Earlier> against; // what it is compared with
   std::uint16_t port = 0;         // 0: one that is free
   std::uint64_t idle_seconds = 0; // ends after that long without a request; 0: never
   std::function<void(const std::string &url)> listening;

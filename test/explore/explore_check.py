@@ -241,6 +241,20 @@ def check_ends(dnheap, dump):
         check(done.returncode == 3 and done.stdout == "" and "dnheap: " in done.stderr, "what is no dump")
     done = subprocess.run([dnheap, "explore", dump, "--top", "3"], capture_output=True, text=True)
     check(done.returncode == 2 and "does not take --top" in done.stderr, "options of answers")
+    record = dump + ".json"
+    subprocess.run([dnheap, "check", dump, "--record", record, "--no-instances-of", "Shop.Never"], check=True, stdout=subprocess.DEVNULL)
+    older = json.loads(pathlib.Path(record).read_text())
+    for row in older["tables"]["types"]:
+        row["count"], row["bytes"] = row["count"] // 2, row["bytes"] // 2
+    pathlib.Path(record).write_text(json.dumps(older))
+    with Served(dnheap, dump, "--against", record) as page:
+        check("diff" in [one["name"] for one in page.state()["verbs"]], "what grew can be asked")
+        expected = json.loads(subprocess.run([dnheap, "diff", record, dump, "--format", "json", "--top", "200"], stdout=subprocess.PIPE).stdout)
+        equal(page.json("api/ask/diff")["tables"], expected["tables"], "what grew")
+        equal(page.get("api/ask/diff", subject="x")[0], 400, "diff takes no subject")
+    with Served(dnheap, dump, "--against", "/nowhere") as page:
+        found, _, body = page.get("api/ask/diff")
+        check(found == 500 and b"/nowhere" in body, "an earlier dump that is not there")
     with Served(dnheap, dump, "--values") as page:
         for row in verb(dnheap, dump, "objects", "--type-exact", "System.String", "--top", "50")["tables"]["objects"]:
             if page.json("api/object", at=row["address"])["value"]:

@@ -44,7 +44,7 @@ const views: Record<string, { title: string; show: (route: Route) => ComponentCh
 
 // What the bar at the side has; those that are only a verb's tables by the verb's name.
 const menu: { title: string; entries: [string, string][] }[] = [
-  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['waste', 'Waste'], ['ask/strings', 'Strings']] },
+  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['waste', 'Waste'], ['ask/diff', 'What grew'], ['ask/strings', 'Strings']] },
   { title: 'Program', entries: [['threads', 'Threads'], ['async', 'Async'], ['ask/locks', 'Locks'], ['ask/exceptions', 'Exceptions'], ['ask/inspect', 'Inspect']] },
   { title: 'Memory', entries: [['segments', 'Segments'], ['ask/frag', 'Fragmentation'], ['ask/handles', 'Handles'], ['ask/roots', 'Roots'], ['ask/gc', 'GC'], ['ask/account', 'Account']] },
   { title: 'Dump', entries: [['ask/info', 'Info'], ['ask/verify', 'Soundness']] },
