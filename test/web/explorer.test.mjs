@@ -81,6 +81,7 @@ describe('clicking', () => {
   }));
 
   test('leads from types over instances to an object, and back; a reload stays', () => on_page({}, async (page) => {
+    await view(page, url, '#/owners');
     await view(page, url, '#/types');
     await page.getByLabel('Filter: Types').fill('BasketItem');
     await page.waitForFunction(() => location.hash.includes('filter=BasketItem'));
@@ -104,6 +105,10 @@ describe('clicking', () => {
     await page.goBack();
     await settled(page);
     assert.equal(await page.getByLabel('Filter: Types').inputValue(), 'BasketItem');
+    await page.goBack(); // sorting and filtering are no steps to go back over
+    await settled(page);
+    assert.match(page.url(), /#\/owners$/);
+    await page.goForward();
     await page.goForward();
     await settled(page);
     assert.match(await page.locator('h1').innerText(), /BasketItem/);
