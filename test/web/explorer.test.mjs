@@ -159,6 +159,29 @@ describe('clicking', () => {
     assert.equal(await page.getByRole('button', { name: 'Treemap' }).getAttribute('aria-pressed'), 'true');
   }));
 
+  test('names the roots of an object that no other refers to, and finds fields', () => on_page({}, async (page) => {
+    await view(page, url, '#/object/0x7ff3ad1a05c0');
+    assert.match(await page.locator('.roots').innerText(), /static\s+Shop\.Cache\.SessionCache\.Shared/);
+    await page.locator('.roots a').click();
+    await settled(page);
+    assert.match(await page.locator('.facts').innerText(), /Retained/);
+    await view(page, url, '#/find?text=byToken');
+    await page.getByRole('grid', { name: 'Fields' }).getByRole('link', { name: 'byToken' }).click();
+    await settled(page);
+    assert.match(page.url(), /#\/instances\?type=Shop\.Cache\.SessionCache$/);
+  }));
+
+  test('small objects of one type are one box of the map, which leads to them', () => on_page({}, async (page) => {
+    await view(page, url, '#/map?at=0x7ff3ad1a05c0');
+    await page.locator('canvas.map').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    assert.match(await page.locator('.map-frame [aria-live]').innerText(), /5,000 × LinkedListNode<Session>, 8\.7 MiB/);
+    await page.keyboard.press('Enter');
+    await settled(page);
+    assert.match(page.url(), /#\/instances\?type=System\.Collections\.Generic\.LinkedListNode/);
+  }));
+
   test('turns pages of references', () => on_page({}, async (page) => {
     await view(page, url, '#/object/0x7ff3add3d748');
     const pager = page.getByRole('navigation', { name: 'Pages: What it refers to' });
