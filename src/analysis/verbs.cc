@@ -365,6 +365,23 @@ constexpr Verb all_verbs[] = {
      .plan = plan_export,
      .answer = answer_export,
      .makes_file = true},
+    {.name = "query",
+     .question = "what does SQL say of it?",
+     .details =
+         "A SELECT of SQLite's over the open dump, which is not written anywhere first. Tables: types (id, name, "
+         "method_table, assembly, count, bytes, aligned_bytes), objects (address, type, bytes, aligned_bytes, "
+         "generation, "
+         "reached), refs (source, target, field, element), roots (kind, owner, object), dominators (object, dominator, "
+         "owner, retained_bytes, retained_objects), strings (object, length, value: with --values), meta (key, value). "
+         "doc/files.md says more. Fast: an object by its address, refs by source or target; everything else goes over "
+         "all rows. "
+         "Nothing can be changed, and no other file opened. --limit ends after so many rows.",
+     .subject = {"SELECT", "which question?"},
+     .takes = {Takes::limit, Takes::values},
+     .tables = {"rows"},
+     .parts = contexts | names | fields | root_parts | thread_ids,
+     .plan = plan_query,
+     .answer = answer_query},
     {.name = "diff",
      .question = "what grew, from one dump to the next?",
      .details =

@@ -32,6 +32,7 @@ report::Answer answer_waste(Snapshot &snapshot, const Question &question);
 report::Answer answer_verify(Snapshot &snapshot, const Question &question);
 report::Answer answer_contract(Snapshot &snapshot, const Question &question);
 report::Answer answer_extract(Snapshot &snapshot, const Question &question);
+report::Answer answer_query(Snapshot &snapshot, const Question &question);
 report::Answer answer_export(Snapshot &snapshot, const Question &question);
 report::Answer answer_check(std::span<const Record> records, const Question &question);
 report::Answer answer_diff(std::span<const Record> records, const Question &question);
@@ -52,6 +53,7 @@ Plan plan_strings(const Question &question);
 Plan plan_frag(const Question &question);
 Plan plan_waste(const Question &question);
 Plan plan_extract(const Question &question);
+Plan plan_query(const Question &question);
 Plan plan_export(const Question &question);
 
 report::Answer answer_inspect_alone(const Question &question, const Watch &watch);

@@ -186,7 +186,8 @@ const Option table[] = {
        o.question.around = value_or_usage(Address::parse(v), "--around", v, "an address such as 0x7ff3ad1a15d8");
      },
      true},
-    {"limit", 0, "N", Takes::limit, "objects in that file at most, the nearest first (default 100)",
+    {"limit", 0, "N", Takes::limit,
+     "export: objects in that file at most, the nearest first (default 100); query: rows at most",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
     {"html", 0, "FILE", OnlyOf{"report"},
      "write a page to this file instead, to click through in a browser: report, types, map, objects that hold most",

@@ -69,7 +69,9 @@ TEST(GcText, IsEnoughForEveryVerb) {
         continue; // what these say of the descriptor itself, and of what only gc shows, differs
       Question question;
       question.target = "synthetic.core";
-      question.subject = verb.subject && !verb.subject.is_optional ? hex(held) : "";
+      question.subject = verb.name == std::string_view("query")      ? "select * from objects, types"
+                         : verb.subject && !verb.subject.is_optional ? hex(held)
+                                                                     : "";
       EXPECT_EQ(answer_of(verb, *text, question), answer_of(verb, *all, question)) << verb.name;
     }
   }

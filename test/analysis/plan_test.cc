@@ -88,6 +88,12 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
             q.around = shop.orders[1];
         });
   add([](Question &q) { q.verbose = q.values = true; });
+  if (std::string_view(verb.name) == "query") {
+    for (const char *sql : {"select * from objects", "select * from refs where target = 1", "select * from dominators",
+                            "select * from types, roots, strings, meta"})
+      add([&](Question &q) { q.subject = sql; });
+    return out;
+  }
   if (verb.subject.among)
     for (std::string_view word : verb.subject.among())
       add([&](Question &q) { q.subject = word; });

@@ -149,6 +149,18 @@ def check_gcdump(asked, _):
         yield f"{held} roots, not {told['roots']['count']}"
 
 
+def check_query(asked, _):
+    """What SQL sums up is what stat and retained say."""
+    def rows(sql):
+        return json.loads(subprocess.run([asked.dnheap, "query", SAMPLE, sql, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)["tables"]["rows"]
+    yield from differences("types", asked.types(), {row["name"]: (row["n"], row["b"]) for row in rows(
+        "select t.name, count(*) n, sum(o.aligned_bytes) b from objects o join types t on t.id = o.type group by 1")})
+    yield from differences("rows of types", asked.types(), {row["name"]: (row["n"], row["b"]) for row in rows(
+        "select name, sum(count) n, sum(aligned_bytes) b from types where name != 'Free' group by 1")})
+    owners = {row["owner"] or "(shared)": row["b"] for row in rows("select owner, sum(retained_bytes) b from dominators where dominator is null group by 1")}
+    yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")}, owners)
+
+
 def check_gcdump_by_its_library(asked, _):
     """With FastSerialization, as PerfView reads it."""
     file, told = asked.export("gcdump")
@@ -176,7 +188,7 @@ def check_gcdump_by_its_library(asked, _):
 
 
 # By the test that they are part of: the second one needs a .NET SDK.
-CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump},
+CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump, "query": check_query},
           "dotnet": {"gcdump": check_gcdump_by_its_library}}
 
 

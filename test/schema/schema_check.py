@@ -71,6 +71,8 @@ def command_lines(dnheap, verb, dump, folder):
         return [["--as", "ndjson", "-o", f"{folder}/heap.ndjson", "--values"], ["--as", "heapsnapshot", "-o", f"{folder}/heap.heapsnapshot"],
                 ["--as", "gcdump", "-o", f"{folder}/heap.gcdump"],
                 ["--as", "dot", "--around", array, "-o", f"{folder}/heap.dot"]]
+    if verb == "query":
+        return [["select name, method_table, count from types order by bytes desc limit 3"], ["select null as missing, 1.5 as half"]]
     if verb == "extract":
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
@@ -161,7 +163,7 @@ def main(dnheap, every_root):
                            for problem in check_verb(dnheap, schemas, verb, dump, complete, folder)]
         synthetic = pathlib.Path(folder, "every-root.core")
         subprocess.run([every_root, synthetic], check=True)
-        for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show"}):
+        for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show", "query"}):
             options = {"extract": ["-o", f"{folder}/other.core"], "export": ["--as", "ndjson", "-o", f"{folder}/other.ndjson"], "inspect": ["timers"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
             targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
             answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))

@@ -1,0 +1,195 @@
+#include "analysis/sql/heap_tables.h"
+
+#include "analysis/export/exporter.h"
+#include "analysis/sql/row_source.h"
+#include "objects/object_index.h"
+
+#include <sqlite3.h>
+
+namespace dnheap {
+
+namespace {
+
+// The types of columns are SQLite's, but ADDRESS, which tells `query` how to write a number.
+constexpr SqlTable all_tables[] = {
+    {.name = "types",
+     .columns = "id INTEGER, name TEXT, method_table ADDRESS, assembly TEXT, count INTEGER, bytes INTEGER, "
+                "aligned_bytes INTEGER",
+     .rows_per_object = 0,
+     .rows = rows_of_types},
+    {.name = "objects",
+     .columns = "address ADDRESS, type INTEGER, bytes INTEGER, aligned_bytes INTEGER, generation TEXT, reached INTEGER",
+     .look_up = 1,
+     .rows = rows_of_objects},
+    {.name = "refs",
+     .columns = "source ADDRESS, target ADDRESS, field TEXT, element INTEGER",
+     .look_up = 3,
+     .rows_per_object = 3,
+     .rows = rows_of_refs},
+    {.name = "roots", .columns = "kind TEXT, owner TEXT, object ADDRESS", .rows_per_object = 0, .rows = rows_of_roots},
+    {.name = "dominators",
+     .columns = "object ADDRESS, dominator ADDRESS, owner TEXT, retained_bytes INTEGER, retained_objects INTEGER",
+     .look_up = 1,
+     .rows = rows_of_dominators},
+    {.name = "strings", .columns = "object ADDRESS, length INTEGER, value TEXT", .look_up = 1, .rows = rows_of_strings},
+    {.name = "meta", .columns = "key TEXT, value TEXT", .rows_per_object = 0, .rows = rows_of_meta},
+};
+
+struct Table : sqlite3_vtab {
+  HeapTables *tables = nullptr;
+  const SqlTable *row = nullptr;
+};
+struct Cursor : sqlite3_vtab_cursor {
+  std::unique_ptr<SqlRows> rows;
+};
+// What a module's functions get to know of it.
+struct Known {
+  HeapTables *tables;
+  const SqlTable *row;
+};
+
+// SQLite is C: no exception may pass through it.
+template <class Do> int guarded(HeapTables &tables, Do body) {
+  try {
+    body();
+    return SQLITE_OK;
+  } catch (...) {
+    tables.keep_error();
+    return SQLITE_ERROR;
+  }
+}
+HeapTables &tables_of(sqlite3_vtab_cursor *cursor) { return *static_cast<Table *>(cursor->pVtab)->tables; }
+
+int connect(sqlite3 *database, void *known, int, const char *const *, sqlite3_vtab **out, char **) {
+  const auto &of = *static_cast<const Known *>(known);
+  const std::string text = std::string("CREATE TABLE t(") + of.row->columns + ")";
+  if (int error = sqlite3_declare_vtab(database, text.c_str()))
+    return error;
+  return guarded(*of.tables, [&] {
+    auto table = std::make_unique<Table>();
+    table->tables = of.tables;
+    table->row = of.row;
+    *out = table.release();
+  });
+}
+int disconnect(sqlite3_vtab *table) {
+  delete static_cast<Table *>(table);
+  return SQLITE_OK;
+}
+
+// The number of the plan is the column that is looked up, and 1 more; 0: all rows.
+int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
+  const Table &table = *static_cast<Table *>(of);
+  const double objects = static_cast<double>(table.tables->snapshot().index().count());
+  info->estimatedCost = table.row->rows_per_object ? objects * static_cast<double>(table.row->rows_per_object) : 1000;
+  info->estimatedRows = static_cast<sqlite3_int64>(info->estimatedCost);
+  for (int i = 0; i < info->nConstraint; ++i) {
+    const auto &one = info->aConstraint[i];
+    if (!one.usable || one.op != SQLITE_INDEX_CONSTRAINT_EQ || one.iColumn < 0 ||
+        !(table.row->look_up >> one.iColumn & 1))
+      continue;
+    if (info->idxNum && info->idxNum <= one.iColumn + 1)
+      continue; // the first column costs least
+    for (int j = 0; j < info->nConstraint; ++j)
+      info->aConstraintUsage[j].argvIndex = 0;
+    info->aConstraintUsage[i].argvIndex = 1;
+    info->idxNum = one.iColumn + 1;
+    info->estimatedCost = one.iColumn == 0 ? 2 : 20;
+    info->estimatedRows = one.iColumn == 0 ? 2 : 20;
+  }
+  return SQLITE_OK;
+}
+
+int open(sqlite3_vtab *of, sqlite3_vtab_cursor **out) {
+  Table &table = *static_cast<Table *>(of);
+  return guarded(*table.tables, [&] {
+    auto cursor = std::make_unique<Cursor>();
+    cursor->rows = table.row->rows(*table.tables);
+    *out = cursor.release();
+  });
+}
+int close(sqlite3_vtab_cursor *cursor) {
+  delete static_cast<Cursor *>(cursor);
+  return SQLITE_OK;
+}
+int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlite3_value **values) {
+  return guarded(tables_of(cursor), [&] {
+    // What is no integer equals no address; SQLite compares the rows that there are once more.
+    const bool looks_up = plan > 0 && count > 0;
+    static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);
+  });
+}
+int next(sqlite3_vtab_cursor *cursor) {
+  return guarded(tables_of(cursor), [&] { static_cast<Cursor *>(cursor)->rows->next(); });
+}
+int eof(sqlite3_vtab_cursor *cursor) { return static_cast<Cursor *>(cursor)->rows->at_end(); }
+int column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int number) {
+  return guarded(tables_of(cursor), [&] { static_cast<Cursor *>(cursor)->rows->tell(context, number); });
+}
+int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out) {
+  *out = static_cast<Cursor *>(cursor)->rows->row_id();
+  return SQLITE_OK;
+}
+
+// Eponymous: there without CREATE; without xUpdate, so that nothing can be written.
+constexpr sqlite3_module module_functions = [] {
+  sqlite3_module out{};
+  out.xConnect = connect;
+  out.xBestIndex = best_index;
+  out.xDisconnect = disconnect;
+  out.xOpen = open;
+  out.xClose = close;
+  out.xFilter = filter;
+  out.xNext = next;
+  out.xEof = eof;
+  out.xColumn = column;
+  out.xRowid = row_id;
+  return out;
+}();
+
+} // namespace
+
+const std::vector<std::string> &HeapTables::names() {
+  static const std::vector<std::string> out = [] {
+    std::vector<std::string> list;
+    for (const SqlTable &table : all_tables)
+      list.emplace_back(table.name);
+    return list;
+  }();
+  return out;
+}
+
+void HeapTables::add_to(sqlite3 *database, const std::string &prefix) {
+  for (const SqlTable &table : all_tables) {
+    sqlite3_create_module_v2(database, (prefix + table.name).c_str(), &module_functions, new Known{this, &table},
+                             [](void *known) { delete static_cast<Known *>(known); });
+    // Named once it is known: later an authorizer may forbid what tells SQLite its columns.
+    sqlite3_stmt *statement = nullptr;
+    sqlite3_prepare_v2(database, ("select 1 from " + prefix + table.name).c_str(), -1, &statement, nullptr);
+    sqlite3_finalize(statement);
+    throw_error();
+  }
+}
+
+const std::vector<std::string> &HeapTables::types() {
+  if (types_.empty())
+    types_ = exported_type_names(snapshot_);
+  return types_;
+}
+const ReferenceNames &HeapTables::reference_names() {
+  if (!reference_names_)
+    reference_names_ = std::make_unique<ReferenceNames>(snapshot_);
+  return *reference_names_;
+}
+const HeldRoots &HeapTables::roots() {
+  if (!roots_)
+    roots_ = std::make_unique<HeldRoots>(snapshot_);
+  return *roots_;
+}
+const Referrers &HeapTables::referrers() {
+  if (!referrers_)
+    referrers_ = std::make_unique<Referrers>(snapshot_.graph().edges(), snapshot_.threads(), snapshot_.watch());
+  return *referrers_;
+}
+
+} // namespace dnheap

@@ -1,0 +1,39 @@
+// The rows of one of HeapTables: a cursor that SQLite moves. For heap_tables.cc.
+#pragma once
+#include "analysis/sql/heap_tables.h"
+#include "objects/references.h"
+
+#include <memory>
+#include <optional>
+
+struct sqlite3_context;
+
+namespace dnheap {
+
+class SqlRows {
+public:
+  virtual ~SqlRows() = default;
+  // To the first row of all (column < 0), or of those with that value in a column that the table can look up.
+  virtual void begin(int column, i64 value) = 0;
+  virtual void next() = 0;
+  virtual bool at_end() const = 0;
+  virtual void tell(sqlite3_context *context, int column) = 0;
+  virtual i64 row_id() const = 0;
+};
+
+struct SqlTable {
+  const char *name, *columns;
+  u32 look_up = 0; // bit by column: equality with it is a look-up
+  u64 rows_per_object = 1;
+  std::unique_ptr<SqlRows> (*rows)(HeapTables &tables) = nullptr;
+};
+
+std::unique_ptr<SqlRows> rows_of_types(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_objects(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_refs(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_roots(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_dominators(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_strings(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_meta(HeapTables &tables);
+
+} // namespace dnheap

@@ -1,0 +1,160 @@
+// `query`: what SQL says of a heap is what was written into it; whatever is asked, nothing is changed or opened, and
+// what is no question is an error in words.
+#include "analysis/verb.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "report/write.h"
+#include "snapshot/snapshot.h"
+#include "support/random_graph.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace dnheap::test {
+namespace {
+
+using nlohmann::json;
+using Answered = std::vector<json>;
+
+Answered query(Snapshot &snapshot, const std::string &sql, Question question = {}) {
+  const Verb &verb = *std::find_if(verbs().begin(), verbs().end(),
+                                   [](const Verb &one) { return one.name == std::string_view("query"); });
+  question.target = "core";
+  question.subject = sql;
+  report::Answer answer = ask(verb, snapshot, question);
+  std::string out;
+  report::Sink sink(out);
+  report::write_json(answer, {}, sink);
+  sink.flush();
+  return json::parse(out)["tables"]["rows"].get<Answered>();
+}
+std::string error_of(Snapshot &snapshot, const std::string &sql) {
+  try {
+    query(snapshot, sql);
+  } catch (const UsageError &e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Query, SumsAreThoseOfTheHeap) {
+  std::mt19937_64 random(11);
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    RandomGraph graph(shape, random);
+    graph.heap.gc.handles = {{.type = HandleType::strong, .object = graph.random_object()}};
+    const std::map<Address, WrittenObject> objects = graph.objects();
+    u64 bytes = 0, aligned = 0, references = 0;
+    for (const auto &[address, object] : objects) {
+      bytes += object.size, aligned += object.aligned_size;
+      for (Address target : graph.targets[address])
+        references += objects.contains(target);
+    }
+    Snapshot snapshot(graph.heap.target(), {});
+    const json sums = query(snapshot, "select count(*) n, sum(bytes) b, sum(aligned_bytes) a from objects")[0];
+    EXPECT_EQ(sums["n"], objects.size());
+    EXPECT_EQ(sums["b"], bytes);
+    EXPECT_EQ(sums["a"], aligned);
+    EXPECT_EQ(query(snapshot, "select count(*) n from refs")[0]["n"], references);
+    const json types = query(snapshot, "select sum(count) n, sum(aligned_bytes) a from types where name != 'Free'")[0];
+    EXPECT_EQ(types["n"], objects.size());
+    EXPECT_EQ(types["a"], aligned);
+    // What is looked up is what a look at all rows finds.
+    const Address one = graph.random_object();
+    const std::string number = std::to_string(one);
+    for (const char *column : {"source", "target"})
+      EXPECT_EQ(query(snapshot, std::string("select source, target, field, element from refs where ") + column + " = " +
+                                    number + " order by 1, 2, 3, 4"),
+                query(snapshot, std::string("select source, target, field, element from refs where +") + column +
+                                    " = " + number + " order by 1, 2, 3, 4"));
+    const Answered found = query(snapshot, "select * from objects where address = " + number);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0]["address"], hex(one));
+    EXPECT_EQ(found[0]["bytes"], objects.at(one).size);
+    EXPECT_EQ(found[0]["generation"], name_of(objects.at(one).generation));
+    EXPECT_TRUE(query(snapshot, "select * from objects where address = 1 or address = 'x'").empty());
+    // Dominators: as many as are reached, and below no owner twice.
+    EXPECT_EQ(query(snapshot, "select count(*) n from dominators"),
+              query(snapshot, "select count(*) n from objects where reached"));
+    EXPECT_EQ(query(snapshot, "select sum(retained_bytes) n from dominators where dominator is null"),
+              query(snapshot, "select sum(aligned_bytes) n from objects where reached"));
+    EXPECT_EQ(query(snapshot, "select owner from roots where kind = 'handle'").size(), 1u);
+  }
+}
+
+struct Texts {
+  Texts() {
+    SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+    for (const char *text : {"pear", "apple", "pear"})
+      old.string(text);
+  }
+  HeapBuilder heap{{}};
+};
+
+TEST(Query, ValuesOnlyWhereTheyAreAskedFor) {
+  Texts texts;
+  Snapshot snapshot(texts.heap.target(), {});
+  EXPECT_EQ(query(snapshot, "select distinct value from strings")[0]["value"], nullptr);
+  EXPECT_EQ(query(snapshot, "select sum(length) n from strings")[0]["n"], 13);
+  Question question;
+  question.values = true;
+  const Answered found =
+      query(snapshot, "select value, count(*) n from strings group by value order by n desc", question);
+  EXPECT_EQ(found[0]["value"], "pear");
+  EXPECT_EQ(found[0]["n"], 2);
+}
+
+TEST(Query, LimitsAndColumnsOfTheSameName) {
+  Texts texts;
+  Snapshot snapshot(texts.heap.target(), {});
+  Question question;
+  question.limit = 2;
+  EXPECT_EQ(query(snapshot, "select address from objects", question).size(), 2u);
+  const json row = query(snapshot, "select 1, 1, -2 as n, 2.5 as f, null as x, 'a' || char(0) || 'b' as t")[0];
+  EXPECT_EQ(row, json::parse(R"({"1":1,"1_2":1,"n":-2,"f":2.5,"x":null,"t":"a\u0000b"})"));
+}
+
+TEST(Query, NothingButQuestions) {
+  Texts texts;
+  Snapshot snapshot(texts.heap.target(), {});
+  for (const char *sql :
+       {"attach '/tmp/x' as x", "create table t(x)", "pragma writable_schema = on", "delete from objects",
+        "insert into objects values (1)", "update types set name = ''", "drop table objects", "vacuum into '/tmp/x'",
+        "select load_extension('x')", "create virtual table t using objects", "begin", "select 1; select 2", "", "--",
+        "select", "select * from nowhere", "0x1234", "select readfile('/etc/passwd')"})
+    EXPECT_TRUE(error_of(snapshot, sql).starts_with("query: ")) << sql << ": " << error_of(snapshot, sql);
+  EXPECT_EQ(error_of(snapshot, "select 1;  "), "");
+  EXPECT_EQ(
+      query(snapshot,
+            "with recursive n(i) as (select 1 union all select i + 1 from n limit 5) select sum(i) s from n")[0]["s"],
+      15);
+}
+
+// A question that would never end is given up when the user has had enough.
+TEST(Query, CanBeInterrupted) {
+  Texts texts;
+  Progress progress;
+  SnapshotOptions options;
+  options.watch.progress = &progress;
+  Snapshot snapshot(texts.heap.target(), options);
+  EXPECT_EQ(query(snapshot, "select count(*) n from strings")[0]["n"], 3);
+  progress.cancel = true;
+  EXPECT_THROW(query(snapshot, "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n"),
+               Interrupted);
+}
+
+TEST(Query, WhatATypeIsCalledIsAText) {
+  for (const std::string name : {"<script>", "a'b\"c",
+                                 "A\xe2\x80\xae"
+                                 "B"}) {
+    HeapBuilder heap({});
+    heap.segment(GCSegmentGeneration::gen2).object(heap.type("Shop." + name, 1));
+    Snapshot snapshot(heap.target(), {});
+    EXPECT_EQ(query(snapshot, "select name from types t join objects o on o.type = t.id")[0]["name"],
+              snapshot.runtime().types().name(heap.objects.back().method_table));
+  }
+}
+
+} // namespace
+} // namespace dnheap::test
