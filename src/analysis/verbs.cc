@@ -355,11 +355,12 @@ constexpr Verb all_verbs[] = {
          "ndjson: all objects with their references, types and roots, one JSON object per line, for scripts.\n"
          "heapsnapshot: the same, for Chrome's and Edge's developer tools (Memory, Load) and VS Code.\n"
          "gcdump: the same, for PerfView, Visual Studio and dotnet-gcdump.\n"
+         "sqlite: the same, and what would be freed with each object, as a database.\n"
          "dot: what stands around one object (--around ADDRESS, --depth steps, --limit objects), for Graphviz.\n"
          "Sizes are aligned bytes: what the objects take in the heap. No values are in it, but what strings contain "
          "where --values is given.",
      .takes = {Takes::as, Takes::around, Takes::depth, Takes::limit, Takes::values},
-     .as = {"ndjson", "heapsnapshot", "gcdump", "dot"},
+     .as = {"ndjson", "heapsnapshot", "gcdump", "sqlite", "dot"},
      .tables = {"exported"},
      .parts = contexts | names | fields | root_parts | thread_ids,
      .plan = plan_export,

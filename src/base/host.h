@@ -93,6 +93,9 @@ public:
   // Appends; throws Error when the disk is full.
   void write(Bytes bytes);
   u64 size() const { return size_; }
+  // For whoever writes to a file by its name alone; and then, that what is there is the file.
+  const std::string &path_for_now() const { return name_for_now_; }
+  void take_size();
   void commit();
 
 private:

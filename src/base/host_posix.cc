@@ -249,6 +249,13 @@ void NewFile::write(Bytes bytes) {
   flush();
 }
 
+void NewFile::take_size() {
+  const off_t end = ::lseek(file_, 0, SEEK_END);
+  if (end < 0)
+    fail();
+  size_ = static_cast<u64>(end);
+}
+
 void NewFile::commit() {
   if (::ftruncate(file_, static_cast<off_t>(size_)) != 0 || ::fsync(file_) != 0)
     fail();

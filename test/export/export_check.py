@@ -6,10 +6,12 @@ Exports the bundled sample and reads the files with the packages that package-lo
 Skipped (exit code 77), with the reason, where there is no node, or no SDK.
 """
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -161,6 +163,28 @@ def check_query(asked, _):
     yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")}, owners)
 
 
+def check_sqlite(asked, _):
+    file, told = asked.export("sqlite")
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        def rows(sql):
+            return database.execute(sql).fetchall()
+        if rows("pragma integrity_check") != [("ok",)] or rows("pragma user_version") != [(1,)]:
+            yield "it is no sound database"
+        if rows("select count(*), sum(aligned_bytes) from objects") != [(told["objects"]["count"], told["objects"]["bytes"])]:
+            yield "the objects, or their bytes"
+        found = {}
+        for source, target in rows("select source, target from refs order by rowid"):
+            found.setdefault(source, []).append(target)
+        names = dict(rows("select address, type_name from named_objects"))
+        sizes = dict(rows("select address, aligned_bytes from objects"))
+        yield from differences("objects", references_of(asked), {one: (names[one], sizes[one], found.get(one, [])) for one in names})
+        yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")},
+                               dict(rows("select owner, retained_bytes from owners")))
+        yield from differences("types", asked.types(), {name: (count, size) for name, count, size in rows("select type, count, aligned_bytes from stat where type != 'Free'")})
+        if rows("select count(*) from strings where value is not null") != [(0,)]:
+            yield "values, though nobody asked for them"
+
+
 def check_gcdump_by_its_library(asked, _):
     """With FastSerialization, as PerfView reads it."""
     file, told = asked.export("gcdump")
@@ -188,7 +212,7 @@ def check_gcdump_by_its_library(asked, _):
 
 
 # By the test that they are part of: the second one needs a .NET SDK.
-CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump, "query": check_query},
+CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump, "query": check_query, "sqlite": check_sqlite},
           "dotnet": {"gcdump": check_gcdump_by_its_library}}
 
 

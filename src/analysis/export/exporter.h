@@ -46,6 +46,7 @@ std::span<const Exporter> exporters();
 Exported export_ndjson(const ExportJob &job, NewFile &file);
 Exported export_heapsnapshot(const ExportJob &job, NewFile &file);
 Exported export_gcdump(const ExportJob &job, NewFile &file);
+Exported export_sqlite(const ExportJob &job, NewFile &file);
 Exported export_dot(const ExportJob &job, NewFile &file);
 
 // By TypeId, and one more for objects of no known type. One thread.

@@ -37,6 +37,12 @@ constexpr Exporter all_exporters[] = {
              plan.then(pass);
          },
      .write = export_gcdump},
+    {.name = "sqlite",
+     .holds = "the tables of query, with indexes and views",
+     .opened_by = "sqlite3, Datasette, every language",
+     .takes_values = true,
+     .plan = [](Plan &plan) { plan.then(Pass::dominators).then("mark").then("tables"); },
+     .write = export_sqlite},
     {.name = "dot",
      .holds = "what stands around one object",
      .opened_by = "Graphviz: dot -Tsvg",

@@ -1,0 +1,124 @@
+// sqlite: the tables of `query` as a database, with indexes and views for the usual questions. Made by SQLite itself
+// out of those tables, row by row; graph and dominator tree take what `retained` takes.
+#include "algorithms/dominator_tree.h"
+#include "analysis/export/exporter.h"
+#include "analysis/export/held_roots.h"
+#include "analysis/sql/heap_tables.h"
+#include "base/text.h"
+
+#include <sqlite3.h>
+
+namespace dnheap {
+
+namespace {
+
+struct Made {
+  const char *name, *columns;
+};
+constexpr Made made_tables[] = {
+    {"meta", "key TEXT PRIMARY KEY, value TEXT"},
+    {"types", "id INTEGER PRIMARY KEY, name TEXT, method_table INTEGER, assembly TEXT, count INTEGER, bytes INTEGER, "
+              "aligned_bytes INTEGER"},
+    {"objects", "address INTEGER PRIMARY KEY, type INTEGER, bytes INTEGER, aligned_bytes INTEGER, generation TEXT, "
+                "reached INTEGER"},
+    {"refs", "source INTEGER, target INTEGER, field TEXT, element INTEGER"},
+    {"roots", "kind TEXT, owner TEXT, object INTEGER"},
+    {"dominators", "object INTEGER PRIMARY KEY, dominator INTEGER, owner TEXT, retained_bytes INTEGER, "
+                   "retained_objects INTEGER"},
+    {"strings", "object INTEGER PRIMARY KEY, length INTEGER, value TEXT"},
+};
+constexpr const char *indexes_and_views = R"(
+CREATE INDEX objects_by_type ON objects(type);
+CREATE INDEX refs_by_source ON refs(source);
+CREATE INDEX refs_by_target ON refs(target);
+CREATE INDEX dominators_by_dominator ON dominators(dominator);
+CREATE VIEW stat AS SELECT name AS type, sum(count) AS count, sum(bytes) AS bytes, sum(aligned_bytes) AS aligned_bytes
+  FROM types GROUP BY name ORDER BY 3 DESC;
+CREATE VIEW owners AS SELECT coalesce(owner, '(shared)') AS owner, sum(retained_bytes) AS retained_bytes,
+  sum(retained_objects) AS retained_objects FROM dominators WHERE dominator IS NULL GROUP BY 1 ORDER BY 2 DESC;
+CREATE VIEW named_objects AS SELECT printf('0x%x', o.address) AS shown, t.name AS type_name, o.*
+  FROM objects o JOIN types t ON t.id = o.type;
+CREATE VIEW named_refs AS SELECT r.*, s.name AS source_type, t.name AS target_type FROM refs r
+  JOIN objects a ON a.address = r.source JOIN types s ON s.id = a.type
+  JOIN objects b ON b.address = r.target JOIN types t ON t.id = b.type;
+)";
+
+class Database {
+public:
+  Database(Snapshot &snapshot, const std::string &path) : watch_(snapshot.watch()) {
+    if (sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+      const std::string why = sqlite3_errmsg(handle_);
+      sqlite3_close(handle_);
+      throw Error("cannot write a database: " + why);
+    }
+    sqlite3_progress_handler(
+        handle_, 10000,
+        [](void *of) {
+          const Progress *progress = static_cast<Database *>(of)->watch_.progress;
+          return progress && progress->cancel.load(std::memory_order_relaxed) ? 1 : 0;
+        },
+        this);
+  }
+  ~Database() { sqlite3_close(handle_); }
+  Database(const Database &) = delete;
+
+  sqlite3 *handle() const { return handle_; }
+  void run(HeapTables &tables, const std::string &sql, const std::string &path) {
+    const int result = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+    tables.throw_error();
+    if (result == SQLITE_INTERRUPT)
+      throw Interrupted();
+    if (result == SQLITE_NOMEM)
+      throw std::bad_alloc();
+    if (result != SQLITE_OK)
+      throw Error("cannot write to " + path + ": " + sqlite3_errmsg(handle_) + "; nothing of it is left");
+  }
+  u64 changes() const { return static_cast<u64>(sqlite3_changes64(handle_)); }
+
+private:
+  const Watch watch_;
+  sqlite3 *handle_ = nullptr;
+};
+
+} // namespace
+
+Exported export_sqlite(const ExportJob &job, NewFile &file) {
+  Exported out;
+  HeapTables tables(job.snapshot, job.question.values);
+  const std::string &path = job.question.output;
+  tables.roots();
+  job.snapshot.dominators();
+  {
+    Database database(job.snapshot, file.path_for_now());
+    Timer timer(job.snapshot.watch(), "tables");
+    database.run(tables, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = 1; BEGIN", path);
+    tables.add_to(database.handle(), "heap_");
+    for (const Made &made : made_tables) {
+      const std::string name = made.name;
+      database.run(tables, "CREATE TABLE " + name + "(" + made.columns + ")", path);
+      database.run(tables, "INSERT INTO " + name + " SELECT * FROM heap_" + name, path);
+      if (name == "objects")
+        out.objects = database.changes();
+      else if (name == "refs")
+        out.references = database.changes();
+      else if (name == "roots")
+        out.roots = database.changes();
+      else if (name == "strings" && job.question.values)
+        out.strings = database.changes();
+    }
+    database.run(tables, indexes_and_views, path);
+    database.run(tables, "COMMIT", path);
+  }
+  file.take_size();
+  out.types = tables.types().size() - 1;
+  u64 bytes = 0;
+  for (u64 size : {job.snapshot.dominators().reached().bytes, job.snapshot.dominators().unreachable().bytes})
+    bytes += size;
+  out.bytes = bytes;
+  out.unreachable = job.snapshot.dominators().unreachable().objects;
+  if (!tables.roots().problem().empty())
+    out.notes.push_back(tables.roots().problem());
+  return out;
+}
+
+} // namespace dnheap
