@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { browser, open, ready, serve, view, views } from './support.mjs';
+import { browser, open, ready, sample, serve, view, views } from './support.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let server, chromium;
 before(async () => {
-  server = await serve();
+  server = await serve({ options: ['--against', sample] });
   await ready(server.url);
   chromium = await browser();
 });
@@ -27,7 +27,7 @@ for (const [theme, width] of [['light', 1280], ['dark', 1280], ['light', 400]]) 
   test(`${theme}, ${width} pixels`, async () => {
     const page = await open(chromium, { theme, width });
     const all = [];
-    for (const [name, hash] of views) {
+    for (const [name, hash] of [...views, ['diff', '#/diff'], ['grown types', '#/diff?table=types']]) {
       await view(page, server.url, hash);
       for (const each of await violations(page)) all.push(`${name}: ${each}`);
     }

@@ -1,7 +1,7 @@
 // The explorer's page on the sample: what it shows, where clicks and keys lead, what it never does.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { browser, open, ready, serve, settled, view, views } from './support.mjs';
+import { browser, open, ready, sample, serve, settled, view, views } from './support.mjs';
 
 let server, chromium, url;
 before(async () => {
@@ -81,6 +81,7 @@ describe('clicking', () => {
   }));
 
   test('leads from types over instances to an object, and back; a reload stays', () => on_page({}, async (page) => {
+    await view(page, url, '#/owners');
     await view(page, url, '#/types');
     await page.getByLabel('Filter: Types').fill('BasketItem');
     await page.waitForFunction(() => location.hash.includes('filter=BasketItem'));
@@ -104,6 +105,10 @@ describe('clicking', () => {
     await page.goBack();
     await settled(page);
     assert.equal(await page.getByLabel('Filter: Types').inputValue(), 'BasketItem');
+    await page.goBack(); // sorting and filtering are no steps to go back over
+    await settled(page);
+    assert.match(page.url(), /#\/owners$/);
+    await page.goForward();
     await page.goForward();
     await settled(page);
     assert.match(await page.locator('h1').innerText(), /BasketItem/);
@@ -152,6 +157,29 @@ describe('clicking', () => {
     await page.getByRole('button', { name: 'Treemap' }).click();
     assert.match(page.url(), /as=treemap/);
     assert.equal(await page.getByRole('button', { name: 'Treemap' }).getAttribute('aria-pressed'), 'true');
+  }));
+
+  test('names the roots of an object that no other refers to, and finds fields', () => on_page({}, async (page) => {
+    await view(page, url, '#/object/0x7ff3ad1a05c0');
+    assert.match(await page.locator('.roots').innerText(), /static\s+Shop\.Cache\.SessionCache\.Shared/);
+    await page.locator('.roots a').click();
+    await settled(page);
+    assert.match(await page.locator('.facts').innerText(), /Retained/);
+    await view(page, url, '#/find?text=byToken');
+    await page.getByRole('grid', { name: 'Fields' }).getByRole('link', { name: 'byToken' }).click();
+    await settled(page);
+    assert.match(page.url(), /#\/instances\?type=Shop\.Cache\.SessionCache$/);
+  }));
+
+  test('small objects of one type are one box of the map, which leads to them', () => on_page({}, async (page) => {
+    await view(page, url, '#/map?at=0x7ff3ad1a05c0');
+    await page.locator('canvas.map').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    assert.match(await page.locator('.map-frame [aria-live]').innerText(), /5,000 × LinkedListNode<Session>, 8\.7 MiB/);
+    await page.keyboard.press('Enter');
+    await settled(page);
+    assert.match(page.url(), /#\/instances\?type=System\.Collections\.Generic\.LinkedListNode/);
   }));
 
   test('turns pages of references', () => on_page({}, async (page) => {
@@ -344,4 +372,37 @@ describe('what is not as usual', () => {
     await settled(page);
     assert.notEqual(await back(), light);
   }));
+
+  test('what grew since an earlier dump, where there is one', async () => {
+    const beside = await serve({ options: ['--against', sample] });
+    try {
+      await ready(beside.url);
+      await on_page({}, async (page) => {
+        const diff = await (await fetch(`${beside.url}api/ask/diff?top=0`)).json();
+        Object.assign(diff.tables.owners[5], { change: 5 << 20, after: 9 << 20 });
+        Object.assign(diff.tables.owners[6], { change: -3 * 1024 });
+        await page.route((address) => address.href.startsWith(`${beside.url}api/ask/diff`), (route) => route.fulfill({ json: diff }));
+        await view(page, beside.url, '#/');
+        await page.getByRole('link', { name: 'What grew' }).click();
+        await settled(page);
+        const grid = page.getByRole('grid', { name: 'Owners' });
+        const first = await grid.locator('[data-row="0"]').innerText();
+        assert.match(first, /\+5\.0 MiB/);
+        assert.ok(first.includes(diff.tables.owners[5].owner));
+        assert.match(await grid.innerText(), /\b0\b/);
+        await view(page, beside.url, '#/diff?sort=-change');
+        assert.match(await grid.locator('[data-row="0"]').innerText(), /−3\.0 KiB/);
+        for (const table of ['types', 'account', 'waste']) {
+          await view(page, beside.url, `#/diff?table=${table}`);
+          assert.ok((await page.locator('[data-row]').count()) > 3, table);
+        }
+      });
+    } finally {
+      await beside.end();
+    }
+    await on_page({}, async (page) => { // none without
+      await view(page, url, '#/');
+      assert.equal(await page.getByRole('link', { name: 'What grew' }).count(), 0);
+    });
+  });
 });

@@ -61,3 +61,17 @@ test('its map is drilled into as far as it was kept', async () => {
   await page.waitForSelector('#search-list:not([hidden]) li');
   assert.deepEqual(page.wrong, []);
 });
+
+test('its pages turn as far as they were kept', async () => {
+  const page = await open(chromium);
+  await view(page, url, '#/object/0x7ff3add3d748'); // an array that refers to 10,000
+  const pager = page.getByRole('navigation', { name: 'Pages: What it refers to' });
+  const grid = page.getByRole('grid', { name: 'What it refers to' });
+  assert.match(await pager.innerText(), /1 to 50 of 10,000 references/);
+  const first = await grid.innerText();
+  await pager.getByRole('button', { name: 'Next' }).click();
+  await settled(page);
+  assert.notEqual(await grid.innerText(), first);
+  assert.match(await pager.innerText(), /51 to 100 of/);
+  assert.ok(await pager.getByRole('button', { name: 'Next' }).isDisabled());
+});

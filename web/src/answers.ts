@@ -64,6 +64,8 @@ export interface MapNode extends HeapNode {
 export interface HeapObject extends HeapNode {
   size: number;
   delegate: string | null;
+  root_count?: number;
+  roots?: { kind: string; name: string | null }[]; // that name this very object
   references: number;
   referrers: number;
   value: string | null;
@@ -93,5 +95,6 @@ export interface Way {
 
 export interface Found {
   types: { name: string; objects: number; bytes: number }[];
+  fields?: { type: string; field: string }[];
   objects: HeapNode[];
 }

@@ -25,6 +25,12 @@ async function inflated(base64: string): Promise<string> {
   return new Response(stream).text();
 }
 
+// Of rows that were kept those that are asked for; the page lists no more than were kept.
+function page(kept: any, parameters: Parameters): any {
+  const from = Number(parameters.from ?? 0);
+  return { ...kept, listed: kept.rows.length, rows: kept.rows.slice(from, from + Number(parameters.count)) };
+}
+
 function plain(node: MapNode): HeapNode {
   const { parts: _, rest: __, ...rest } = node;
   return rest;
@@ -55,7 +61,7 @@ export class Kept implements Source {
 
   async get(path: string, parameters: Parameters = {}): Promise<any> {
     const exact = this.answers[address(path, parameters)] ?? this.similar.get(what(address(path, parameters)));
-    if (exact !== undefined) return exact;
+    if (exact !== undefined) return path.startsWith('api/ask/') || !Array.isArray(exact.rows) || parameters.count === undefined ? exact : page(exact, parameters);
     if (path.startsWith('api/ask/') && parameters.table) {
       const all = this.similar.get(what(address(path, without(parameters, 'table'))));
       if (all?.tables?.[String(parameters.table)]) return all;

@@ -10,6 +10,7 @@ import { useServerState, watchState } from './server_state';
 import { isKept, openSource } from './source';
 import { setTheme, type Theme, useTheme } from './theme';
 import { Async } from './views/async';
+import { Diff } from './views/diff';
 import { Find } from './views/find';
 import { Instances } from './views/instances';
 import { MapView } from './views/map';
@@ -38,13 +39,14 @@ const views: Record<string, { title: string; show: (route: Route) => ComponentCh
   async: { title: 'Async', show: () => <Async /> },
   waste: { title: 'Waste', show: (route) => <Waste route={route} /> },
   segments: { title: 'Segments', show: () => <Segments /> },
+  diff: { title: 'What grew', show: (route) => <Diff route={route} /> },
   find: { title: 'Found', show: (route) => <Find route={route} /> },
   ask: { title: '', show: (route) => <VerbView route={route} key={route.subject} /> },
 };
 
 // What the bar at the side has; those that are only a verb's tables by the verb's name.
 const menu: { title: string; entries: [string, string][] }[] = [
-  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['waste', 'Waste'], ['ask/diff', 'What grew'], ['ask/strings', 'Strings']] },
+  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['waste', 'Waste'], ['diff', 'What grew'], ['ask/strings', 'Strings']] },
   { title: 'Program', entries: [['threads', 'Threads'], ['async', 'Async'], ['ask/locks', 'Locks'], ['ask/exceptions', 'Exceptions'], ['ask/inspect', 'Inspect']] },
   { title: 'Memory', entries: [['segments', 'Segments'], ['ask/frag', 'Fragmentation'], ['ask/handles', 'Handles'], ['ask/roots', 'Roots'], ['ask/gc', 'GC'], ['ask/account', 'Account']] },
   { title: 'Dump', entries: [['ask/info', 'Info'], ['ask/verify', 'Soundness']] },
@@ -55,7 +57,7 @@ const belongs: Record<string, string> = { instances: 'types', paths: 'types', ow
 function Menu({ route }: { route: Route }) {
   const { state } = useServerState();
   const here = route.view === 'ask' ? `ask/${route.subject}` : belongs[route.view] ?? route.view;
-  const is_there = (entry: string) => !entry.startsWith('ask/') || !state?.verbs?.length || state.verbs.some((verb) => `ask/${verb.name}` === entry);
+  const is_there = (entry: string) => entry === 'diff' ? !!state?.verbs?.some((verb) => verb.name === entry) : !entry.startsWith('ask/') || !state?.verbs?.length || state.verbs.some((verb) => `ask/${verb.name}` === entry);
   return (
     <nav class="menu" aria-label="Views">
       {menu.map((group) => (

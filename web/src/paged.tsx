@@ -23,7 +23,7 @@ export function Paged<R extends Row>({ path, parameters, label, columns, href, s
     <div class="paged">
       <DataTable label={label} rows={rows} columns={columns} href={href} empty={empty} />
       {left_out ? <p class="note">{counted(left_out, 'smaller one')} not kept in this file.</p> : null}
-      {listed < total && <p class="note">The {counted(listed, 'largest one', 'largest')} can be listed.</p>}
+      {listed < total && <p class="note">The first {count(listed)} of them can be listed here.</p>}
       {total > size && (
         <nav class="pager" aria-label={`Pages: ${label}`}>
           {button('First', 0, from === 0)}

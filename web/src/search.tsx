@@ -1,4 +1,4 @@
-// The search box: types by a part of their name, objects by their address. Arrow keys choose, Enter opens.
+// The search box: types and fields by a part of their name, objects by their address. Arrow keys choose, Enter opens.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Found } from './answers';
 import { bytes, counted, shortened } from './format';
@@ -27,6 +27,7 @@ export function Search() {
         setChoices([
           ...found.objects.map((node) => ({ address: to.object(node.at), text: `${node.at} ${node.name}`, says: bytes(node.retained) })),
           ...found.types.map((type) => ({ address: to.type(type.name), text: type.name, says: counted(type.objects, 'object') })),
+          ...(found.fields ?? []).map((each) => ({ address: to.type(each.type), text: `${each.type}.${each.field}`, says: 'field' })),
         ].slice(0, 12));
         select(-1);
         setOpen(true);
@@ -60,12 +61,12 @@ export function Search() {
   const shown = open && choices.length > 0;
   return (
     <div class="search" role="search" onFocusOut={(event) => { if (!event.currentTarget.contains(event.relatedTarget as Node)) setOpen(false); }}>
-      <input ref={input} id="search" type="text" role="combobox" aria-label="Search a type or an address" aria-expanded={shown} aria-controls="search-list" aria-autocomplete="list"
-        aria-activedescendant={shown && selected >= 0 ? `choice-${selected}` : undefined} placeholder="Search: type or address  ( / )" value={text} spellcheck={false} autocomplete="off"
+      <input ref={input} id="search" type="text" role="combobox" aria-label="Search a type, a field or an address" aria-expanded={shown} aria-controls="search-list" aria-autocomplete="list"
+        aria-activedescendant={shown && selected >= 0 ? `choice-${selected}` : undefined} placeholder="Search: type, field, address  ( / )" value={text} spellcheck={false} autocomplete="off"
         onInput={(event) => setText((event.target as HTMLInputElement).value)} onKeyDown={pressed} onFocus={() => choices.length && setOpen(true)} />
       <ul id="search-list" role="listbox" aria-label="Found" hidden={!shown}>
         {choices.map((choice, index) => (
-          <li key={choice.address} id={`choice-${index}`} role="option" aria-selected={index === selected} onMouseDown={(event) => { event.preventDefault(); leave(choice.address); }}>
+          <li key={`${choice.address} ${choice.text}`} id={`choice-${index}`} role="option" aria-selected={index === selected} onMouseDown={(event) => { event.preventDefault(); leave(choice.address); }}>
             <bdi title={choice.text}>{shortened(choice.text, 70)}</bdi><span class="muted">{choice.says}</span>
           </li>
         ))}

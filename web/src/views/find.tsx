@@ -1,4 +1,4 @@
-// Find: types whose names have a text, or the object at an address.
+// Find: types and fields whose names have a text, or the object at an address.
 import type { Found } from '../answers';
 import { Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
@@ -12,6 +12,11 @@ const types: Column<Found['types'][number]>[] = [
   { key: 'bytes', title: 'Bytes', kind: 'bytes' },
 ];
 
+const fields: Column<{ type: string; field: string }>[] = [
+  { key: 'field', title: 'Field', kind: 'text', grow: 2, href: (row) => to.type(row.type) },
+  { key: 'type', title: 'Of', kind: 'type', grow: 3, href: (row) => to.type(row.type) },
+];
+
 export function Find({ route }: { route: Route }) {
   const text = route.query.text ?? '';
   const asked = useAnswer<Found>(text ? 'api/find' : null, { text, count: 500 });
@@ -22,6 +27,7 @@ export function Find({ route }: { route: Route }) {
       {!found ? <Waiting asked={asked} /> : (
         <>
           {found.objects.length > 0 && <Panel title="Objects"><DataTable label="Objects" rows={found.objects} columns={nodeColumns((node) => to.object(node.at), found.objects[0]!.retained || 1)} href={(node) => to.object(node.at)} /></Panel>}
+          {!!found.fields?.length && <Panel title="Fields"><DataTable label="Fields" rows={found.fields} columns={fields} href={(row) => to.type(row.type)} /></Panel>}
           <Panel title="Types"><DataTable label="Types" rows={found.types} columns={types} href={(row) => to.type(row.name)} empty="No type has that in its name." /></Panel>
         </>
       )}

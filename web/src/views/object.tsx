@@ -58,7 +58,13 @@ export function ObjectView({ route }: { route: Route }) {
             </Panel>
           )}
           {object && <Panel title="Who refers to it">
-            <Paged path="api/referrers" parameters={{ at }} key={at} label="Who refers to it" columns={edges} href={(edge) => link(edge.node)} one="referrer" empty="No object refers to it. What keeps it alive, if anything does, stands beside." />
+            {!!object.roots?.length && (
+              <ul class="roots">
+                {object.roots.map((root, index) => <li key={index}><span class="kind">{root.kind.replaceAll('_', ' ')}</span> <Name text={root.name ?? '(without a name)'} most={90} href={root.kind === 'static' && root.name ? to.owner(`static ${root.name}`) : null} /></li>)}
+                {(object.root_count ?? 0) > object.roots.length && <li class="muted">{counted(object.root_count! - object.roots.length, 'more root')}</li>}
+              </ul>
+            )}
+            <Paged path="api/referrers" parameters={{ at }} key={at} label="Who refers to it" columns={edges} href={(edge) => link(edge.node)} one="referrer" empty={object.root_count ? 'No other object refers to it.' : 'No object refers to it. What keeps it alive, if anything does, stands beside.'} />
           </Panel>}
         </div>
         <div>
