@@ -81,7 +81,7 @@ EqualContents::EqualContents(u64 expected, unsigned threads) : writers_(std::max
   }
 }
 
-EqualGroups EqualContents::take_groups(unsigned threads, const Watch &watch) {
+std::vector<EqualGroups> EqualContents::take_parts(unsigned threads, const Watch &watch) {
   std::vector<EqualGroups> found(buckets_);
   parallel_for(buckets_, threads, [&](u64 bucket, unsigned) {
     watch.check();
@@ -104,6 +104,11 @@ EqualGroups EqualContents::take_groups(unsigned threads, const Watch &watch) {
     }
     found[bucket] = sorted_groups(std::move(groups.groups), group_of, tags);
   });
+  return found;
+}
+
+EqualGroups EqualContents::take_groups(unsigned threads, const Watch &watch) {
+  std::vector<EqualGroups> found = take_parts(threads, watch);
   EqualGroups out;
   u64 groups = 0, tags = 0;
   for (const EqualGroups &part : found)

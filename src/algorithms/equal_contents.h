@@ -67,6 +67,8 @@ public:
 
   // Once. What was collected is gone then. Throws Interrupted.
   EqualGroups take_groups(unsigned threads, const Watch &watch);
+  // The same in parts, one behind the other, for who goes on with all threads: each group is whole within its part.
+  std::vector<EqualGroups> take_parts(unsigned threads, const Watch &watch);
 
 private:
   std::vector<Writer> writers_;

@@ -15,6 +15,7 @@ namespace {
 
 struct WasteSum {
   u64 count = 0, bytes = 0;
+  void add(const WasteSum &more) { count += more.count, bytes += more.bytes; }
 };
 
 // Of a row: kind, type, field. As numbers, of which there are millions of objects.
@@ -59,6 +60,10 @@ using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
 class KindsAndTypes {
 public:
   explicit KindsAndTypes(u32 types) : types_(types), sums_(waste_kind_count * types) {}
+  void add(const KindsAndTypes &more) {
+    for (u64 i = 0; i < sums_.size(); ++i)
+      sums_[i].add(more.sums_[i]);
+  }
   WasteSum &of(WasteKind kind, TypeId type) { return sums_[static_cast<u64>(kind) * types_ + static_cast<u32>(type)]; }
 
 private:
@@ -67,30 +72,72 @@ private:
 };
 
 // Of each kind and type about `most`, and one at least: whatever the order of the objects, the same ones.
-std::vector<WastedObject> sample_of(const std::vector<WastedObject> &objects, KindsAndTypes &all, u32 types, u64 most) {
-  for (const WastedObject &object : objects) {
-    WasteSum &sum = all.of(object.kind, object.type);
-    ++sum.count;
-    sum.bytes += object.bytes;
-  }
+std::vector<WastedObject> sample_of(const WasteScan::Parts &parts, KindsAndTypes &all, u32 types, u64 most,
+                                    unsigned threads) {
+  std::vector<KindsAndTypes> sums(std::max(threads, 1u), KindsAndTypes(types));
+  parallel_for(parts.size(), threads, [&](u64 part, unsigned worker) {
+    for (const WastedObject &object : parts[part])
+      sums[worker].of(object.kind, object.type).add({1, object.bytes});
+  });
+  for (const KindsAndTypes &one : sums)
+    all.add(one);
+  // Those that chance takes; and of each kind and type the first by address, where it took none.
+  struct Chosen {
+    std::vector<WastedObject> objects;
+    std::map<std::pair<WasteKind, TypeId>, WastedObject> first;
+  };
+  std::vector<Chosen> found(parts.size());
+  parallel_for(parts.size(), threads, [&](u64 part, unsigned) {
+    Chosen &to = found[part];
+    const WastedObject *lowest = nullptr; // of the run of alike ones that it is in
+    auto keep_lowest = [&] {
+      if (!lowest)
+        return;
+      auto [at, is_new] = to.first.try_emplace({lowest->kind, lowest->type}, *lowest);
+      if (!is_new && lowest->address < at->second.address)
+        at->second = *lowest;
+    };
+    for (const WastedObject &object : parts[part]) {
+      const u64 step = (all.of(object.kind, object.type).count + most - 1) / most;
+      if (step <= 1 || (object.address * 0x9e3779b97f4a7c15 >> 32) % step == 0)
+        to.objects.push_back(object);
+      const bool is_alike = lowest && lowest->kind == object.kind && lowest->type == object.type;
+      if (!is_alike) {
+        keep_lowest();
+        lowest = &object;
+      } else if (object.address < lowest->address) {
+        lowest = &object;
+      }
+    }
+    keep_lowest();
+  });
   std::vector<WastedObject> out;
   KindsAndTypes chosen(types);
-  for (const WastedObject &object : objects) {
-    const u64 step = (all.of(object.kind, object.type).count + most - 1) / most;
-    if (step <= 1 || (object.address * 0x9e3779b97f4a7c15 >> 32) % step == 0) {
-      out.push_back(object);
-      ++chosen.of(object.kind, object.type).count;
-    }
-  }
-  std::map<std::pair<WasteKind, TypeId>, WastedObject> first; // of those of which chance took none
-  for (const WastedObject &object : objects)
-    if (!chosen.of(object.kind, object.type).count) {
-      auto [at, is_new] = first.try_emplace({object.kind, object.type}, object);
+  std::map<std::pair<WasteKind, TypeId>, WastedObject> first;
+  for (const Chosen &one : found) {
+    for (const WastedObject &object : one.objects)
+      chosen.of(object.kind, object.type).add({1, 0});
+    out.insert(out.end(), one.objects.begin(), one.objects.end());
+    for (const auto &[key, object] : one.first) {
+      auto [at, is_new] = first.try_emplace(key, object);
       if (!is_new && object.address < at->second.address)
         at->second = object;
     }
+  }
   for (const auto &[key, object] : first)
-    out.push_back(object);
+    if (!chosen.of(object.kind, object.type).count)
+      out.push_back(object);
+  return out;
+}
+
+std::vector<WastedObject> all_of(const WasteScan::Parts &parts) {
+  u64 count = 0;
+  for (const std::vector<WastedObject> &part : parts)
+    count += part.size();
+  std::vector<WastedObject> out;
+  out.reserve(count);
+  for (const std::vector<WastedObject> &part : parts)
+    out.insert(out.end(), part.begin(), part.end());
   return out;
 }
 
@@ -129,10 +176,8 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
   waste.lacks_contents = scan.lacks_contents();
   const u32 types = snapshot.references().types().size();
   KindsAndTypes all(types);
-  std::vector<WastedObject> chosen;
-  if (sample)
-    chosen = sample_of(scan.objects(), all, types, sample);
-  const std::vector<WastedObject> &objects = sample ? chosen : scan.objects();
+  const std::vector<WastedObject> objects =
+      sample ? sample_of(scan.parts(), all, types, sample, snapshot.threads()) : all_of(scan.parts());
   HeapBits bits(snapshot.index().starts().shared_places());
   HeapBits::Writer writer(bits);
   for (const WastedObject &object : objects)

@@ -134,24 +134,32 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
   bool has_shared = false;
   for (const auto &worker : workers)
     has_shared |= worker->has_shared;
-  for (const auto &worker : workers)
-    for (const WastedObject &object : worker->collections) {
-      OpenedObject opened;
-      if (!has_shared) {
-        add(object);
-      } else if (worker->reader.open(object.address, opened)) {
-        const std::optional<CollectionFill> fill = shapes_.read(opened, worker->reader, format_);
+  // What each thread found, then the copies, which claim what they count, then what is left of the threads' rest.
+  std::vector<EqualGroups> equal = contents.take_parts(threads, snapshot.watch());
+  parts_.resize(workers.size() + equal.size());
+  parallel_for(workers.size(), threads, [&](u64 i, unsigned) {
+    Worker &worker = *workers[i];
+    if (!has_shared) {
+      parts_[i] = std::move(worker.collections);
+      return;
+    }
+    for (const WastedObject &object : worker.collections)
+      if (OpenedObject opened; worker.reader.open(object.address, opened)) {
+        const std::optional<CollectionFill> fill = shapes_.read(opened, worker.reader, format_);
         const u64 aligned = align_up(opened.size, Alignments(heap_, object.address).of(object.address));
         if (fill)
-          if (std::optional<WastedObject> waste = waste_of(opened, *fill, aligned, worker->reader, &shared_))
-            add(*waste);
+          if (std::optional<WastedObject> waste = waste_of(opened, *fill, aligned, worker.reader, &shared_))
+            parts_[i].push_back(*waste);
       }
-    }
-  add_copies(contents.take_groups(threads, snapshot.watch()), snapshot);
-  for (const auto &worker : workers)
-    for (const WastedObject &object : worker->others)
+  });
+  // An object is in one group at most: what one thread claims of its groups, none asks of others.
+  parallel_for(equal.size(), threads,
+               [&](u64 i, unsigned) { parts_[workers.size() + i] = copies_of(std::move(equal[i]), snapshot); });
+  parallel_for(workers.size(), threads, [&](u64 i, unsigned) {
+    for (const WastedObject &object : workers[i]->others)
       if (object.kind == WasteKind::boxes || !claimed_.test(object.address))
-        add(object);
+        parts_[i].push_back(object);
+  });
 }
 
 void WasteScan::look_at(const OpenedObject &object, u64 aligned, Worker &worker) const {
@@ -225,7 +233,10 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
   return out.bytes ? std::optional(out) : std::nullopt;
 }
 
-void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot) {
+// Claims the arrays among them. Several threads may do this with different groups.
+std::vector<WastedObject> WasteScan::copies_of(EqualGroups equal, Snapshot &snapshot) {
+  std::vector<WastedObject> out;
+  out.reserve(equal.tags.size() - std::min(equal.tags.size(), equal.groups.size()));
   const HeapPlaces &places = index_.places();
   ReferenceReader reader(references_);
   for (u64 g = 0; g < equal.groups.size(); ++g) {
@@ -246,10 +257,11 @@ void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot) {
     for (u64 tag : tags.subspan(stay)) {
       if (kind == WasteKind::duplicate_arrays) // its zeros are not counted beside
         test_and_add(claimed_, places.address(CopyTag::place(tag)));
-      add({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
-           opened.id, kind});
+      out.push_back({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
+                     opened.id, kind});
     }
   }
+  return out;
 }
 
 } // namespace dnheap

@@ -23,8 +23,9 @@ class WasteScan {
 public:
   WasteScan(Snapshot &snapshot, const ObjectFilter &filter);
 
-  // In no order.
-  const std::vector<WastedObject> &objects() const { return objects_; }
+  // In no order, and in parts as threads found them, so that as many threads can go on with them.
+  using Parts = std::vector<std::vector<WastedObject>>;
+  const Parts &parts() const { return parts_; }
   const std::vector<std::string> &notes() const { return notes_; }
   // See Waste.
   bool lacks_contents() const { return lacks_contents_; }
@@ -40,8 +41,7 @@ private:
   std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                        ReferenceReader &reader, const HeapBits *shared) const;
   std::optional<u64> zero_bytes(const OpenedObject &array) const;
-  void add_copies(EqualGroups equal, Snapshot &snapshot);
-  void add(const WastedObject &object) { objects_.push_back(object); }
+  std::vector<WastedObject> copies_of(EqualGroups equal, Snapshot &snapshot);
 
   const Runtime &runtime_;
   const Heap &heap_;
@@ -56,7 +56,7 @@ private:
   const std::vector<Role> roles_;      // by TypeId
   const std::vector<Address> holders_; // arrays of the runtime's own, see RootSet::holders
   HeapBits claimed_, shared_;          // parts of collections; of several ones
-  std::vector<WastedObject> objects_;
+  Parts parts_;
 };
 
 } // namespace dnheap

@@ -10,4 +10,12 @@ void freeaddrinfo(addrinfo *) {}
 servent *getservbyname(const char *, const char *) { return nullptr; }
 protoent *getprotobynumber(int) { return nullptr; }
 
+void *dlopen(const char *, int) { return nullptr; }
+void *dlsym(void *, const char *) { return nullptr; }
+int dlclose(void *) { return 0; }
+char *dlerror() {
+  static char text[] = "this program loads no libraries";
+  return text;
+}
+
 } // extern "C"
