@@ -314,6 +314,7 @@ void on_interrupt(int signal) {
 
 void catch_interrupts(void (*handler)(int signal)) {
   interrupt_handler = handler;
+  was_interrupted = false;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {
     }, before{};

@@ -16,6 +16,9 @@ std::span<const Verb> verbs_and_commands();
 // Null: it is a verb.
 const Command *find_command(const Verb &words);
 
+// Answers one line after the other until the input ends, or `quit`.
+int shell(const Options &options, Progress &progress);
+
 // Serves a page until Ctrl-C.
 int explore(const Options &options, Progress &progress);
 

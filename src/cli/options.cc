@@ -189,6 +189,8 @@ const Option table[] = {
     {"limit", 0, "N", Takes::limit,
      "export: objects in that file at most, the nearest first (default 100); query: rows at most",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
+    {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
+     [](Options &o, std::string_view v) { o.commands.emplace_back(v); }},
     {"html", 0, "FILE", OnlyOf{"report"},
      "write a page to this file instead, to click through in a browser: report, types, map, objects that hold most",
      [](Options &o, std::string_view v) { o.html = v; }, true},

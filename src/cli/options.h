@@ -31,11 +31,12 @@ struct Options {
   std::optional<u32> runtime;
   u64 max_memory = 0; // 0 = no limit
   std::optional<u64> process;
-  bool pause = true;      // of a live process
-  std::uint16_t port = 0; // explore: 0 = one that is free
-  u64 idle = 0;           // explore: seconds; 0 = for ever
-  std::string against;    // explore: a dump, or a record, to compare with
-  std::string html;       // report: the page in one file, written there instead
+  bool pause = true;                 // of a live process
+  std::uint16_t port = 0;            // explore: 0 = one that is free
+  u64 idle = 0;                      // explore: seconds; 0 = for ever
+  std::string against;               // explore: a dump, or a record, to compare with
+  std::vector<std::string> commands; // shell: instead of lines that are typed
+  std::string html;                  // report: the page in one file, written there instead
   bool perf = false, progress = true, strict = false;
 };
 

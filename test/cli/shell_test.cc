@@ -1,0 +1,99 @@
+// `dnheap shell` as a user meets it: lines in, answers and exit codes out.
+#include "support/core_file.h"
+#include "support/places.h"
+#include "support/run.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <sstream>
+
+namespace dnheap::cli {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class ShellProgram : public testing::Test {
+protected:
+  ShellProgram() {
+    test::HeapBuilder heap({});
+    auto &segment = heap.segment(GCSegmentGeneration::gen0);
+    segment.string("text");
+    segment.string("more");
+    core_ = folder_.write("a.core", test::core_file(heap));
+  }
+  test::RunResult run(const std::string &more) {
+    return test::run("'" + test::program() + "' shell '" + core_ + "' " + more);
+  }
+  std::string read(const std::string &name) {
+    std::ostringstream out;
+    out << std::ifstream(folder_.path(name)).rdbuf();
+    return out.str();
+  }
+  test::TemporaryFolder folder_;
+  std::string core_;
+};
+
+TEST_F(ShellProgram, AnswersAsTheCommandLineDoes) {
+  const test::RunResult alone = test::run("'" + test::program() + "' stat '" + core_ + "'");
+  EXPECT_EQ(run("-c stat").out, alone.out);
+  EXPECT_EQ(run("-c 'dumpheap -stat'").out, alone.out);
+  EXPECT_EQ(run("-c stat -c quit -c stat").out, alone.out);
+}
+
+TEST_F(ShellProgram, TakesTheNextCommandAsAnswersNameIt) {
+  const test::RunResult plain = run("-c 'stat --top 1'");
+  EXPECT_EQ(run("-c 'dnheap stat " + core_ + " --top 1'").out, plain.out);
+  EXPECT_EQ(plain.exit_code, 0);
+}
+
+TEST_F(ShellProgram, RowsOfTheLastAnswerAreSubjects) {
+  const test::RunResult result = run("-c objects -c 'show @2' -c 'show @99'");
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_NE(result.out.find("System.String"), std::string::npos);
+  EXPECT_NE(result.err.find("@99: the last answer, of 'show', has no such row"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("@2"), std::string::npos) << result.err;
+}
+
+TEST_F(ShellProgram, GoesOnAfterErrorsAndTellsTheWorst) {
+  const test::RunResult result = run("-c nonsense -c 'diff x y' -c stat");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.out.find("System.String"), std::string::npos);
+  const test::RunResult lines =
+      test::run("printf 'stat\\nstat --sotr x\\nquit\\n' | '" + test::program() + "' shell '" + core_ + "'");
+  EXPECT_EQ(lines.exit_code, 2);
+  EXPECT_NE(lines.out.find("System.String"), std::string::npos);
+  EXPECT_EQ(lines.out.find("dnheap>"), std::string::npos);
+}
+
+TEST_F(ShellProgram, AnswersGoToFilesAndPrograms) {
+  const std::string file = folder_.path("out.txt");
+  const test::RunResult result =
+      run("-c 'stat > " + file + "' -c 'stat >> " + file + "' -c 'stat | head -n 1 | wc -l'");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "1\n");
+  const std::string once = run("-c stat").out;
+  EXPECT_EQ(read("out.txt"), once + once);
+  const test::RunResult itself = run("-c 'stat > " + core_ + "' -c 'stat > /dev/full' -c 'stat | true'");
+  EXPECT_EQ(itself.exit_code, 3);
+  EXPECT_NE(itself.err.find("is the dump itself"), std::string::npos) << itself.err;
+}
+
+TEST_F(ShellProgram, RandomLinesEndNothing) {
+  std::mt19937 random(17);
+  const Strings parts = {"stat",     "show",  "@1",    "@",    "0x10",  "'", "|true",
+                         "dumpheap", "-type", "--top", "help", "\x1b[", "--"};
+  std::string lines;
+  for (int i = 0; i < 300; ++i) {
+    for (unsigned n = random() % 5; n; --n)
+      lines += parts[random() % parts.size()] + " ";
+    lines += "\n";
+  }
+  const std::string file = folder_.write("lines", lines + "stat | sed 's/^/last: /'\n");
+  const test::RunResult result = run("< '" + file + "'");
+  EXPECT_LE(result.exit_code, 5);
+  EXPECT_NE(result.out.find("last: "), std::string::npos);
+}
+
+} // namespace
+} // namespace dnheap::cli

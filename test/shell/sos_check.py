@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""What fingers that know SOS type, in `dnheap shell`, on the bundled sample. Usage: sos_check.py DNHEAP
+
+Compares with golden.txt, line by line; DNHEAP_UPDATE_GOLDEN=1 writes what came out instead: look at the difference before it is committed.
+"""
+import difflib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLE = HERE.parents[1] / "sample" / "demo.core.zst"
+ARRAY, ORDERS, STRINGS = "0x7ff3adc18720", "0x7ff3ad1a05c0", "0x7fff7926d358"
+LINES = ["dumpheap -stat", "!DumpHeap -stat -min 1k", "dumpheap -stat -live", "dumpheap -stat -dead", "dumpheap -type Shop.Order$",
+         f"dumpheap -mt {STRINGS}", "dumpheap -min 200k", "dumpheap -max 10", "dumpheap -short", "dumpheap -strings", "DUMPHEAP -STAT -type Shop",
+         f"gcroot {ORDERS}", f"GCRoot {ORDERS[2:]}", f"pathto {ORDERS} {ARRAY}", f"objsize {ORDERS}", f"dumpobj {ORDERS}", f"do {ORDERS}",
+         f"dumparray {ARRAY}", f"da {ARRAY}", f"dumpvc {STRINGS} {ORDERS}", f"dumpmt {STRINGS}", "eeheap -gc", "eeheap", "eeversion", "gchandles",
+         f"gcwhere {ORDERS}", "gcheapstat", "finalizequeue", "threads", "clrthreads", "clrstack", "clrstack -all", "parallelstacks", "pe",
+         "printexception", "dumpexceptions", "syncblk", "threadpool", "dumpasync", "timerinfo", "analyzeoom", "verifyheap", "dumpgen gen1",
+         "sizestats", f"listnearobj {ORDERS}", "ephrefs"]
+
+
+def answers(dnheap):
+    with tempfile.TemporaryDirectory(prefix="dnheap-shell-") as folder:
+        subprocess.run(["zstd", "-qdo", f"{folder}/demo.core", SAMPLE], check=True)
+        out = []
+        for line in LINES:
+            top = [] if "-max" in line or "-short" in line else ["--top", "4"]
+            done = subprocess.run([dnheap, "shell", "demo.core", "-c", " ".join([line, *top])], cwd=folder, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "100", "HOME": folder})
+            out += [f"=== {line}: exit code {done.returncode}", *done.stdout.decode().splitlines()[:14]]
+        return out
+
+
+def main(dnheap):
+    golden = HERE / "golden.txt"
+    found = answers(str(pathlib.Path(dnheap).resolve()))
+    if os.environ.get("DNHEAP_UPDATE_GOLDEN"):
+        golden.write_text("\n".join(found) + "\n")
+    differences = list(difflib.unified_diff(golden.read_text().splitlines(), found, "expected", "found", lineterm="", n=1))
+    print("\n".join(differences[:200]) or f"sos: {len(LINES)} lines answer as before")
+    return bool(differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
