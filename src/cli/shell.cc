@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <new>
 #include <set>
@@ -58,7 +59,9 @@ public:
 
 private:
   void open() {
-    progress_ = new Progress; // the signal handler may hold it: it stays until the process ends
+    static std::list<Progress> &all =
+        *new std::list<Progress>; // the signal handler may hold one until the process ends
+    progress_ = &all.emplace_back();
     watch_interrupts();
     OpenOptions how;
     how.module_folders = options_.module_folders;
