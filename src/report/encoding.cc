@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace dnheap::report {
@@ -41,8 +42,27 @@ template <class Visit> void for_each_character(std::string_view text, Visit visi
 }
 
 // ASCII that every format may take as it is: nearly all texts, so worth a loop of its own.
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+// Of eight characters at once, each in a byte of its own. The usual test for a zero byte is exact for "is there any".
+bool are_plain(u64 eight) {
+  constexpr u64 ones = 0x0101010101010101, tops = ones * 0x80;
+  auto any_is = [&](char c) {
+    const u64 differs = eight ^ ones * static_cast<u8>(c);
+    return (differs - ones) & ~differs & tops;
+  };
+  const u64 controls = (eight - ones * 0x20) & ~eight & tops;
+  return ((eight & tops) | controls | any_is(0x7f) | any_is('"') | any_is('\\')) == 0;
+}
+
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+  for (; text.size() >= sizeof(u64); text.remove_prefix(sizeof(u64))) {
+    u64 eight;
+    std::memcpy(&eight, text.data(), sizeof eight);
+    if (!are_plain(eight))
+      return false;
+  }
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); });
 }
 
 template <class T> void append_number(std::string &out, T value) {
@@ -51,8 +71,13 @@ template <class T> void append_number(std::string &out, T value) {
 }
 
 void append_hex(std::string &out, u64 value) {
-  char digits[18] = {'0', 'x'};
-  out.append(digits, std::to_chars(digits + 2, digits + sizeof digits, value, 16).ptr);
+  char digits[18], *const end = digits + sizeof digits, *at = end;
+  do
+    *--at = "0123456789abcdef"[value & 15];
+  while (value >>= 4);
+  *--at = 'x';
+  *--at = '0';
+  out.append(at, end);
 }
 
 void append_json_list(std::string &out, const std::vector<Cell> &list) {

@@ -55,6 +55,19 @@ TEST(Encoding, Json) {
   EXPECT_EQ(json(std::optional<u64>(5)), "5");
 }
 
+// Texts are looked through eight characters at a time: each character counts, wherever it stands.
+TEST(Encoding, EveryCharacterAtEveryPlace) {
+  for (int c = 0; c < 0x80; ++c)
+    for (u64 at = 0; at < 19; ++at) {
+      std::string some(19, 'x');
+      some[at] = static_cast<char>(c);
+      const std::string written = json(some);
+      ASSERT_EQ(nlohmann::json::parse(written).get<std::string>(), some) << "character " << c;
+      const bool is_escaped = c < 0x20 || c == 0x7f || c == '"' || c == '\\';
+      ASSERT_EQ(written.size() > some.size() + 2, is_escaped) << "character " << c;
+    }
+}
+
 TEST(Encoding, Csv) {
   EXPECT_EQ(csv({}), "");
   EXPECT_EQ(csv(false), "false");
