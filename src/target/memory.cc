@@ -112,6 +112,10 @@ u64 Memory::known_bytes(Address start, Address end) const {
 
 const Range *Memory::locate(Address address) const {
   address &= address_bits_;
+  // Who reads a word mostly reads next to it afterwards. What is remembered may be of another Memory: it is checked.
+  thread_local u64 recent = 0;
+  if (recent < ranges_.size() && address - ranges_[recent].address < ranges_[recent].bytes.size())
+    return &ranges_[recent];
   if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
     return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
@@ -119,7 +123,10 @@ const Range *Memory::locate(Address address) const {
   if (it == ranges_.begin())
     return nullptr;
   --it;
-  return address - it->address < it->bytes.size() ? &*it : nullptr;
+  if (address - it->address >= it->bytes.size())
+    return nullptr;
+  recent = static_cast<u64>(it - ranges_.begin());
+  return &*it;
 }
 
 Bytes Memory::place(Address address, u64 limit) const {
