@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+#include <bit>
 #include <map>
 
 namespace dnheap {
@@ -84,6 +86,15 @@ private:
   Tally free_before_, all_;
 };
 
+template <class Counters> void add_up(const Counters &counters, HeapTally &out, const Heap &heap) {
+  std::map<Address, TypeTally> types;
+  out.segments.resize(heap.segments().size());
+  for (const auto &counter : counters)
+    counter->add_to(types, out.segments);
+  for (const auto &[method_table, tally] : types)
+    out.types.push_back(tally);
+}
+
 template <bool Filtered, bool Collecting>
 HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
                 const ObjectFilter &filter, HeapBits *starts) {
@@ -97,13 +108,40 @@ HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, cons
       starts->clear(); // a guess was wrong: the walk begins again
     return std::make_unique<Visitor>(runtime.types(), heap, filter, starts);
   });
-  std::map<Address, TypeTally> types;
-  out.segments.resize(heap.segments().size());
-  for (const auto &counter : counters)
-    counter->add_to(types, out.segments);
-  for (const auto &[method_table, tally] : types)
-    out.types.push_back(tally);
+  add_up(counters, out, heap);
   return out;
+}
+
+// Counts the objects of one block of places; objects of one range come one after the other.
+void count_block(const Heap &heap, const ObjectBytes &bytes, const HeapBits &objects, u64 block, const Format &format,
+                 Counter<true, false> &counter) {
+  const HeapPlaces &places = objects.places();
+  const u64 first = block * (places.block_size() / 64), last = first + places.block_size() / 64;
+  const ObjectRange *range = nullptr;
+  Address begin = 0; // of the range: the first object here
+  const std::byte *data = nullptr;
+  for (u64 w = first; w < last; ++w)
+    for (u64 bits = objects.words()[w]; bits; bits &= bits - 1) {
+      const Address address = places.address(w * 64 + static_cast<u64>(std::countr_zero(bits)));
+      if (!range || address >= range->end()) {
+        if (range)
+          counter.end_chunk({.range = range});
+        range = &*std::prev(std::upper_bound(heap.ranges().begin(), heap.ranges().end(), address,
+                                             [](Address at, const ObjectRange &one) { return at < one.address; }));
+        begin = address;
+        data = bytes.from(address).data();
+        counter.begin_chunk(*range);
+      }
+      const std::byte *object = data + (address - begin);
+      const TypeRow *type = counter.types().find(method_table_in(load_pointer(object, format), format));
+      if (!type)
+        continue; // it was one when the walk saw it: the memory is being lost, and whoever asks is told
+      const u64 size = object_size(type->base_size, type->component_size,
+                                   load<u32>(object + format.pointer_size, format.byte_order), format);
+      counter(Object{address, type->id, size, align_up(size, range->alignment), object});
+    }
+  if (range)
+    counter.end_chunk({.range = range});
 }
 
 } // namespace
@@ -122,6 +160,24 @@ HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads,
                                : count<true, true>(heap, runtime, threads, watch, filter, starts);
   return filter.everything() ? count<false, false>(heap, runtime, threads, watch, filter, nullptr)
                              : count<true, false>(heap, runtime, threads, watch, filter, nullptr);
+}
+
+HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBytes &bytes, const HeapBits &objects,
+                        const ObjectFilter &filter, unsigned threads, const Watch &watch) {
+  constexpr u64 part = 8;     // blocks: some MiB of the heap
+  Timer timer(watch, "walk"); // whoever waits need not know the difference
+  std::vector<std::unique_ptr<Counter<true, false>>> counters;
+  for (unsigned i = 0; i < std::max(threads, 1u); ++i)
+    counters.push_back(std::make_unique<Counter<true, false>>(runtime.types(), heap, filter, nullptr));
+  const Format format = runtime.memory().format();
+  parallel_for_parts(objects.places().blocks(), part, threads, [&](u64 begin, u64 end, unsigned worker) {
+    watch.check();
+    for (u64 block = begin; block < end; ++block)
+      count_block(heap, bytes, objects, block, format, *counters[worker]);
+  });
+  HeapTally out;
+  add_up(counters, out, heap);
+  return out;
 }
 
 } // namespace dnheap

@@ -3,6 +3,7 @@
 #pragma once
 #include "heap/heap.h"
 #include "heap/heap_bits.h"
+#include "heap/object_bytes.h"
 #include "heap/walk.h"
 
 #include <array>
@@ -18,6 +19,11 @@ struct Tally {
     count += other.count;
     bytes += other.bytes;
     aligned_bytes += other.aligned_bytes;
+  }
+  void subtract(const Tally &other) {
+    count -= other.count;
+    bytes -= other.bytes;
+    aligned_bytes -= other.aligned_bytes;
   }
 };
 
@@ -56,5 +62,10 @@ struct HeapTally {
 // `starts`, if given, is empty, and gets every object but Free ones, whatever the filter.
 HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
                      const ObjectFilter &filter = {}, HeapBits *starts = nullptr);
+
+// Counts of these objects alone that pass, without a walk: they are looked at in the order of their addresses. All of
+// them are known to be sound; `bytes`: of this heap. HeapTally::walk is left empty.
+HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBytes &bytes, const HeapBits &objects,
+                        const ObjectFilter &filter, unsigned threads, const Watch &watch);
 
 } // namespace dnheap

@@ -1,8 +1,10 @@
 #include "snapshot/snapshot.h"
 
 #include "algorithms/dominator_tree.h"
+#include "base/count_bits.h"
 #include "base/host.h"
 #include "base/mapping_faults.h"
+#include "base/parallel.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "dump/linux_process.h"
@@ -36,6 +38,41 @@ std::string host_alone(const Target &target) {
       return "; " + std::string(module.file_name()) +
              " is there: the dump was taken before the process had loaded a runtime";
   return "";
+}
+
+// Sets words[i] to word(i); returns how many bits are set then.
+template <class Word> u64 set_words(LargeArray<u64> &words, unsigned threads, Word word) {
+  std::atomic<u64> bits = 0;
+  parallel_for_parts(words.size(), u64{1} << 16, threads, [&](u64 begin, u64 end, unsigned) {
+    u64 count = 0;
+    for (u64 i = begin; i < end; ++i)
+      count += count_bits(words[i] = word(i));
+    bits += count;
+  });
+  return bits;
+}
+
+// Counts of all objects but Free ones, without those that `some` counts.
+HeapTally without(const HeapTally &all, const HeapTally &some, Address free_object_method_table) {
+  HeapTally out;
+  auto taken = some.types.begin(); // both are sorted
+  for (const TypeTally &type : all.types) {
+    if (type.method_table == free_object_method_table)
+      continue;
+    TypeTally left = type;
+    if (taken != some.types.end() && taken->method_table == type.method_table) {
+      for (u64 g = 0; g < generation_count; ++g)
+        left.generations[g].subtract(taken->generations[g]);
+      ++taken;
+    }
+    if (left.total().count)
+      out.types.push_back(left);
+  }
+  for (u64 i = 0; i < all.segments.size(); ++i) {
+    out.segments.push_back({all.segments[i].objects, {}});
+    out.segments.back().objects.subtract(some.segments[i].objects);
+  }
+  return out;
 }
 
 } // namespace
@@ -335,7 +372,26 @@ const HeapTally &Snapshot::tally() {
 
 HeapTally Snapshot::tally(const ObjectFilter &filter) {
   const Heap &of = heap();
-  return made_of_sound_memory([&] { return tally_heap(of, runtime(), options_.threads, options_.watch, filter); });
+  if (!filter.among)
+    return made_of_sound_memory([&] { return tally_heap(of, runtime(), options_.threads, options_.watch, filter); });
+  HeapBits objects(index().starts().shared_places());
+  LargeArray<u64> &words = objects.words();
+  const u64 chosen = set_words(words, options_.threads, [&](u64 i) {
+    return filter.among->words()[i] & ~(filter.without ? filter.without->words()[i] : 0);
+  });
+  ObjectFilter rest = filter;
+  rest.among = rest.without = nullptr;
+  // Where most objects pass, the others are the fewer ones to look at, and are taken from the counts of all.
+  const bool are_most = rest.everything() && chosen > index().count() / 2;
+  if (are_most)
+    set_words(words, options_.threads, [&](u64 i) { return index().starts().words()[i] & ~words[i]; });
+  HeapTally out = made_of_sound_memory([&] {
+    return tally_objects(of, runtime(), references().bytes(), objects, rest, options_.threads, options_.watch);
+  });
+  if (are_most)
+    out = without(tally(), out, runtime().types().free_object_method_table());
+  out.walk = tally().walk;
+  return out;
 }
 
 const ObjectIndex &Snapshot::index() {

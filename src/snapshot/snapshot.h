@@ -91,7 +91,8 @@ public:
   const Heap &heap();
   // Counts of all objects.
   const HeapTally &tally();
-  // Counts of those that pass. Walks at every call.
+  // Counts of those that pass. Walks at every call; looks at objects one by one where the filter names them, at the
+  // others where most are named.
   HeapTally tally(const ObjectFilter &filter);
   // Which addresses are objects, and their numbers. One walk gives this and tally(), if this is asked for first.
   const ObjectIndex &index();
