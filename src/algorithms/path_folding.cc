@@ -41,14 +41,9 @@ public:
     PathState state = states_.finish(last);
     if (state == no_state)
       return FoldedPaths::none;
-    auto [at, is_new] = by_state_.emplace(state, static_cast<u32>(groups.size()));
-    if (is_new) {
-      groups.push_back({.state = state, .steps = states_.steps(state), .times = {}});
-      Group &group = groups.back();
-      auto repeats = std::count_if(group.steps.begin(), group.steps.end(), [](auto &step) { return step.repeats; });
-      group.times.assign(static_cast<u64>(repeats), {~u32{0}, 0});
-    }
-    Group &group = groups[at->second];
+    if (groups.empty() || groups[last_].state != state) // neighbours in the heap are mostly of one group
+      last_ = group_of(state);
+    Group &group = groups[last_];
     ++group.instances;
     group.example = std::min(group.example, instance);
     u64 repeat = group.times.size();
@@ -58,7 +53,7 @@ public:
       closed = closed_at_[closed];
       group.count(--repeat, run_[closed], run_[closed]);
     }
-    return at->second;
+    return last_;
   }
 
   // Merges each group with its shorter variants: the same path, but some repeats are gone through once or never.
@@ -86,6 +81,17 @@ public:
 private:
   static constexpr PathState beyond = ~PathState{0};
 
+  u32 group_of(PathState state) {
+    auto [at, is_new] = by_state_.try_emplace(state, static_cast<u32>(groups.size()));
+    if (is_new) {
+      groups.push_back({.state = state, .steps = states_.steps(state), .times = {}});
+      Group &group = groups.back();
+      auto repeats = std::count_if(group.steps.begin(), group.steps.end(), [](auto &step) { return step.repeats; });
+      group.times.assign(static_cast<u64>(repeats), {~u32{0}, 0});
+    }
+    return at->second;
+  }
+
   // Gives a state to each object on the path to `instance`, from the nearest one that has a state already.
   void fold_up_to(ObjectId instance) {
     way_.clear();
@@ -110,10 +116,15 @@ private:
     PathStates::Move move = states_.move(state_[from], labels_.step(ObjectId{from}, ObjectId{to}));
     state_[to] = known(move.to);
     bool closed = move.count == Count::closed || move.count == Count::closed_then_two;
-    closed_at_[to] = closed ? from : closed_at_[from];
-    run_[to] = move.count == Count::two || move.count == Count::closed_then_two ? 2
-               : move.count == Count::one_more                                  ? run_[from] + 1
-                                                                                : run_[from];
+    const u32 closed_at = closed ? from : closed_at_[from];
+    const u32 run = move.count == Count::two || move.count == Count::closed_then_two ? 2
+                    : move.count == Count::one_more                                  ? run_[from] + 1
+                                                                                     : run_[from];
+    // They are zero at first, and where nothing repeats they stay so: what is not written to takes no memory.
+    if (closed_at)
+      closed_at_[to] = closed_at;
+    if (run)
+      run_[to] = run;
   }
   static PathState known(PathState state) { return state == no_state ? beyond : state; }
 
@@ -199,6 +210,7 @@ private:
   std::unordered_map<PathState, u32> by_state_;
   std::vector<u32> way_;
   u64 steps_ = 0;
+  u32 last_ = 0; // the group that was last added to
   // By ObjectId, for objects on a path:
   LargeArray<PathState> state_;
   LargeArray<u32> run_;       // turns of the open repeat, or of the last one before

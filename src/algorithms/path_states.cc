@@ -95,13 +95,16 @@ PathStates::Move PathStates::move(PathState from, u32 label) {
   if (from == no_state)
     return {};
   u64 key = u64{from} << 32 | label;
+  if (key == last_key_)
+    return last_move_;
+  last_key_ = key;
   auto at = moves_.find(key);
   if (at != moves_.end())
-    return at->second;
-  Move move = work_out(from, label);
+    return last_move_ = at->second;
+  last_move_ = work_out(from, label);
   if (moves_.size() < 4 * u64{most_folded_states})
-    moves_.emplace(key, move);
-  return move;
+    moves_.emplace(key, last_move_);
+  return last_move_;
 }
 
 // A turn that is not finished holds no squares, as its unit holds none: appending its labels folds nothing.

@@ -74,6 +74,8 @@ private:
   std::unordered_map<State, PathState, Hash> known_;
   std::unordered_map<Unit, u32, Hash> known_units_;
   std::unordered_map<u64, Move> moves_; // by state and label
+  u64 last_key_ = 0; // the move made last: neighbours make the same; 0 is none's, as from is no_state
+  Move last_move_;
 };
 
 } // namespace dnheap

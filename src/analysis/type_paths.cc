@@ -70,9 +70,11 @@ private:
 };
 
 std::vector<ObjectId> instances_of(const ObjectGraph &graph, const std::vector<bool> &types) {
+  auto is_one = [&](TypeId type) { return static_cast<u32>(type) < types.size() && types[static_cast<u32>(type)]; };
   std::vector<ObjectId> out;
+  out.reserve(static_cast<u64>(std::count_if(graph.types().begin(), graph.types().end(), is_one))); // tens of millions
   for (u32 i = 0; i < graph.objects(); ++i)
-    if (u32 type = static_cast<u32>(graph.type(ObjectId{i})); type < types.size() && types[type])
+    if (is_one(graph.type(ObjectId{i})))
       out.push_back(ObjectId{i});
   return out;
 }
@@ -105,7 +107,7 @@ public:
   Folding(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
       : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, insides, search) {}
 
-  void add(const std::vector<ObjectId> &instances, TypePaths &out, std::vector<Held> &held) {
+  void add(std::span<const ObjectId> instances, TypePaths &out, std::vector<Held> &held) {
     const ObjectGraph &graph = snapshot_.graph();
     const PathLabels labels{[](OwnerId owner) { return static_cast<u32>(owner); },
                             [&](ObjectId from, ObjectId to) { return names_.step(from, to); }};
@@ -160,12 +162,15 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
   ObjectView view(snapshot);
   const Insides insides(snapshot.runtime(), snapshot.references().types());
   std::vector<Held> held;
+  held.reserve(instances.size());
   const RankedPaths ways(snapshot);
   for (const std::optional<ShortestPaths> &search : ways.searches()) {
     if (!search)
       continue;
-    const auto met = std::stable_partition(instances.begin(), instances.end(),
-                                           [&](ObjectId object) { return !search->met(object); });
+    auto is_lost = [&](ObjectId object) { return !search->met(object); };
+    auto met = std::find_if(instances.begin(), instances.end(), is_lost); // mostly all are met, and stay where they are
+    met =
+        met == instances.end() ? instances.begin() : std::stable_partition(instances.begin(), instances.end(), is_lost);
     if (met != instances.end())
       Folding(snapshot, view, insides, *search).add({met, instances.end()}, out, held);
     instances.erase(met, instances.end());
