@@ -14,6 +14,7 @@
 #include "analysis/verbs.h"
 #include "base/not_found.h"
 #include "base/text.h"
+#include "objects/live.h"
 #include "objects/object_graph.h"
 
 #include <algorithm>
@@ -31,14 +32,24 @@ using report::Shown;
 constexpr u64 most_paths = 100;    // of --all
 constexpr u64 most_explained = 20; // of a type's paths: names in them
 
-std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all) {
+struct FoundPaths {
+  std::vector<OwnedPath> paths;
+  u64 bad_references = 0; // that the search met
+};
+
+FoundPaths find_paths(Snapshot &snapshot, ObjectId object, bool all) {
   if (all) {
     Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
-    return paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
-                             snapshot.watch());
+    return {paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
+                              snapshot.watch()),
+            snapshot.graph().bad_references()};
   }
-  std::optional<OwnedPath> path = RankedPaths(snapshot, object).find(object);
-  return path ? std::vector{*std::move(path)} : std::vector<OwnedPath>();
+  RankedPath found = find_ranked_path(snapshot, object);
+  FoundPaths out;
+  out.bad_references = found.bad_references;
+  if (found.path)
+    out.paths.push_back(*std::move(found.path));
+  return out;
 }
 
 report::Table paths_table(const std::vector<PathSteps> &paths) {
@@ -87,14 +98,16 @@ std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
   return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
 }
 
-report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address) {
+report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address, u64 &bad_references) {
   report::Answer answer = begin_answer(snapshot, "path");
   ObjectView view(snapshot);
   std::string note;
   const ObjectId object = view.at(address, note);
   if (!note.empty())
     answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
-  const std::vector<PathSteps> paths = path_steps(snapshot, view, find_paths(snapshot, object, question.all));
+  const FoundPaths found = find_paths(snapshot, object, question.all);
+  bad_references = found.bad_references;
+  const std::vector<PathSteps> paths = path_steps(snapshot, view, found.paths);
   answer.tables.push_back(paths_table(paths));
   for (u64 i = 0; i < paths.size(); ++i) {
     std::string title =
@@ -133,10 +146,12 @@ Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Ad
   return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
 }
 
-report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
+report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table,
+                           u64 &bad_references) {
   report::Answer answer = begin_answer(snapshot, "path");
   const Meant meant = types_meant(snapshot, question, method_table);
   TypePaths paths = find_type_paths(snapshot, meant.types);
+  bad_references = snapshot.graph().bad_references();
   if (question.sort == "instances")
     std::stable_sort(paths.paths.begin(), paths.paths.end(),
                      [](const TypePath &a, const TypePath &b) { return a.instances > b.instances; });
@@ -212,14 +227,18 @@ Plan plan_path(const Question &question) {
   if (question.subject.empty())
     throw UsageError("which object, or which type? an address or a name is wanted behind the target");
   Plan plan;
-  plan.then(Pass::graph | Pass::owned_roots);
+  // Perhaps of a MethodTable, or it is a name.
+  const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
+  plan.then(Pass::owned_roots);
+  if (is_address && !question.all)
+    plan.perhaps(Pass::graph);
+  else
+    plan.then(Pass::graph);
   if (suspect_number(question.subject))
     foresee_suspects(plan);
   if (question.all)
     plan.then("referrers");
   plan.then("breadth-first search").perhaps(Pass::live);
-  // Perhaps of a MethodTable, or it is a name.
-  const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
   for (const char *of_types : {"folding of paths", "reachable objects", "reachable without a set"})
     is_address ? plan.perhaps(of_types) : plan.then(of_types);
   return plan;
@@ -238,12 +257,14 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
     throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
                      question.sort);
   snapshot.prepare(Pass::index);
-  report::Answer answer =
-      of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address);
+  u64 bad_references = 0; // of which some may be of objects that are dead
+  report::Answer answer = of_type ? answer_type(snapshot, question, address, bad_references)
+                                  : answer_object(snapshot, question, *address, bad_references);
   if (!suspect && !question.hubs.empty())
     answer.completeness->notes.push_back("--hub decides which suspects (@1) there are; this path is not about one");
   add_root_notes(snapshot, answer);
-  add_reference_notes(snapshot, answer);
+  if (bad_references && !snapshot.roots().roots.empty())
+    add_reference_notes(snapshot.live().bad_references(), answer);
   add_name_notes(snapshot, answer);
   return answer;
 }

@@ -157,11 +157,12 @@ Queues RankedOwners::queues(Snapshot &snapshot) {
 
 bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const ObjectId> path) {
   bool was_linked = false;
+  ReferenceReader reader(snapshot.references());
+  OpenedObject opened;
   for (ObjectId object : path) {
-    const TypeId type = snapshot.graph().type(object);
     bool linked = false;
-    if (static_cast<u32>(type) < snapshot.references().types().size()) {
-      const std::string &name = snapshot.runtime().types().name(snapshot.references().types()[type].method_table);
+    if (reader.open(snapshot.index().address(object), opened)) {
+      const std::string &name = snapshot.runtime().types().name(opened.type->method_table);
       for (const Hub &hub : known_hubs()) {
         if (hub.rank == OwnerRank::plumbing && name == hub.type)
           return true;

@@ -2,6 +2,7 @@
 
 #include "analysis/ranked_owners.h"
 #include "objects/object_graph.h"
+#include "objects/path_search.h"
 
 #include <algorithm>
 
@@ -27,15 +28,6 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only) {
     return searches_[i].emplace(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
   };
 
-  if (only != no_object) {
-    // The shortest of all ways, if it leads through no queue, is the shortest of those that lead through none.
-    ShortestPaths &any = begin(0);
-    grow(any, is_of_program);
-    if (!is_done(any) || !RankedOwners::leads_through_queue(snapshot, any.path(only))) {
-      grow(any, [](u64 rank) { return !is_of_program(rank); });
-      return;
-    }
-  }
   const Queues queues = RankedOwners::queues(snapshot);
   ObjectBits linked(queues.linked.empty() ? 0 : snapshot.graph().objects());
   for (ObjectId object : queues.linked)
@@ -70,6 +62,26 @@ std::optional<OwnedPath> RankedPaths::find(ObjectId object) const {
     return std::nullopt;
   std::vector<ObjectId> objects = search->path(object);
   return OwnedPath{*search->owner(objects.front()), std::move(objects)};
+}
+
+RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object) {
+  const RootsByRank roots = roots_by_rank(snapshot);
+  PathSearch search(snapshot.index(), snapshot.references(), object, snapshot.threads(), snapshot.watch(),
+                    snapshot.roots().holders);
+  RankedPath out;
+  for (u64 rank = 0; rank < roots.size(); ++rank) {
+    if (out.path && rank == static_cast<u64>(OwnerRank::chance))
+      break; // what such roots reach may be dead
+    if (roots[rank].empty())
+      continue;
+    std::optional<OwnedPath> path = search.grow(roots[rank]);
+    if (path && is_of_program(rank) && RankedOwners::leads_through_queue(snapshot, path->objects))
+      path = RankedPaths(snapshot, object).find(object);
+    if (path)
+      out.path = std::move(path);
+  }
+  out.bad_references = search.bad_references();
+  return out;
 }
 
 } // namespace dnheap

@@ -1,7 +1,7 @@
 // RankedPaths: by what way is an object held? The ranks of owners are asked in their order, and of a rank's ways the
 // shortest one counts. The runtime's queues (timers, sockets, work) lie between all that waits in them: whoever holds
 // one timer reaches all timers. So the program's owners are asked about ways that lead through none of them first;
-// what only a queue holds is told from there, as the runtime's. Costs a breadth-first search, sometimes two or three.
+// what only a queue holds is told from there, as the runtime's. Costs the graph and two breadth-first searches over it.
 // One thread asks.
 #pragma once
 #include "algorithms/shortest_paths.h"
@@ -27,5 +27,14 @@ public:
 private:
   std::array<std::optional<ShortestPaths>, 2> searches_;
 };
+
+// The same for one object alone, straight from the heap's memory: the shortest of all ways of the program's, if it
+// leads through no queue, is the shortest of those that lead through none. Where it does lead through one, RankedPaths
+// tells.
+struct RankedPath {
+  std::optional<OwnedPath> path; // none: nothing holds it
+  u64 bad_references = 0;        // of what the roots reach: neither null nor to an object; perhaps of dead ones, too
+};
+RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object);
 
 } // namespace dnheap

@@ -62,14 +62,16 @@ std::unordered_map<Address, std::string> ways_of(Snapshot &snapshot, const std::
   if (objects.empty())
     return out;
   const ObjectIndex &index = snapshot.index();
-  const RankedPaths ways(snapshot, objects.size() == 1 ? index.find(objects[0]) : no_object);
+  std::optional<RankedPaths> ways; // of several
+  if (objects.size() > 1)
+    ways.emplace(snapshot);
   std::vector<OwnedPath> paths;
   std::vector<Address> told;
   for (Address object : objects) {
     const ObjectId id = index.find(object);
     if (id == no_object)
       continue;
-    if (std::optional<OwnedPath> path = ways.find(id)) {
+    if (std::optional<OwnedPath> path = ways ? ways->find(id) : find_ranked_path(snapshot, id).path) {
       paths.push_back(std::move(*path));
       told.push_back(object);
     }
