@@ -1,7 +1,7 @@
 // What is committed in web/dist is what web/ makes; it is small, keeps its licences, and can stand inside a page.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -51,7 +51,16 @@ test('index.html names its language and its encoding, and nothing of another pla
   assert.doesNotMatch(text, /https?:|\/\/|style=|onload=/);
 });
 
+test('each picture is one that pictures.mjs makes, and is shown in doc/explorer.md', async () => {
+  const files = (await readdir(join(root, 'doc/pictures'))).sort();
+  const made = [...(await readFile(join(root, 'test/web/pictures.mjs'), 'utf8')).matchAll(/^ {2}\['([a-z-]+)', '#/gm)].map((found) => `${found[1]}.png`).sort();
+  const shown = new Set([...(await readFile(join(root, 'doc/explorer.md'), 'utf8')).matchAll(/\(pictures\/([a-z-]+\.png)\)/g)].map((found) => found[1]));
+  assert.deepEqual(files, made);
+  assert.deepEqual([...shown].sort(), made);
+  for (const file of files) assert.ok((await stat(join(root, 'doc/pictures', file))).size < 61_000, file);
+});
+
 test('no lock file says where a package was downloaded', async () => {
-  for (const folder of [web, join(root, 'test/web')])
+  for (const folder of [web, join(root, 'test/web'), join(root, 'test/export')])
     assert.doesNotMatch(await readFile(join(folder, 'package-lock.json'), 'utf8'), /"resolved"|https?:\/\/[^"]*registry/);
 });

@@ -1,9 +1,12 @@
-// pictures.mjs PROGRAM: what the views look like, for doc/pictures: 1280×680, few colours, each below 60 kB.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// pictures.mjs PROGRAM [NAME…]: what the views look like, for doc/pictures: 1280×680, few colours, each below 60 kB.
+// dist.test.mjs holds the names to the files, and these to doc/explorer.md.
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import UPNG from 'upng-js';
-import { browser, open, ready, root, serve, view } from './support.mjs';
+import { browser, open, ready, root, sample, serve, view } from './support.mjs';
 
 const wanted = [
   ['overview', '#/'],
@@ -20,6 +23,7 @@ const wanted = [
   ['async', '#/async'],
   ['waste', '#/waste', 'dark'],
   ['segments', '#/segments'],
+  ['diff', '#/diff'],
 ];
 const most_bytes = 60_000;
 
@@ -73,14 +77,31 @@ function png({ colours, indices }, width, height) {
     chunk('IDAT', deflateSync(data, { level: 9, memLevel: 9 })), chunk('IEND', Buffer.alloc(0))]);
 }
 
-process.env.DNHEAP ??= process.argv[2];
-const server = await serve();
+// As if an hour ago the cache had had a third of what is in it now.
+async function earlier() {
+  const file = 'demo-earlier.json';
+  execFileSync(process.env.DNHEAP, ['check', sample, '--record', file, '--no-instances-of', 'Shop.Never'], { stdio: 'ignore' });
+  const record = JSON.parse(await readFile(file, 'utf8'));
+  for (const row of [...record.tables.owners, ...record.tables.types])
+    if (/Shop\.Cache/.test(row.owner ?? row.type))
+      for (const key of ['retained', 'objects', 'count', 'bytes', 'live']) if (row[key]) row[key] = Math.round(row[key] / 3);
+  await writeFile(file, JSON.stringify(record));
+  return file;
+}
+
+process.env.DNHEAP = resolve(process.env.DNHEAP ?? process.argv[2]);
+const names = process.argv.slice(3);
+const temporary = await mkdtemp(join(tmpdir(), 'dnheap-pictures-'));
+process.chdir(temporary); // files are shown as they were named
+await symlink(sample, 'demo.core.zst');
+const server = await serve({ dump: 'demo.core.zst', options: ['--against', await earlier()] });
 const chromium = await browser();
 try {
   await ready(server.url);
   const folder = join(root, 'doc/pictures');
   await mkdir(folder, { recursive: true });
   for (const [name, hash, theme = 'light'] of wanted) {
+    if (names.length && !names.includes(name)) continue;
     const page = await open(chromium, { theme, height: 680 });
     await view(page, server.url, hash);
     const shot = UPNG.decode(await page.screenshot());
@@ -94,4 +115,5 @@ try {
 } finally {
   await chromium.close();
   await server.end();
+  await rm(temporary, { recursive: true });
 }
