@@ -1,5 +1,6 @@
 // The explorer's page on the sample: what it shows, where clicks and keys lead, what it never does.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { browser, open, ready, sample, serve, settled, view, views } from './support.mjs';
 
@@ -361,6 +362,43 @@ describe('what is not as usual', () => {
     assert.match(await page.locator('h1').innerText(), /no such view/);
     page.wrong = page.wrong.filter((each) => !/Failed to load resource/.test(each));
   }));
+
+  test('a page of another origin reads nothing, even if it knows the address', async () => {
+    const other = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>other</title><main><h1>other</h1></main>'));
+    await new Promise((listening) => other.listen(0, '127.0.0.1', listening));
+    const page = await open(chromium);
+    try {
+      const answers = [];
+      page.on('response', (answer) => { if (answer.url().startsWith(url)) answers.push([answer.url(), answer.status()]); });
+      await page.goto(`http://127.0.0.1:${other.address().port}/`);
+      const got = await page.evaluate(async (url) => {
+        const element = (name, attributes) => new Promise((done) => {
+          const made = Object.assign(document.createElement(name), attributes);
+          made.onload = () => done(name === 'iframe' ? made.contentDocument?.body.innerText ?? '' : 'loaded');
+          made.onerror = () => done('');
+          document.body.append(made);
+        });
+        return {
+          cors: await fetch(`${url}api/state`).then((answer) => answer.text(), () => ''),
+          opaque: await fetch(`${url}api/state`, { mode: 'no-cors' }).then((answer) => answer.text(), () => ''),
+          script: await element('script', { src: `${url}app.js` }),
+          style: await element('link', { rel: 'stylesheet', href: `${url}app.css` }),
+          image: await element('img', { src: `${url}api/state` }),
+          frame: await element('iframe', { src: url }),
+        };
+      }, url);
+      assert.deepEqual(got, { cors: '', opaque: '', script: '', style: '', image: '', frame: '' });
+      // Nor is it shown where the other page leads to it.
+      await page.evaluate((url) => { location.href = url; }, url);
+      await page.waitForURL(url);
+      assert.doesNotMatch(await page.content(), /demo\.core/);
+      assert.ok(answers.some(([where]) => where === url));
+      for (const [where, status] of answers) assert.equal(status, 403, where);
+    } finally {
+      await page.context().close();
+      other.close();
+    }
+  });
 
   test('colours are chosen by the button, and stay', () => on_page({}, async (page) => {
     await view(page, url, '#/');

@@ -43,6 +43,39 @@ test('says what was kept, and what was not, without a network', async () => {
   assert.deepEqual(page.asked.filter((each) => !each.startsWith(url) && !each.startsWith('data:')), []);
 });
 
+test('leads from the overview to the field that leaks', async () => {
+  const page = await open(chromium);
+  await view(page, url, '#/');
+  await page.getByRole('link', { name: 'Open the object of suspect 1' }).click();
+  await settled(page);
+  assert.match(await page.locator('h1').innerText(), /Shop\.Cache\.SessionCache/);
+  await page.getByRole('grid', { name: 'Fields' }).getByRole('link', { name: 'byToken' }).click();
+  await settled(page);
+  assert.deepEqual(await page.locator('.way .field').allInnerTexts().then((all) => all.map((each) => each.trim())), ['.byToken']);
+  assert.match(await page.locator('.way-root').innerText(), /static Shop\.Cache\.SessionCache\.Shared/);
+  await page.goBack();
+  await settled(page);
+  assert.match(await page.locator('h1').innerText(), /Shop\.Cache\.SessionCache/);
+  assert.deepEqual(page.wrong, []);
+});
+
+test('it runs its own script alone, and asks for nothing', async () => {
+  const page = await open(chromium);
+  await view(page, url, '#/');
+  const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content');
+  assert.match(policy, /^default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+'; img-src data:; base-uri 'none'; form-action 'none'$/);
+  const got = await page.evaluate(async () => {
+    const script = document.createElement('script');
+    script.textContent = 'window.hit = 1';
+    document.body.append(script);
+    document.body.insertAdjacentHTML('beforeend', '<img src="x" onerror="window.hit = 2"><i style="color: red"></i>');
+    const asked = await fetch('data:,x').then(() => 'answered', () => 'refused');
+    return [window.hit, asked];
+  });
+  assert.deepEqual(got, [undefined, 'refused']);
+  assert.ok(page.wrong.length && page.wrong.every((each) => /Content Security Policy/.test(each)), page.wrong.join('\n'));
+});
+
 test('its map is drilled into as far as it was kept', async () => {
   const page = await open(chromium);
   await view(page, url, '#/map');

@@ -11,7 +11,8 @@ export const chromium_path = process.env.CHROMIUM ?? '/usr/bin/chromium';
 // Starts `dnheap explore`; { url, end() }. With $EXPLORER_URL: asks about the sample a server that runs already.
 export async function serve({ dump = sample, options = [] } = {}) {
   if (process.env.EXPLORER_URL && dump === sample && !options.length) return { url: process.env.EXPLORER_URL, end: async () => {} };
-  const child = spawn(process.env.DNHEAP, ['explore', dump, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { DISPLAY, WAYLAND_DISPLAY, ...env } = process.env; // or it would open a browser of its own
+  const child = spawn(process.env.DNHEAP, ['explore', dump, ...options], { stdio: ['ignore', 'pipe', 'inherit'], env });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = await new Promise((resolve, reject) => {
     let text = '';
