@@ -31,7 +31,8 @@ enum class Takes : std::uint8_t {
   as,
   around,
   depth,
-  limit
+  limit,
+  timeout
 };
 
 // Only objects that are, or are not, reachable.
@@ -59,7 +60,8 @@ struct Question {
   std::string output = {};                       // the file to make, of verbs that make one
   std::string as = {};                           // what kind of file; one of the verb's words for it
   std::optional<Address> around = {};            // the object in the middle
-  std::optional<std::uint64_t> limit = {};       // objects of a neighbourhood at most
+  std::optional<std::uint64_t> limit = {};       // objects of a neighbourhood, or rows, at most
+  std::uint64_t timeout = 0;                     // seconds that a question in SQL may take; 0 = as long as it takes
   std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = as they tell
   std::string budget = {}, baseline = {};        // files: of limits; a record, or a dump
   std::string record = {};                       // the file that whoever asks writes the record to

@@ -5,6 +5,7 @@
 #include "analysis/verbs.h"
 #include "base/text.h"
 
+#include <chrono>
 #include <set>
 #include <sqlite3.h>
 
@@ -30,7 +31,7 @@ int only_reads(void *, int action, const char *, const char *function, const cha
 class Session {
 public:
   Session(Snapshot &snapshot, const Question &question)
-      : snapshot_(snapshot), limit_(question.limit), tables_(snapshot, question.values) {
+      : snapshot_(snapshot), limit_(question.limit), timeout_(question.timeout), tables_(snapshot, question.values) {
     if (sqlite3_open_v2(":memory:", &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         nullptr) != SQLITE_OK) {
       sqlite3_close(database_);
@@ -42,11 +43,7 @@ public:
     sqlite3_limit(database_, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_set_authorizer(database_, only_reads, nullptr);
     sqlite3_progress_handler(
-        database_, steps_between_looks,
-        [](void *of) {
-          const Progress *progress = static_cast<Session *>(of)->snapshot_.watch().progress;
-          return progress && progress->cancel.load(std::memory_order_relaxed) ? 1 : 0;
-        },
+        database_, steps_between_looks, [](void *of) { return static_cast<Session *>(of)->should_end() ? 1 : 0; },
         this);
     try {
       prepare(question.subject);
@@ -102,6 +99,15 @@ public:
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
+  bool should_end() {
+    const Progress *progress = snapshot_.watch().progress;
+    const auto took = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_);
+    is_late_ = timeout_ && static_cast<u64>(took.count()) >= timeout_;
+    return is_late_ || (progress && progress->cancel.load(std::memory_order_relaxed));
+  }
+
   void close() {
     sqlite3_finalize(statement_);
     sqlite3_close(database_);
@@ -132,6 +138,8 @@ private:
       return true;
     if (result == SQLITE_DONE)
       return false;
+    if (result == SQLITE_INTERRUPT && is_late_)
+      throw Error("query: it takes longer than the " + count_text(timeout_) + " s that it was given");
     if (result == SQLITE_INTERRUPT)
       throw Interrupted();
     if (result == SQLITE_NOMEM)
@@ -153,6 +161,9 @@ private:
 
   Snapshot &snapshot_;
   const std::optional<u64> limit_;
+  const u64 timeout_; // seconds; 0: none
+  const Clock::time_point began_ = Clock::now();
+  bool is_late_ = false;
   HeapTables tables_; // outlives the database
   sqlite3 *database_ = nullptr;
   sqlite3_stmt *statement_ = nullptr;

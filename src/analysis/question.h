@@ -36,7 +36,8 @@ enum class Takes : u8 {
   as,
   around,
   depth,
-  limit
+  limit,
+  timeout
 };
 
 // Only objects that are, or are not, reachable.
@@ -64,7 +65,8 @@ struct Question {
   std::string output;                       // the file to make, of verbs that make one
   std::string as;                           // what kind of file; one of the verb's words for it
   std::optional<Address> around;            // the object in the middle
-  std::optional<u64> limit;                 // objects of a neighbourhood at most
+  std::optional<u64> limit;                 // objects of a neighbourhood, or rows, at most
+  u64 timeout = 0;                          // seconds that a question in SQL may take; 0 = as long as it takes
   u64 interval = 0;                         // seconds between one dump and the next; 0 = as they tell
   std::string budget, baseline;             // files: of limits (doc/budget.md); a record, or a dump
   std::string record;                       // the file that the record is written to, by whoever asks

@@ -376,9 +376,9 @@ constexpr Verb all_verbs[] = {
          "owner, retained_bytes, retained_objects), strings (object, length, value: with --values), meta (key, value). "
          "doc/files.md says more. Fast: an object by its address, refs by source or target; everything else goes over "
          "all rows. "
-         "Nothing can be changed, and no other file opened. --limit ends after so many rows.",
+         "Nothing can be changed, and no other file opened. --limit ends after so many rows, --timeout after so long.",
      .subject = {"SELECT", "which question?"},
-     .takes = {Takes::limit, Takes::values},
+     .takes = {Takes::limit, Takes::timeout, Takes::values},
      .tables = {"rows"},
      .parts = contexts | names | fields | root_parts | thread_ids,
      .plan = plan_query,

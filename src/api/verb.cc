@@ -20,7 +20,7 @@ constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_by
                                  Takes::all,    Takes::closure,    Takes::tree,      Takes::merge,    Takes::roots,
                                  Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits,
                                  Takes::plain,  Takes::hubs,       Takes::raw,       Takes::as,       Takes::around,
-                                 Takes::depth,  Takes::limit};
+                                 Takes::depth,  Takes::limit,      Takes::timeout};
 constexpr const char *option_names[] = {"a type",
                                         "a generation",
                                         "a least size",
@@ -42,8 +42,9 @@ constexpr const char *option_names[] = {"a type",
                                         "as",
                                         "around",
                                         "a depth",
-                                        "a limit"};
-static_assert(static_cast<u8>(Takes::limit) == static_cast<u8>(dnheap::Takes::limit));
+                                        "a limit",
+                                        "a timeout"};
+static_assert(static_cast<u8>(Takes::timeout) == static_cast<u8>(dnheap::Takes::timeout));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -103,6 +104,7 @@ dnheap::Question inner(const Question &of) {
   if (of.around)
     out.around = of.around->value();
   out.limit = of.limit;
+  out.timeout = of.timeout;
   out.interval = of.interval;
   out.budget = of.budget;
   out.baseline = of.baseline;
@@ -146,6 +148,7 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::around: return question.around.has_value();
   case Takes::depth: return question.depth.has_value();
   case Takes::limit: return question.limit.has_value();
+  case Takes::timeout: return question.timeout > 0;
   }
   return false;
 }

@@ -189,6 +189,10 @@ const Option table[] = {
     {"limit", 0, "N", Takes::limit,
      "export: objects in that file at most, the nearest first (default 100); query: rows at most",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
+    {"timeout", 0, "TIME", Takes::timeout, "give up a question in SQL after so long: 90s, 30m, 1.5h (default: never)",
+     [](Options &o, std::string_view v) {
+       o.question.timeout = value_or_usage(parse_duration(v), "--timeout", v, "a time such as 90s, 30m, 1.5h or 2d");
+     }},
     {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
      [](Options &o, std::string_view v) { o.commands.emplace_back(v); }},
     {"html", 0, "FILE", OnlyOf{"report"},

@@ -15,6 +15,7 @@ namespace dnheap::explore {
 
 namespace {
 
+constexpr u64 most_seconds = 60; // of a question in SQL, which may never end: others wait
 constexpr u64 default_top = 200; // rows of each table: a page shows them, nobody reads millions
 
 [[noreturn]] void refuse(const std::string &name, const std::string &value, const char *wanted) {
@@ -93,6 +94,8 @@ constexpr auto each_parameter = [] {
       {"values", Takes::values, [](Q &q, Text &n, Text &v) { q.values = flag(n, v); }},
       {"plain", Takes::plain, [](Q &q, Text &n, Text &v) { q.plain = flag(n, v); }},
       {"raw", Takes::raw, [](Q &q, Text &n, Text &v) { q.raw = flag(n, v); }},
+      {"timeout", Takes::timeout,
+       [](Q &q, Text &n, Text &v) { q.timeout = std::clamp<u64>(number(n, v), 1, most_seconds); }},
       {"hub", Takes::hubs, [](Q &q, Text &, Text &v) { q.hubs.push_back(v); }},
   });
 }();
@@ -117,6 +120,8 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
 
   Question &question = out.question;
   question.top = default_top;
+  if (out.verb->takes.has(Takes::timeout))
+    question.timeout = most_seconds;
   for (const auto &[key, value] : parameters) {
     const auto at = std::ranges::find(each_parameter, std::string_view(key), &Parameter::name);
     if (at == each_parameter.end())

@@ -144,6 +144,20 @@ TEST(Query, CanBeInterrupted) {
                Interrupted);
 }
 
+TEST(Query, EndsAfterSoLong) {
+  Texts texts;
+  Snapshot snapshot(texts.heap.target(), {});
+  Question question;
+  question.timeout = 1;
+  EXPECT_EQ(query(snapshot, "select count(*) n from strings", question)[0]["n"], 3);
+  try {
+    query(snapshot, "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n", question);
+    FAIL() << "it ended";
+  } catch (const Error &e) {
+    EXPECT_STREQ(e.what(), "query: it takes longer than the 1 s that it was given");
+  }
+}
+
 TEST(Query, WhatATypeIsCalledIsAText) {
   for (const std::string name : {"<script>", "a'b\"c",
                                  "A\xe2\x80\xae"

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """`dnheap explore` on the bundled sample: what it serves equals what the verbs answer, and nobody else is served.
 Usage: explore_check.py DNHEAP"""
+import concurrent.futures
 import json
+import os
 import pathlib
 import random
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 from served import Served
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "sample" / "demo.core.zst"
+STAGES = ["opening", "counts", "graph", "tree", "ways", "ready", "failed"]
 RANDOM = random.Random(17)
 failures = []
 
@@ -177,6 +181,52 @@ def check_privacy(page):
             check(other.connect_ex((address, page.port)) != 0, f"does not listen on {address}")
 
 
+def check_early(page, dnheap, dump):
+    """Asked while the heap is still worked through: verbs are answered, and what has to wait says so."""
+    status, _, body = page.get("api/map", levels=1)
+    check(status == 200 or (status == 503 and json.loads(body)["stage"] in STAGES), f"a map before its time: {status} {body[:200]!r}")
+    equal(page.json("api/ask/stat", top=3), verb(dnheap, dump, "stat", "--top", "3"), "types while the rest is worked out")
+    seen = [page.state()["stage"]]
+    while seen[-1] not in ("ready", "failed"):
+        seen.append(page.state()["stage"])
+    check(seen == sorted(seen, key=STAGES.index) and seen[-1] == "ready", f"stages in their order: {sorted(set(seen))}")
+
+
+def check_clients(page, other):
+    """Clients that ask at the same time: each gets its own answers, also while one asks what never ends."""
+    wanted = {"stat": page.json("api/ask/stat"), "retained": page.json("api/ask/retained"), "threads": page.json("api/ask/threads")}
+    wrong = []
+
+    def ask(client, words):
+        for word in words:
+            if client.json("api/ask/" + word) != wanted[word]:
+                wrong.append(word)
+
+    with concurrent.futures.ThreadPoolExecutor(3) as all_of_them:
+        list(all_of_them.map(lambda words: ask(other(), words), ([*wanted] * 30, [*wanted][::-1] * 30, ["stat"] * 60)))
+    equal(wrong, [], "answers of clients at the same time")
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n"
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        never = beside.submit(other().get, "api/ask/query", subject=endless, timeout=1)
+        equal(page.state()["stage"], "ready", "the state while somebody asks what never ends")
+        equal(page.json("api/ask/stat"), wanted["stat"], "an answer behind that")
+        status, _, body = never.result()
+        check(status == 500 and b"longer than the 1 s" in body, f"what never ends: {status} {body[:200]!r}")
+    equal(page.json("api/ask/query", subject="select count(*) n from types")["tables"]["rows"][0]["n"] > 100, True, "SQL")
+    equal(page.get("api/ask/query", subject="delete from types")[0], 400, "SQL that is no question")
+
+
+def check_dropped(stalled):
+    """A client that said half of a request, and then nothing: it has been 30 s, or will be."""
+    stalled.settimeout(40)
+    try:
+        equal(stalled.recv(1), b"", "a client that stalls is told nothing")
+    except ConnectionError:
+        pass
+    except TimeoutError:
+        check(False, "a client that stalls is dropped")
+
+
 def raw(page, data, wait=0.0):
     """What comes back for these bytes; without waiting for the end unless asked to."""
     with socket.create_connection(("127.0.0.1", page.port), timeout=30) as one:
@@ -191,9 +241,7 @@ def raw(page, data, wait=0.0):
 
 
 def check_hostile(page, count):
-    """Ten thousand requests that mean nothing; one client that stalls all the while, one that never reads."""
-    stalled = socket.create_connection(("127.0.0.1", page.port))
-    stalled.sendall(b"GET / HT")
+    """Ten thousand requests that mean nothing, while one client never reads."""
     greedy = socket.create_connection(("127.0.0.1", page.port))
     greedy.sendall(f"GET /{page.token}/api/ask/objects?top=0 HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n".encode() * 3)
     words = ["api/", "api/ask/", "api/map", "api/children", "api/object", "api/referrers", "stat", "show", "path", "?", "&", "=", "at",
@@ -220,7 +268,6 @@ def check_hostile(page, count):
             statuses.add(int(answer[9:12]))
     check(statuses <= {200, 400, 403, 404, 503}, f"malformed requests are refused in words, not by {sorted(statuses)}")
     check(page.process.poll() is None and page.state()["stage"] == "ready", "it still serves")
-    stalled.close()
     greedy.close()
 
 
@@ -228,6 +275,16 @@ def check_ends(dnheap, dump):
     with Served(dnheap, dump, wait=False) as page:
         code, seconds = page.end()
         check(code == 0 and seconds < 5, f"Ctrl-C ends it: exit code {code} after {seconds:.1f} s")
+    with tempfile.TemporaryDirectory() as folder:
+        opened, opener = pathlib.Path(folder, "opened"), pathlib.Path(folder, "xdg-open")
+        opener.write_text(f'#!/bin/sh\nprintf %s "$1" >"{opened}.part" && mv "{opened}.part" "{opened}"\n')
+        opener.chmod(0o755)
+        with Served(dnheap, dump, environment={"DISPLAY": ":9", "PATH": f"{folder}:{os.environ['PATH']}"}) as page:
+            for _ in range(200):
+                if opened.exists():
+                    break
+                time.sleep(0.05)
+            equal(opened.read_text() if opened.exists() else None, page.url, "what the browser is told to open, where there is a screen")
     with Served(dnheap, dump, "--idle", "1") as page:
         page.process.communicate(timeout=30)
         equal(page.process.returncode, 0, "--idle ends it")
@@ -269,11 +326,16 @@ def main(dnheap, count=10000):
     with tempfile.TemporaryDirectory(prefix="dnheap-explore-") as folder:
         dump = str(pathlib.Path(folder, "demo.core"))
         subprocess.run(["zstd", "-qdo", dump, SAMPLE], check=True)
-        with Served(dnheap, dump) as page:
+        with Served(dnheap, dump, wait=False) as page:
+            stalled = socket.create_connection(("127.0.0.1", page.port))
+            stalled.sendall(f"GET /{page.token}/api/state HTTP/1.1\r\nHost".encode())
+            check_early(page, dnheap, dump)
             for part in (check_answers, check_map, check_objects):
                 part(page, dnheap, dump)
             check_privacy(page)
+            check_clients(page, page.again)
             check_hostile(page, int(count))
+            check_dropped(stalled)
             code, _ = page.end()
             equal(code, 0, "the end after all that")
         check_ends(dnheap, dump)

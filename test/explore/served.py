@@ -1,6 +1,8 @@
 """`dnheap explore` as a client sees it, for tests and measurements: the program is started, asked, and ended."""
+import copy
 import http.client
 import json
+import os
 import re
 import signal
 import subprocess
@@ -11,9 +13,10 @@ import urllib.parse
 class Served:
     """with Served(dnheap, "core") as page: page.json("api/state")"""
 
-    def __init__(self, dnheap, *arguments, wait=True):
+    def __init__(self, dnheap, *arguments, wait=True, environment=None):
+        own = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}  # no browser
         self.process = subprocess.Popen([dnheap, "explore", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
+                                        text=True, env={**own, **(environment or {})})
         self.url = self.process.stdout.readline().strip()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.url)
         if not found:
@@ -37,6 +40,12 @@ class Served:
         self.process.send_signal(signal.SIGINT)
         self.process.communicate(timeout=60)
         return self.process.returncode, time.monotonic() - begin
+
+    def again(self):
+        """Another client of the same server, for another thread."""
+        other = copy.copy(self)
+        other.connection = None
+        return other
 
     def connect(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
