@@ -51,6 +51,7 @@ report::Table table_of(const Exported &what, u64 file_bytes) {
   add("types", what.types);
   add("roots", what.roots);
   add("strings", what.strings);
+  add("frames", what.frames);
   add("file", {}, file_bytes);
   table.set_rows(std::move(rows));
   return table;

@@ -1,13 +1,10 @@
 #include "analysis/held_tree.h"
 
-#include "analysis/holding.h"
-#include "analysis/inside_of.h"
+#include "analysis/folded_tree.h"
 #include "base/share.h"
 #include "base/text.h"
-#include "objects/references.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 
 namespace dnheap {
@@ -21,10 +18,9 @@ using report::Shown;
 class HeldTree {
 public:
   HeldTree(Snapshot &snapshot, const Question &question)
-      : holding_(snapshot, question), tree_(holding_.tree()), is_raw_(question.raw),
-        depth_(std::min(question.depth.value_or(4), most_tree_levels)), watch_(snapshot.watch()),
-        insides_(snapshot.runtime(), snapshot.references().types()) { // names all: why there is none is known in time
-    descend(top());
+      : holding_(snapshot, question), tree_(holding_.tree()), folded_(holding_, question.raw),
+        depth_(std::min(question.depth.value_or(4), most_tree_levels)), watch_(snapshot.watch()) {
+    descend(folded_.top());
   }
 
   bool next(report::Row &row) {
@@ -35,7 +31,7 @@ public:
     watch_.check();
     const u64 depth = levels_.size() - 1;
     Node node = std::move(levels_.back().nodes[levels_.back().shown++]);
-    std::vector<Node> below = children(node);
+    std::vector<Node> below = folded_.children(node);
     fill(row, node, depth);
     if (depth + 1 < depth_)
       descend(std::move(below));
@@ -43,14 +39,7 @@ public:
   }
 
 private:
-  struct Node {
-    std::vector<TreePlace> places;
-    Retained retained;
-    std::string name;
-    bool is_group = false;        // the places are what stands below it, not it
-    std::optional<TypeId> type{}; // absent: an owner
-    u64 behind = 0;               // more of its type, one behind the other
-  };
+  using Node = FoldedTree::Node;
   struct Level {
     std::vector<Node> nodes;
     u64 shown = 0;
@@ -61,9 +50,7 @@ private:
     constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
     const u64 least = std::max<u64>(holding_.all().bytes / least_share, 1);
     std::erase_if(nodes, [&](const Node &node) { return node.retained.bytes < least; });
-    std::sort(nodes.begin(), nodes.end(), [](const Node &a, const Node &b) {
-      return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : a.name < b.name;
-    });
+    FoldedTree::sort(nodes);
     levels_.push_back({std::move(nodes)});
   }
 
@@ -94,79 +81,11 @@ private:
     return std::string(2 * std::min(depth, most), ' ') + (depth > most ? "[" + std::to_string(depth) + "] " : "");
   }
 
-  std::vector<Node> top() const {
-    std::vector<Node> out;
-    Node shared{{}, tree_.shared(), "(shared)", true};
-    tree_.for_each_child(TreePlace{0}, [&](TreePlace at) {
-      if (std::optional<OwnerId> owner = tree_.owner(at))
-        out.push_back({{at}, tree_.retained(at), holding_.owner(*owner).name, false});
-      else
-        shared.places.push_back(at);
-    });
-    out.push_back(std::move(shared));
-    return out;
-  }
-
-  std::optional<TypeId> type_at(TreePlace at) const {
-    const std::optional<ObjectId> object = tree_.object(at);
-    return object ? std::optional(holding_.type(*object)) : std::nullopt;
-  }
-
-  // By type. Notes in the node what stands behind it.
-  std::vector<Node> children(Node &node) {
-    std::map<TypeId, Node> by_type;
-    auto add_place = [&](TreePlace at, TypeId type) {
-      Node &to = by_type[type];
-      const Retained more = tree_.retained(at);
-      to.type = type;
-      to.places.push_back(at);
-      to.retained.objects += more.objects;
-      to.retained.bytes += more.bytes;
-    };
-    if (node.is_group) {
-      for (TreePlace at : node.places)
-        if (const std::optional<TypeId> type = type_at(at))
-          add_place(at, *type);
-    } else {
-      // Each place is looked at once: those that are folded are looked below, not shown.
-      std::vector<TreePlace> folded;
-      auto look_below = [&](TreePlace parent) {
-        const std::optional<TypeId> of_parent = type_at(parent);
-        tree_.for_each_child(parent, [&](TreePlace at) {
-          const std::optional<TypeId> type = type_at(at);
-          if (!type)
-            return;
-          const bool is_behind = node.type == type;
-          if (is_raw_ || !of_parent || !(is_behind || insides_.is_inside(*of_parent, *type)))
-            return add_place(at, *type);
-          node.behind += is_behind;
-          folded.push_back(at);
-        });
-      };
-      for (TreePlace at : node.places)
-        look_below(at);
-      for (u64 looked = 0; !folded.empty(); ++looked) {
-        if (looked % 0x10000 == 0)
-          watch_.check();
-        const TreePlace at = folded.back();
-        folded.pop_back();
-        look_below(at);
-      }
-    }
-    std::vector<Node> out;
-    for (auto &[type, child] : by_type) {
-      child.name = holding_.name(type);
-      out.push_back(std::move(child));
-    }
-    return out;
-  }
-
   Holding holding_;
   const DominatorTree &tree_;
-  const bool is_raw_;
+  const FoldedTree folded_;
   const u64 depth_;
   const Watch watch_;
-  const Insides insides_;
   std::vector<Level> levels_; // from the top to the row that comes next
 };
 

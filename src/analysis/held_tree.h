@@ -1,7 +1,6 @@
-// `retained --tree`: the dominator tree with the objects of one type below one node as one node, largest first; row by
-// row, on the way down and up again. What collections are made of is folded into them, and a chain of one type is one
-// node, unless --raw asks for each step. A list is as deep as it is long: what stands below a node is looked at when
-// its rows are due, no function calls itself, and a level costs what its nodes take. One thread.
+// `retained --tree`: the folded dominator tree (folded_tree.h; --raw: each step), largest first; row by row, on the way
+// down and up again. What stands below a node is looked at when its rows are due, and a level costs what its nodes
+// take. One thread.
 #pragma once
 #include "analysis/question.h"
 #include "report/table.h"

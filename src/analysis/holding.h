@@ -45,9 +45,10 @@ public:
   // The owner above a place. Owners stand below the virtual root only: no climb, which may be as long as a list.
   std::string owner_above(TreePlace at) const;
 
-private:
-  Retained frozen() const; // in segments that are never collected, and nothing else is seen to hold it
+  // In segments that are never collected, and nothing else is seen to hold it: a look at each object there.
+  Retained frozen() const;
 
+private:
   Snapshot &snapshot_;
   const ObjectGraph &graph_;
   std::optional<RankedOwners> ranked_; // none: the plain tree is asked for

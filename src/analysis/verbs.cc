@@ -356,11 +356,14 @@ constexpr Verb all_verbs[] = {
          "heapsnapshot: the same, for Chrome's and Edge's developer tools (Memory, Load) and VS Code.\n"
          "gcdump: the same, for PerfView, Visual Studio and dotnet-gcdump.\n"
          "sqlite: the same, and what would be freed with each object, as a database.\n"
+         "speedscope: who holds the live bytes as a flame graph, owners below, what they hold above; in bytes and in "
+         "objects.\n"
+         "pprof: the same, for Go's pprof and what reads its profiles.\n"
          "dot: what stands around one object (--around ADDRESS, --depth steps, --limit objects), for Graphviz.\n"
          "Sizes are aligned bytes: what the objects take in the heap. No values are in it, but what strings contain "
          "where --values is given.",
      .takes = {Takes::as, Takes::around, Takes::depth, Takes::limit, Takes::values},
-     .as = {"ndjson", "heapsnapshot", "gcdump", "sqlite", "dot"},
+     .as = {"ndjson", "heapsnapshot", "gcdump", "sqlite", "speedscope", "pprof", "dot"},
      .tables = {"exported"},
      .parts = contexts | names | fields | root_parts | thread_ids,
      .plan = plan_export,

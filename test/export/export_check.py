@@ -5,6 +5,7 @@ Exports the bundled sample and reads the files with the packages that package-lo
 ($DNHEAP_CACHE, or build/real-cache below the project); the part `dotnet` with the library of .gcdump, which needs a .NET SDK.
 Skipped (exit code 77), with the reason, where there is no node, or no SDK.
 """
+import base64
 import collections
 import contextlib
 import json
@@ -185,6 +186,64 @@ def check_sqlite(asked, _):
             yield "values, though nobody asked for them"
 
 
+def frames_of_speedscope(file):
+    """{stack: [bytes, objects]}, of what frames have of their own."""
+    read = json.loads(file.read_text())
+    names, out = [frame["name"] for frame in read["shared"]["frames"]], collections.defaultdict(lambda: [0, 0])
+    for number, profile in enumerate(read["profiles"]):
+        stack, at = (), 0
+        for event in profile["events"]:
+            if event["at"] > at:
+                out[stack][number] += event["at"] - at
+            at, stack = event["at"], stack + (names[event["frame"]],) if event["type"] == "O" else stack[:-1]
+    return dict(out)
+
+
+def check_flame_graphs(asked, modules):
+    """Both files have the same frames, which add up to what retained says of each owner; the whole to all but garbage."""
+    speedscope, told = asked.export("speedscope")
+    pprof, told_again = asked.export("pprof")
+    read = node("flame.js", modules, speedscope, pprof)
+    yield from (f"against speedscope's schema: {problem}" for problem in read["wrong"])
+    if read["types"] != [["inuse_objects", "count"], ["inuse_space", "bytes"]] or read["shown"] != "inuse_space" or told["objects"] != told_again["objects"]:
+        yield "types of samples, or what the answers say"
+    frames, samples = frames_of_speedscope(speedscope), collections.defaultdict(lambda: [0, 0])
+    for stack, (objects, size) in read["samples"]:
+        samples[tuple(stack)][0] += size
+        samples[tuple(stack)][1] += objects
+    yield from differences("frames", frames, dict(samples))
+    owners = collections.defaultdict(lambda: [0, 0])
+    for row in asked.answer("retained", "--table", "owners")["tables"]["owners"]:
+        if row["kind"] != "unreachable":
+            owners[row["owner"]][0] += row["retained"]
+            owners[row["owner"]][1] += row["objects"]
+    found = collections.defaultdict(lambda: [0, 0])
+    for stack, values in frames.items():
+        found[stack[0]] = [sum(pair) for pair in zip(found[stack[0]], values)]
+    whole = [sum(values) for values in zip(*owners.values())]
+    if [sum(values) for values in zip(*found.values())] != whole or [told["objects"]["bytes"], told["objects"]["count"]] != whole:
+        yield f"the frames do not add up to {whole}"
+    yield from differences("owners", {name: owners[name] for name in found if not name.startswith("(less")},
+                           {name: values for name, values in found.items() if not name.startswith("(less")})
+    yield from opened_by_speedscope(asked, speedscope, modules)
+
+
+def opened_by_speedscope(asked, file, modules):
+    """The tool itself, in Chromium where there is one, as its command line opens a file: its page, and a script with the file."""
+    chromium = shutil.which("chromium")
+    if not chromium:
+        print("NOT TESTED: there is no chromium that could open the file with speedscope")
+        return
+    script = asked.folder / "file.js"
+    script.write_text(f"speedscope.loadFileFromBase64('heap', '{base64.b64encode(file.read_bytes()).decode()}')")
+    page = (modules / "speedscope" / "dist" / "release" / "index.html").as_uri() + "#localProfilePath=" + str(script)
+    shown = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--virtual-time-budget=20000",
+                            f"--user-data-dir={asked.folder / 'profile'}", "--dump-dom", page],
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120).stdout
+    if "retained bytes" not in shown:
+        yield f"speedscope does not show it: {shown[-1000:]}"
+
+
 def check_gcdump_by_its_library(asked, _):
     """With FastSerialization, as PerfView reads it."""
     file, told = asked.export("gcdump")
@@ -212,7 +271,8 @@ def check_gcdump_by_its_library(asked, _):
 
 
 # By the test that they are part of: the second one needs a .NET SDK.
-CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump, "query": check_query, "sqlite": check_sqlite},
+CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "gcdump": check_gcdump, "query": check_query, "sqlite": check_sqlite,
+                  "flame graphs": check_flame_graphs},
           "dotnet": {"gcdump": check_gcdump_by_its_library}}
 
 

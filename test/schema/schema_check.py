@@ -70,6 +70,7 @@ def command_lines(dnheap, verb, dump, folder):
         array = first(dnheap, dump, "System.Object[]")
         return [["--as", "ndjson", "-o", f"{folder}/heap.ndjson", "--values"], ["--as", "heapsnapshot", "-o", f"{folder}/heap.heapsnapshot"],
                 ["--as", "gcdump", "-o", f"{folder}/heap.gcdump"], ["--as", "sqlite", "-o", f"{folder}/heap.sqlite"],
+                ["--as", "speedscope", "-o", f"{folder}/heap.speedscope.json"], ["--as", "pprof", "-o", f"{folder}/heap.pb.gz"],
                 ["--as", "dot", "--around", array, "-o", f"{folder}/heap.dot"]]
     if verb == "query":
         return [["select name, method_table, count from types order by bytes desc limit 3"], ["select null as missing, 1.5 as half"]]

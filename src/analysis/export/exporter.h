@@ -18,7 +18,7 @@ namespace dnheap {
 // What went into the file. Absent: the format has none of that.
 struct Exported {
   std::optional<u64> objects, bytes; // bytes: aligned ones, of these objects
-  std::optional<u64> references, types, roots, unreachable, strings;
+  std::optional<u64> references, types, roots, unreachable, strings, frames;
   std::vector<std::string> notes; // what is lost, or cut, in this file
 };
 
@@ -47,6 +47,8 @@ Exported export_ndjson(const ExportJob &job, NewFile &file);
 Exported export_heapsnapshot(const ExportJob &job, NewFile &file);
 Exported export_gcdump(const ExportJob &job, NewFile &file);
 Exported export_sqlite(const ExportJob &job, NewFile &file);
+Exported export_speedscope(const ExportJob &job, NewFile &file);
+Exported export_pprof(const ExportJob &job, NewFile &file);
 Exported export_dot(const ExportJob &job, NewFile &file);
 
 // By TypeId, and one more for objects of no known type. One thread.

@@ -1,4 +1,5 @@
 #include "analysis/export/exporter.h"
+#include "analysis/ranked_owners.h"
 #include "objects/references.h"
 #include "runtime/string_object.h"
 
@@ -7,6 +8,11 @@
 namespace dnheap {
 
 namespace {
+
+void plan_flame_graph(Plan &plan) {
+  foresee_ranked(plan);
+  plan.then("frames");
+}
 
 constexpr Exporter all_exporters[] = {
     {.name = "ndjson",
@@ -43,6 +49,16 @@ constexpr Exporter all_exporters[] = {
      .takes_values = true,
      .plan = [](Plan &plan) { plan.then(Pass::dominators).then("mark").then("tables"); },
      .write = export_sqlite},
+    {.name = "speedscope",
+     .holds = "the live bytes by who holds them, as a flame graph",
+     .opened_by = "speedscope",
+     .plan = plan_flame_graph,
+     .write = export_speedscope},
+    {.name = "pprof",
+     .holds = "the live bytes by who holds them, as a flame graph",
+     .opened_by = "pprof, Grafana, speedscope",
+     .plan = plan_flame_graph,
+     .write = export_pprof},
     {.name = "dot",
      .holds = "what stands around one object",
      .opened_by = "Graphviz: dot -Tsvg",
