@@ -19,7 +19,7 @@ WITHOUT_TARGET = {"ps"}
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3ad000000-0x7ff3ae000000",
           "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m"}
 UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
-          "output", "format", "baseline", "color", "full-names"}
+          "output", "format", "baseline", "color", "full-names", "timeout"}
 
 
 class Asked:

@@ -162,6 +162,10 @@ def check_query(asked, _):
         "select name, sum(count) n, sum(aligned_bytes) b from types where name != 'Free' group by 1")})
     owners = {row["owner"] or "(shared)": row["b"] for row in rows("select owner, sum(retained_bytes) b from dominators where dominator is null group by 1")}
     yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")}, owners)
+    endless = subprocess.run([asked.dnheap, "query", SAMPLE, "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n",
+                              "--timeout", "1s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    if endless.returncode != 3 or "longer than the 1 s" not in endless.stderr:
+        yield f"what never ends: {endless.returncode}, {endless.stderr}"
 
 
 def check_sqlite(asked, _):
