@@ -5,6 +5,22 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dnheap)
 
 if(DNHEAP_PROGRAM)
   install(TARGETS dnheap-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # The manual page, and what shells complete: the program tells them. Where it cannot run here, one built for this machine can.
+  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    set(made ${PROJECT_BINARY_DIR}/for_shells)
+    file(MAKE_DIRECTORY ${made})
+    add_custom_command(TARGET dnheap-cli POST_BUILD VERBATIM
+      COMMAND dnheap-cli help --man > ${made}/dnheap.1
+      COMMAND dnheap-cli completion bash > ${made}/dnheap
+      COMMAND dnheap-cli completion zsh > ${made}/_dnheap
+      COMMAND dnheap-cli completion fish > ${made}/dnheap.fish)
+    foreach(file dnheap.1:${CMAKE_INSTALL_MANDIR}/man1 dnheap:${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            _dnheap:${CMAKE_INSTALL_DATADIR}/zsh/site-functions dnheap.fish:${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+      string(REPLACE ":" ";" file ${file})
+      list(POP_FRONT file name)
+      install(FILES ${made}/${name} DESTINATION ${file} COMPONENT program)
+    endforeach()
+  endif()
 endif()
 install(TARGETS dnheap EXPORT dnheapTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development

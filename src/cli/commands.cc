@@ -6,6 +6,8 @@ namespace dnheap::cli {
 
 namespace {
 
+constexpr std::string_view until_ended = "until you end it";
+
 const std::vector<Command> &commands() {
   static const std::vector<Command> all = {
       {.words = {.name = "explore",
@@ -16,6 +18,7 @@ const std::vector<Command> &commands() {
                             "is held by what follows. Contents of strings and fields are shown only with --values. "
                             "Ends with Ctrl-C.",
                  .takes = {Takes::values}},
+       .group = until_ended,
        .run = explore},
       {.words = {.name = "shell",
                  .question = "many questions of one dump",
@@ -25,7 +28,22 @@ const std::vector<Command> &commands() {
                      "lead the answer elsewhere. help, help VERB, quit. Ctrl-C ends the question, not the "
                      "shell. Of SOS' commands many are understood by name: dumpheap -stat, gcroot, dumpobj, "
                      "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
+       .group = until_ended,
        .run = shell},
+      {.words = {.name = "completion",
+                 .question = "what the Tab key completes: for bash, zsh or fish",
+                 .details = "Prints a script for that shell, which completes verbs, options, their words, and names of "
+                            "files; types and addresses are not guessed.\n"
+                            "bash: dnheap completion bash > ~/.local/share/bash-completion/completions/dnheap; or, "
+                            "without the package bash-completion, source <(dnheap completion bash) in ~/.bashrc\n"
+                            "zsh: dnheap completion zsh > _dnheap, in a folder of $fpath\n"
+                            "fish: dnheap completion fish > ~/.config/fish/completions/dnheap.fish",
+                 .subject = "SHELL",
+                 .subject_asked = "for which shell?",
+                 .subjects = {"bash", "zsh", "fish"},
+                 .needs_target = false},
+       .group = "for your shell",
+       .run = completion},
   };
   return all;
 }

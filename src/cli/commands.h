@@ -1,5 +1,5 @@
-// Commands: what the program does besides answering one question: it goes on until the user ends it. Each has a row of
-// words as verbs have, so that parsing, checks and help follow from it.
+// Commands: what the program does besides answering one question. Each has a row of words as verbs have, so that
+// parsing, checks and help follow from it.
 #pragma once
 #include "cli/options.h"
 
@@ -7,6 +7,7 @@ namespace dnheap::cli {
 
 struct Command {
   Verb words;
+  std::string_view group; // of the help: "until you end it"
   // Returns the exit code; throws as verbs do.
   int (*run)(const Options &options, Progress &progress);
 };
@@ -18,6 +19,9 @@ const Command *find_command(const Verb &words);
 
 // Answers one line after the other until the input ends, or `quit`.
 int shell(const Options &options, Progress &progress);
+
+// Prints what a shell is to know of the program.
+int completion(const Options &options, Progress &progress);
 
 // Serves a page until Ctrl-C.
 int explore(const Options &options, Progress &progress);

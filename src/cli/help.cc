@@ -1,6 +1,7 @@
 #include "cli/help.h"
 
 #include "cli/commands.h"
+#include "cli/manual.h"
 #include "cli/values.h"
 #include "dnheap/version.h"
 
@@ -31,22 +32,48 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
-std::string syntax_of(const Option &option) {
-  std::string out =
-      option.letter ? fmt::format("-{}, --{}", option.letter, option.name) : fmt::format("    --{}", option.name);
-  return option.value ? out + " " + option.value : out;
-}
+// All "--" in one column.
+std::string aligned_syntax_of(const Option &option) { return (option.letter ? "" : "    ") + syntax_of(option); }
 
 // One block of options: those for which `wanted` holds.
 template <class Test> std::string option_lines(Test wanted) {
   std::size_t width = 0;
   for (const Option &option : option_table())
-    width = std::max(width, syntax_of(option).size());
+    width = std::max(width, aligned_syntax_of(option).size());
   std::string out;
   for (const Option &option : option_table())
     if (wanted(option))
-      out += fmt::format("  {:<{}}  {}\n", syntax_of(option), width, wrapped(option.help, width + 4));
+      out += fmt::format("  {:<{}}  {}\n", aligned_syntax_of(option), width, wrapped(option.help, width + 4));
   return out;
+}
+
+// What scripts can rely on.
+constexpr ExitCode codes[] = {
+    {0, "answered"},
+    {1, "a limit of check is exceeded"},
+    {2, "wrong usage"},
+    {3, "cannot open, understand or write"},
+    {4, "answered, but part of the heap could not be read (with --strict)"},
+    {5, "what was asked for (an address, a type) is not in the dump"},
+    {130, "interrupted"},
+};
+
+constexpr Example shown[] = {
+    {"dnheap core.1234", "what fills the memory, and who holds it"},
+    {"dnheap -p 1234", "the same of a process that runs here"},
+    {"dnheap stat core.1234.zst --type '^Shop\\.' --top 50", ""},
+    {"dnheap objects core.1234 --gen loh --min 1M --format csv -o large.csv", ""},
+};
+
+} // namespace
+
+std::span<const ExitCode> exit_codes() { return codes; }
+std::span<const Example> examples() { return shown; }
+
+std::string syntax_of(const Option &option) {
+  std::string out =
+      option.letter ? fmt::format("-{}, --{}", option.letter, option.name) : fmt::format("--{}", option.name);
+  return option.value ? out + " " + option.value : out;
 }
 
 bool is_common(const Option &option) {
@@ -54,38 +81,35 @@ bool is_common(const Option &option) {
   return needs && (*needs == Needs::nothing || *needs == Needs::target || *needs == Needs::answer);
 }
 
-} // namespace
-
 std::string general_help(std::span<const Verb> verbs) {
-  std::string out = fmt::format("dnheap {}: what is in the managed heap of a .NET process, live or from its dump\n\n"
-                                "usage: dnheap VERB TARGET [options]\n",
-                                library_version());
+  std::string out =
+      fmt::format("dnheap {}: {}\n\nusage: dnheap VERB TARGET [options]\n", library_version(), program_text);
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
-  out += "TARGET is a Linux core dump or a Windows minidump, plain or compressed (.zst, .gz); or, with -p PID,\n"
-         "a process that runs here.\n\nverbs:\n";
-  auto add_line = [&](const Verb &verb) { out += fmt::format("  {:<12}{}\n", verb.name, verb.question); };
-  for (const Verb &verb : verbs)
-    if (!find_command(verb))
-      add_line(verb);
-  out += "and, until you end it:\n";
-  for (const Verb &verb : verbs)
-    if (find_command(verb))
-      add_line(verb);
-  out += "'dnheap VERB --help' tells more about a verb.\n\n"
+  out += wrapped(target_text, 0) + "\n\nverbs:\n";
+  std::string_view group;
+  for (const Verb &verb : verbs) {
+    if (const Command *command = find_command(verb); command && command->group != group)
+      out += fmt::format("and, {}:\n", group = command->group);
+    out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
+  }
+  out += "'dnheap VERB --help' tells more about a verb, and so does 'dnheap help VERB'.\n\n"
          "options of some verbs:\n" +
          option_lines([](const Option &option) { return !is_common(option); }) + "\noptions of every verb:\n" +
          option_lines(is_common);
-  out += "\nSIZE is in bytes, or with k, M, G or T (powers of 1024): 4096, 10k, 1.5GiB.\n\n"
-         "exit codes: 0 answered; 1 a limit of check is exceeded; 2 wrong usage;\n"
-         "            3 cannot open, understand or write;\n"
-         "            4 answered, but part of the heap could not be read (with --strict);\n"
-         "            5 what was asked for (an address, a type) is not in the dump; 130 interrupted\n\n"
-         "examples:\n"
-         "  dnheap core.1234                                what fills the memory, and who holds it\n"
-         "  dnheap -p 1234                                  the same of a process that runs here\n"
-         "  dnheap stat core.1234.zst --type '^Shop\\.' --top 50\n"
-         "  dnheap objects core.1234 --gen loh --min 1M --format csv -o large.csv\n";
+  out += fmt::format("\n{}\n\nexit codes:\n", size_text);
+  for (const ExitCode &code : exit_codes())
+    out += fmt::format("  {:<5}{}\n", code.code, code.meaning);
+  out += "\nexamples:\n";
+  for (const Example &example : examples())
+    out += *example.meaning ? fmt::format("  {:<48}{}\n", example.command, example.meaning)
+                            : fmt::format("  {}\n", example.command);
   return out;
+}
+
+std::string help_for(const Options &options) {
+  if (options.manual)
+    return manual_page(verbs_and_commands());
+  return options.verb ? verb_help(*options.verb) : general_help(verbs_and_commands());
 }
 
 std::string verb_help(const Verb &verb) {

@@ -19,7 +19,7 @@ namespace dnheap::cli {
 
 namespace {
 
-// What scripts can rely on; see --help.
+// What exit_codes() tells.
 enum ExitCode {
   answered = 0,
   limit_exceeded = 1,
@@ -140,18 +140,12 @@ int run_command(int (*run)(const Options &, Progress &), const Options &options)
   return run(options, progress);
 }
 
-int print(const std::string &text) {
-  if ((std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) && errno != EPIPE)
-    throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
-  return answered;
-}
-
 int run(std::span<const std::string_view> arguments) {
   Options options = parse_options(arguments, verbs_and_commands());
-  if (options.version)
-    return print(std::string("dnheap ") + library_version() + "\n");
-  if (options.help)
-    return print(options.verb ? verb_help(*options.verb) : general_help(verbs_and_commands()));
+  if (options.version || options.help) {
+    print(options.version ? std::string("dnheap ") + library_version() + "\n" : help_for(options));
+    return answered;
+  }
   if (const Command *command = find_command(*options.verb))
     return run_command(command->run, options);
   if (!options.html.empty())

@@ -45,6 +45,15 @@ template <class Words> void check_word(const char *option, std::string_view word
                      did_you_mean(word, words));
 }
 
+// Those that the verb's answer can be written in.
+std::vector<std::string_view> format_names(const Verb &verb) {
+  std::vector<std::string_view> out;
+  for (const Format &format : formats())
+    if (!format.table || std::find(verb.tables.begin(), verb.tables.end(), format.table) != verb.tables.end())
+      out.push_back(format.name);
+  return out;
+}
+
 void set_format(Options &options, std::string_view value) {
   std::vector<std::string_view> names;
   for (const Format &format : formats()) {
@@ -55,10 +64,12 @@ void set_format(Options &options, std::string_view value) {
   check_word("--format", value, names);
 }
 
+constexpr std::array<std::string_view, 3> colors = {"auto", "always", "never"};
+std::vector<std::string_view> color_words(const Verb &) { return {colors.begin(), colors.end()}; }
+
 void set_color(Options &options, std::string_view value) {
-  static constexpr std::array<std::string_view, 3> words = {"auto", "always", "never"};
-  check_word("--color", value, words);
-  options.color = *std::find(words.begin(), words.end(), value);
+  check_word("--color", value, colors);
+  options.color = *std::find(colors.begin(), colors.end(), value);
 }
 
 void set_type(Options &options, std::string_view value) {
@@ -87,6 +98,13 @@ void set_threads(Options &options, std::string_view value) {
     throw UsageError("--threads: " + quoted(value) + " is not a number from 1 to 1024");
 }
 
+std::vector<std::string_view> generation_names(const Verb &) {
+  std::vector<std::string_view> out;
+  for (u8 g = 0; g < generation_count; ++g)
+    out.push_back(name_of(static_cast<Generation>(g)));
+  return out;
+}
+
 // "gen2", "2", "LOH".
 void set_generation(Options &options, std::string_view value) {
   std::string word(value);
@@ -94,15 +112,11 @@ void set_generation(Options &options, std::string_view value) {
                  [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
   if (word == "0" || word == "1" || word == "2")
     word.insert(0, "gen");
-  std::vector<std::string_view> names;
-  for (u8 g = 0; g < generation_count; ++g) {
-    const auto generation = static_cast<Generation>(g);
-    names.push_back(name_of(generation));
-    if (word == names.back())
-      options.question.generation = generation;
-  }
-  if (!options.question.generation)
+  const std::vector<std::string_view> names = generation_names({});
+  const auto at = std::find(names.begin(), names.end(), word);
+  if (at == names.end())
     check_word("--gen", value, names);
+  options.question.generation = static_cast<Generation>(at - names.begin());
 }
 
 void add_folder(std::vector<std::string> &to, const char *option, std::string_view value) {
@@ -114,19 +128,19 @@ void add_folder(std::vector<std::string> &to, const char *option, std::string_vi
 const Option table[] = {
     {"type", 0, "RE", Takes::type,
      "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
-     set_type, true},
+     set_type, Several::refused},
     {"type-exact", 0, "NAME", Takes::type,
      "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
-     [](Options &o, std::string_view v) { o.question.type_exact = v; }, true},
+     [](Options &o, std::string_view v) { o.question.type_exact = v; }, Several::refused},
     {"gen", 0, "GENERATION", Takes::generation, "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
-     set_generation, true},
+     set_generation, Several::refused, generation_names},
     {"min", 0, "SIZE", Takes::min_bytes, "only objects of at least this size",
-     [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }, true},
+     [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }, Several::refused},
     {"range", 0, "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
      },
-     true},
+     Several::refused},
     {"live", 0, nullptr, Takes::life, "only objects that something keeps alive",
      [](Options &o, std::string_view) { o.live = true; }},
     {"dead", 0, nullptr, Takes::life, "only objects that nothing keeps alive",
@@ -148,7 +162,7 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.raw = true; }},
     {"hub", 0, "TYPE", Takes::hubs,
      "objects of this type own by themselves, like the container of services; may be given several times",
-     [](Options &o, std::string_view v) { o.question.hubs.emplace_back(v); }},
+     [](Options &o, std::string_view v) { o.question.hubs.emplace_back(v); }, Several::all_count},
     {"merge", 0, nullptr, Takes::merge, "stacks that are alike as one, with how many threads stand so",
      [](Options &o, std::string_view) { o.question.merge = true; }},
     {"roots", 0, nullptr, Takes::roots, "also the objects that each frame holds, and where",
@@ -159,33 +173,34 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.no_values = true; }},
     {"symbols", 0, "DIR", Takes::symbols,
      "look here for .pdb files, which tell source lines; may be given several times",
-     [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }},
+     [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }, Several::all_count},
     {"interval", 0, "TIME", Takes::interval,
      "what lies between one dump and the next: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
      set_interval},
     {"budget", 0, "FILE", Takes::limits, "the limits, as JSON: doc/budget.md",
-     [](Options &o, std::string_view v) { o.question.budget = v; }, true},
+     [](Options &o, std::string_view v) { o.question.budget = v; }, Several::refused},
     {"baseline", 0, "FILE", Takes::limits, "what growth is measured against: a saved record, or a dump",
-     [](Options &o, std::string_view v) { o.question.baseline = v; }, true},
+     [](Options &o, std::string_view v) { o.question.baseline = v; }, Several::refused},
     {"record", 0, "FILE", Takes::limits, "write down what is there now, as a baseline for later",
-     [](Options &o, std::string_view v) { o.question.record = v; }, true},
+     [](Options &o, std::string_view v) { o.question.record = v; }, Several::refused},
     {"no-instances-of", 0, "TYPE", Takes::limits,
      "there may be no live object of this type; may be given several times",
-     [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }},
+     [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }, Several::all_count},
     {"against", 0, "FILE", OnlyOf{"explore"}, "what grew since this one: an earlier dump, or a record of it",
-     [](Options &o, std::string_view v) { o.against = v; }, true},
+     [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
     {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
     {"idle", 0, "TIME", OnlyOf{"explore"}, "end when nobody asked for so long: 90s, 30m, 1.5h (default: never)",
      [](Options &o, std::string_view v) {
        o.idle = value_or_usage(parse_duration(v), "--idle", v, "a time such as 90s, 30m, 1.5h or 2d");
      }},
     {"as", 0, "FILE-FORMAT", Takes::as, "which file to write; the verb's help lists them",
-     [](Options &o, std::string_view v) { o.question.as = v; }, true},
+     [](Options &o, std::string_view v) { o.question.as = v; }, Several::refused,
+     [](const Verb &verb) { return verb.as; }},
     {"around", 0, "ADDRESS", Takes::around, "the object in the middle, of a file that shows a neighbourhood",
      [](Options &o, std::string_view v) {
        o.question.around = value_or_usage(Address::parse(v), "--around", v, "an address such as 0x7ff3ad1a15d8");
      },
-     true},
+     Several::refused},
     {"limit", 0, "N", Takes::limit,
      "export: objects in that file at most, the nearest first (default 100); query: rows at most",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
@@ -194,30 +209,34 @@ const Option table[] = {
        o.question.timeout = value_or_usage(parse_duration(v), "--timeout", v, "a time such as 90s, 30m, 1.5h or 2d");
      }},
     {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
-     [](Options &o, std::string_view v) { o.commands.emplace_back(v); }},
+     [](Options &o, std::string_view v) { o.commands.emplace_back(v); }, Several::all_count},
     {"html", 0, "FILE", OnlyOf{"report"},
      "write a page to this file instead, to click through in a browser: report, types, map, objects that hold most",
-     [](Options &o, std::string_view v) { o.html = v; }, true},
+     [](Options &o, std::string_view v) { o.html = v; }, Several::refused},
     {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
-     [](Options &o, std::string_view v) { o.question.by = v; }},
+     [](Options &o, std::string_view v) { o.question.by = v; }, Several::last_counts,
+     [](const Verb &verb) { return verb.by; }},
     {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
-     [](Options &o, std::string_view v) { o.question.sort = v; }},
+     [](Options &o, std::string_view v) { o.question.sort = v; }, Several::last_counts,
+     [](const Verb &verb) { return verb.sort_columns; }},
     {"table", 0, "NAME", Needs::tables, "write only this table; csv writes one only: the first, or this",
-     [](Options &o, std::string_view v) { o.question.table = v; }},
+     [](Options &o, std::string_view v) { o.question.table = v; }, Several::last_counts,
+     [](const Verb &verb) { return verb.tables; }},
     {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
     {"format", 0, "FORMAT", Needs::answer, "text, json, csv or markdown; of check junit and github, too (default text)",
-     set_format},
+     set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
     {"full-names", 0, nullptr, Needs::answer, "text: no name is shortened, however long the lines",
      [](Options &o, std::string_view) { o.full_names = true; }},
     {"color", 0, "WHEN", Needs::answer,
-     "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color},
+     "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color,
+     Several::last_counts, color_words},
     {"output", 'o', "FILE", Needs::answer, "write the answer to this file; extract, export: that file",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
-     [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }},
+     [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }, Several::all_count},
     {"runtime", 0, "N", Needs::target, "which runtime, when the process has several (from 1)",
      [](Options &o, std::string_view v) {
        o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));
@@ -240,6 +259,8 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.progress = false; }},
     {"verbose", 'v', nullptr, Needs::answer, "more columns and notes",
      [](Options &o, std::string_view) { o.question.verbose = true; }},
+    {"man", 0, nullptr, OnlyOf{"help"}, "with help: the manual page, as roff: dnheap help --man | man -l -",
+     [](Options &o, std::string_view) { o.manual = true; }},
     {"help", 'h', nullptr, Needs::nothing, "this text; after a verb, that verb's",
      [](Options &o, std::string_view) { o.help = true; }},
     {"version", 0, nullptr, Needs::nothing, "the version", [](Options &o, std::string_view) { o.version = true; }},
@@ -256,6 +277,8 @@ public:
   Options parse() {
     read_words();
     find_verb();
+    if (options_.manual && (!options_.help || options_.verb))
+      throw UsageError("--man is one page of all verbs: dnheap help --man");
     if (options_.help || options_.version)
       return options_;
     find_target();
@@ -342,7 +365,7 @@ private:
   void set(const Option &option, std::string_view value) {
     if (option.value && value.empty())
       throw UsageError(spelled(option) + " needs a value: " + spelled(option) + " " + option.value);
-    if (option.is_filter && std::find(used_.begin(), used_.end(), &option) != used_.end())
+    if (option.several == Several::refused && std::find(used_.begin(), used_.end(), &option) != used_.end())
       throw UsageError(spelled(option) + " is given twice");
     option.set(options_, value);
     used_.push_back(&option);
@@ -396,13 +419,15 @@ private:
   }
 
   void find_target() {
+    if (!options_.verb->subjects.empty())
+      take_subject();
     if (!options_.verb->needs_target) {
       if (!words_.empty() || options_.process)
         throw UsageError(usage_of(*options_.verb) + ": it takes no target");
+      if (!options_.verb->subject.empty() && options_.question.subject.empty() && !options_.verb->subject_is_optional)
+        throw UsageError(std::string(options_.verb->subject_asked) + " " + usage_of(*options_.verb));
       return;
     }
-    if (!options_.verb->subjects.empty())
-      take_subject();
     if (options_.verb->answers_alone && words_.empty() && !options_.process && is_alone())
       return;
     const bool subject = !options_.verb->subject.empty() && options_.verb->subjects.empty();

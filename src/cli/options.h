@@ -13,6 +13,7 @@ namespace dnheap::cli {
 
 struct Options {
   bool help = false, version = false;
+  bool manual = false;              // help: the manual page instead
   const Verb *verb = nullptr;       // null only with help and version
   std::string target;               // the last one
   std::vector<std::string> targets; // files, in the order given
@@ -42,6 +43,9 @@ struct Options {
 
 // What a verb must have that takes an option: a target, an answer (commands have none), or such a list in its row.
 enum class Needs : u8 { nothing, target, answer, sort_columns, by, tables };
+// What several of it on one line mean: the last counts; an error, as the last would silently replace the first; all
+// count.
+enum class Several : u8 { last_counts, refused, all_count };
 // Only that command takes it.
 struct OnlyOf {
   std::string_view command;
@@ -54,7 +58,9 @@ struct Option {
   std::variant<Needs, Takes, OnlyOf> needs; // what a verb's row must have, or take
   const char *help;
   void (*set)(Options &options, std::string_view value);
-  bool is_filter = false; // the last of two would silently replace the first; of others the last counts
+  Several several = Several::last_counts;
+  // The words that its value is one of, where they are known beforehand; null: it is anything.
+  std::vector<std::string_view> (*words)(const Verb &verb) = nullptr;
 };
 
 std::span<const Option> option_table();

@@ -59,4 +59,9 @@ void Output::finish() {
     fail(path_);
 }
 
+void print(const std::string &text) {
+  if ((std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) && errno != EPIPE)
+    throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
 } // namespace dnheap::cli

@@ -28,4 +28,7 @@ private:
   std::FILE *file_ = nullptr;
 };
 
+// To standard output; a closed pipe is no failure. Throws Error.
+void print(const std::string &text);
+
 } // namespace dnheap::cli

@@ -153,7 +153,7 @@ private:
     const auto verb = std::ranges::find(verbs_and_commands(), words[0], &Verb::name);
     if (verb != verbs_and_commands().end()) {
       if (find_command(*verb) || verb->takes_records || verb->records_reads)
-        throw UsageError("'" + words[0] + "' opens dumps itself: dnheap " + words[0] + ", outside of the shell");
+        throw UsageError("'" + words[0] + "' is a command of its own: dnheap " + words[0] + ", outside of the shell");
       if (verb->needs_target && !(verb->answers_alone && words.size() == 1))
         words.insert(words.begin() + 1, target);
     }
@@ -229,7 +229,7 @@ private:
       throw Error("cannot write to " + (name.empty() ? line.program : name) + ": " + std::strerror(errno));
     const std::string what = !name.empty() ? name : program ? line.program : "standard output";
     if (!answer) {
-      const std::string text = options.verb ? verb_help(*options.verb) : general_help(verbs_and_commands());
+      const std::string text = help_for(options);
       std::fwrite(text.data(), 1, text.size(), to);
     } else {
       answer->write(options.format->name, write_options(options, to == stdout && is_terminal(1)), to, what, progress_);

@@ -177,6 +177,8 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
        "unknown verb 'frobnicate'; the verbs are: stat, segments, objects, contract, diff, check, inspect"},
       {"objcts", "'objcts' is neither a verb nor a file, did you mean 'objects'?"},
       {"core stat", "'core' is no verb; the verb comes first: dnheap stat core"},
+      {"stat --man", "--man is one page of all verbs: dnheap help --man"},
+      {"help stat --man", "--man is one page of all verbs: dnheap help --man"},
       {"help stta", "'stta' is neither a verb nor a file, did you mean 'stat'?"},
       {"stat a b", "unexpected 'b'; usage: dnheap stat TARGET [options]"},
       {"stat -p 1 b", "either --pid or a file, not both: 'b'"},

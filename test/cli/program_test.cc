@@ -34,6 +34,10 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
   expect_error("stat core --format xml", 2, "--format: 'xml' is none of text, json, csv, markdown, junit, github");
   expect_error("stat core --no-pause", 2, "--no-pause is for live processes: --pid PID");
   expect_error("ps core", 2, "usage: dnheap ps [options]: it takes no target");
+  expect_error("completion", 2, "for which shell? usage: dnheap completion SHELL [options]");
+  expect_error("completion tcsh", 2,
+               "for which shell? 'tcsh' is none of bash, zsh, fish; usage: dnheap completion SHELL [options]");
+  expect_error("completion bash core", 2, "usage: dnheap completion SHELL [options]: it takes no target");
   // A word cannot send control characters to the terminal.
   expect_error("stat core --top \"$(printf '\\033[31mx')\"", 2, "--top: '?[31mx' is not a number");
 }

@@ -1,0 +1,9 @@
+// The manual page, dnheap(1), made from the tables of verbs and options: roff with man(7)'s macros, ASCII alone. 50 KB.
+#pragma once
+#include "cli/options.h"
+
+namespace dnheap::cli {
+
+std::string manual_page(std::span<const Verb> verbs);
+
+} // namespace dnheap::cli
