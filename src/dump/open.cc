@@ -6,10 +6,7 @@
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
 #include "dump/minidump.h"
-#include "image/elf_format.h"
-
-#include <algorithm>
-#include <fmt/format.h>
+#include "dump/other_files.h"
 
 namespace dnheap {
 
@@ -24,44 +21,6 @@ constexpr Opener openers[] = {
     {"elf-core", open_elf_core},
     {"minidump", open_minidump},
 };
-
-struct Magic {
-  std::string_view bytes;
-  const char *what;
-};
-constexpr Magic magics[] = {
-    {"\x7f"
-     "ELF",
-     "an ELF program or library, not a core"},
-    {"MZ", "a Windows program (PE)"},
-    {"\xfe\xed\xfa\xce", "a Mach-O file"},
-    {"\xfe\xed\xfa\xcf", "a Mach-O file"},
-    {"\xce\xfa\xed\xfe", "a Mach-O file"},
-    {"\xcf\xfa\xed\xfe", "a Mach-O file"},
-};
-
-bool is_text(std::string_view start) {
-  return std::none_of(start.begin(), start.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\x1b';
-  });
-}
-
-std::string looks_like(Bytes file) {
-  if (file.empty())
-    return "the file is empty";
-  std::string_view start = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
-  for (const Magic &magic : magics)
-    if (start.starts_with(magic.bytes))
-      return magic.what;
-  if (is_text(start))
-    return "text";
-  if (start.find_first_not_of('\0') == start.npos)
-    return "it begins with zeros: whoever wrote or copied it did not finish";
-  std::string bytes;
-  for (char c : start.substr(0, 4))
-    bytes += fmt::format(" {:02x}", static_cast<unsigned char>(c));
-  return "unknown contents (first bytes" + bytes + ")";
-}
 
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
                                     const OpenOptions &options, const Watch &watch) {
@@ -87,7 +46,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
         target->notes.insert(target->notes.begin(), note);
       return target;
     }
-  throw Error("not a dump: " + looks_like(file->bytes()) +
+  throw Error("not a dump: " + what_else(file->bytes()) +
               "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz)");
 }
 

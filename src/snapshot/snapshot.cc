@@ -17,6 +17,7 @@
 #include "runtime/library_names.h"
 #include "snapshot/debug_file.h"
 #include "snapshot/module_files.h"
+#include "snapshot/other_programs.h"
 
 #include <algorithm>
 #include <thread>
@@ -196,6 +197,9 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
 std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   std::vector<FoundRuntime> found = find_runtimes(*target_, options_.hints);
   if (found.empty()) {
+    const std::string host = host_alone(*target_);
+    if (const std::string other = host.empty() ? what_other_program(*target_) : ""; !other.empty())
+      throw Error(other);
     std::string needed;
     for (const Provenance &p : target_->provenance)
       if (p.outcome != Provenance::Outcome::used && needed.empty())
@@ -203,7 +207,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     throw Error("no .NET runtime found: looked for " + core_clr_library_names() +
                 ", single-file programs, and for the debug headers of NativeAOT and CoreRT, in " +
                 std::to_string(target_->modules.size()) + " modules" +
-                (target_->modules.empty() ? ": the dump lists none" : "") + host_alone(*target_) + needed);
+                (target_->modules.empty() ? ": the dump lists none" : "") + host + needed);
   }
   auto open = [&](const FoundRuntime &of) {
     std::unique_ptr<Runtime> out = of.open();
