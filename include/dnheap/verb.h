@@ -96,6 +96,8 @@ struct Verb {
   bool answers_alone = false;                      // of its subject not named; see ask_alone()
   bool takes_records = false;                      // see ask_records()
   bool takes_several = false;                      // targets
+  bool takes_each = false;                         // of several targets each is answered by itself
+  std::string_view format = {};                    // to write its answers in unless another is asked for; empty: any
   bool makes_file = false;                         // needs Question::output
   bool records_reads = false;                      // needs OpenOptions::record_reads
 };
@@ -112,6 +114,8 @@ const Verb &verb_called(std::string_view name);
 Answer ask(Snapshot &snapshot, std::string_view verb, const Question &question = {});
 // Of a verb that takes no target: `ps`; or that may be asked without one and a subject: `inspect`.
 Answer ask_alone(std::string_view verb, const Question &question = {}, Progress *progress = nullptr);
+// What stands for the answer about a target that there is none of, for verbs that answer several by themselves.
+Answer no_answer(std::string_view verb, const std::string &target, const std::string &error);
 // Of a verb that looks at records of its targets: `diff`, of two or more, the oldest first; `check`, of one, and of its
 // baseline as the second.
 Answer ask_records(std::string_view verb, std::span<const Record> records, const Question &question = {});

@@ -71,7 +71,9 @@ struct Verb {
   // Of a verb that looks at records of its targets (record.h), instead of `answer`: then ask() is not for it. Its plan
   // is that of one record. May throw as that does.
   report::Answer (*answer_records)(std::span<const Record> records, const Question &question) = nullptr;
-  bool takes_several = false; // targets
+  bool takes_several = false;   // targets
+  bool takes_each = false;      // of several targets each is answered by itself, one after the other
+  const char *format = nullptr; // that its answers are written in unless another is asked for; null: as all are
   // -o, which must be given, names the file that the verb makes; its answer goes to standard output.
   bool makes_file = false;
   bool records_reads = false; // it is asked of a Snapshot that records what is read

@@ -414,6 +414,23 @@ constexpr Verb all_verbs[] = {
      .tables = {"checks"},
      .plan = plan_check,
      .answer_records = answer_check},
+    {.name = "summary",
+     .question = "what is to be kept of it, in a store of many dumps?",
+     .details =
+         "One line of JSON for each dump (NDJSON): when it was taken, how complete it is, the verdict, where its "
+         "memory "
+         "is, who owns how much (by signature, which other dumps of the program share), types, what is stored for "
+         "nothing, and where threads stand. Of long lists it has the first, and the rest as one row; --top says how "
+         "many. A line stays below 64 KiB unless more is asked for. Takes several dumps, one after the other; of one "
+         "that cannot be read it has the reason (error). No values of strings or fields are in it.",
+     .tables = {"summary", "account", "owners", "types", "waste", "threads"},
+     .parts =
+         contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | code | stacks | sync_blocks,
+     .plan = plan_summary,
+     .answer = answer_summary,
+     .takes_each = true,
+     .format = "ndjson",
+     .reads_objects_only = true}, // what it asks, other verbs ask
     {.name = "ps",
      .question = "which .NET processes run here?",
      .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which "

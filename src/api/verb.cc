@@ -73,6 +73,9 @@ Verb outer(const dnheap::Verb &of) {
   out.answers_alone = of.answer_alone != nullptr;
   out.takes_records = of.answer_records != nullptr;
   out.takes_several = of.takes_several;
+  out.takes_each = of.takes_each;
+  if (of.format)
+    out.format = of.format;
   out.makes_file = of.makes_file;
   out.records_reads = of.records_reads;
   return out;
@@ -228,6 +231,14 @@ Answer ask_records(std::string_view name, std::span<const Record> records, const
   for (const Record &record : records)
     inside.push_back(RecordParts::inside(record));
   return AnswerParts::answer(inner(verb).answer_records(inside, asked));
+}
+
+Answer no_answer(std::string_view verb, const std::string &target, const std::string &error) {
+  report::Answer answer;
+  answer.command = verb_called(verb).name;
+  answer.target = {{"path", target}};
+  answer.headline = answer.error = error;
+  return AnswerParts::answer(std::move(answer));
 }
 
 std::optional<std::string> pattern_problem(std::string_view pattern) {

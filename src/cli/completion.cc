@@ -32,6 +32,8 @@ Names names_of(std::span<const Verb> verbs) {
   return out;
 }
 
+bool takes_many(const Verb &verb) { return verb.takes_several || verb.takes_each; }
+
 bool is(const Option &option, std::string_view value) { return option.value && option.value == value; }
 
 // "-o" and "--output", as they are typed.
@@ -112,7 +114,7 @@ std::string bash_subjects(std::span<const Verb> verbs) {
       action = fmt::format("((count < {})) && {}", verb.needs_target ? 2 : 1, bash_words(joined(verb.subjects)));
     if (verb.needs_target)
       action += fmt::format("{}{}__dnheap_files -f", action.empty() ? "" : "; ",
-                            verb.takes_several       ? ""
+                            takes_many(verb)         ? ""
                             : !verb.subjects.empty() ? "((count < 2)) && "
                                                      : "((count == 0)) && ");
     if (!action.empty())
@@ -219,7 +221,7 @@ std::string zsh_subjects(const Verb &verb) {
         fmt::format("*: :_alternative \"words:{}:({})\" \"files:TARGET:_files\"", verb.subject, joined(verb.subjects)));
   if (!verb.subjects.empty())
     return zsh_quoted(fmt::format("1:{}:({})", verb.subject, joined(verb.subjects)));
-  std::string out = !verb.needs_target ? "" : verb.takes_several ? "'*:TARGET:_files'" : "'1:TARGET:_files'";
+  std::string out = !verb.needs_target ? "" : takes_many(verb) ? "'*:TARGET:_files'" : "'1:TARGET:_files'";
   if (!verb.subject.empty())
     out += " " + zsh_quoted(fmt::format("2:{}: ", zsh_escaped(verb.subject)));
   return out;
@@ -331,7 +333,7 @@ std::string fish_subjects(std::span<const Verb> verbs) {
       out += fish_line(fmt::format("__dnheap_of {}; and __dnheap_at 1{}", verb.name, verb.needs_target ? " 2" : ""),
                        fmt::format("-a {}", fish_quoted(joined(verb.subjects))));
     if (verb.needs_target)
-      (verb.takes_several || !verb.subjects.empty() ? several_files : one_file).push_back(verb.name);
+      (takes_many(verb) || !verb.subjects.empty() ? several_files : one_file).push_back(verb.name);
   }
   out += fish_line("__dnheap_at 0", "-a help -d 'this, or what a verb does'");
   out += fish_line("__dnheap_of help; and __dnheap_at 1", "-a " + fish_quoted(joined(names_of(verbs))));

@@ -10,8 +10,10 @@
 #include "dnheap/text.h"
 #include "dnheap/version.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <system_error>
 
@@ -102,9 +104,93 @@ Answer answer_to(const Options &options, std::optional<Snapshot> &snapshot) {
   return ask(*snapshot, verb, options.question);
 }
 
+// Does the work; of what it throws, tells the message. Returns the exit code.
+int guarded(const std::function<int()> &work, const std::function<void(std::string)> &tell) {
+  try {
+    return work();
+  } catch (const UsageError &error) {
+    tell(error.what());
+    return wrong_usage;
+  } catch (const NotFound &error) {
+    tell(error.what());
+    return not_found;
+  } catch (const Interrupted &) {
+    tell("interrupted");
+    return was_interrupted;
+  } catch (const Error &error) {
+    tell(error.what());
+  } catch (const std::bad_alloc &) {
+    tell("out of memory: this question needs more than the machine, or --max-memory, allows");
+  } catch (const std::system_error &error) {
+    tell(std::string("the operating system refused: ") + error.what());
+  } catch (const std::exception &error) {
+    tell(std::string("internal error, please report it: ") + error.what());
+  }
+  return cannot_answer;
+}
+
+// Of two targets' exit codes the one that counts.
+int worse(int a, int b) {
+  constexpr int order[] = {answered, incomplete, not_found, wrong_usage, cannot_answer};
+  return std::ranges::find(order, a) < std::ranges::find(order, b) ? b : a;
+}
+
+// One target after the other, each opened, answered about and closed before the next one.
+int answer_each(const Options &options) {
+  Output output(options.output, options.targets);
+  cancel_on_interrupt(progress);
+  ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
+  const bool on_screen = output.is_standard_output() && is_terminal(1);
+  const WriteOptions how = write_options(options, on_screen);
+  std::FILE *to = nullptr; // until there is something to write
+  int worst = answered;
+  Options of_one = options;
+  std::vector<std::string> targets = options.targets;
+  if (options.process)
+    targets.push_back(options.target);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    of_one.target = of_one.question.target = targets[i];
+    of_one.process = i < options.targets.size() ? std::nullopt : options.process;
+    std::optional<Snapshot> snapshot;
+    std::optional<Answer> answer;
+    std::string problem;
+    int code = guarded(
+        [&] {
+          answer.emplace(answer_to(of_one, snapshot));
+          return int{answered};
+        },
+        [&](std::string why) { problem = std::move(why); });
+    if (on_screen)
+      line.stop();
+    if (!problem.empty())
+      say(problem);
+    if (code == was_interrupted)
+      return code;
+    if (!answer && options.format->name == options.verb->format)
+      answer.emplace(no_answer(options.verb->name, targets[i], problem));
+    if (answer && !to)
+      to = output.begin();
+    if (answer && !answer->write(options.format->name, how, to, output.name(), &progress))
+      return worst; // nobody reads it any more
+    if (options.strict && answer && answer->completeness() && !answer->completeness()->complete) {
+      say(targets[i] + ": part of the heap could not be read (--strict)");
+      code = incomplete;
+    }
+    worst = worse(worst, code);
+  }
+  if (to)
+    output.finish();
+  line.stop();
+  if (options.perf)
+    answer_times(progress).write("text", {}, stderr, "standard error");
+  return worst;
+}
+
 int answer_question(const Options &options) {
   if (options.max_memory && !limit_memory(options.max_memory))
     throw Error("--max-memory is not supported on this system");
+  if (options.verb->takes_each)
+    return answer_each(options);
   Output output(options.output, options.targets);
   cancel_on_interrupt(progress);
   ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
@@ -153,30 +239,6 @@ int run(std::span<const std::string_view> arguments) {
   return answer_question(options);
 }
 
-int guarded_run(std::span<const std::string_view> arguments) {
-  try {
-    return run(arguments);
-  } catch (const UsageError &error) {
-    say(error.what());
-    return wrong_usage;
-  } catch (const NotFound &error) {
-    say(error.what());
-    return not_found;
-  } catch (const Interrupted &) {
-    say("interrupted");
-    return was_interrupted;
-  } catch (const Error &error) {
-    say(error.what());
-  } catch (const std::bad_alloc &) {
-    say("out of memory: this question needs more than the machine, or --max-memory, allows");
-  } catch (const std::system_error &error) {
-    say(std::string("the operating system refused: ") + error.what());
-  } catch (const std::exception &error) {
-    say(std::string("internal error, please report it: ") + error.what());
-  }
-  return cannot_answer;
-}
-
 } // namespace
 
 } // namespace dnheap::cli
@@ -185,5 +247,5 @@ int main(int count, char **values) {
   dnheap::make_streams_safe();
   dnheap::survive_mapping_faults();
   std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
-  return dnheap::cli::guarded_run(arguments);
+  return dnheap::cli::guarded([&] { return dnheap::cli::run(arguments); }, dnheap::cli::say);
 }

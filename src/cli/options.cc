@@ -224,7 +224,8 @@ const Option table[] = {
      [](const Verb &verb) { return verb.tables; }},
     {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
-    {"format", 0, "FORMAT", Needs::answer, "text, json, csv or markdown; of check junit and github, too (default text)",
+    {"format", 0, "FORMAT", Needs::answer,
+     "text, json, csv or markdown; of check junit and github, of summary ndjson, too (default text, of summary ndjson)",
      set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
@@ -286,7 +287,7 @@ public:
     if (options_.verb->makes_file)
       take_output_as_file();
     if (!options_.format)
-      options_.format = formats().front();
+      options_.format = usual_format();
     options_.question.top = options_.top.value_or(options_.format->default_top);
     options_.question.top_is_asked = options_.top.has_value();
     options_.question.target = options_.target;
@@ -433,7 +434,8 @@ private:
     const bool subject = !options_.verb->subject.empty() && options_.verb->subjects.empty();
     const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
-    const std::size_t files = options_.verb->takes_several ? words_.size() : options_.process ? 0 : 1;
+    const bool takes_all = options_.verb->takes_several || options_.verb->takes_each;
+    const std::size_t files = takes_all ? words_.size() : options_.process ? 0 : 1;
     if (words_.size() < files || files + (options_.process ? 1 : 0) < (options_.verb->takes_several ? 2 : 1))
       throw UsageError((options_.verb->takes_several ? "which dumps? " : "which dump? ") + usage);
     options_.targets.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
@@ -451,6 +453,13 @@ private:
       options_.target = "--pid=" + std::to_string(*options_.process);
     else if (!options_.pause)
       throw UsageError("--no-pause is for live processes: --pid PID");
+  }
+
+  Format usual_format() const {
+    for (const Format &format : formats())
+      if (format.name == options_.verb->format)
+        return format;
+    return formats().front();
   }
 
   bool is_alone() const { return options_.question.subject.empty() || options_.question.subject == "list"; }
@@ -543,7 +552,10 @@ std::string usage_of(const Verb &verb) {
   const std::string subject(verb.subject);
   if (!verb.subjects.empty() && verb.answers_alone)
     return "usage: dnheap " + std::string(verb.name) + " [" + subject + " TARGET] [options]";
-  return "usage: dnheap " + std::string(verb.name) + (verb.needs_target ? " TARGET" : "") +
+  return "usage: dnheap " + std::string(verb.name) +
+         (!verb.needs_target ? ""
+          : verb.takes_each  ? " TARGET…"
+                             : " TARGET") +
          (verb.takes_several ? " TARGET…" : "") +
          (subject.empty()            ? ""
           : verb.subject_is_optional ? " [" + subject + "]"

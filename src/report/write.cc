@@ -10,7 +10,7 @@ std::span<const Writer> writers() {
       {"text", 20, true, nullptr, write_text}, // what fits a screen
       {"json", 0, true, nullptr, write_json},          {"csv", 0, false, nullptr, write_csv},
       {"markdown", 20, true, nullptr, write_markdown}, {"junit", 0, true, "checks", write_junit},
-      {"github", 0, true, "checks", write_github},
+      {"github", 0, true, "checks", write_github},     {"ndjson", 0, true, "summary", write_ndjson},
   };
   return rows;
 }

@@ -42,6 +42,7 @@ const Writer *find_writer(std::string_view name);
 // Flush.
 void write_text(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_json(const Answer &answer, const WriteOptions &options, Sink &sink);
+void write_ndjson(const Answer &answer, const WriteOptions &options, Sink &sink); // one line
 void write_csv(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sink);
 // Of answers with a table `checks`; UsageError where there is none.

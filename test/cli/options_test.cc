@@ -196,7 +196,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat core --range 5", "--range: '5' is not a range such as 0x7f00-0x8000"},
       {"stat core --gen 3", "--gen: '3' is none of gen0, gen1, gen2, loh, poh, frozen"},
       {"stat core --gen gen3", "--gen: 'gen3' is none of gen0, gen1, gen2, loh, poh, frozen, did you mean 'gen0'?"},
-      {"stat core --format xml", "--format: 'xml' is none of text, json, csv, markdown, junit, github"},
+      {"stat core --format xml", "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson"},
       {"stat core --sort byts", "--sort: 'byts' is none of bytes, count, did you mean 'bytes'?"},
       {"segments core --table types", "--table: 'types' is none of segments, generations"},
       {"contract core --gen gen0", "'contract' does not take --gen; these verbs do: stat, objects"},

@@ -19,7 +19,7 @@ import validator
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = PROJECT / "doc" / "schema"
 WITHOUT_TARGET = {"ps"}
-OF_NO_VERB = {"envelope.json", "record.json", "budget.json"}
+OF_NO_VERB = {"envelope.json", "record.json", "budget.json", "summary_record.json"}
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 
 
@@ -174,6 +174,8 @@ def main(dnheap, every_root):
             output(dnheap, "check", dump, "--record", f"{folder}/record.json")
             record = json.loads(pathlib.Path(folder, "record.json").read_text())
             failed += [f"record of {dump.name}: {problem}" for problem in schemas.problems(record, "record.json")]
+        for line in output(dnheap, "summary", SAMPLE, synthetic).splitlines():
+            failed += [f"a line of summary: {problem}" for problem in schemas.problems(json.loads(line), "summary_record.json")]
         for dump, kinds in (synthetic, ALL_KINDS), (SAMPLE, {"static", "stack"}):
             failed += [f"{dump.name}: {problem}" for problem in check_roots(dnheap, schemas, dump, kinds)]
     print("\n".join(failed[:50]) or "every answer keeps to its schema")
