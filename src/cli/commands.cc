@@ -30,6 +30,18 @@ const std::vector<Command> &commands() {
                      "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
        .group = until_ended,
        .run = shell},
+      {.words = {.name = "mcp",
+                 .question = "the same for agents: Model Context Protocol over stdio",
+                 .details =
+                     "Not for typing: a program that works with language models starts it, and asks by JSON-RPC on "
+                     "standard input. Its tools are the verbs that ask about dumps; several dumps are told apart "
+                     "by their names, and stay open. Answers are limited, and say how to get more. Contents of "
+                     "strings and fields are shown only if it is started with --values. Ends with its input. "
+                     "doc/mcp.md tells how usual clients are told of it.",
+                 .takes = {Takes::values},
+                 .takes_each = true},
+       .group = until_ended,
+       .run = mcp},
       {.words = {.name = "completion",
                  .question = "what the Tab key completes: for bash, zsh or fish",
                  .details = "Prints a script for that shell, which completes verbs, options, their words, and names of "

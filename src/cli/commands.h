@@ -23,6 +23,9 @@ int shell(const Options &options, Progress &progress);
 // Prints what a shell is to know of the program.
 int completion(const Options &options, Progress &progress);
 
+// Answers requests of the Model Context Protocol until the input ends.
+int mcp(const Options &options, Progress &progress);
+
 // Serves a page until Ctrl-C.
 int explore(const Options &options, Progress &progress);
 

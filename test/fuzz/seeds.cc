@@ -180,6 +180,18 @@ void add_records(Seeds &seeds) {
   seeds.add("budget_fuzz", std::as_bytes(std::span(budget)));
 }
 
+void add_messages(Seeds &seeds) {
+  const std::string_view messages =
+      R"({"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-11-25"}}
+{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"stat","arguments":{"file":"a.core","top":3,"sort":"count"},"_meta":{"progressToken":1}}}
+{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"path","arguments":{"file":"b.core","subject":"--output=x","hub":["A","B"]}}}
+{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"diff","arguments":{"files":["a.core","b.core"],"interval":"1h"}}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})";
+  seeds.add("mcp_fuzz", std::as_bytes(std::span(messages)));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -187,6 +199,7 @@ int main(int argc, char **argv) {
     return 2;
   try {
     Seeds seeds(argv[1]);
+    add_messages(seeds);
     add_synthetic(seeds);
     add_windows(seeds);
     add_debug_files(seeds);

@@ -21,7 +21,8 @@ BELOW = {
     "analysis": "base target algorithms image contract metadata runtime heap objects snapshot report",
     "api": "dnheap base target algorithms image contract metadata runtime heap objects snapshot report analysis",
     "explore": "base target algorithms image contract metadata runtime heap objects snapshot report analysis",
-    "cli": "dnheap explore",
+    "mcp": "",
+    "cli": "dnheap explore mcp",
 }
 
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are
