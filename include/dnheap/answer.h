@@ -100,10 +100,10 @@ struct WriteOptions {
 };
 
 struct Format {
-  const char *name;          // "text", "json", "csv", "markdown", "junit", "github"
+  const char *name;          // "text", "json", "csv", "markdown", "junit", "github", "addresses"
   std::uint64_t default_top; // rows that suit it; 0 = all
   bool tells_completeness;   // false: whoever writes has to say Answer::unsaid() elsewhere
-  const char *table;         // what an answer must have to be written so: "checks"; null: nothing
+  const char *table;         // what an answer must have to be written so: "checks", "objects"; null: nothing
 };
 std::vector<Format> formats();
 

@@ -32,7 +32,12 @@ enum class Takes : std::uint8_t {
   around,
   depth,
   limit,
-  timeout
+  timeout,
+  max_bytes,
+  refers_to,
+  near,
+  from,
+  struct_type
 };
 
 // Only objects that are, or are not, reachable.
@@ -45,8 +50,13 @@ struct Question {
   std::string type_regex = {}, type_exact = {}; // RE2, or a name as C# writes it; a full type name; empty = any
   std::optional<Generation> generation = {};    // nothing = any
   std::uint64_t min_bytes = 0;
+  std::uint64_t max_bytes = ~std::uint64_t{0};
   std::optional<std::pair<Address, Address>> range = {}; // [first, second)
   Life life = Life::any;
+  std::string refers_to = {};       // a generation, or "younger": only objects that refer to one there
+  std::optional<Address> near = {}; // only what lies around this address
+  std::optional<Address> from = {}; // the object that a way begins at, instead of a root
+  std::string struct_type = {};     // what lies at the subject: a MethodTable's address, or a type's name
 
   bool all = false;                              // not just the shortest path
   bool closure = false;                          // also what is reachable from the object

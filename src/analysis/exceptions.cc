@@ -1,10 +1,12 @@
 // `exceptions`: what was thrown? One row for exceptions that are alike: type, HResult and the calls that they passed
-// through; those that a thread is dealing with come first, with their stacks.
+// through; those that a thread is dealing with come first, with their stacks. Or one exception, with its stack.
 #include "analysis/answer_head.h"
 #include "analysis/crash.h"
 #include "analysis/inspect/exception_objects.h"
+#include "analysis/subject.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
+#include "base/not_found.h"
 #include "base/text.h"
 #include "runtime/string_object.h"
 #include "snapshot/source_lines.h"
@@ -45,19 +47,24 @@ public:
   Grouping(Snapshot &snapshot, const Question &question)
       : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot),
         lines_(snapshot, question.symbol_folders) {
-    std::vector<std::string> problems;
+    if (!question.subject.empty())
+      only_ = address_of_subject(snapshot, question);
     for (const ExceptionInFlight &one : objects_.in_flight(problems_))
       in_flight_.try_emplace(one.object, one);
     std::map<GroupKey, Group> groups;
     for (const TypedObject &object : objects_.all())
-      if (filter_.everything() || filter_.passes(type_name(object.method_table)))
+      if ((!only_ || object.address == *only_) &&
+          (filter_.everything() || filter_.passes(type_name(object.method_table))))
         add(objects_.read(object), groups);
     for (auto &[key, group] : groups)
       groups_.push_back(std::move(group));
+    if (only_ && groups_.empty())
+      throw NotFound("no exception begins at " + hex(*only_) + ": dnheap show tells what lies there");
     sort();
   }
 
   const std::vector<Group> &groups() const { return groups_; }
+  bool is_of_one() const { return only_.has_value(); }
   const std::vector<std::string> &problems() const { return problems_; }
   const TypeFilter &filter() const { return filter_; }
   u64 without_stack() const { return without_stack_; }
@@ -121,6 +128,7 @@ private:
 
   Snapshot &snapshot_;
   const Question &question_;
+  std::optional<Address> only_;
   TypeFilter filter_;
   ExceptionObjects objects_;
   SourceLines lines_;
@@ -184,11 +192,11 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
   return table;
 }
 
-// The calls of each exception that a thread is dealing with.
+// The calls of each exception that a thread is dealing with, or of the one that was asked about.
 report::Table stacks_table(Grouping &grouping) {
   const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
-  const bool is_one =
-      std::count_if(grouping.groups().begin(), grouping.groups().end(), flies) == 1; // it is known which
+  const bool is_one = grouping.is_of_one() || std::count_if(grouping.groups().begin(), grouping.groups().end(),
+                                                            flies) == 1; // it is known which
   report::Table table;
   table.name = "stacks";
   table.columns = {{"address", "Exception", Kind::address, Shown::in_data},
@@ -202,19 +210,20 @@ report::Table stacks_table(Grouping &grouping) {
                    {"line", "", Kind::number, Shown::in_data}};
   std::vector<report::Row> rows;
   for (const Group &group : grouping.groups()) {
-    if (!group.in_flight)
+    if (!group.in_flight && !grouping.is_of_one())
       break;
+    const Cell thread = group.in_flight ? Cell(group.in_flight->os_id) : Cell();
     u64 index = 0;
     for (const std::string &method : grouping.stack(group.first)) {
       const SourcePlace place = grouping.place(group.first, index);
-      rows.push_back({group.first.address, group.in_flight->os_id, grouping.type_name(group.first.method_table),
-                      index++, method, with_line(method, place.at),
-                      place.il_offset ? Cell(u64{*place.il_offset}) : Cell(), report::text_cell(place.at.file),
-                      place.at ? Cell(u64{place.at.line}) : Cell()});
+      rows.push_back({group.first.address, thread, grouping.type_name(group.first.method_table), index++, method,
+                      with_line(method, place.at), place.il_offset ? Cell(u64{*place.il_offset}) : Cell(),
+                      report::text_cell(place.at.file), place.at ? Cell(u64{place.at.line}) : Cell()});
     }
   }
   if (!rows.empty())
-    table.title = "Calls that the exceptions in flight have passed through, the deepest first";
+    table.title = grouping.is_of_one() ? "Calls that it has passed through, the deepest first"
+                                       : "Calls that the exceptions in flight have passed through, the deepest first";
   else
     table.shown = Shown::in_data;
   table.set_rows(std::move(rows));

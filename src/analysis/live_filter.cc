@@ -1,6 +1,7 @@
 #include "analysis/live_filter.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/referring.h"
 #include "base/text.h"
 #include "objects/frozen_objects.h"
 #include "objects/live.h"
@@ -34,10 +35,15 @@ bool is_about_life(const Question &question) { return question.life != Life::any
 
 } // namespace
 
-Passes passes_of_life(const Question &question) { return is_about_life(question) ? Pass::live : Passes(); }
+Passes passes_of_life(const Question &question) {
+  return (is_about_life(question) ? Pass::live : Passes()) |
+         (question.refers_to.empty() ? Passes() : Passes(Pass::references));
+}
 
 ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
-  ObjectFilter out{question.min_bytes, question.range};
+  ObjectFilter out{question.min_bytes, question.max_bytes, question.range};
+  if (!question.refers_to.empty())
+    out.referring = std::make_shared<const HeapBits>(objects_referring_to(snapshot, question.refers_to));
   if (question.life == Life::live)
     out.among = &snapshot.live().objects;
   if (question.life == Life::dead) {

@@ -12,8 +12,8 @@ inline constexpr const char *never_freed = "which the GC never frees";
 // What of the Snapshot that takes, and the notes below.
 Passes passes_of_life(const Question &question);
 
-// All that the question says of single objects: --min, --range, --live, --dead (Free is neither, and what
-// only lies in a frozen segment). Valid as long as what the snapshot has worked out.
+// All that the question says of single objects: --min, --max, --range, --refers-to, --live, --dead (Free is neither,
+// and what only lies in a frozen segment). Valid as long as what the snapshot has worked out.
 ObjectFilter filter_of(Snapshot &snapshot, const Question &question);
 
 // Says in the answer what counts as alive, and what of the roots could not be read.

@@ -1,13 +1,17 @@
 // `objects`: which objects are there? By address they stream, so that memory does not depend on how many there are; any
-// other order keeps 32 bytes for each object that will be shown.
+// other order keeps 32 bytes for each object that will be shown. --by size keeps a row for each size that there is.
 #include "analysis/answer_head.h"
 #include "analysis/live_filter.h"
+#include "analysis/object_view.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
+#include "base/not_found.h"
 #include "base/text.h"
 #include "heap/object_cursor.h"
+#include "objects/object_index.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 namespace dnheap {
@@ -31,6 +35,8 @@ public:
   bool next(Line &line) {
     while (const Object *object = cursor_.next()) {
       watch_.check();
+      if (filter_.range && object->address >= filter_.range->second)
+        return false;
       if (generation_ && static_cast<u8>(cursor_.generation()) != *generation_)
         continue;
       if (!filter_.passes(*object))
@@ -123,12 +129,87 @@ report::RowSource sorted(const std::shared_ptr<Selection> &selection, const std:
   };
 }
 
+// How many objects there are of each size, and holes: those that take most in all first.
+report::Table sizes_table(Snapshot &snapshot, Selection &selection, u64 top) {
+  using report::Kind;
+  struct Sum {
+    u64 size = 0, objects = 0, holes = 0;
+    u64 bytes() const { return size * (objects + holes); }
+  };
+  std::map<u64, Sum> sums;
+  const Address free = snapshot.runtime().types().free_object_method_table();
+  for (Line line; selection.next(line);) {
+    Sum &sum = sums[line.bytes];
+    sum.size = line.bytes;
+    ++(line.method_table == free ? sum.holes : sum.objects);
+  }
+  std::vector<Sum> order;
+  Sum all;
+  u64 bytes = 0;
+  for (const auto &[size, sum] : sums) {
+    order.push_back(sum);
+    all.objects += sum.objects;
+    all.holes += sum.holes;
+    bytes += sum.bytes();
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Sum &a, const Sum &b) { return a.bytes() > b.bytes(); });
+  report::Table table;
+  table.name = "sizes";
+  table.columns = {{"size", "Size", Kind::count},
+                   {"objects", "Objects", Kind::count},
+                   {"free_objects", "Free", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes}};
+  std::vector<report::Row> rows;
+  for (const Sum &sum : order)
+    if (!top || rows.size() <= top) // one more, so that writers see that some were left out
+      rows.push_back({sum.size, sum.objects, sum.holes, sum.bytes()});
+  table.set_rows(std::move(rows), order.size());
+  table.total = report::Row{{}, all.objects, all.holes, bytes};
+  return table;
+}
+
+// Three objects on each side of the one at an address, within their segment.
+std::pair<Address, Address> around(Snapshot &snapshot, Address address, std::string &note) {
+  constexpr u32 on_each_side = 3;
+  const ObjectIndex &index = snapshot.index();
+  const ObjectRange *range = range_of(snapshot.heap(), address);
+  if (!range || address >= range->end())
+    throw NotFound(hex(address) + " lies in no part of the heap that holds objects");
+  const HeapSegment &segment = snapshot.heap().segments()[range->segment];
+  Address first = segment.start, end = segment.end;
+  if (const ObjectId here = index.last_at_or_before(address); here != no_object) {
+    const u32 id = static_cast<u32>(here);
+    const Address at = index.address(here);
+    if (at >= segment.start)
+      note = at == address ? "an object begins at " + hex(address)
+                           : hex(address) + " lies " + count_text(address - at) +
+                                 " bytes behind the beginning of the object at " + hex(at);
+    first = std::max(first, index.address(ObjectId(id - std::min(id, on_each_side))));
+    if (id + on_each_side + 1 < index.count())
+      end = std::min(end, index.address(ObjectId(id + on_each_side + 1)));
+  }
+  return {first, end};
+}
+
+bool is_by_size(const Question &question) { return question.by == "size" || question.table == "sizes"; }
+
 } // namespace
 
-Plan plan_objects(const Question &question) { return Plan(passes_of_life(question) | Pass::tally); }
+Plan plan_objects(const Question &question) {
+  if (question.near && question.range)
+    throw UsageError("--near says which range to look at: --range cannot, too");
+  if (is_by_size(question) && !question.sort.empty())
+    throw UsageError("--by size has an order of its own: the sizes that take most in all first");
+  Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
+  return question.refers_to.empty() ? plan : plan.then("referring objects");
+}
 
-report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
+report::Answer answer_objects(Snapshot &snapshot, const Question &asked) {
   using report::Kind;
+  Question question = asked;
+  std::string note;
+  if (question.near)
+    question.range = around(snapshot, *question.near, note);
   report::Answer answer = begin_answer(snapshot, "objects");
   report::Table table;
   table.name = "objects";
@@ -140,7 +221,12 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &question) {
                    {"type", "Type", Kind::text}};
   auto selection = std::make_shared<Selection>(snapshot, question);
   bool by_address = question.sort.empty() || question.sort == "address";
-  table.rows = by_address ? streamed(selection) : sorted(selection, question.sort, question.top);
+  if (is_by_size(question))
+    table = sizes_table(snapshot, *selection, question.top);
+  else
+    table.rows = by_address ? streamed(selection) : sorted(selection, question.sort, question.top);
+  if (!note.empty())
+    table.notes.push_back(note);
   answer.tables.push_back(std::move(table));
   // Names are told while rows stream; what goes wrong there is said beforehand.
   for (const TypeTally &type : snapshot.tally().types)

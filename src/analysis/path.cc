@@ -91,8 +91,22 @@ report::Table steps_table(const PathSteps &path, const std::string &title, bool 
   return table;
 }
 
+std::string object_text(ObjectView &view, ObjectId object) {
+  return view.type_name(object) + " at " + hex(view.address(object));
+}
+
+// The shortest way from one object to another, whatever else holds either; empty: there is none.
+std::vector<PathSteps> path_between(Snapshot &snapshot, ObjectView &view, ObjectId from, ObjectId to) {
+  ShortestPaths search(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
+  const OwnedRoot begin{from, OwnerId{0}};
+  search.grow(std::span(&begin, 1), to);
+  if (!search.met(to))
+    return {};
+  return {steps_between(snapshot, view, search.path(to))};
+}
+
 std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
-  const std::string what = view.type_name(object) + " at " + hex(view.address(object));
+  const std::string what = object_text(view, object);
   if (snapshot.heap().is_frozen(view.address(object)))
     return "no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed;
   return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
@@ -105,9 +119,17 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
   const ObjectId object = view.at(address, note);
   if (!note.empty())
     answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
-  const FoundPaths found = find_paths(snapshot, object, question.all);
+  std::string note_of_from;
+  const std::optional<ObjectId> from =
+      question.from ? std::optional(view.at(*question.from, note_of_from)) : std::nullopt;
+  if (!note_of_from.empty())
+    answer.completeness->notes.push_back(note_of_from);
+  FoundPaths found;
+  if (!from)
+    found = find_paths(snapshot, object, question.all);
   bad_references = found.bad_references;
-  const std::vector<PathSteps> paths = path_steps(snapshot, view, found.paths);
+  const std::vector<PathSteps> paths =
+      from ? path_between(snapshot, view, *from, object) : path_steps(snapshot, view, found.paths);
   answer.tables.push_back(paths_table(paths));
   for (u64 i = 0; i < paths.size(); ++i) {
     std::string title =
@@ -116,7 +138,9 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     answer.tables.push_back(steps_table(paths[i], title, question.raw));
   }
   if (paths.empty())
-    answer.completeness->notes.push_back(unheld_text(snapshot, view, object));
+    answer.completeness->notes.push_back(from ? "no way leads from " + object_text(view, *from) + " to " +
+                                                    object_text(view, object)
+                                              : unheld_text(snapshot, view, object));
   if (paths.size() == most_paths)
     answer.completeness->notes.push_back("only the nearest " + std::to_string(most_paths) + " roots are listed");
   answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
@@ -226,6 +250,8 @@ Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 num
 Plan plan_path(const Question &question) {
   if (question.subject.empty())
     throw UsageError("which object, or which type? an address or a name is wanted behind the target");
+  if (question.from && question.all)
+    throw UsageError("--from is about the shortest way from that object: --all is of roots");
   Plan plan;
   // Perhaps of a MethodTable, or it is a name.
   const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
@@ -251,6 +277,8 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
   if (of_type && question.all)
     throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");
+  if (of_type && question.from)
+    throw UsageError("--from is for the way to one object: dnheap path TARGET ADDR --from ADDRESS");
   if (of_type && question.raw)
     throw UsageError("--raw is for the ways to one object: those to all objects of a type are told together");
   if (!of_type && !question.sort.empty())

@@ -63,14 +63,9 @@ private:
   std::vector<std::string> texts_;
 };
 
-PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
-  PathSteps out;
-  const std::vector<ObjectId> &objects = path.objects;
-  const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
-  out.root = root_facts(snapshot, path.owner, root);
-  out.owner = owner.name;
-  out.is_static = owner.kind == RootKind::static_field;
-  out.conservative = owner.conservative;
+// `source`: what the signature begins with.
+void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects, std::string_view source,
+               PathSteps &out) {
   FoldedFields fields;
   for (u64 i = 0; i < objects.size(); ++i) {
     std::string folded;
@@ -92,7 +87,17 @@ PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, 
       step.field = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::told);
     out.steps.push_back(std::move(step));
   }
-  out.signature = signature(owner.source, fields.fields());
+  out.signature = signature(source, fields.fields());
+}
+
+PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
+  PathSteps out;
+  const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
+  out.root = root_facts(snapshot, path.owner, root);
+  out.owner = owner.name;
+  out.is_static = owner.kind == RootKind::static_field;
+  out.conservative = owner.conservative;
+  add_steps(snapshot, view, path.objects, owner.source, out);
   return out;
 }
 
@@ -153,6 +158,17 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
   std::vector<PathSteps> out;
   for (const OwnedPath &path : paths)
     out.push_back(steps_of(snapshot, view, path, begins[{path.owner, view.address(path.objects.front())}]));
+  return out;
+}
+
+PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects) {
+  PathSteps out;
+  out.owner = view.type_name(objects.front());
+  out.root = {{"kind", "object"},
+              {"owner", out.owner},
+              {"conservative", false},
+              {"object", hex(view.address(objects.front()))}};
+  add_steps(snapshot, view, objects, "object " + out.owner, out);
   return out;
 }
 

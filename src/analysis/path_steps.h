@@ -26,6 +26,9 @@ struct PathSteps {
 
 std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
 
+// From one object to another, by way of these: the first stands for the root.
+PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects);
+
 // What is known of a root that an owner has; null: of the owner itself.
 std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root);
 

@@ -37,7 +37,12 @@ enum class Takes : u8 {
   around,
   depth,
   limit,
-  timeout
+  timeout,
+  max_bytes,
+  refers_to,
+  near,
+  from,
+  struct_type
 };
 
 // Only objects that are, or are not, reachable.
@@ -50,8 +55,13 @@ struct Question {
   std::string type_regex, type_exact;            // RE2, already known to be valid; a full type name; empty = any
   std::optional<GCSegmentGeneration> generation; // absent = any
   u64 min_bytes = 0;
+  u64 max_bytes = ~u64{0};
   std::optional<std::pair<Address, Address>> range; // [first, second)
   Life life = Life::any;
+  std::string refers_to;       // a generation, or "younger": only objects that refer to one there
+  std::optional<Address> near; // only what lies around this address
+  std::optional<Address> from; // the object that a way begins at, instead of a root
+  std::string struct_type;     // what lies at the subject: a MethodTable's address, or a type's name
 
   bool all = false;                         // not just the shortest path
   bool closure = false;                     // also what is reachable from the object

@@ -5,12 +5,14 @@
 #include "analysis/field_values.h"
 #include "analysis/inspect/collection_shapes.h"
 #include "analysis/live_filter.h"
+#include "analysis/named_types.h"
 #include "analysis/object_view.h"
 #include "analysis/series_table.h"
 #include "analysis/show_type.h"
 #include "analysis/subject.h"
 #include "analysis/verbs.h"
 #include "analysis/weak_target.h"
+#include "base/not_found.h"
 #include "base/text.h"
 #include "objects/find_referrers.h"
 #include "objects/live.h"
@@ -324,11 +326,55 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
   return table;
 }
 
+Address struct_method_table(Snapshot &snapshot, const std::string &type) {
+  if (const std::optional<Address> address = find_address(snapshot, type);
+      address && is_method_table(snapshot, *address))
+    return *address;
+  const NamedTypes named = types_called(snapshot, type);
+  TypeSystem &types = snapshot.runtime().types();
+  for (const TypeTally &tally : snapshot.tally().types)
+    if (named.has(types.name(tally.method_table)))
+      return tally.method_table;
+  throw NotFound("no type of this heap is called '" + type + "': the address of a MethodTable will do");
+}
+
+// What lies at an address as a struct of that type: it has no MethodTable of its own there.
+report::Answer show_struct(Snapshot &snapshot, const Question &question, Address address) {
+  const Address type = struct_method_table(snapshot, question.struct_type);
+  if (snapshot.runtime().fields().elements(type))
+    throw UsageError("--struct: " + snapshot.runtime().types().name(type) + " is an array");
+  if (!snapshot.runtime().memory().try_load<u8>(address))
+    throw NotFound(hex(address) + " is not in the dump");
+  report::Answer answer = show_type(snapshot, question, type);
+  // Offsets of fields are those of a boxed one, behind its MethodTable.
+  const u64 before = snapshot.runtime().memory().format().pointer_size;
+  FieldValues reader(snapshot.runtime());
+  std::vector<FieldValue> fields = reader.fields(address - before, type, question.values);
+  for (FieldValue &field : fields)
+    field.offset -= std::min(field.offset, before);
+  if (question.values)
+    if (FieldValue whole = reader.whole(address - before, type); !whole.text.empty()) {
+      whole.offset = 0;
+      whole.name = "(all of it)";
+      fields.insert(fields.begin(), std::move(whole));
+    }
+  std::erase_if(answer.tables, [](const report::Table &table) { return table.name == "series"; });
+  for (report::Table &table : answer.tables)
+    table.notes.clear(); // of the type's address, which is not what was asked about
+  answer.tables.push_back(value_table("fields", "Fields", fields, question));
+  answer.tables.back().title += " of what lies at " + hex(address);
+  answer.tables.back().whole = true;
+  answer.next_command.clear();
+  return answer;
+}
+
 } // namespace
 
 Plan plan_show(const Question &question) {
   if (question.table == "elements" && !question.values)
     throw UsageError("--table elements shows contents: it needs --values");
+  if (!question.struct_type.empty() && question.closure)
+    throw UsageError("--closure is about an object: what lies there as a struct is part of one");
   // Of a MethodTable the counts alone, without objects' numbers.
   Plan plan;
   plan.then(Pass::owners).then("referrers").then("mark");
@@ -339,6 +385,12 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   Question question = asked;
   question.values &= !snapshot.target().has_blanked_values();
   const Address address = address_of_subject(snapshot, question);
+  if (!question.struct_type.empty()) {
+    report::Answer answer = show_struct(snapshot, question, address);
+    if (asked.values && !question.values)
+      answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
+    return answer;
+  }
   if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
     return show_type(snapshot, question, address);
   snapshot.prepare(Pass::index);

@@ -183,6 +183,10 @@ std::string filter_words(const Question &question) {
     out += std::string(" --gen ") + name_of(*question.generation);
   if (question.min_bytes)
     out += " --min " + std::to_string(question.min_bytes);
+  if (question.max_bytes != ~u64{0})
+    out += " --max " + std::to_string(question.max_bytes);
+  if (!question.refers_to.empty())
+    out += " --refers-to " + question.refers_to;
   if (question.life != Life::any)
     out += question.life == Life::live ? " --live" : " --dead";
   if (question.range)
@@ -197,7 +201,10 @@ Plan plan_stat(const Question &question) {
   if (retained && question.life == Life::dead)
     throw UsageError("--by retained is about what would be freed: dead objects hold nothing that is alive");
   Plan plan(passes_of_life(question) | (retained ? Pass::index : Pass::tally));
-  if (question.life != Life::any || question.min_bytes || question.range)
+  if (!question.refers_to.empty())
+    plan.then("referring objects");
+  if (question.life != Life::any || question.min_bytes || question.max_bytes != ~u64{0} || question.range ||
+      !question.refers_to.empty())
     plan.then("walk");
   if (retained)
     plan.then(Pass::dominators).then("retained by group").perhaps(Pass::live);

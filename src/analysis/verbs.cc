@@ -39,7 +39,8 @@ constexpr Verb all_verbs[] = {
                 "ClrMD report; aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free is the "
                 "holes between objects. --by retained adds what would be freed with the instances that hold it. --live "
                 "and --dead count only what something keeps alive, or nothing.",
-     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::range, Takes::life},
+     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
+               Takes::refers_to},
      .sort_columns = {"bytes", "count", "aligned_bytes", "type"},
      .by = {"bytes", "count", "retained"},
      .tables = {"types", "stages"},
@@ -72,10 +73,15 @@ constexpr Verb all_verbs[] = {
     {.name = "objects",
      .question = "which objects are there?",
      .details =
-         "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions.",
-     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::range, Takes::life},
+         "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions. "
+         "--near shows what lies around an address; --by size, how many objects there are of each size; "
+         "--refers-to younger, those that a collection of younger generations has to look at. --format addresses "
+         "writes the addresses alone, one per line, for scripts.",
+     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
+               Takes::refers_to, Takes::near},
      .sort_columns = {"address", "bytes", "type"},
-     .tables = {"objects", "stages"},
+     .by = {"size"},
+     .tables = {"objects", "sizes", "stages"},
      .parts = contexts | names,
      .plan = plan_objects,
      .answer = answer_objects,
@@ -85,9 +91,10 @@ constexpr Verb all_verbs[] = {
      .details = "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and "
                 "what would be freed with it. Of a MethodTable's address: its type, and how much of the heap that "
                 "takes. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values "
-                "shows the contents of strings and fields.",
+                "shows the contents of strings and fields. --struct TYPE shows what lies at an address as a struct "
+                "of that type: inside an object, in an array, or on a stack.",
      .subject = {"ADDR", "which object?"},
-     .takes = {Takes::closure, Takes::values},
+     .takes = {Takes::closure, Takes::values, Takes::struct_type},
      .tables = {"object", "fields", "elements", "references", "referrers", "series", "type"},
      .parts = contexts | names | fields | delegates | strings | life_parts | thread_ids,
      .plan = plan_show,
@@ -97,12 +104,13 @@ constexpr Verb all_verbs[] = {
      .details =
          "Of an object, or of a suspect of the report (@1): the shortest way from something that keeps it alive, "
          "each step by its field; --all "
-         "shows the nearest way from each root that reaches it. Of a type: the ways of all its instances, those "
+         "shows the nearest way from each root that reaches it; --from ADDRESS the shortest way from another object. "
+         "Of a type: the ways of all its instances, those "
          "that are alike as one, with what would be freed if all of them went; the type's full name, or a "
          "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
          "word on a stack may be chance.",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
-     .takes = {Takes::all, Takes::hubs, Takes::raw},
+     .takes = {Takes::all, Takes::hubs, Takes::raw, Takes::from},
      .sort_columns = {"bytes", "instances"},
      .tables = {"paths"},
      .parts = contexts | names | fields | delegates | life_parts | thread_ids,
@@ -197,7 +205,9 @@ constexpr Verb all_verbs[] = {
                 "through. "
                 "Those that a thread is dealing with come first, with their stacks; in a crash dump that is the one "
                 "that ended "
-                "the process. --values shows messages.",
+                "the process. Of one, by its address: with the calls that it has passed through. --values shows "
+                "messages.",
+     .subject = {"ADDR", "which exception?", true},
      .takes = {Takes::type, Takes::values, Takes::symbols},
      .tables = {"exceptions", "stacks"},
      .parts = contexts | names | fields | delegates | handles,

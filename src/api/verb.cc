@@ -16,11 +16,12 @@ namespace dnheap::v0 {
 
 namespace {
 
-constexpr Takes all_options[] = {Takes::type,   Takes::generation, Takes::min_bytes, Takes::range,    Takes::life,
-                                 Takes::all,    Takes::closure,    Takes::tree,      Takes::merge,    Takes::roots,
-                                 Takes::values, Takes::no_values,  Takes::symbols,   Takes::interval, Takes::limits,
-                                 Takes::plain,  Takes::hubs,       Takes::raw,       Takes::as,       Takes::around,
-                                 Takes::depth,  Takes::limit,      Takes::timeout};
+constexpr Takes all_options[] = {
+    Takes::type,      Takes::generation, Takes::min_bytes, Takes::range,      Takes::life,    Takes::all,
+    Takes::closure,   Takes::tree,       Takes::merge,     Takes::roots,      Takes::values,  Takes::no_values,
+    Takes::symbols,   Takes::interval,   Takes::limits,    Takes::plain,      Takes::hubs,    Takes::raw,
+    Takes::as,        Takes::around,     Takes::depth,     Takes::limit,      Takes::timeout, Takes::max_bytes,
+    Takes::refers_to, Takes::near,       Takes::from,      Takes::struct_type};
 constexpr const char *option_names[] = {"a type",
                                         "a generation",
                                         "a least size",
@@ -43,8 +44,13 @@ constexpr const char *option_names[] = {"a type",
                                         "around",
                                         "a depth",
                                         "a limit",
-                                        "a timeout"};
-static_assert(static_cast<u8>(Takes::timeout) == static_cast<u8>(dnheap::Takes::timeout));
+                                        "a timeout",
+                                        "a largest size",
+                                        "refers to",
+                                        "near",
+                                        "from",
+                                        "a struct's type"};
+static_assert(static_cast<u8>(Takes::struct_type) == static_cast<u8>(dnheap::Takes::struct_type));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -90,9 +96,16 @@ dnheap::Question inner(const Question &of) {
   if (of.generation)
     out.generation = static_cast<GCSegmentGeneration>(*of.generation);
   out.min_bytes = of.min_bytes;
+  out.max_bytes = of.max_bytes;
   if (of.range)
     out.range = std::pair(of.range->first.value(), of.range->second.value());
   out.life = static_cast<dnheap::Life>(of.life);
+  out.refers_to = of.refers_to;
+  if (of.near)
+    out.near = of.near->value();
+  if (of.from)
+    out.from = of.from->value();
+  out.struct_type = of.struct_type;
   out.all = of.all;
   out.closure = of.closure;
   out.tree = of.tree;
@@ -152,6 +165,11 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::depth: return question.depth.has_value();
   case Takes::limit: return question.limit.has_value();
   case Takes::timeout: return question.timeout > 0;
+  case Takes::max_bytes: return question.max_bytes != ~u64{0};
+  case Takes::refers_to: return !question.refers_to.empty();
+  case Takes::near: return question.near.has_value();
+  case Takes::from: return question.from.has_value();
+  case Takes::struct_type: return !question.struct_type.empty();
   }
   return false;
 }

@@ -98,6 +98,10 @@ void set_threads(Options &options, std::string_view value) {
     throw UsageError("--threads: " + quoted(value) + " is not a number from 1 to 1024");
 }
 
+Address address(const char *option, std::string_view text) {
+  return value_or_usage(Address::parse(text), option, text, "an address such as 0x7ff3ad1a15d8");
+}
+
 std::vector<std::string_view> generation_names(const Verb &) {
   std::vector<std::string_view> out;
   for (u8 g = 0; g < generation_count; ++g)
@@ -106,17 +110,35 @@ std::vector<std::string_view> generation_names(const Verb &) {
 }
 
 // "gen2", "2", "LOH".
-void set_generation(Options &options, std::string_view value) {
+std::string generation_word(std::string_view value) {
   std::string word(value);
   std::transform(word.begin(), word.end(), word.begin(),
                  [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
   if (word == "0" || word == "1" || word == "2")
     word.insert(0, "gen");
+  return word;
+}
+
+void set_generation(Options &options, std::string_view value) {
+  const std::string word = generation_word(value);
   const std::vector<std::string_view> names = generation_names({});
   const auto at = std::find(names.begin(), names.end(), word);
   if (at == names.end())
     check_word("--gen", value, names);
   options.question.generation = static_cast<Generation>(at - names.begin());
+}
+
+std::vector<std::string_view> referred_names(const Verb &) {
+  std::vector<std::string_view> out = generation_names({});
+  out.push_back("younger");
+  return out;
+}
+
+void set_refers_to(Options &options, std::string_view value) {
+  options.question.refers_to = generation_word(value);
+  const std::vector<std::string_view> words = referred_names({});
+  if (std::find(words.begin(), words.end(), options.question.refers_to) == words.end())
+    check_word("--refers-to", value, words);
 }
 
 void add_folder(std::vector<std::string> &to, const char *option, std::string_view value) {
@@ -136,11 +158,18 @@ const Option table[] = {
      set_generation, Several::refused, generation_names},
     {"min", 0, "SIZE", Takes::min_bytes, "only objects of at least this size",
      [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }, Several::refused},
+    {"max", 0, "SIZE", Takes::max_bytes, "only objects of at most this size",
+     [](Options &o, std::string_view v) { o.question.max_bytes = size("--max", v); }, Several::refused},
     {"range", 0, "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
      },
      Several::refused},
+    {"near", 0, "ADDRESS", Takes::near, "what lies around this address: the object there, and three on each side",
+     [](Options &o, std::string_view v) { o.question.near = address("--near", v); }, Several::refused},
+    {"refers-to", 0, "GENERATION", Takes::refers_to,
+     "only objects that refer to one of that generation; or 'younger': to one in a younger generation than theirs",
+     set_refers_to, Several::refused, referred_names},
     {"live", 0, nullptr, Takes::life, "only objects that something keeps alive",
      [](Options &o, std::string_view) { o.live = true; }},
     {"dead", 0, nullptr, Takes::life, "only objects that nothing keeps alive",
@@ -149,6 +178,11 @@ const Option table[] = {
      "path: one for each root that reaches the object, not just the shortest; verify: the graph, too; stack: of every "
      "thread",
      [](Options &o, std::string_view) { o.question.all = true; }},
+    {"from", 0, "ADDRESS", Takes::from, "the way from this object, instead of from a root",
+     [](Options &o, std::string_view v) { o.question.from = address("--from", v); }, true},
+    {"struct", 0, "TYPE", Takes::struct_type,
+     "what lies there is a struct of this type: the address of its MethodTable, or its name where one is boxed",
+     [](Options &o, std::string_view v) { o.question.struct_type = v; }, true},
     {"closure", 0, nullptr, Takes::closure, "also all that the object reaches, whoever else holds it",
      [](Options &o, std::string_view) { o.question.closure = true; }},
     {"tree", 0, nullptr, Takes::tree, "who keeps what alive, level by level",
@@ -197,10 +231,7 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.question.as = v; }, Several::refused,
      [](const Verb &verb) { return verb.as; }},
     {"around", 0, "ADDRESS", Takes::around, "the object in the middle, of a file that shows a neighbourhood",
-     [](Options &o, std::string_view v) {
-       o.question.around = value_or_usage(Address::parse(v), "--around", v, "an address such as 0x7ff3ad1a15d8");
-     },
-     Several::refused},
+     [](Options &o, std::string_view v) { o.question.around = address("--around", v); }, Several::refused},
     {"limit", 0, "N", Takes::limit,
      "export: objects in that file at most, the nearest first (default 100); query: rows at most",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
@@ -225,7 +256,8 @@ const Option table[] = {
     {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
     {"format", 0, "FORMAT", Needs::answer,
-     "text, json, csv or markdown; of check junit and github, of summary ndjson, too (default text, of summary ndjson)",
+     "text, json, csv or markdown; of check junit and github, of summary ndjson, of objects addresses, too (default "
+     "text, of summary ndjson)",
      set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},

@@ -40,16 +40,21 @@ struct SegmentTally {
 
 // Which objects to count. The walk itself always goes over all of them.
 struct ObjectFilter {
-  u64 min_bytes = 0;                                // of the size that ClrMD reports
+  u64 min_bytes = 0; // of the size that ClrMD reports
+  u64 max_bytes = ~u64{0};
   std::optional<std::pair<Address, Address>> range; // [first, second): address of the object
   const HeapBits *among = nullptr;                  // only these
   const HeapBits *without = nullptr;                // not these
   const Heap *not_frozen = nullptr;                 // nor those in this heap's frozen segments
-  bool everything() const { return min_bytes == 0 && !range && !among && !without && !not_frozen; }
+  std::shared_ptr<const HeapBits> referring = {};   // and only these
+  bool everything() const {
+    return min_bytes == 0 && max_bytes == ~u64{0} && !range && !among && !without && !not_frozen && !referring;
+  }
   bool passes(const Object &object) const {
-    return object.size >= min_bytes && (!range || (object.address >= range->first && object.address < range->second)) &&
+    return object.size >= min_bytes && object.size <= max_bytes &&
+           (!range || (object.address >= range->first && object.address < range->second)) &&
            (!among || among->test(object.address)) && (!without || !without->test(object.address)) &&
-           (!not_frozen || !not_frozen->is_frozen(object.address));
+           (!not_frozen || !not_frozen->is_frozen(object.address)) && (!referring || referring->test(object.address));
   }
 };
 

@@ -8,9 +8,13 @@ namespace dnheap::report {
 std::span<const Writer> writers() {
   static constexpr Writer rows[] = {
       {"text", 20, true, nullptr, write_text}, // what fits a screen
-      {"json", 0, true, nullptr, write_json},          {"csv", 0, false, nullptr, write_csv},
-      {"markdown", 20, true, nullptr, write_markdown}, {"junit", 0, true, "checks", write_junit},
-      {"github", 0, true, "checks", write_github},     {"ndjson", 0, true, "summary", write_ndjson},
+      {"json", 0, true, nullptr, write_json},
+      {"csv", 0, false, nullptr, write_csv},
+      {"markdown", 20, true, nullptr, write_markdown},
+      {"junit", 0, true, "checks", write_junit},
+      {"github", 0, true, "checks", write_github},
+      {"ndjson", 0, true, "summary", write_ndjson},
+      {"addresses", 0, false, "objects", write_addresses},
   };
   return rows;
 }

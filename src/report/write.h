@@ -48,6 +48,8 @@ void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sin
 // Of answers with a table `checks`; UsageError where there is none.
 void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink);
 void write_github(const Answer &answer, const WriteOptions &options, Sink &sink);
+// Of answers with a table `objects`; NotFound where there is none.
+void write_addresses(const Answer &answer, const WriteOptions &options, Sink &sink);
 
 // For writers of data formats: each row of the table (at most options.top) as `format` appends it, in order.
 // `is_first`: of the table. Long tables are pulled by one thread and formatted by the others; `format` is called by all

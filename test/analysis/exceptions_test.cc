@@ -1,5 +1,6 @@
 // `exceptions`: which are alike, which have another one inside, what they passed through, who deals with one; in every
 // layout.
+#include "base/not_found.h"
 #include "base/text.h"
 #include "support/opened.h"
 #include "support/rows.h"
@@ -60,6 +61,27 @@ TEST(Exceptions, ThoseThatAreAlikeAreOneRow) {
     EXPECT_EQ(rows[2]["hresult"], "0x80041235");
     EXPECT_EQ(rows[3]["type"], "System.Exception");
     EXPECT_TRUE(text_rows_of(answer, "stacks").empty());
+  }
+}
+
+TEST(Exceptions, OneByItsAddress) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Shop shop(shape);
+    shop.exception(shop.failure, 0x80041234);
+    const Address second = shop.exception(shop.failure, 0x80041234);
+    const Address order = shop.old.object(shop.other);
+    Question question;
+    question.subject = hex(second);
+    report::Answer answer = answer_of(shop.heap, "exceptions", question);
+    std::vector<TextRow> rows = text_rows_of(answer, "exceptions");
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["address"], hex(second));
+    EXPECT_EQ(rows[0]["count"], "1");
+    question.subject = hex(order);
+    EXPECT_THROW(answer_of(shop.heap, "exceptions", question), NotFound);
+    question.subject = "Shop.Failure";
+    EXPECT_THROW(answer_of(shop.heap, "exceptions", question), UsageError);
   }
 }
 

@@ -63,6 +63,14 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
       add([&, flag = flag](Question &q) { q.*flag = true; });
   if (verb.takes.has(Takes::min_bytes))
     add([](Question &q) { q.min_bytes = 1; });
+  if (verb.takes.has(Takes::max_bytes))
+    add([](Question &q) { q.max_bytes = 1000; });
+  if (verb.takes.has(Takes::refers_to))
+    add([](Question &q) { q.refers_to = "younger"; });
+  if (verb.takes.has(Takes::near))
+    add([&](Question &q) { q.near = shop.orders[3]; });
+  if (verb.takes.has(Takes::struct_type))
+    add([&](Question &q) { q.struct_type = hex(shop.type); });
   if (verb.takes.has(Takes::range))
     add([&](Question &q) { q.range = {shop.orders[2], shop.orders[7]}; });
   if (verb.takes.has(Takes::generation))

@@ -17,7 +17,8 @@ COMPRESSED = PROJECT / "sample" / "demo.core.zst"
 WITHOUT_TARGET = {"ps"}
 # What to give them, and which of them cannot be seen in an answer about this dump. Memory: more than AddressSanitizer maps.
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3ad000000-0x7ff3ae000000",
-          "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m"}
+          "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",
+          "max": "100", "near": "0x7ff3ad1a05c0", "from": "0x7ff3ad1a05c0", "refers-to": "younger", "struct": "System.DateTime"}
 UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
           "output", "format", "baseline", "color", "full-names", "timeout"}
 
@@ -133,7 +134,7 @@ def check_verb(asked, verb, folder):
             if verb == "export" and name in ("as", "around", "limit", "depth"):
                 continue
             of_type = verb == "path" and not subject[0].startswith("0x")
-            if verb == "path" and name in (("all", "raw") if of_type else ("sort",)):
+            if verb == "path" and name in (("all", "raw", "from") if of_type else ("sort",)):
                 continue
             values = ({"sort": words_after(text, "columns to sort by (--sort)"), "by": words_after(text, "words for --by")}
                       .get(name, [VALUES.get(name)]) if takes_value else [None])

@@ -1,3 +1,4 @@
+#include "base/not_found.h"
 #include "report/encoding.h"
 #include "report/write.h"
 #include "support/golden.h"
@@ -196,7 +197,30 @@ TEST(Write, Unsaid) {
   answer.completeness->bad_objects = 3;
   EXPECT_EQ(unsaid(answer), "INCOMPLETE: 3 bad objects");
   for (const Writer &writer : writers())
-    EXPECT_EQ(writer.tells_completeness, writer.name != std::string_view("csv"));
+    EXPECT_EQ(writer.tells_completeness,
+              writer.name != std::string_view("csv") && writer.name != std::string_view("addresses"));
+}
+
+TEST(Write, AddressesAlone) {
+  Answer answer;
+  answer.command = "objects";
+  answer.tables.push_back(
+      {"objects", "", {{"type", "Type", Kind::text}, {"address", "Address", Kind::address}}, {}, {}, {}, {}});
+  const auto written = [&](u64 top) {
+    answer.tables.front().set_rows({{"A", u64{0x7f0010}}, {"B", u64{0x7f0020}}, {"C", u64{0x7f0030}}});
+    std::string out;
+    Sink sink(out);
+    WriteOptions options;
+    options.top = top;
+    write_addresses(answer, options, sink);
+    return out;
+  };
+  EXPECT_EQ(written(0), "0x7f0010\n0x7f0020\n0x7f0030\n");
+  EXPECT_EQ(written(2), "0x7f0010\n0x7f0020\n");
+  answer.tables.front().columns.pop_back();
+  EXPECT_THROW(written(0), NotFound);
+  answer.tables.front().name = "types";
+  EXPECT_THROW(written(0), NotFound);
 }
 
 TEST(Write, StopsBetweenRowsWhenInterrupted) {
@@ -205,7 +229,7 @@ TEST(Write, StopsBetweenRowsWhenInterrupted) {
     Answer answer;
     answer.tables.push_back({writer.table ? writer.table : "t",
                              "",
-                             {{"a", "A", Kind::count}},
+                             {{"a", "A", Kind::address}},
                              [&](Row &row) {
                                progress.cancel = true;
                                row[0] = 1u;

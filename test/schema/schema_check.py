@@ -78,10 +78,12 @@ def command_lines(dnheap, verb, dump, folder):
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
         return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")],
-                [first(dnheap, dump, "System.Int32[]"), "--values"], [first(dnheap, dump, "System.String", "method_table")]]
+                [first(dnheap, dump, "System.Int32[]"), "--values"], [first(dnheap, dump, "System.String", "method_table")],
+                [first(dnheap, dump, "System.Object[]"), "--values", "--struct", first(dnheap, dump, "System.Int32", "method_table")]]
     if verb == "path":
-        return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"]]
-    return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"]],
+        return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"],
+                [first(dnheap, dump, "System.String"), "--from", first(dnheap, dump, "System.Object[]")]]
+    return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"], ["--by", "size"]],
             "frag": [[], ["--by", "retained"]],
             "inspect": [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"]],
             "waste": [[], ["--live"]],
