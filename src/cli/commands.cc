@@ -20,14 +20,16 @@ const std::vector<Command> &commands() {
                  .takes = {Takes::values}},
        .group = until_ended,
        .run = explore},
-      {.words = {.name = "shell",
-                 .question = "many questions of one dump",
-                 .details =
-                     "Each line is a verb without the file's name: stat --top 5. What one answer had to build is "
-                     "kept for the next. @N is row N of the last answer: show @1. | PROGRAM, > FILE and >> FILE "
-                     "lead the answer elsewhere. help, help VERB, quit. Ctrl-C ends the question, not the "
-                     "shell. Of SOS' commands many are understood by name: dumpheap -stat, gcroot, dumpobj, "
-                     "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
+      {.words =
+           {.name = "shell",
+            .question = "many questions of one dump",
+            .details =
+                "Each line is a verb without the file's name: stat --top 5. What one answer had to build is "
+                "kept for the next. @N is row N of the last answer: show @1. | PROGRAM, > FILE and >> FILE "
+                "lead the answer elsewhere. help, help VERB, quit. Ctrl-C ends the question, Ctrl-D the shell. TAB "
+                "completes verbs, options, types and addresses of the last answer; Ctrl-R finds earlier lines. "
+                "SOS' commands are understood by their names and options: dumpheap -stat, gcroot, dumpobj, "
+                "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
        .group = until_ended,
        .run = shell},
       {.words = {.name = "mcp",

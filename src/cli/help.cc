@@ -112,6 +112,25 @@ std::string help_for(const Options &options) {
   return options.verb ? verb_help(*options.verb) : general_help(verbs_and_commands());
 }
 
+std::string shell_help(std::span<const Verb> verbs) {
+  std::string out = "Each line asks one thing of the open dump: a verb and its options, without the file's name.\n\n";
+  for (const Verb &verb : verbs)
+    if (!find_command(verb) && !verb.takes_records && !verb.records_reads && verb.needs_target) {
+      std::string asked(verb.name);
+      if (!verb.subject.empty())
+        asked += " " + (verb.subject_is_optional ? "[" + std::string(verb.subject) + "]" : std::string(verb.subject));
+      out += fmt::format("  {:<22}{}\n", asked, verb.question);
+    }
+  return out +
+         "\n"
+         "  stat --top 5 | less    also > FILE and >> FILE\n"
+         "  show @2                row 2 of the last answer\n"
+         "  help stat, stat -?     a verb's options, tables and columns\n"
+         "  dumpheap -stat …       SOS' commands are understood: 'help sos' lists them, 'help dumpheap' tells one\n"
+         "  quit                   or Ctrl-D; Ctrl-C ends a question; TAB completes words, Ctrl-R finds earlier "
+         "lines\n";
+}
+
 std::string verb_help(const Verb &verb) {
   std::string out = fmt::format("dnheap {}: {}\n\n{}\n\n", verb.name, verb.question, usage_of(verb));
   for (std::string_view rest = verb.details; !rest.empty();) {

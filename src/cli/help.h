@@ -5,6 +5,8 @@
 namespace dnheap::cli {
 
 std::string general_help(std::span<const Verb> verbs);
+// What can be asked in `dnheap shell`.
+std::string shell_help(std::span<const Verb> verbs);
 std::string verb_help(const Verb &verb);
 // Whichever of these the options ask for, or the manual page.
 std::string help_for(const Options &options);

@@ -1,12 +1,17 @@
 // `dnheap shell`: one Snapshot, many questions. What one answer had to build is there for the next.
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/line_editor.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/screen.h"
+#include "cli/seen_addresses.h"
 #include "cli/shell_line.h"
+#include "cli/sos.h"
 #include "dnheap/error.h"
 #include "dnheap/program.h"
 #include "dnheap/text.h"
+#include "dnheap/version.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,6 +26,8 @@
 namespace dnheap::cli {
 
 namespace {
+
+constexpr const char *prompt = "dnheap> ";
 
 void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
@@ -43,18 +50,20 @@ public:
           worst_ = worse(worst_, guarded(command));
       return worst_;
     }
-    const bool prompts = is_terminal(0) && is_terminal(1);
+    prompts_ = is_terminal(0) && is_terminal(1);
+    if (prompts_)
+      greet();
+    const std::unique_ptr<LineEditor> editor =
+        prompts_ ? LineEditor::open(
+                       prompt, [this](std::string_view before) { return completed(before); }, HistoryFile::of_user())
+                 : nullptr;
     while (!done_) {
-      if (prompts) {
-        std::fputs("dnheap> ", stdout);
-        std::fflush(stdout);
-      }
-      const std::optional<std::string> line = next_line();
+      const std::optional<std::string> line = editor ? editor->next() : next_line();
       if (!line)
         break;
       worst_ = worse(worst_, guarded(*line));
     }
-    return prompts ? 0 : worst_;
+    return prompts_ ? 0 : worst_;
   }
 
 private:
@@ -76,6 +85,40 @@ private:
                                        : Snapshot::open(options_.target, how));
   }
 
+  void greet() {
+    const TargetInfo info = snapshot_->info();
+    const std::string version = info.runtime_version.empty() ? "" : " " + info.runtime_version;
+    std::fputs(printable_text(options_.target + ": .NET" + version + " on " + info.operating_system + " " +
+                              info.architecture + ". 'help' lists what can be asked; SOS' commands will do.")
+                   .c_str(),
+               stdout);
+    std::fputs("\n", stdout);
+  }
+
+  Completion completed(std::string_view before) {
+    try {
+      return complete(before, {[this] { return type_names(); }, seen_.list()});
+    } catch (const std::exception &) { // interrupted, say
+      return {before.size(), "", {}};
+    }
+  }
+
+  // Of the heap, those that take most of it first; asked once.
+  const std::vector<std::string> &type_names() {
+    if (!types_.empty())
+      return types_;
+    if (progress_->now().is_cancelled)
+      open();
+    const Answer answer = ask(*snapshot_, "stat");
+    answer.tables().front().for_each_row([&](const Row &row) {
+      const std::optional<std::string_view> name = row["type"].text();
+      if (name && printable_text(*name) == *name) // what is typed is to be seen
+        types_.emplace_back(*name);
+      return true;
+    });
+    return types_;
+  }
+
   // Ctrl-C ends the question; what asks the program to end, ends it.
   void watch_interrupts() {
     cancel_on_interrupt(*progress_);
@@ -85,6 +128,10 @@ private:
   }
 
   std::optional<std::string> next_line() {
+    if (prompts_) {
+      std::fputs(prompt, stdout);
+      std::fflush(stdout);
+    }
     std::string line;
     for (int c; (c = std::getc(stdin)) != '\n';) {
       if (c != EOF)
@@ -138,10 +185,62 @@ private:
       asked.erase(asked.begin());
     if (asked.size() > 1 && asked[1] == options_.target)
       asked.erase(asked.begin() + 1);
-    std::vector<std::string> words = our_words(asked);
-    if (words != asked && told_.insert(words[0]).second)
-      say(asked[0] + " is '" + words[0] + "' here; help " + words[0] + " tells more");
+    if (const std::optional<std::string> help = help_for(asked)) {
+      write_text(*help, line);
+      return 0;
+    }
+    const std::vector<std::string> words = our_words(asked);
+    check_verb(words[0]);
+    if (!sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
+      say("here that is: " + spelled(words));
     return ask_and_write(parsed(words), line);
+  }
+
+  // As it can be typed.
+  static std::string spelled(const std::vector<std::string> &words) {
+    std::string out;
+    for (const std::string &word : words)
+      out += (out.empty() ? "" : " ") + (word.find_first_of(" |>#'\"") == word.npos ? word : "'" + word + "'");
+    return out;
+  }
+
+  // Nothing: it is no question for help.
+  static std::optional<std::string> help_for(const std::vector<std::string> &words) {
+    const bool behind = std::ranges::any_of(words, [](const std::string &word) {
+      return word == "-?" || word == "/?" || word == "-h" || word == "--help";
+    });
+    const bool first = words[0] == "help" || words[0] == "?" || words[0] == "soshelp";
+    if (!first && !behind)
+      return std::nullopt;
+    const std::string of = !first ? words[0] : words.size() > 1 ? words[1] : "";
+    if (of == "sos" || (of.empty() && words[0] == "soshelp"))
+      return sos_help();
+    if (of.empty() || of == "-?" || of == "-h" || of == "--help")
+      return shell_help(verbs_and_commands());
+    const auto verb = std::ranges::find(verbs_and_commands(), of, &Verb::name);
+    if (verb != verbs_and_commands().end())
+      return verb_help(*verb);
+    if (std::string out = sos_help(of); !out.empty())
+      return out;
+    check_verb(of);
+    return std::nullopt;
+  }
+
+  static void check_verb(const std::string &word) {
+    if (word.starts_with('-') ||
+        std::ranges::find(verbs_and_commands(), word, &Verb::name) != verbs_and_commands().end())
+      return;
+    if (Address::parse(word) && word.starts_with("0x"))
+      throw UsageError("what about " + word + "? show " + word + " tells what lies there, path " + word +
+                       " what holds it");
+    std::vector<std::string_view> names;
+    for (const Verb &verb : verbs_and_commands())
+      names.push_back(verb.name);
+    for (const SosCommand &command : sos_commands())
+      names.push_back(command.name);
+    const std::string guess = did_you_mean(word, names);
+    throw UsageError("'" + word + "' is no verb, and no command of SOS' that is known here" +
+                     (guess.empty() ? "; help lists what can be asked" : guess));
   }
 
   // As if they stood on the command line, with the target.
@@ -205,40 +304,86 @@ private:
     return "";
   }
 
+  // Where an answer goes: standard output, the file behind > or -o, or the program behind |.
+  struct Place {
+    Place(const ShellLine &line, const std::string &output) : name(line.file.empty() ? output : line.file) {
+      if (!name.empty()) {
+        file.reset(std::fopen(name.c_str(), line.appends ? "ab" : "wb"));
+        to = file.get();
+      } else if (!line.program.empty()) {
+        name = line.program;
+        program.reset(::popen(line.program.c_str(), "w"));
+        to = program.get();
+      } else {
+        name = "standard output";
+      }
+      if (!to)
+        fail();
+    }
+    bool is_screen() const { return to == stdout && is_terminal(1); }
+    void finish() {
+      if (std::fflush(to) != 0 && errno != EPIPE)
+        fail();
+    }
+    [[noreturn]] void fail() const { throw Error("cannot write to " + name + ": " + std::strerror(errno)); }
+
+    std::string name; // in errors
+    std::unique_ptr<std::FILE, Closing> program;
+    std::unique_ptr<std::FILE, int (*)(std::FILE *)> file{nullptr, std::fclose};
+    std::FILE *to = stdout;
+  };
+
+  // Tries, before the work is done, where its answer goes.
+  void check_place(const ShellLine &line, const std::string &output) const {
+    const Output checks(line.file.empty() ? output : line.file, {options_.target}, ">");
+  }
+
+  void write_text(const std::string &text, const ShellLine &line) const {
+    check_place(line, "");
+    Place place(line, "");
+    std::fwrite(text.data(), 1, text.size(), place.to);
+    place.finish();
+  }
+
   int ask_and_write(const Options &options, const ShellLine &line) {
     watch_interrupts();
-    std::FILE *to = stdout;
-    std::unique_ptr<std::FILE, Closing> program;
-    std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(nullptr, std::fclose);
-    // Where it goes is tried before the work is done.
-    std::error_code ignored;
-    const Output checks(line.file.empty() ? options.output : line.file, {options_.target}, ">");
-    const std::string name = line.file.empty() ? options.output : line.file;
-    std::optional<Answer> answer;
-    if (!options.help && !options.version)
-      answer.emplace(options.target.empty() ? ask_alone(options.verb->name, options.question, progress_)
-                                            : ask(*snapshot_, options.verb->name, options.question));
-    if (!name.empty()) {
-      file.reset(std::fopen(name.c_str(), line.appends ? "ab" : "wb"));
-      to = file.get();
-    } else if (!line.program.empty()) {
-      program.reset(::popen(line.program.c_str(), "w"));
-      to = program.get();
+    check_place(line, options.output);
+    if (options.help) {
+      write_text(cli::help_for(options), line);
+      return 0;
     }
-    if (!to)
-      throw Error("cannot write to " + (name.empty() ? line.program : name) + ": " + std::strerror(errno));
-    const std::string what = !name.empty() ? name : program ? line.program : "standard output";
-    if (!answer) {
-      const std::string text = help_for(options);
-      std::fwrite(text.data(), 1, text.size(), to);
-    } else {
-      answer->write(options.format->name, write_options(options, to == stdout && is_terminal(1)), to, what, progress_);
-      if (!options.target.empty())
-        last_ = options;
+    if (options.version) {
+      write_text(std::string("dnheap ") + library_version() + "\n", line);
+      return 0;
     }
-    if (std::fflush(to) != 0 && errno != EPIPE)
-      throw Error("cannot write to " + what + ": " + std::strerror(errno));
-    return answer && answer->exceeded() ? 1 : 0;
+    const bool alone = options.target.empty();
+    ProgressLine progress(*progress_, passes_of(*options.verb, options.question, options_.process.has_value()),
+                          options_.progress && options.progress && prompts_ && is_terminal(2));
+    const Answer answer = alone ? ask_alone(options.verb->name, options.question, progress_)
+                                : ask(*snapshot_, options.verb->name, options.question);
+    progress.stop();
+    Place place(line, options.output);
+    write(answer, options, place);
+    if (!alone)
+      last_ = options;
+    place.finish();
+    if (std::string rest = options.format->tells_completeness ? "" : answer.unsaid(); !rest.empty())
+      say(rest);
+    return answer.exceeded() ? 1 : 0;
+  }
+
+  void write(const Answer &answer, const Options &options, Place &place) {
+    const WriteOptions how = write_options(options, place.is_screen());
+    seen_.clear();
+    // What a person reads is short; what is not goes out as it comes.
+    if (!prompts_ || !place.is_screen() || how.top == 0) {
+      answer.write(options.format->name, how, place.to, place.name, progress_);
+      return;
+    }
+    const std::string text = answer.text(options.format->name, how);
+    seen_.look_at(text);
+    if (std::fwrite(text.data(), 1, text.size(), place.to) != text.size())
+      place.fail();
   }
 
   const Options &options_;
@@ -246,6 +391,9 @@ private:
   std::optional<Snapshot> snapshot_;
   std::optional<Options> last_;
   std::set<std::string> told_;
+  std::vector<std::string> types_; // for TAB
+  SeenAddresses seen_;
+  bool prompts_ = false;
   int worst_ = 0;
   bool done_ = false;
 };

@@ -21,16 +21,5 @@ TEST(ShellLines, AreTakenApart) {
     EXPECT_THROW(parse_line(wrong), UsageError) << wrong;
 }
 
-TEST(ShellLines, SosNamesBecomeOurs) {
-  EXPECT_EQ(our_words({"!DumpHeap", "-stat"}), (Strings{"stat"}));
-  EXPECT_EQ(our_words({"dumpheap", "-type", "X", "-STAT"}), (Strings{"stat", "--type", "X"}));
-  EXPECT_EQ(our_words({"dumpheap"}), (Strings{"objects"}));
-  EXPECT_EQ(our_words({"do", "7f00`1234"}), (Strings{"show", "--values", "7f00`1234"}));
-  EXPECT_EQ(our_words({"stat"}), (Strings{"stat"}));
-  EXPECT_EQ(our_words({"dumpheap", "-mt", "7f00"}), (Strings{"objects", "--type-exact", "7f00"}));
-  for (const Strings &none : {Strings{"pathto", "1", "2"}, Strings{"EphRefs"}, Strings{"dumpheap", "-max", "3"}})
-    EXPECT_THROW(our_words(none), UsageError) << none[0];
-}
-
 } // namespace
 } // namespace dnheap::cli

@@ -12,14 +12,18 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "sample" / "demo.core.zst"
-ARRAY, ORDERS, STRINGS = "0x7ff3adc18720", "0x7ff3ad1a05c0", "0x7fff7926d358"
+ARRAY, ORDERS, STRINGS, SESSION, DATE = "0x7ff3adc18720", "0x7ff3ad1a05c0", "0x7fff7926d358", "0x7ff3ad1a15d8", "0x7fff79337a70"
 LINES = ["dumpheap -stat", "!DumpHeap -stat -min 1k", "dumpheap -stat -live", "dumpheap -stat -dead", "dumpheap -type Shop.Order$",
-         f"dumpheap -mt {STRINGS}", "dumpheap -min 200k", "dumpheap -max 10", "dumpheap -short", "dumpheap -strings", "DUMPHEAP -STAT -type Shop",
-         f"gcroot {ORDERS}", f"GCRoot {ORDERS[2:]}", f"pathto {ORDERS} {ARRAY}", f"objsize {ORDERS}", f"dumpobj {ORDERS}", f"do {ORDERS}",
-         f"dumparray {ARRAY}", f"da {ARRAY}", f"dumpvc {STRINGS} {ORDERS}", f"dumpmt {STRINGS}", "eeheap -gc", "eeheap", "eeversion", "gchandles",
-         f"gcwhere {ORDERS}", "gcheapstat", "finalizequeue", "threads", "clrthreads", "clrstack", "clrstack -all", "parallelstacks", "pe",
-         "printexception", "dumpexceptions", "syncblk", "threadpool", "dumpasync", "timerinfo", "analyzeoom", "verifyheap", "dumpgen gen1",
-         "sizestats", f"listnearobj {ORDERS}", "ephrefs"]
+         f"dumpheap -mt {STRINGS}", "dumpheap -min 200k", "dumpheap -max 24 -type Shop", "dumpheap -stat -min 1k -max 2k",
+         "dumpheap -short -type Shop.Order$", "dumpheap -strings", "DUMPHEAP -STAT -type Shop", f"dumpheap {ORDERS} 0x7ff3ad1a0700",
+         f"dumpheap -stat {ORDERS}", f"gcroot {ORDERS}", f"GCRoot {ORDERS[2:]}", f"gcroot -all {SESSION}", f"pathto {ORDERS} {SESSION}",
+         f"pathto {ORDERS} {ARRAY}", f"objsize {ORDERS}", f"dumpobj {ORDERS}", f"dumpobj -nofields {ORDERS}", f"do {ORDERS}", f"dumparray {ARRAY}",
+         f"da -length 2 {ARRAY}", f"dumpvc {DATE} {ORDERS[:-4]}0708", f"dumpmt {STRINGS}", f"dumpobjgcrefs {ORDERS}", "eeheap -gc", "eeheap", "eeversion",
+         "gchandles", "gchandles -stat", f"gcwhere {ORDERS}", "gcheapstat", "finalizequeue", "threads", "clrthreads", "clrstack", "clrstack 7",
+         "clrstack -a 7", "clrstack -all", "dso 7", "parallelstacks", "pe", "pe 0x7ff3afc8c338", "printexception", "dumpexceptions", "syncblk", "threadpool", "dumpasync",
+         "timerinfo", "analyzeoom", "verifyheap", "dumpgen gen1", "dumpgen 0 -type Shop", "dumpgen foh", "sizestats", f"listnearobj {ORDERS}",
+         f"lno {int(ORDERS, 16) + 9:#x}", "ephrefs", "ephtoloh", "clrmodules", "dumphttp", "pathto 1", "dumpheap -nonsense", "setthread 3",
+         "dumpheep -stat", ORDERS, "help dumpheap", "help sos"]
 
 
 def answers(dnheap):
@@ -27,7 +31,7 @@ def answers(dnheap):
         subprocess.run(["zstd", "-qdo", f"{folder}/demo.core", SAMPLE], check=True)
         out = []
         for line in LINES:
-            top = [] if "-max" in line or "-short" in line else ["--top", "4"]
+            top = ["--top", "4"] if len(line) < 80 and not line.startswith(("help", "0x", "da ")) else []
             done = subprocess.run([dnheap, "shell", "demo.core", "-c", " ".join([line, *top])], cwd=folder, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "100", "HOME": folder})
             out += [f"=== {line}: exit code {done.returncode}", *done.stdout.decode().splitlines()[:14]]

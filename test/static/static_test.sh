@@ -30,6 +30,14 @@ if [[ -e $dump ]]; then
   cp "$dump" "$root/$(basename "$dump")"
   "${in_root[@]}" /dnheap stat "/$(basename "$dump")" >"$root/stat" || fail "cannot open $dump"
   grep -q 'System.String' "$root/stat" || fail "no System.String in $dump"
+  # The shell at a terminal of which nothing is known here: a plain prompt, and no word about that.
+  if command -v script >/dev/null; then
+    printf 'stat --top 1\nquit\n' |
+      TERM=xterm script -qec "${in_root[*]} /dnheap shell /$(basename "$dump")" /dev/null >"$root/shell" || fail "shell"
+    grep -q '^dnheap> ' "$root/shell" || fail "no prompt"
+    grep -q 'System.Byte' "$root/shell" || fail "the shell does not answer"
+    ! grep -qi 'termcap\|terminal' "$root/shell" || fail "the shell speaks of terminals: $(cat "$root/shell")"
+  fi
 else
   echo "static test: SKIPPED the sample dump: there is no $dump"
 fi

@@ -1,0 +1,22 @@
+# dnheap::edit: libedit, with which lines of `dnheap shell` are typed. Of the program alone. On systems without it the shell has
+# a plain prompt.
+if(DNHEAP_STATIC)
+  find_archives(library edit libedit)
+else()
+  find_library(DNHEAP_edit_LIBRARY edit)
+  mark_as_advanced(DNHEAP_edit_LIBRARY)
+  find_library(DNHEAP_tinfo_LIBRARY NAMES tinfo ncurses) # asked by the program, too: which terminals it knows
+  mark_as_advanced(DNHEAP_tinfo_LIBRARY)
+  if(DNHEAP_edit_LIBRARY AND DNHEAP_tinfo_LIBRARY)
+    set(library ${DNHEAP_edit_LIBRARY} ${DNHEAP_tinfo_LIBRARY})
+  else()
+    set(library "")
+  endif()
+endif()
+add_library(dnheap::edit INTERFACE IMPORTED)
+if(library)
+  set_property(TARGET dnheap::edit PROPERTY INTERFACE_LINK_LIBRARIES ${library})
+  set_property(TARGET dnheap::edit PROPERTY INTERFACE_COMPILE_DEFINITIONS DNHEAP_LINE_EDITING)
+elseif(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(FATAL_ERROR "the program needs libedit: apt-get install libedit-dev; -D DNHEAP_PROGRAM=OFF builds the library alone")
+endif()
