@@ -1,4 +1,5 @@
-# What is installed, in three components: program, library, development. For embedders: find_package(dnheap) or
+# What is installed, in four components: program, library, development, c (the C
+# interface). For embedders: find_package(dnheap) or
 # pkg-config's dnheap, and #include <dnheap/snapshot.h>. Names no path of the machine it was built on.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dnheap)
@@ -25,6 +26,10 @@ endif()
 install(TARGETS dnheap EXPORT dnheapTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+if(TARGET dnheap-c)
+  install(TARGETS dnheap-c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/dnheap.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
+endif()
 
 # The public interface, all of it and nothing else.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/dnheap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -44,5 +49,9 @@ if(BUILD_SHARED_LIBS)
 endif()
 file(RELATIVE_PATH prefix_from_here /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" prefix_from_here ${prefix_from_here})
+if(TARGET dnheap-c)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/dnheap-c.pc.in ${CMAKE_CURRENT_BINARY_DIR}/dnheap-c.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dnheap-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/dnheap.pc.in ${CMAKE_CURRENT_BINARY_DIR}/dnheap.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dnheap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -6,6 +6,7 @@
 #include "dnheap/type.h"
 
 #include <array>
+#include <memory>
 #include <span>
 
 namespace dnheap::DNHEAP_ABI {
@@ -61,6 +62,22 @@ struct HeapObject {
   bool is_free = false;
 };
 
+// All objects, block by block, for whoever cannot be called back. Good as long as the Snapshot; its thread.
+class HeapBlocks {
+public:
+  HeapBlocks(HeapBlocks &&) noexcept;
+  HeapBlocks &operator=(HeapBlocks &&) noexcept;
+  ~HeapBlocks();
+  // As for_each_block() gives them; empty at the end. Good until the next call. Throws as that does.
+  std::span<const HeapObject> next();
+
+private:
+  friend class Heap;
+  struct Inside;
+  explicit HeapBlocks(std::unique_ptr<Inside> inside);
+  std::unique_ptr<Inside> inside_;
+};
+
 class Heap {
 public:
   std::vector<Segment> segments() const; // by heap, then as the GC lists them
@@ -73,6 +90,7 @@ public:
   // types() does. An object costs some 40 ns. Throws Error when part of the dump was lost meanwhile: what was
   // given before that was right.
   void for_each_block(const std::function<bool(std::span<const HeapObject>)> &visit) const;
+  HeapBlocks blocks() const; // the same, to be pulled
 
   // Calls visit(block, first, worker) from several threads at once: each object once but Free ones, in no order;
   // `first` is the block's first object's number, the others follow it. `worker` is below workers(): no two calls with

@@ -77,29 +77,53 @@ std::vector<TypeTally> Heap::types() const {
 
 Completeness Heap::completeness() const { return outer(*begin_answer(state_->inside(), "").completeness); }
 
-void Heap::for_each_block(const std::function<bool(std::span<const HeapObject>)> &visit) const {
-  dnheap::Snapshot &of = state_->inside();
-  KnownTypes types(*state_);
-  state_->types();
-  ObjectCursor cursor(of.heap(), of.runtime());
+struct HeapBlocks::Inside {
+  explicit Inside(State &state)
+      : state(state), losses(state.losses()), types(state), cursor(state.inside().heap(), state.inside().runtime()) {
+    block.reserve(most_in_block);
+  }
+  State &state;
+  const u64 losses;
+  KnownTypes types;
+  ObjectCursor cursor;
   std::vector<HeapObject> block;
-  block.reserve(most_in_block);
-  while (const dnheap::Object *object = cursor.next()) {
+};
+
+HeapBlocks::HeapBlocks(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+HeapBlocks::HeapBlocks(HeapBlocks &&) noexcept = default;
+HeapBlocks &HeapBlocks::operator=(HeapBlocks &&) noexcept = default;
+HeapBlocks::~HeapBlocks() = default;
+
+std::span<const HeapObject> HeapBlocks::next() {
+  auto &[state, losses, types, cursor, block] = *inside_;
+  if (losses != state.losses()) // the heap that the cursor goes over is not there any more
+    throw Error(state.inside().target().path + ": part of it was lost while it was read; begin anew");
+  state.inside().watch().check();
+  block.clear();
+  while (block.size() < most_in_block) {
+    const dnheap::Object *object = cursor.next();
+    if (!object)
+      break;
     HeapObject &to = block.emplace_back();
     to.address = Address(object->address);
     to.method_table = Address(cursor.method_table());
     to.size = object->size;
     to.generation = outer(cursor.generation());
     types.set_type(to, object->type, cursor.method_table());
-    if (block.size() == most_in_block) {
-      of.watch().check();
-      if (!visit(block))
-        return;
-      block.clear();
-    }
   }
-  if (!block.empty())
-    visit(block);
+  return block;
+}
+
+HeapBlocks Heap::blocks() const {
+  state_->types();
+  return HeapBlocks(std::make_unique<HeapBlocks::Inside>(*state_));
+}
+
+void Heap::for_each_block(const std::function<bool(std::span<const HeapObject>)> &visit) const {
+  HeapBlocks all = blocks();
+  for (std::span<const HeapObject> block = all.next(); !block.empty(); block = all.next())
+    if (!visit(block))
+      return;
 }
 
 void Heap::for_each_block_parallel(

@@ -15,8 +15,10 @@ report::Answer State::ask(const dnheap::Verb &verb, const dnheap::Question &ques
     State &state;
     u64 known;
     ~Losses() {
-      if (state.of_->target().memory.size() != known)
-        state.kept_ = {};
+      if (state.of_->target().memory.size() == known)
+        return;
+      state.kept_ = {};
+      ++state.losses_;
     }
   } losses{*this, of_->target().memory.size()};
   return dnheap::ask(verb, *of_, question);

@@ -22,6 +22,8 @@ public:
   dnheap::Snapshot &inside() { return *of_; }
   // The same as dnheap::ask(), which throws away what was worked out when part of the dump was lost.
   report::Answer ask(const dnheap::Verb &verb, const dnheap::Question &question);
+  // Changes whenever that was so.
+  dnheap::u64 losses() const { return losses_; }
   // Throws Error when part of the dump was lost since it was opened: what was built before that may be wrong.
   void check_memory();
 
@@ -59,6 +61,7 @@ private:
   };
   std::unique_ptr<dnheap::Snapshot> of_;
   Kept kept_;
+  dnheap::u64 losses_ = 0;
 };
 
 } // namespace dnheap::v0

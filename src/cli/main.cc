@@ -1,5 +1,6 @@
 // The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
 // into messages and exit codes.
+#include "cli/answering.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -56,54 +57,6 @@ std::vector<std::string_view> passes_of_all(const Options &options) {
   return out;
 }
 
-// One after the other, so that never more than one dump is open. What they are compared with comes last, and is opened
-// first, as it may be wrong.
-std::vector<Record> records_of(const Options &options) {
-  std::vector<Record> out;
-  std::optional<Record> baseline;
-  if (!options.question.baseline.empty())
-    baseline = Record::open(options.question.baseline, open_options(options, progress));
-  for (const std::string &target : options.targets)
-    out.push_back(Record::open(target, open_options(options, progress)));
-  if (options.process) {
-    Snapshot process = Snapshot::attach(*options.process, open_options(options, progress));
-    out.push_back(Record::of(process));
-  }
-  if (baseline)
-    out.push_back(std::move(*baseline));
-  return out;
-}
-
-void keep_record(const Record &record, Output &to) {
-  const std::string text = record.answer().text("json");
-  std::FILE *file = to.begin();
-  if (std::fwrite(text.data(), 1, text.size(), file) != text.size())
-    throw Error("cannot write to " + to.name() + ": " + std::strerror(errno));
-  to.finish();
-}
-
-Answer answer_from_records(const Options &options) {
-  std::optional<Output> to;
-  if (!options.question.record.empty())
-    to.emplace(options.question.record, options.targets, "--record");
-  const std::vector<Record> records = records_of(options);
-  if (to)
-    keep_record(records.front(), *to);
-  return ask_records(options.verb->name, records, options.question);
-}
-
-// `snapshot`: where the answer's rows may still come from.
-Answer answer_to(const Options &options, std::optional<Snapshot> &snapshot) {
-  const std::string_view verb = options.verb->name;
-  if (options.verb->takes_records)
-    return answer_from_records(options);
-  if (options.target.empty()) // of none, or of what needs none
-    return ask_alone(verb, options.question, &progress);
-  snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options, progress))
-                                   : Snapshot::open(options.target, open_options(options, progress)));
-  return ask(*snapshot, verb, options.question);
-}
-
 // Does the work; of what it throws, tells the message. Returns the exit code.
 int guarded(const std::function<int()> &work, const std::function<void(std::string)> &tell) {
   try {
@@ -156,7 +109,7 @@ int answer_each(const Options &options) {
     std::string problem;
     int code = guarded(
         [&] {
-          answer.emplace(answer_to(of_one, snapshot));
+          answer.emplace(answer_to(of_one, progress, snapshot));
           return int{answered};
         },
         [&](std::string why) { problem = std::move(why); });
@@ -196,7 +149,7 @@ int answer_question(const Options &options) {
   ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
 
   std::optional<Snapshot> snapshot;
-  const Answer answer = answer_to(options, snapshot);
+  const Answer answer = answer_to(options, progress, snapshot);
 
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen

@@ -1,6 +1,5 @@
 #include "cli/options.h"
 
-#include "cli/commands.h"
 #include "cli/values.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
@@ -602,7 +601,7 @@ bool takes(const Verb &verb, const Option &option) {
     return one->command == verb.name;
   switch (std::get<Needs>(option.needs)) {
   case Needs::nothing: return true;
-  case Needs::answer: return !find_command(verb);
+  case Needs::answer: return std::ranges::find(dnheap::verbs(), verb.name, &Verb::name) != dnheap::verbs().end();
   case Needs::target: return verb.needs_target;
   case Needs::sort_columns: return !verb.sort_columns.empty();
   case Needs::by: return !verb.by.empty();

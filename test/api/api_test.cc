@@ -57,6 +57,13 @@ TEST(Api, BlocksHoldEveryObjectOnce) {
       return true;
     });
     EXPECT_EQ(one_by_one, written(heap, true));
+    std::vector<Seen> pulled;
+    v0::HeapBlocks blocks = snapshot.heap().blocks();
+    for (std::span<const v0::HeapObject> block = blocks.next(); !block.empty(); block = blocks.next())
+      for (const v0::HeapObject &object : block)
+        pulled.push_back(seen(object));
+    EXPECT_EQ(pulled, one_by_one);
+    EXPECT_TRUE(blocks.next().empty());
 
     std::vector<std::vector<Seen>> parts(snapshot.heap().workers());
     ASSERT_EQ(parts.size(), 3u);

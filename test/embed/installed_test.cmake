@@ -2,7 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 
 # Components: who wants the program gets the program.
-foreach(component program library development)
+foreach(component program library development c)
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/${component} --component ${component})
   files_below(${WORK}/${component} ${component})
 endforeach()
@@ -14,10 +14,14 @@ if(library)
   message(FATAL_ERROR "there is no shared library, and the component library is ${library}")
 endif()
 
+if(EXISTS ${BUILD}/libdnheap-c.so AND NOT "${c}" MATCHES "^include/dnheap\\.h;.*/libdnheap-c\\.so;.*/libdnheap-c\\.so\\.0;.*/libdnheap-c\\.so\\.[0-9.]+;.*/dnheap-c\\.pc$")
+  message(FATAL_ERROR "the component c is ${c}")
+endif()
+
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 files_below(${WORK}/prefix all)
 list(LENGTH all count)
-set(parts ${program} ${development})
+set(parts ${program} ${development} ${c})
 list(LENGTH parts in_components)
 if(NOT count EQUAL in_components)
   message(FATAL_ERROR "${count} files are installed, ${in_components} are in components")
@@ -26,7 +30,7 @@ expect_no_places(${WORK}/prefix ${BUILD})
 
 # The public headers and no other. That they include nobody else's test/lint/include_order.py sees to.
 files_below(${WORK}/prefix/include headers)
-file(GLOB expected RELATIVE ${PROJECT}/include ${PROJECT}/include/dnheap/*.h)
+file(GLOB expected RELATIVE ${PROJECT}/include ${PROJECT}/include/*.h ${PROJECT}/include/dnheap/*.h)
 list(SORT expected)
 if(NOT expected OR NOT headers STREQUAL expected)
   message(FATAL_ERROR "the headers that are installed are ${headers}, not ${expected}")

@@ -36,10 +36,10 @@ def code(document):
 class Project:
     def __init__(self):
         self.files, self.stems, self.words = set(), set(), set()
-        for folder in ("include", "src", "test", "bench", "cmake", "sample", "doc", "."):
+        for folder in ("include", "src", "bindings", "test", "bench", "cmake", "sample", "doc", "."):
             paths = (PROJECT / folder).rglob("*") if folder != "." else PROJECT.glob("*")
             for path in paths:
-                if not path.is_file() or "__pycache__" in path.parts:
+                if not path.is_file() or not {"__pycache__", "bin", "obj"}.isdisjoint(path.parts):
                     continue
                 self.files.add(path.relative_to(PROJECT).as_posix())
                 self.stems.add(path.stem)

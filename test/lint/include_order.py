@@ -23,6 +23,7 @@ BELOW = {
     "explore": "base target algorithms image contract metadata runtime heap objects snapshot report analysis",
     "mcp": "",
     "cli": "dnheap explore mcp",
+    "c": "dnheap cli",
 }
 
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are
@@ -84,8 +85,8 @@ def violations(src):
                     yield f"{path}:{number}: {f'runtime/{room}/' if room else name} may not include runtime/{other}/"
 
 
-# Of a library or system, by their folder; the standard library's have none.
-FOREIGN = re.compile(r'\s*#\s*include\s+(<[^>]*[/.][^>]*>|"(?!dnheap/)[^"]*")')
+# Of a library or system, by their folder; the standard library's have none, but for what the header for C has of C's.
+FOREIGN = re.compile(r'\s*#\s*include\s+(<(?!std(?:def|int)\.h>)[^>]*[/.][^>]*>|"(?!dnheap/)[^"]*")')
 
 
 def foreign_includes(include):

@@ -1,0 +1,34 @@
+# libdnheap-c.so: the C interface (include/dnheap.h), for programs that load it while they run: Python's ctypes, .NET's P/Invoke.
+# By itself, and not the C++ library under another name: that one exports all of C++, changes its name with each minor version,
+# and is an archive as a rule. This one has the archive inside and exports the functions of src/c/exported.map only.
+# The words of the command line are understood here as there.
+set(c_words answering.cc options.cc output.cc values.cc)
+list(TRANSFORM c_words PREPEND ${PROJECT_SOURCE_DIR}/src/cli/)
+set(exported ${PROJECT_SOURCE_DIR}/src/c/exported.map)
+
+add_library(dnheap-c SHARED ${c_sources} ${c_words})
+unite(dnheap-c)
+set_target_properties(dnheap-c PROPERTIES VERSION 0.${PROJECT_VERSION} SOVERSION 0 CXX_VISIBILITY_PRESET hidden
+  VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${exported} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+  BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+target_include_directories(dnheap-c PRIVATE ${PROJECT_SOURCE_DIR}/src
+  INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+# The old kind of path (no --enable-new-dtags) holds for what is loaded by what is loaded, too: a package has all of it beside.
+target_link_options(dnheap-c PRIVATE -Wl,--version-script=${exported} -Wl,--disable-new-dtags -Wl,--gc-sections)
+if(NOT CMAKE_CXX_FLAGS MATCHES "sanitize") # whose functions are the program's
+  target_link_options(dnheap-c PRIVATE -Wl,-z,defs)
+endif()
+if(DNHEAP_STATIC)
+  # The program links archives; Debian's of RE2 is for programs only (its thread-local variables are). So these four come as
+  # shared libraries here.
+  target_link_libraries(dnheap-c PRIVATE $<TARGET_FILE:dnheap> Threads::Threads)
+  target_include_directories(dnheap-c PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  add_dependencies(dnheap-c dnheap)
+  foreach(name zstd re2 z sqlite3)
+    find_library(DNHEAP_SHARED_${name} lib${name}.so REQUIRED)
+    mark_as_advanced(DNHEAP_SHARED_${name})
+    target_link_libraries(dnheap-c PRIVATE ${DNHEAP_SHARED_${name}})
+  endforeach()
+else()
+  target_link_libraries(dnheap-c PRIVATE dnheap)
+endif()

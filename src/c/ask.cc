@@ -1,0 +1,104 @@
+// Questions in the words of the command line, answered as JSON.
+#include "c/opened.h"
+#include "cli/answering.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace dnheap::c {
+
+namespace {
+
+// Copies of them: the options keep no views, but the words that we add lie beside them.
+std::vector<std::string> words_of(const char *function, const char *const *arguments, std::size_t count) {
+  require(function, {{"arguments", arguments}});
+  if (!count)
+    throw UsageError(std::string(function) + ": which verb? there are no arguments");
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < count; ++i) {
+    require(function, {{"one of the arguments", arguments[i]}});
+    out.emplace_back(arguments[i]);
+  }
+  return out;
+}
+
+cli::Options parsed(std::vector<std::string> words) {
+  words.insert(words.begin(), "--format=json"); // a later one counts
+  const std::vector<std::string_view> arguments(words.begin(), words.end());
+  cli::Options out = cli::parse_options(arguments, verbs());
+  if (out.help || out.version || out.perf || out.strict || !out.html.empty() || !out.output.empty())
+    throw UsageError("--help, --version, --perf, --strict, --html and --output are the program's: what is asked here "
+                     "comes back as an answer");
+  return out;
+}
+
+// A verb that a Snapshot answers, with the target's name put where the command line has it.
+cli::Options question(const Opened &opened, std::vector<std::string> words) {
+  const std::string name = words[0];
+  const Verb &verb = verb_called(name);
+  if (verb.takes_records || verb.records_reads || !verb.needs_target)
+    throw UsageError("'" + name + "' opens itself what it needs: dnheap_command()");
+  words.insert(words.begin() + 1, opened.target);
+  cli::Options out = parsed(std::move(words));
+  if (!out.module_folders.empty() || !out.temp_dir.empty() || out.max_memory || out.runtime || out.threads ||
+      out.target != opened.target || !out.pause)
+    throw UsageError(
+        "what was opened is asked here: --pid, --no-pause, --modules, --runtime, --threads, --temp-dir and "
+        "--max-memory are said when it is opened");
+  return out;
+}
+
+std::string text_of(const Answer &answer, const cli::Options &options) {
+  return answer.text(options.format->name, {.top = options.question.top,
+                                            .exact = options.exact,
+                                            .verbose = options.question.verbose,
+                                            .table = options.question.table,
+                                            .threads = options.threads,
+                                            .full_names = options.full_names,
+                                            .color = options.color == "always"});
+}
+
+// To C's memory.
+void give(const std::string &text, char **answer, std::size_t *size) {
+  char *out = static_cast<char *>(std::malloc(text.size() + 1));
+  if (!out)
+    throw std::bad_alloc();
+  std::memcpy(out, text.c_str(), text.size() + 1);
+  *answer = out;
+  if (size)
+    *size = text.size();
+}
+
+} // namespace
+
+} // namespace dnheap::c
+
+using namespace dnheap::c;
+
+int dnheap_ask(dnheap_snapshot *snapshot, const char *const *arguments, size_t count, char **answer, size_t *size) {
+  return guarded([&] {
+    require("dnheap_ask", {{"snapshot", snapshot}, {"answer", answer}});
+    const std::shared_ptr<Opened> opened = snapshot->opened;
+    const dnheap::cli::Options options = question(*opened, words_of("dnheap_ask", arguments, count));
+    std::string text;
+    opened->run([&] { text = text_of(dnheap::ask(*opened->snapshot, options.verb->name, options.question), options); });
+    give(text, answer, size);
+  });
+}
+
+int dnheap_command(const char *const *arguments, size_t count, dnheap_on_progress on_progress, void *context,
+                   char **answer, size_t *size) {
+  return guarded([&] {
+    require("dnheap_command", {{"answer", answer}});
+    const dnheap::cli::Options options = parsed(words_of("dnheap_command", arguments, count));
+    if (options.verb->takes_each && options.targets.size() + options.process.has_value() > 1)
+      throw dnheap::UsageError("'" + std::string(options.verb->name) + "' answers each target by itself: one per call");
+    const std::shared_ptr<Opened> opened = Opened::make(on_progress, context);
+    std::string text;
+    opened->run(
+        [&] { text = text_of(dnheap::cli::answer_to(options, opened->progress(), opened->snapshot), options); });
+    give(text, answer, size);
+  });
+}
+
+void dnheap_free(void *answer) { std::free(answer); }

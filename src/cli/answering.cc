@@ -1,0 +1,62 @@
+#include "cli/answering.h"
+
+#include "cli/output.h"
+#include "dnheap/error.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace dnheap::cli {
+
+namespace {
+
+// One after the other, so that never more than one dump is open. What they are compared with comes last, and is opened
+// first, as it may be wrong.
+std::vector<Record> records_of(const Options &options, Progress &progress) {
+  std::vector<Record> out;
+  std::optional<Record> baseline;
+  if (!options.question.baseline.empty())
+    baseline = Record::open(options.question.baseline, open_options(options, progress));
+  for (const std::string &target : options.targets)
+    out.push_back(Record::open(target, open_options(options, progress)));
+  if (options.process) {
+    Snapshot process = Snapshot::attach(*options.process, open_options(options, progress));
+    out.push_back(Record::of(process));
+  }
+  if (baseline)
+    out.push_back(std::move(*baseline));
+  return out;
+}
+
+void keep_record(const Record &record, Output &to) {
+  const std::string text = record.answer().text("json");
+  std::FILE *file = to.begin();
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size())
+    throw Error("cannot write to " + to.name() + ": " + std::strerror(errno));
+  to.finish();
+}
+
+Answer answer_from_records(const Options &options, Progress &progress) {
+  std::optional<Output> to;
+  if (!options.question.record.empty())
+    to.emplace(options.question.record, options.targets, "--record");
+  const std::vector<Record> records = records_of(options, progress);
+  if (to)
+    keep_record(records.front(), *to);
+  return ask_records(options.verb->name, records, options.question);
+}
+
+} // namespace
+
+Answer answer_to(const Options &options, Progress &progress, std::optional<Snapshot> &snapshot) {
+  const std::string_view verb = options.verb->name;
+  if (options.verb->takes_records)
+    return answer_from_records(options, progress);
+  if (options.target.empty()) // of none, or of what needs none
+    return ask_alone(verb, options.question, &progress);
+  snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options, progress))
+                                   : Snapshot::open(options.target, open_options(options, progress)));
+  return ask(*snapshot, verb, options.question);
+}
+
+} // namespace dnheap::cli
