@@ -6,6 +6,21 @@ set(c_words answering.cc options.cc output.cc values.cc)
 list(TRANSFORM c_words PREPEND ${PROJECT_SOURCE_DIR}/src/cli/)
 set(exported ${PROJECT_SOURCE_DIR}/src/c/exported.map)
 
+if(DNHEAP_STATIC)
+  # The program links archives; Debian's of RE2 is for programs only (its thread-local variables are). So these four come as
+  # shared libraries here; whoever builds for a system without them gets the program alone.
+  set(shared)
+  foreach(name zstd re2 z sqlite3)
+    find_library(DNHEAP_SHARED_${name} lib${name}.so)
+    mark_as_advanced(DNHEAP_SHARED_${name})
+    if(NOT DNHEAP_SHARED_${name})
+      message(STATUS "No C interface: it needs lib${name}.so")
+      return()
+    endif()
+    list(APPEND shared ${DNHEAP_SHARED_${name}})
+  endforeach()
+endif()
+
 add_library(dnheap-c SHARED ${c_sources} ${c_words})
 unite(dnheap-c)
 set_target_properties(dnheap-c PROPERTIES VERSION 0.${PROJECT_VERSION} SOVERSION 0 CXX_VISIBILITY_PRESET hidden
@@ -19,16 +34,9 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "sanitize") # whose functions are the program's
   target_link_options(dnheap-c PRIVATE -Wl,-z,defs)
 endif()
 if(DNHEAP_STATIC)
-  # The program links archives; Debian's of RE2 is for programs only (its thread-local variables are). So these four come as
-  # shared libraries here.
-  target_link_libraries(dnheap-c PRIVATE $<TARGET_FILE:dnheap> Threads::Threads)
+  target_link_libraries(dnheap-c PRIVATE $<TARGET_FILE:dnheap> ${shared} Threads::Threads)
   target_include_directories(dnheap-c PRIVATE ${PROJECT_SOURCE_DIR}/include)
   add_dependencies(dnheap-c dnheap)
-  foreach(name zstd re2 z sqlite3)
-    find_library(DNHEAP_SHARED_${name} lib${name}.so REQUIRED)
-    mark_as_advanced(DNHEAP_SHARED_${name})
-    target_link_libraries(dnheap-c PRIVATE ${DNHEAP_SHARED_${name}})
-  endforeach()
 else()
   target_link_libraries(dnheap-c PRIVATE dnheap)
 endif()

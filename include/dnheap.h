@@ -19,8 +19,8 @@
  * latter kind.
  *
  * Versions. Within one DNHEAP_ABI functions, codes and flags are only added, and structs only grow at their end. So
- * structs that you fill, and structs that are filled for you, begin with their size, and dnheap_next() is told the size
- * of a row: what your header does not know is not written, what the library does not know is zero. */
+ * structs that you hand over begin with their size, and dnheap_next() is told the size of a row: what your header does
+ * not know is not written, what the library does not know is zero. */
 #ifndef DNHEAP_H
 #define DNHEAP_H
 
@@ -159,7 +159,7 @@ typedef struct dnheap_rows dnheap_rows;
 
 /* Fills `rows` with the next ones, at most `capacity`, and sets `*count`: 0 when there are no more. `row_size` is the
  * sizeof of one row. Texts in rows are good until the next call, or dnheap_close_rows(). A hundred or more at a time
- * cost least: a call takes some 10 µs. When a call fails the rows are at their end. */
+ * cost least: a call takes 10 to 50 µs. When a call fails the rows are at their end. */
 DNHEAP_API int dnheap_next(dnheap_rows *rows, void *buffer, size_t row_size, size_t capacity, size_t *count);
 DNHEAP_API void dnheap_close_rows(dnheap_rows *rows); /* null is nothing */
 

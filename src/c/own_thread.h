@@ -1,6 +1,6 @@
 // OwnThread: the thread that does all the work of one snapshot, so that callers may come from any: they wait in turn. A
 // process that is stopped (ptrace) can be let go by the thread that stopped it only, and a caller's stack may be small.
-// A call costs some 10 µs. Any thread may call; but not its own, and nobody after fork(), which copies no threads.
+// A call costs 10 to 50 µs. Any thread may call; but not its own, and nobody after fork(), which copies no threads.
 #pragma once
 #include <atomic>
 #include <condition_variable>
