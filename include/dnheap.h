@@ -18,9 +18,9 @@
  * object or type is what ClrMD and SOS report, `aligned_bytes` what it takes in the heap; retained bytes are of the
  * latter kind.
  *
- * Versions. Within one DNHEAP_ABI functions, codes and flags are only added, and structs only grow at their end. So
- * structs that you hand over begin with their size, and dnheap_next() is told the size of a row: what your header does
- * not know is not written, what the library does not know is zero. */
+ * Versions. Within one DNHEAP_ABI_VERSION functions, codes and flags are only added, and structs only grow at their
+ * end. So structs that you hand over begin with their size, and dnheap_next() is told the size of a row: what your
+ * header does not know is not written, what the library does not know is zero. */
 #ifndef DNHEAP_H
 #define DNHEAP_H
 

@@ -4,9 +4,11 @@
 #include "dnheap.h"
 #include "dnheap/error.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 namespace dnheap::c {

@@ -70,6 +70,25 @@ def check_aot(feed, work):
     done = subprocess.run([out / "aot", SAMPLE], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode or not AOT_SAYS.fullmatch(done.stdout):
         raise AssertionError(f"the program compiled ahead of time says:\n{done.stdout}")
+    check_attaching([out / "aot", SAMPLE, "wait"])
+
+
+def check_attaching(command):
+    """From Python, while it runs: it stands still until it is let go, and knows nothing of it."""
+    os.environ["DNHEAP_LIBRARY"] = sys.argv[2]
+    sys.path.insert(0, str(PROJECT / "bindings" / "python"))
+    import dnheap
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        said = "".join(process.stdout.readline() for _ in range(6))
+        with dnheap.attach(process.pid) as live:
+            kept = [row.count for row in live.types() if row.name == "Kept"]
+            objects = sum(1 for _ in live.objects())
+            live.release()
+            if live.info.container != "process" or kept != [1] or objects != live.completeness.objects:
+                raise AssertionError(f"looked into while it runs: {live.info}, {kept} × Kept, {objects} objects of {live.completeness}")
+        said += process.communicate("\n", timeout=60)[0]
+        if process.returncode or not AOT_SAYS.fullmatch(said):
+            raise AssertionError(f"let go, it says:\n{said}")
 
 
 if __name__ == "__main__":

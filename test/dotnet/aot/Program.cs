@@ -12,6 +12,8 @@ Say(() => MemoryAssert.Retains("Kept.Alive").AtMost(100));
 Say(() => MemoryAssert.Retains("Kept.").AtMost(10));
 Say(MemoryAssert.NoInstances<Kept>);
 Say(MemoryAssert.NoInstances<Gone>);
+if (args.Length > 1)
+    Console.ReadLine(); // looked into from outside meanwhile
 GC.KeepAlive(Kept.Alive);
 
 static void Say(Action assertion)
