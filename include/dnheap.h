@@ -67,7 +67,7 @@ typedef struct dnheap_snapshot dnheap_snapshot;
 /* How far a long call is. */
 typedef struct dnheap_progress {
   const char *pass;     /* "walk", "dominators", …; null between two */
-  uint64_t done, total; /* bytes of the pass; a total of 0: not known */
+  uint64_t done, total; /* bytes of the pass, never more than the total, unless that is 0: not known */
   uint64_t objects;     /* seen so far, where the pass sees objects */
 } dnheap_progress;
 

@@ -1,5 +1,7 @@
 #include "c/opened.h"
 
+#include <algorithm>
+
 namespace dnheap::c {
 
 std::shared_ptr<Opened> Opened::make(dnheap_on_progress on_progress, void *context) {
@@ -18,7 +20,9 @@ void Opened::run(const std::function<void()> &work) {
     if (!on_progress_)
       return;
     const Progress::Now now = progress_.now();
-    const dnheap_progress told = {now.pass, now.done, now.total, now.objects};
+    // Read while it changes: of two passes, it may be.
+    const dnheap_progress told = {now.pass, now.total ? std::min(now.done, now.total) : now.done, now.total,
+                                  now.objects};
     if (on_progress_(context_, &told) != 0)
       progress_.cancel();
   });
