@@ -234,6 +234,12 @@ static void command(const char *sample, const char *folder) {
   CHECK(dnheap_command(WORDS("inspect", "list"), NULL, NULL, &answer, &size) == DNHEAP_OK);
   CHECK(answer && strstr(answer, "collections"));
   dnheap_free(answer);
+  answer = NULL;
+  CHECK(dnheap_command(WORDS("summary", sample), NULL, NULL, &answer, &size) == DNHEAP_OK);
+  CHECK(answer && strstr(answer, "\"command\":\"summary\""));
+  dnheap_free(answer);
+  FAILS(dnheap_command(WORDS("summary", sample, sample), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE,
+        "one per call");
   FAILS(dnheap_command(WORDS("stat"), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "which dump?");
   FAILS(dnheap_command(WORDS("shell", sample), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "shell");
   FAILS(dnheap_command(WORDS("stat", "--help"), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "program's");
