@@ -16,7 +16,11 @@ function(find_archives result name module)
   if(archives AND PKG_CONFIG_EXECUTABLE)
     # One call: it takes seconds for Abseil, and FindPkgConfig makes a dozen.
     if(NOT DEFINED DNHEAP_${name}_NEEDS)
-      execute_process(COMMAND ${PKG_CONFIG_EXECUTABLE} --static --libs-only-l ${module}
+      set(start ${PKG_CONFIG_EXECUTABLE})
+      if(DNHEAP_PKG_CONFIG_FOLDERS) # of another system: see packaging/
+        set(start ${CMAKE_COMMAND} -E env PKG_CONFIG_LIBDIR=${DNHEAP_PKG_CONFIG_FOLDERS} ${start})
+      endif()
+      execute_process(COMMAND ${start} --static --libs-only-l ${module}
         OUTPUT_VARIABLE needs ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
       string(REGEX REPLACE " *-l" ";" needs "${needs}")
       set(DNHEAP_${name}_NEEDS "${needs}" CACHE INTERNAL "what lib${name}.a needs besides")

@@ -9,5 +9,8 @@ endif()
 if(NOT library)
   message(FATAL_ERROR "the program needs libevent: apt-get install libevent-dev; -D DNHEAP_PROGRAM=OFF builds the library alone")
 endif()
+if(WIN32)
+  list(APPEND library ws2_32 iphlpapi) # its sockets
+endif()
 add_library(dnheap::event INTERFACE IMPORTED)
 set_property(TARGET dnheap::event PROPERTY INTERFACE_LINK_LIBRARIES ${library})

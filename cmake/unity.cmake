@@ -15,6 +15,7 @@ function(unite target)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder} NORMALIZE)
     list(REMOVE_ITEM files ${file})
   endforeach()
+  list(FILTER files EXCLUDE REGEX "_windows\\.cc$") # <windows.h> defines words that others use
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
   foreach(file ${files})
     get_filename_component(room ${file} DIRECTORY)

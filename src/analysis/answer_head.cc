@@ -1,5 +1,6 @@
 #include "analysis/answer_head.h"
 
+#include "base/host.h"
 #include "base/text.h"
 #include "objects/live.h"
 #include "objects/object_graph.h"
@@ -130,7 +131,7 @@ std::vector<report::Fact> target_facts(const Target &target, const Runtime *runt
 }
 
 std::string target_headline(const Target &target, const Runtime *runtime) {
-  std::string out = printable(target.path.substr(target.path.find_last_of('/') + 1), 200) + ": ";
+  std::string out = printable(file_name_of(target.path), 200) + ": ";
   if (!runtime)
     return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
   const GCFlavour gc = runtime->gc_flavour();

@@ -4,6 +4,7 @@
 #include "analysis/csharp_name.h"
 #include "analysis/record.h"
 #include "analysis/verbs.h"
+#include "base/host.h"
 #include "base/text.h"
 
 #include <algorithm>

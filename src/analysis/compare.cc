@@ -1,5 +1,6 @@
 #include "analysis/compare.h"
 
+#include "base/host.h"
 #include "base/text.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "analysis/compare.h"
 #include "analysis/signature.h"
 #include "analysis/verbs.h"
+#include "base/host.h"
 #include "base/text.h"
 
 #include <algorithm>

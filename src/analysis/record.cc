@@ -7,6 +7,7 @@
 #include "analysis/signature.h"
 #include "analysis/verbs.h"
 #include "analysis/waste.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/references.h"
@@ -137,7 +138,7 @@ std::vector<Record::Waste> waste_of(const Waste &waste) {
 
 std::vector<report::Fact> facts_of(Snapshot &snapshot, Retained reached) {
   const Target &target = snapshot.target();
-  const u64 name = printable(target.path.substr(target.path.find_last_of('/') + 1), 200).size() + 2; // "core.1: "
+  const u64 name = printable(file_name_of(target.path), 200).size() + 2; // "core.1: "
   return {{"name", target.path},
           {"description", target_headline(target, &snapshot.runtime()).substr(name)},
           {"container", target.container},

@@ -59,8 +59,6 @@ Plan plan_record();
 
 // Its rows: owners, types, account, waste.
 std::vector<report::Table> tables_of(const Record &record);
-// Without its folder.
-std::string file_name_of(const std::string &path);
 // The record as an answer: in JSON it is what parse_record() reads.
 report::Answer answer_of(const Record &record);
 // Throws Error where the text is no record, which says at what place of it. `name`: of the record, if it has none.

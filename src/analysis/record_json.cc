@@ -1,5 +1,6 @@
 // Records as answers, and back from their JSON: what was saved is as little trusted as a dump.
 #include "analysis/record.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -170,8 +171,6 @@ report::Table waste_table(const Record &record) {
 }
 
 } // namespace
-
-std::string file_name_of(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::vector<report::Table> tables_of(const Record &record) {
   std::vector<report::Table> out = {owners_table(record), types_table(record), classes_table(record)};

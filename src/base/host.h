@@ -1,5 +1,6 @@
 // Everything that differs between hosts: mapping files, temporary files, memory and CPU counts, the terminal.
-// One implementation file per host (host_posix.cc); nothing else may call the operating system directly.
+// What is the same on all hosts is in host.cc; then one file per host (host_posix.cc, host_windows.cc). But for sockets
+// and other processes nothing else may call the operating system directly.
 #pragma once
 #include "base/bytes.h"
 
@@ -48,8 +49,9 @@ private:
 // A file without a name: it is gone when the process ends, however it ends.
 class TemporaryFile {
 public:
-  // In `folder`, or if that is empty in $TMPDIR, /var/tmp, /tmp, the current folder: the first that can be written to.
-  // Throws Error naming every folder tried. `what` will be written, for errors.
+  // In `folder`, or if that is empty in $TMPDIR, /var/tmp, /tmp (Windows: the user's folder for such), the current
+  // folder: the first that can be written to. Throws Error naming every folder tried. `what` will be written, for
+  // errors.
   explicit TemporaryFile(const std::string &folder, const char *what = "the decompressed dump");
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile &) = delete;
@@ -107,6 +109,8 @@ private:
   std::string path_, name_for_now_;
 };
 
+// What follows the last / of it (on Windows: \\ or :, too).
+std::string file_name_of(const std::string &path);
 bool is_folder(const std::string &path);
 bool is_file(const std::string &path); // a regular one
 // All regular files below `folder`, at most `limit`, in a fixed order.

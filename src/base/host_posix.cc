@@ -58,14 +58,6 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
   return std::shared_ptr<const MappedFile>(new MappedFile(file, static_cast<u64>(about.st_size), path, true));
 }
 
-std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) {
-  try {
-    return open(path);
-  } catch (const Error &) {
-    return nullptr;
-  }
-}
-
 std::shared_ptr<const MappedFile> MappedFile::try_in_memory(u64 size,
                                                             const std::function<bool(std::span<std::byte>)> &fill) {
   void *at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -151,15 +143,6 @@ TemporaryFile::~TemporaryFile() {
     ::close(file_);
 }
 
-TemporaryFile::TemporaryFile(TemporaryFile &&other) noexcept
-    : file_(std::exchange(other.file_, -1)), size_(other.size_), what_(other.what_), folder_(std::move(other.folder_)) {
-}
-
-void TemporaryFile::write(Bytes bytes) {
-  write_at(size_, bytes);
-  size_ += bytes.size();
-}
-
 void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
   while (!bytes.empty()) {
     ssize_t n = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -226,29 +209,6 @@ void NewFile::write_at(u64 offset, Bytes bytes) {
   }
 }
 
-void NewFile::write(Bytes bytes) {
-  constexpr u64 page = 4096;
-  u64 pending = 0; // of the front of `bytes`: not zero, not written yet
-  auto flush = [&] {
-    write_at(size_, bytes.first(pending));
-    size_ += pending;
-    bytes = bytes.subspan(pending);
-    pending = 0;
-  };
-  while (pending < bytes.size()) {
-    u64 here = std::min(page - (size_ + pending) % page, bytes.size() - pending);
-    Bytes block = bytes.subspan(pending, here);
-    if (here < page || block[0] != std::byte{} || !std::equal(block.begin() + 1, block.end(), block.begin())) {
-      pending += here;
-      continue;
-    }
-    flush();
-    size_ += here;
-    bytes = bytes.subspan(here);
-  }
-  flush();
-}
-
 void NewFile::take_size() {
   const off_t end = ::lseek(file_, 0, SEEK_END);
   if (end < 0)
@@ -265,28 +225,6 @@ void NewFile::commit() {
     errno = error;
     fail();
   }
-}
-
-bool is_folder(const std::string &path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
-}
-
-bool is_file(const std::string &path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
-std::vector<std::string> files_below(const std::string &folder, u64 limit) {
-  std::vector<std::string> out;
-  std::error_code error;
-  auto it = std::filesystem::recursive_directory_iterator(
-      folder, std::filesystem::directory_options::skip_permission_denied, error);
-  for (; !error && it != std::filesystem::recursive_directory_iterator() && out.size() < limit; it.increment(error))
-    if (std::error_code ignored; it->is_regular_file(ignored))
-      out.push_back(it->path().string());
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 void make_streams_safe() {
@@ -355,6 +293,8 @@ u64 peak_memory() {
   return static_cast<u64>(usage.ru_maxrss) * 1024;
 #endif
 }
+
+std::string file_name_of(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 
 u64 page_size() { return static_cast<u64>(::sysconf(_SC_PAGESIZE)); }
 

@@ -1,4 +1,5 @@
 // `dnheap explore`: the server runs here, what it serves is src/explore/.
+#include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "dnheap/error.h"
@@ -9,30 +10,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
-#include <unistd.h>
 
 namespace dnheap::cli {
 
 namespace {
-
-// Where somebody sits before a screen. What does not come to its end, or fails, is no harm: the address was printed.
-void open_browser(const std::string &url) {
-  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY"))
-    return;
-  posix_spawn_file_actions_t streams; // its own remarks are not ours
-  posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_addopen(&streams, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&streams, 2, "/dev/null", O_WRONLY, 0);
-  std::string program = "xdg-open", address = url;
-  char *arguments[] = {program.data(), address.data(), nullptr};
-  pid_t child = 0;
-  posix_spawnp(&child, program.c_str(), &streams, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&streams);
-}
 
 explore::ExploreOptions explore_options(const Options &options, Progress &progress) {
   explore::ExploreOptions out;

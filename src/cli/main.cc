@@ -179,10 +179,16 @@ int run_command(int (*run)(const Options &, Progress &), const Options &options)
   return run(options, progress);
 }
 
+// "dnheap 0.1.0 (commit 0123456789ab)"; without the commit where the program was built outside of its repository.
+std::string version_text() {
+  const std::string commit = DNHEAP_COMMIT;
+  return std::string("dnheap ") + library_version() + (commit.empty() ? "" : " (commit " + commit + ")") + "\n";
+}
+
 int run(std::span<const std::string_view> arguments) {
   Options options = parse_options(arguments, verbs_and_commands());
   if (options.version || options.help) {
-    print(options.version ? std::string("dnheap ") + library_version() + "\n" : help_for(options));
+    print(options.version ? version_text() : help_for(options));
     return answered;
   }
   if (const Command *command = find_command(*options.verb))

@@ -122,7 +122,11 @@ private:
   // Ctrl-C ends the question; what asks the program to end, ends it.
   void watch_interrupts() {
     cancel_on_interrupt(*progress_);
+#ifdef SIGHUP
     for (int signal : {SIGTERM, SIGHUP})
+#else
+    for (int signal : {SIGTERM})
+#endif
       if (std::signal(signal, SIG_DFL) == SIG_IGN)
         std::signal(signal, SIG_IGN);
   }

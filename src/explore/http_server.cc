@@ -1,24 +1,19 @@
 #include "explore/http_server.h"
 
 #include "base/error.h"
+#include "explore/sockets.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <fmt/format.h>
 #include <mutex>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <random>
 #include <string_view>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <vector>
 
 namespace dnheap::explore {
@@ -72,26 +67,14 @@ const char *reason_of(int status) {
   }
 }
 
-// Returns the port. By hand, since libevent's own way asks the system for names even where there are numbers.
-u16 listen_on(evhttp *http, u16 port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto *any = reinterpret_cast<sockaddr *>(&address);
-  // Of the listening socket, which those that it accepts take over: the end of a long answer waits for nothing.
-  const int one = 1, listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listening < 0 || ::setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-      ::setsockopt(listening, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0 || ::bind(listening, any, size) != 0 ||
-      ::listen(listening, 128) != 0 || ::getsockname(listening, any, &size) != 0 ||
-      evhttp_accept_socket(http, listening) != 0) {
-    const int error = errno;
-    if (listening >= 0)
-      ::close(listening);
-    throw Error(fmt::format("cannot listen on 127.0.0.1:{}: {}", port, std::strerror(error)));
+// Returns the port.
+u16 serve_on(evhttp *http, u16 port) {
+  const Listening listening = listen_here(port);
+  if (evhttp_accept_socket(http, listening.socket) != 0) {
+    close_socket(listening.socket);
+    throw std::bad_alloc();
   }
-  return ntohs(address.sin_port);
+  return listening.port;
 }
 
 } // namespace
@@ -103,7 +86,7 @@ struct HttpServer::Inside {
 
   std::mutex lock; // of these two, which any thread may add to
   std::vector<std::pair<u64, HttpAnswer>> ready;
-  int wake[2] = {-1, -1}; // a byte into the second one wakes the loop
+  SocketPair wake; // a byte into the second one wakes the loop
 
   std::map<u64, evhttp_request *> waiting; // of the loop's thread, by number of the request
   u64 next_number = 0;
@@ -119,22 +102,16 @@ struct HttpServer::Inside {
     tick.reset();
     http.reset();
     base.reset();
-    for (int end : wake)
-      if (end >= 0)
-        ::close(end);
   }
 
   void answer_later(u64 number, HttpAnswer answer) {
     std::lock_guard guard(lock);
     ready.emplace_back(number, std::move(answer));
-    // A full socket has woken it already.
-    [[maybe_unused]] const auto sent = ::send(wake[1], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    wake.send();
   }
 
   void send_what_is_ready() {
-    char bytes[256];
-    while (::recv(wake[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
-    }
+    wake.take_all();
     std::vector<std::pair<u64, HttpAnswer>> now;
     {
       std::lock_guard guard(lock);
@@ -240,9 +217,6 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
           still->answer_later(number, std::move(answer));
       });
   };
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.wake) != 0)
-    throw Error(std::string("no socket to be had: ") + std::strerror(errno));
-
   in.base.reset(made(event_base_new()));
   in.http.reset(made(evhttp_new(in.base.get())));
   evhttp *http = in.http.get();
@@ -252,11 +226,11 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
   evhttp_set_timeout(http, static_cast<int>(in.options.stall_seconds));
   evhttp_set_gencb(
       http, [](evhttp_request *request, void *self) { static_cast<Inside *>(self)->serve(request); }, &in);
-  in.host = fmt::format("127.0.0.1:{}", listen_on(http, in.options.port));
+  in.host = fmt::format("127.0.0.1:{}", serve_on(http, in.options.port));
   in.url = fmt::format("http://{}/{}/", in.host, in.token);
 
   in.woken.reset(made(event_new(
-      in.base.get(), in.wake[0], EV_READ | EV_PERSIST,
+      in.base.get(), in.wake.receiver(), EV_READ | EV_PERSIST,
       [](evutil_socket_t, short, void *self) { static_cast<Inside *>(self)->send_what_is_ready(); }, &in)));
   event_add(in.woken.get(), nullptr);
   in.tick.reset(made(event_new(

@@ -36,7 +36,7 @@ def code(document):
 class Project:
     def __init__(self):
         self.files, self.stems, self.words = set(), set(), set()
-        for folder in ("include", "src", "bindings", "test", "bench", "cmake", "sample", "doc", "."):
+        for folder in ("include", "src", "bindings", "test", "bench", "cmake", "packaging", "sample", "doc", "."):
             paths = (PROJECT / folder).rglob("*") if folder != "." else PROJECT.glob("*")
             for path in paths:
                 if not path.is_file() or not {"__pycache__", "bin", "obj"}.isdisjoint(path.parts):

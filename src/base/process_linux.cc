@@ -9,16 +9,14 @@
 #include <cstdint>
 #include <cstring>
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <elf.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#endif
+#include <unistd.h>
 
 namespace dnheap {
 
@@ -154,15 +152,11 @@ ProcessMemory::~ProcessMemory() {
 u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
   u64 done = 0;
   while (done < out.size()) {
-#ifdef __linux__
     iovec here{out.data() + done, out.size() - done};
     iovec there{reinterpret_cast<void *>(address + done), out.size() - done};
     ssize_t n = ::process_vm_readv(static_cast<pid_t>(pid_), &here, 1, &there, 1, 0);
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) // as some containers have it
       n = ::pread(file_, out.data() + done, out.size() - done, static_cast<off_t>(address + done));
-#else
-    ssize_t n = -1;
-#endif
     if (n <= 0) {
       if (n < 0 && errno == ESRCH)
         has_ended_ = true;
@@ -238,8 +232,6 @@ std::optional<u64> private_memory(u64 pid) {
     return std::nullopt;
   return (*anonymous + field(status, "RssShmem:").value_or(0) + field(status, "VmSwap:").value_or(0)) * 1024;
 }
-
-#ifdef __linux__
 
 namespace {
 
@@ -342,17 +334,6 @@ void StoppedProcess::release() {
   }
   until_ = Clock::now();
 }
-
-#else
-
-StoppedProcess::StoppedProcess(u64, bool (*)(const void *), const void *) : pid_(0) {
-  throw Error("live processes can be read on Linux only");
-}
-StoppedProcess::~StoppedProcess() = default;
-std::vector<std::byte> StoppedProcess::registers(const Thread &) const { return {}; }
-void StoppedProcess::release() {}
-
-#endif
 
 double StoppedProcess::seconds() const {
   return std::chrono::duration<double>(until_.value_or(Clock::now()) - since_).count();

@@ -1,0 +1,20 @@
+# Toolchain: Windows on x64, by Debian's mingw-w64. Libraries are those that packaging/libraries.sh made.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+file(GLOB libraries ${CMAKE_CURRENT_LIST_DIR}/../build/libraries/win-x64/*/include)
+set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${libraries})
+list(TRANSFORM libraries REPLACE "/include$" "")
+set(CMAKE_FIND_ROOT_PATH ${libraries} /usr/x86_64-w64-mingw32)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+list(TRANSFORM libraries APPEND "/lib/pkgconfig" OUTPUT_VARIABLE DNHEAP_PKG_CONFIG_FOLDERS)
+list(JOIN DNHEAP_PKG_CONFIG_FOLDERS ":" DNHEAP_PKG_CONFIG_FOLDERS)
+# Of one runtime, winpthreads and libgcc included: the program is one file. No time stamps.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
+# Of Windows 10, and C's own printf.
+add_compile_definitions(_WIN32_WINNT=0x0A00 __USE_MINGW_ANSI_STDIO=1)

@@ -1,0 +1,36 @@
+// What the Windows files of base/ share: texts of paths as Windows takes them, and what went wrong in the words of
+// POSIX hosts. UTF-8 everywhere else. Any thread. For files called x_windows.cc alone.
+#pragma once
+#include "base/integers.h"
+
+#include <string>
+#include <system_error>
+
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+namespace dnheap {
+
+inline std::wstring wide(const std::string &text) {
+  const int size = ::MultiByteToWideChar(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), nullptr, 0);
+  std::wstring out(static_cast<std::size_t>(size), L'\0');
+  ::MultiByteToWideChar(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), out.data(), size);
+  return out;
+}
+
+inline std::string narrow(const std::wstring &text) {
+  const int size =
+      ::WideCharToMultiByte(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), nullptr, 0, nullptr, nullptr);
+  std::string out(static_cast<std::size_t>(size), '\0');
+  ::WideCharToMultiByte(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), out.data(), size, nullptr, nullptr);
+  return out;
+}
+
+// "No such file or directory", where POSIX has a word for it.
+inline std::string what_failed(DWORD error = ::GetLastError()) {
+  if (error == ERROR_SHARING_VIOLATION)
+    return "another program has it open for writing";
+  return std::system_category().default_error_condition(static_cast<int>(error)).message();
+}
+
+} // namespace dnheap

@@ -1,0 +1,14 @@
+#include "cli/browser.h"
+
+#include <shellapi.h>
+#include <windows.h>
+
+namespace dnheap::cli {
+
+void open_browser(const std::string &url) {
+  DWORD mode = 0; // a console: somebody may be there
+  if (::GetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), &mode))
+    ::ShellExecuteA(nullptr, "open", url.c_str(), nullptr, nullptr, SW_SHOWNORMAL);
+}
+
+} // namespace dnheap::cli

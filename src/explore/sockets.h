@@ -1,0 +1,40 @@
+// The sockets of HttpServer: one that listens on 127.0.0.1, and a pair by which any thread wakes the one that serves.
+// Behind these functions hosts differ; nothing here waits.
+#pragma once
+#include "base/integers.h"
+
+#include <cstdint>
+
+namespace dnheap::explore {
+
+#ifdef _WIN32
+using Socket = std::intptr_t;
+#else
+using Socket = int;
+#endif
+
+struct Listening {
+  Socket socket;
+  u16 port;
+};
+
+// On that port, 0: one that is free. Throws Error when it cannot be had.
+Listening listen_here(u16 port);
+void close_socket(Socket socket);
+
+class SocketPair {
+public:
+  SocketPair(); // throws Error when there are none to be had
+  ~SocketPair();
+  SocketPair(const SocketPair &) = delete;
+  SocketPair &operator=(const SocketPair &) = delete;
+
+  Socket receiver() const { return ends_[0]; }
+  void send() const;     // one byte, from any thread; when there is no room, the receiver has some to read already
+  void take_all() const; // of the receiver
+
+private:
+  Socket ends_[2] = {-1, -1};
+};
+
+} // namespace dnheap::explore
