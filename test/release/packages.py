@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""From each file of dist/ to a report on the sample, as who downloads it goes.
+
+    packages.py [DIST]
+
+Without DIST, `./dev release linux-x64` makes one first. What cannot be tried here (no lintian, no .NET SDK, not root) is said, loudly.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLE = PROJECT / "sample/demo.core.zst"
+TRUTH = "109,847 objects"
+
+
+def run(*command, **more):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=600, **more)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def expect(condition, what):
+    if not condition:
+        raise SystemExit(f"packages: {what}")
+
+
+def skip(what, why):
+    print(f"SKIPPED: {what}: {why}")
+
+
+def in_root(root, *command):
+    """In that root folder, where there is nothing else."""
+    start = ["chroot", root] if os.geteuid() == 0 else ["unshare", "-r", "chroot", root]
+    return run(*start, *command)
+
+
+def check_sums(dist):
+    listed = {}
+    for line in (dist / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ", 1)
+        listed[name] = digest
+    there = {str(path.relative_to(dist)): hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.rglob("*")
+             if path.is_file() and path.name != "SHA256SUMS"}
+    expect(listed == there, "SHA256SUMS does not say what is there")
+
+
+def check_single_file(dist, folder):
+    program = dist / "dnheap-linux-x64"
+    headers = run("readelf", "-hld", program)
+    expect("INTERP" not in headers and "NEEDED" not in headers and re.search(r"Type: *DYN", headers), "the single file needs others")
+    expect(".symtab" not in run("readelf", "-SW", program), "the single file is not stripped")
+    text = program.read_bytes()
+    expect(str(PROJECT).encode() not in text, "the program names the folder it was built in")
+    expect(TRUTH in run(program, "report", SAMPLE), "the single file does not know the sample")
+    # Its debug file fits.
+    archive = next(dist.glob("*-linux-x64-debug.tar.zst"))
+    run("tar", "--zstd", "-xf", archive, "-C", folder)
+    debug = next(pathlib.Path(folder).rglob("dnheap.debug"))
+    ids = [re.search(r"Build ID: (\w+)", run("readelf", "-n", file))[1] for file in (program, debug)]
+    expect(ids[0] == ids[1] and ".debug_line" in run("readelf", "-SW", debug), "the debug file is not the program's")
+
+
+def check_deb(dist):
+    package = next(dist.glob("dnheap_*_amd64.deb"))
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder, "root")
+        run("dpkg-deb", "-x", package, root)
+        (root / "tmp").mkdir()
+        shutil.copy(SAMPLE, root)
+        expect(TRUTH in in_root(root, "/usr/bin/dnheap", "report", "/" + SAMPLE.name), "the .deb's program does not know the sample")
+    expect("Depends" not in run("dpkg-deb", "-f", package), "the .deb depends on something")
+    if os.geteuid() == 0 and shutil.which("dpkg"):
+        with tempfile.TemporaryDirectory() as root:  # installed by dpkg, as apt does it, into a system of its own
+            for part in ("var/lib/dpkg/info", "var/lib/dpkg/updates", "tmp"):
+                pathlib.Path(root, part).mkdir(parents=True)
+            for part in ("status", "available"):
+                pathlib.Path(root, "var/lib/dpkg", part).touch()
+            run("dpkg", "--root", root, "--force-not-root", "-i", package)
+            expect(in_root(root, "/usr/bin/dnheap", "--version").startswith("dnheap "), "what dpkg installed does not run")
+    if not shutil.which("lintian"):
+        return skip("the .deb's form was NOT checked", "lintian is not installed")
+    # The program does not write its man page yet: see shared_files() in packaging/release.py.
+    words = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "no-manual-page", package], capture_output=True, text=True, check=False)
+    expect(words.returncode == 0, "lintian: " + words.stdout + words.stderr)
+    return None
+
+
+def check_image(dist):
+    """Each blob is what its name says; the layer, unpacked, is all that runs."""
+    image = dist / "image"
+    expect(json.loads((image / "oci-layout").read_text()) == {"imageLayoutVersion": "1.0.0"}, "oci-layout")
+
+    def blob(descriptor):
+        data = (image / "blobs" / descriptor["digest"].replace(":", "/")).read_bytes()
+        expect(len(data) == descriptor["size"] and hashlib.sha256(data).hexdigest() == descriptor["digest"].split(":")[1], "a blob is not what it says")
+        return data
+
+    (top,) = json.loads((image / "index.json").read_text())["manifests"]
+    platforms = [one for one in json.loads(blob(top))["manifests"] if one["platform"] == {"architecture": "amd64", "os": "linux"}]
+    manifest = json.loads(blob(platforms[0]))
+    config = json.loads(blob(manifest["config"]))
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder, "root")
+        root.mkdir()
+        (layer,) = manifest["layers"]
+        archive = pathlib.Path(folder, "layer.tar.gz")
+        archive.write_bytes(blob(layer))
+        with tarfile.open(archive) as tar:
+            tar.extractall(root)
+        shutil.copy(SAMPLE, root)
+        expect(TRUTH in in_root(root, *config["config"]["Entrypoint"], "report", "/" + SAMPLE.name), "the image does not know the sample")
+
+
+def check_parts(dist):
+    bill = json.loads(next(dist.glob("*-linux-x64.spdx.json")).read_text())
+    named = {package["SPDXID"] for package in bill["packages"]} | {bill["SPDXID"]}
+    expect(all(relation[end] in named for relation in bill["relationships"] for end in ("spdxElementId", "relatedSpdxElement")), "the SBOM names no part")
+    names = {package["name"]: package["versionInfo"] for package in bill["packages"]}
+    for part in ("glibc", "gcc-12", "sqlite3", "re2", "libzstd", "zlib", "libevent", "fmtlib", "nlohmann-json3", "xxhash"):
+        expect(part in names or re.sub(r"-\d+$", "", part) in {re.sub(r"-\d+$", "", name) for name in names}, f"the SBOM lacks {part}")
+    with tempfile.TemporaryDirectory() as folder:
+        run("tar", "--zstd", "-xf", next(path for path in dist.glob("*-linux-x64.tar.zst") if "debug" not in path.name), "-C", folder)
+        notices = next(pathlib.Path(folder).rglob("NOTICES.txt")).read_text()
+    for name, version in names.items():
+        expect(name == "dnheap" or f"{name} {version}" in notices, f"NOTICES.txt lacks {name} {version}")
+
+
+def check_tool(dist):
+    """By a feed that is a folder; nothing is fetched."""
+    if not shutil.which("dotnet"):
+        return skip("the NuGet packages were NOT installed", "there is no .NET SDK")
+    major = int(run("dotnet", "--version").split(".")[0])
+    if major < 10:
+        return skip("the NuGet packages were NOT installed", f"this .NET SDK is {major}, and they need 10")
+    with tempfile.TemporaryDirectory() as home:
+        feed = pathlib.Path(home, "feed")
+        feed.mkdir()
+        for package in dist.glob("*.nupkg"):
+            shutil.copy(package, feed)
+        pathlib.Path(home, "nuget.config").write_text(
+            f'<configuration><packageSources><clear/><add key="here" value="{feed}"/></packageSources></configuration>')
+        environment = {**os.environ, "DOTNET_CLI_HOME": home, "NUGET_PACKAGES": str(pathlib.Path(home, "packages")), "DOTNET_NOLOGO": "1",
+                       "DOTNET_CLI_TELEMETRY_OPTOUT": "1"}
+        run("dotnet", "tool", "install", "-g", "dnheap", cwd=home, env=environment)
+        tool = pathlib.Path(home, ".dotnet/tools/dnheap")
+        expect(TRUTH in run(tool, "report", SAMPLE), "the installed tool does not know the sample")
+        code = subprocess.run([tool, "report", home], capture_output=True, check=False).returncode
+        expect(code == 3, f"the installed tool's exit code is {code}, not the program's")
+        expect(TRUTH in run("dotnet", "tool", "exec", "-y", "dnheap", "--", "report", SAMPLE, cwd=home, env=environment), "dotnet tool exec")
+        run("dotnet", "tool", "uninstall", "-g", "dnheap", cwd=home, env=environment)
+    return None
+
+
+def main():
+    if len(sys.argv) > 1:
+        dist = pathlib.Path(sys.argv[1]).resolve()
+    else:
+        dist = PROJECT / "dist"
+        run(PROJECT / "dev", "release", "linux-x64")
+    with tempfile.TemporaryDirectory() as folder:
+        check_sums(dist)
+        check_single_file(dist, folder)
+    check_deb(dist)
+    check_image(dist)
+    check_parts(dist)
+    check_tool(dist)
+    size = (dist / "dnheap-linux-x64").stat().st_size
+    print(f"packages: ok; the program has {size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
