@@ -89,9 +89,14 @@ def zipped(path, files):
 
 
 def shared_files():
-    """What lies beside a program everywhere: {path below /usr/share: bytes}. The man page and completions for shells belong here, once
-    the program can write them."""
-    return {}
+    """What lies beside a program everywhere: {path below /usr/share: bytes}. The program for this machine writes them."""
+    def written(*words):
+        return subprocess.run([PROJECT / "build/linux-x64/dnheap", *words], check=True, capture_output=True).stdout
+
+    return {"man/man1/dnheap.1.gz": gzip.compress(written("help", "--man"), mtime=0),
+            "bash-completion/completions/dnheap": written("completion", "bash"),
+            "zsh/vendor-completions/_dnheap": written("completion", "zsh"),
+            "fish/vendor_completions.d/dnheap.fish": written("completion", "fish")}
 
 
 def deb(out, program):

@@ -88,8 +88,7 @@ def check_deb(dist):
             expect(in_root(root, "/usr/bin/dnheap", "--version").startswith("dnheap "), "what dpkg installed does not run")
     if not shutil.which("lintian"):
         return skip("the .deb's form was NOT checked", "lintian is not installed")
-    # The program does not write its man page yet: see shared_files() in packaging/release.py.
-    words = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "no-manual-page", package], capture_output=True, text=True, check=False)
+    words = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", package], capture_output=True, text=True, check=False)
     expect(words.returncode == 0, "lintian: " + words.stdout + words.stderr)
     return None
 
