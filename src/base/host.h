@@ -109,7 +109,7 @@ private:
   std::string path_, name_for_now_;
 };
 
-// What follows the last / of it (on Windows: \\ or :, too).
+// What follows the last / of it (on Windows: \ or :, too).
 std::string file_name_of(const std::string &path);
 bool is_folder(const std::string &path);
 bool is_file(const std::string &path); // a regular one
