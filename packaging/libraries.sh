@@ -83,7 +83,8 @@ for_architecture() {
 
 case $target in
 win-x64) for_windows ;;
-linux-arm64) for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libre2-dev libre2-9 libevent-dev libsqlite3-dev ;;
+linux-arm64) for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libre2-dev libre2-9 libevent-dev libsqlite3-dev \
+  libedit-dev libbsd-dev libmd-dev libncurses-dev ;;
 *) echo "libraries: no such target: $target" >&2 && exit 2 ;;
 esac
 [[ -n ${KEEP_WORK:-} ]] || rm -rf "$work"
