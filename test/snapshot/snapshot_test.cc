@@ -39,7 +39,7 @@ TEST(Snapshot, TalliesOnceAndOnDemand) {
     snapshot.heap();
     EXPECT_EQ(times.size(), passes) << "nothing is built twice";
     Address first = heap.objects[0].address, fifth = heap.objects[5].address;
-    HeapTally part = snapshot.tally({0, {{first, fifth}}});
+    HeapTally part = snapshot.tally({.range = {{first, fifth}}});
     EXPECT_EQ(part.types.at(0).total().count, 5u);
     EXPECT_EQ(part.walk.objects, 100u);
     EXPECT_EQ(times.size(), passes + 1);
