@@ -21,6 +21,8 @@ namespace {
 
 using mcp::Json;
 
+constexpr std::uint64_t usual_timeout =
+    60; // seconds, of a question in SQL: one without an end would keep all others waiting
 constexpr std::size_t most_bytes = 60'000; // of an answer; some 20,000 tokens
 
 constexpr std::string_view instructions =
@@ -88,6 +90,8 @@ private:
     const ToolWords asked = words_of_call(verb, call.arguments, names_, values());
     const std::vector<std::string_view> words(asked.words.begin(), asked.words.end());
     Options options = parse_options(words, verbs_and_commands());
+    if (!options.question.timeout && std::ranges::find(verb.takes, Takes::timeout) != verb.takes.end())
+      options.question.timeout = usual_timeout;
     if (!asked.targets.empty())
       options.question.target = targets_[asked.targets.back()];
     const Answer answer = ask_verb(verb, options, asked.targets);

@@ -106,6 +106,9 @@ def check_tools(dnheap, small):
     assert client.call("diff", files=[small.name, SAMPLE.name])["structuredContent"]["tables"]["owners"]
     rows = client.call("query", file=SAMPLE.name, subject="select count(*) as n from types")["structuredContent"]["tables"]["rows"]
     assert rows == [{"n": 208}], rows
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+    result = client.call("query", file=SAMPLE.name, subject=endless, timeout="1s")
+    assert result["isError"] and client.call("stat", file=SAMPLE.name)["isError"] is False, result
     large = client.call("objects", file=SAMPLE.name, top=10000)
     assert "of 10000 rows of 'objects'" in large["content"][0]["text"] and len(json.dumps(large)) < 200_000
     assert len(large["structuredContent"]["tables"]["objects"]) > 100
