@@ -119,6 +119,7 @@ class _Watch:
 
     def __init__(self, progress):
         self.progress, self.now, self.stops = progress, None, False
+        self.lock, self.calls, self.last = threading.Lock(), 0, None
 
         def told(_, now):
             of = now.contents
@@ -129,19 +130,42 @@ class _Watch:
     def call(self, function, *arguments):
         """On a thread of its own: Python takes no Ctrl-C while it waits for C."""
         outcome = []
-        thread = threading.Thread(target=lambda: outcome.append(_error(function(*arguments))), daemon=True)
-        thread.start()
+
+        def run():
+            try:
+                outcome.append(_error(function(*arguments)))
+            finally:
+                with self.lock:
+                    self.calls -= 1
+                    last = None if self.calls else self.last
+                if last:
+                    last()
+        with self.lock:
+            self.calls += 1
+        thread = threading.Thread(target=run, daemon=True)
         try:
+            thread.start()
             while thread.is_alive():
                 thread.join(0.1)
                 if self.progress and self.now:
                     self.progress(self.now)
         except BaseException:
             self.stops = True
-            thread.join()
+            try:
+                thread.join()
+            except RuntimeError:
+                pass  # Ctrl-C came while it started: whether it has is not known, so nothing that it uses may end before it
             raise
         if outcome[0]:
             raise outcome[0]
+
+    def when_done(self, last):
+        """Now, or when the call that is still under way returns."""
+        with self.lock:
+            if self.calls:
+                self.last = last
+                return
+        last()
 
 
 def _error(code):
@@ -317,7 +341,11 @@ class Dump:
         options = _Options(ctypes.sizeof(_Options), folders, len(folders), os.fsencode(temp_dir) if temp_dir else None, max_memory, threads, runtime,
                            runs_on, 0, self._watch.function, None)
         handle = ctypes.c_void_p()
-        self._watch.call(function, target, ctypes.byref(options), ctypes.byref(handle))
+        try:
+            self._watch.call(function, target, ctypes.byref(options), ctypes.byref(handle))
+        except BaseException:
+            self._watch.when_done(lambda: handle and _library().dnheap_close(handle))
+            raise
         self._handle = handle
 
     def _call(self, function, *arguments):
@@ -328,7 +356,7 @@ class Dump:
     def close(self):
         handle, self._handle = self._handle, None
         if handle:
-            _library().dnheap_close(handle)
+            self._watch.when_done(lambda: _library().dnheap_close(handle))
 
     def __enter__(self):
         return self

@@ -15,7 +15,7 @@ namespace {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-template <class Words> std::string joined(const Words &words) {
+template <class Words> std::string comma_list(const Words &words) {
   std::string out;
   for (std::string_view word : words)
     out += (out.empty() ? "" : ", ") + std::string(word);
@@ -40,7 +40,7 @@ u64 size(const char *option, std::string_view text) {
 // One of a list of words, or an error that lists them.
 template <class Words> void check_word(const char *option, std::string_view word, const Words &words) {
   if (std::find(words.begin(), words.end(), word) == words.end())
-    throw UsageError(std::string(option) + ": " + quoted(word) + " is none of " + joined(words) +
+    throw UsageError(std::string(option) + ": " + quoted(word) + " is none of " + comma_list(words) +
                      did_you_mean(word, words));
 }
 
@@ -447,7 +447,7 @@ private:
       names.push_back(verb.name);
     std::string guess = did_you_mean(words_[0], names);
     std::string what = words_.size() > 1 ? "unknown verb " + word : word + " is neither a verb nor a file";
-    throw UsageError(what + (guess.empty() ? "; the verbs are: " + joined(names) : guess));
+    throw UsageError(what + (guess.empty() ? "; the verbs are: " + comma_list(names) : guess));
   }
 
   void find_target() {
@@ -507,9 +507,9 @@ private:
     if (at == words_.end()) {
       const std::string asked(options_.verb->subject_asked);
       if (words_.empty())
-        throw UsageError(asked + " one of " + joined(subjects) + "; " + usage_of(*options_.verb));
+        throw UsageError(asked + " one of " + comma_list(subjects) + "; " + usage_of(*options_.verb));
       const std::string guess = did_you_mean(words_[0], subjects);
-      throw UsageError(asked + " " + quoted(words_[0]) + " is none of " + joined(subjects) +
+      throw UsageError(asked + " " + quoted(words_[0]) + " is none of " + comma_list(subjects) +
                        (guess.empty() ? "; " + usage_of(*options_.verb) : guess));
     }
     options_.question.subject = *at;
@@ -555,7 +555,7 @@ private:
     for (const Verb &verb : verbs_)
       if (std::find(verb.tables.begin(), verb.tables.end(), table) != verb.tables.end())
         names.push_back(verb.name);
-    return names.empty() ? "" : ": " + joined(names);
+    return names.empty() ? "" : ": " + comma_list(names);
   }
 
   [[noreturn]] void refuse(const Verb &verb, const Option &option) const {
@@ -564,7 +564,7 @@ private:
       if (takes(other, option))
         others.push_back(other.name);
     throw UsageError(quoted(verb.name) + " does not take " + spelled(option) +
-                     (others.empty() ? "" : "; these verbs do: " + joined(others)));
+                     (others.empty() ? "" : "; these verbs do: " + comma_list(others)));
   }
 
   std::span<const std::string_view> arguments_;

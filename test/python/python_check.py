@@ -159,6 +159,17 @@ class OnTheSample(unittest.TestCase):
                 with dnheap.open(SAMPLE) as dump:
                     dump.ask("report")
 
+    def test_ctrl_c_at_any_moment(self):
+        """Also while a call is begun, which nothing that it uses may end before."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for moment in range(40):
+            interrupt = threading.Timer(0.002 * moment, lambda: os.kill(os.getpid(), signal.SIGINT))
+            with self.assertRaises(KeyboardInterrupt):
+                interrupt.start()
+                while True:
+                    with dnheap.open(SAMPLE) as dump:
+                        dump.ask("segments")
+
 
 if __name__ == "__main__":
     DNHEAP, os.environ["DNHEAP_LIBRARY"] = sys.argv[1:3]
