@@ -21,18 +21,20 @@ bool ObjectCursor::fill() {
   batch_.clear();
   position_ = 0;
   Format format = memory_.format();
-  if (!started_ || at_ >= heap_.ranges()[range_].size) {
+  const std::span<const ObjectRange> ranges = heap_.ranges();
+  if (!started_ || (range_ < ranges.size() && at_ >= ranges[range_].size)) {
     range_ = started_ ? range_ + 1 : 0;
     started_ = true;
-    if (range_ >= heap_.ranges().size())
-      return false;
-    const ObjectRange &range = heap_.ranges()[range_];
-    bytes_.emplace(range, memory_, buffer_);
-    at_ = range.size;
-    if (bytes_->are_known())
-      at_ = bytes_->first_object(types_, format).value_or(range.size);
+    if (range_ < ranges.size()) {
+      bytes_.emplace(ranges[range_], memory_, buffer_);
+      at_ = ranges[range_].size;
+      if (bytes_->are_known())
+        at_ = bytes_->first_object(types_, format).value_or(at_);
+    }
   }
-  const ObjectRange &range = heap_.ranges()[range_];
+  if (range_ >= ranges.size())
+    return false; // however often it is asked
+  const ObjectRange &range = ranges[range_];
   if (at_ < range.size) {
     bool bad = false;
     at_ = walk_block(range, bytes_->block(at_, 2 * stretch), at_, std::min(at_ + stretch, range.size), types_, format,

@@ -58,6 +58,7 @@ std::vector<WrittenObject> by_cursor(const Opened &opened) {
   ObjectCursor cursor(opened.heap, opened.runtime);
   while (const Object *o = cursor.next())
     out.push_back({o->address, cursor.method_table(), o->size, o->aligned_size, cursor.generation()});
+  EXPECT_FALSE(cursor.next()) << "behind the end, too, there is nothing";
   return out;
 }
 
