@@ -4,6 +4,7 @@
 #include "analysis/export/exporter.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "objects/roots.h"
 
 namespace dnheap {
 
@@ -73,7 +74,9 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
   const Exporter &exporter = exporter_of(question);
   report::Answer answer = begin_answer(snapshot, "export");
   NewFile file(question.output);
-  const Exported what = exporter.write({snapshot, question, *answer.completeness}, file);
+  report::Completeness completeness = *answer.completeness;
+  completeness.complete &= snapshot.roots().problems.empty(); // what is not seen to be held
+  const Exported what = exporter.write({snapshot, question, completeness}, file);
   if (snapshot.has_lost_memory())
     throw Error(snapshot.target().path + ": part of it was lost while it was exported; copy it to a sound disk first");
   file.commit();

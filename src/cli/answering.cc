@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 namespace dnheap::cli {
 
@@ -28,6 +30,17 @@ std::vector<Record> records_of(const Options &options, Progress &progress) {
   return out;
 }
 
+// What a record is not written over: what is asked about, and a dump that it is compared with. A record may give way to
+// the next one.
+std::vector<std::string> kept_files(const Options &options) {
+  std::vector<std::string> out = options.targets;
+  const std::string &baseline = options.question.baseline;
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(baseline, ignored) && std::ifstream(baseline).peek() != '{') // as JSON begins
+    out.push_back(baseline);
+  return out;
+}
+
 void keep_record(const Record &record, Output &to) {
   const std::string text = record.answer().text("json");
   std::FILE *file = to.begin();
@@ -39,7 +52,7 @@ void keep_record(const Record &record, Output &to) {
 Answer answer_from_records(const Options &options, Progress &progress) {
   std::optional<Output> to;
   if (!options.question.record.empty())
-    to.emplace(options.question.record, options.targets, "--record");
+    to.emplace(options.question.record, kept_files(options), "--record");
   const std::vector<Record> records = records_of(options, progress);
   if (to)
     keep_record(records.front(), *to);

@@ -182,7 +182,7 @@ bool PathSearch::was_met(Address object) const {
 }
 
 void PathSearch::begin(std::span<const OwnedRoot> roots) {
-  met_count_ = 0;
+  met_count_ = 0; // the levels of the call before are not needed any more
   levels_ = {0};
   for (const OwnedRoot &root : roots)
     if (static_cast<u32>(root.object) < index_.count())
@@ -194,24 +194,30 @@ void PathSearch::begin(std::span<const OwnedRoot> roots) {
 
 // Returns the first of the level that refers to the object.
 Address PathSearch::expand(std::span<const u32> level) {
-  parallel_for_parts(level.size(), level_part, level.size() < large_level ? 1 : threads_,
-                     [&](u64 begin, u64 end, unsigned worker) {
-                       watch_.check();
-                       meeters_[worker]->read(level.subspan(begin, end - begin));
-                     });
+  // A list of millions has as many levels: what is not used of a level of few objects is not looked at either.
+  unsigned used = level.size() < large_level ? 1 : threads_;
+  parallel_for_parts(level.size(), level_part, used, [&](u64 begin, u64 end, unsigned worker) {
+    watch_.check();
+    meeters_[worker]->read(level.subspan(begin, end - begin));
+  });
   std::vector<Meeter::Array> arrays;
-  for (const auto &meeter : meeters_) {
-    arrays.insert(arrays.end(), meeter->large.begin(), meeter->large.end());
-    meeter->large.clear();
-  }
-  for (const Meeter::Array &array : arrays)
-    parallel_for(array.slices, array.slices < 16 ? 1 : threads_,
+  for (unsigned i = 0; i < used; ++i)
+    if (std::vector<Meeter::Array> &some = meeters_[i]->large; !some.empty()) {
+      arrays.insert(arrays.end(), some.begin(), some.end());
+      some.clear();
+    }
+  for (const Meeter::Array &array : arrays) {
+    const unsigned threads = array.slices < 16 ? 1 : threads_;
+    used = std::max(used, threads);
+    parallel_for(array.slices, threads,
                  [&](u64 slice, unsigned worker) { meeters_[worker]->read_slice(array.address, slice); });
+  }
   Address referrer = ~Address{0};
-  for (const auto &meeter : meeters_) {
-    meeter->finish();
-    referrer = std::min(referrer, std::exchange(meeter->referrer, ~Address{0}));
-    bad_references_ += std::exchange(meeter->bad_references, 0);
+  for (unsigned i = 0; i < used; ++i) {
+    Meeter &meeter = *meeters_[i];
+    meeter.finish();
+    referrer = std::min(referrer, std::exchange(meeter.referrer, ~Address{0}));
+    bad_references_ += std::exchange(meeter.bad_references, 0);
   }
   levels_.push_back(met_count_);
   return referrer;
@@ -234,19 +240,19 @@ std::optional<OwnedPath> PathSearch::grow(std::span<const OwnedRoot> roots) {
 
 // The first of the level, by address, that refers to the object.
 Address PathSearch::referrer_in(std::span<const u32> level, Address object) const {
-  std::vector<Address> first(threads_, ~Address{0});
-  parallel_for_parts(level.size(), level_part, level.size() < large_level ? 1 : threads_,
-                     [&](u64 begin, u64 end, unsigned worker) {
-                       watch_.check();
-                       Reader reader(*this);
-                       reader.for_each(level.subspan(begin, end - begin), [&](const OpenedObject &from) {
-                         if (from.address < first[worker])
-                           reader.for_each_reference(from, [&](Address target) {
-                             if (target == object)
-                               first[worker] = from.address;
-                           });
-                       });
-                     });
+  const unsigned used = level.size() < large_level ? 1 : threads_;
+  std::vector<Address> first(used, ~Address{0});
+  parallel_for_parts(level.size(), level_part, used, [&](u64 begin, u64 end, unsigned worker) {
+    watch_.check();
+    Reader reader(*this);
+    reader.for_each(level.subspan(begin, end - begin), [&](const OpenedObject &from) {
+      if (from.address < first[worker])
+        reader.for_each_reference(from, [&](Address target) {
+          if (target == object)
+            first[worker] = from.address;
+        });
+    });
+  });
   return *std::min_element(first.begin(), first.end());
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/encoding.h"
 #include "snapshot/snapshot.h"
+#include "support/known_stacks.h"
 #include "support/random_graph.h"
 #include "support/run.h"
 
@@ -120,6 +121,7 @@ TEST(Export, NdjsonHasEveryObjectAndReference) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));
     RandomGraph graph(shape, random);
+    give_stacks(graph.heap);
     graph.heap.gc.handles = {{.type = HandleType::strong, .object = graph.random_object()}};
     const std::map<Address, WrittenObject> objects = graph.objects();
     std::vector<Address> method_tables;

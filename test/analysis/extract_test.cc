@@ -107,8 +107,7 @@ template <class Make> void expect_same_answers(Make make, const std::vector<Addr
             verb.name == std::string("info") || // which says that it is a core
             // Which are of all memory, not of what is left of it.
             verb.name == std::string("account") || verb.name == std::string("report") ||
-            verb.name == std::string("summary") ||
-            (no_values && verb.reads_contents)) // which says that it cannot tell
+            verb.name == std::string("summary") || (no_values && verb.reads_contents)) // which says that it cannot tell
           continue;
         EXPECT_EQ(answer_of(*core, verb), answer_of(whole, verb)) << verb.name;
       }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
+#include "support/known_stacks.h"
 #include "support/random_graph.h"
 
 #include <algorithm>
@@ -150,11 +151,28 @@ TEST(Query, EndsAfterSoLong) {
   Question question;
   question.timeout = 1;
   EXPECT_EQ(query(snapshot, "select count(*) n from strings", question)[0]["n"], 3);
-  try {
-    query(snapshot, "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n", question);
-    FAIL() << "it ended";
-  } catch (const Error &e) {
-    EXPECT_STREQ(e.what(), "query: it takes longer than the 1 s that it was given");
+  // Many cheap steps; few dear ones.
+  for (const char *what : {"sum(i)", "sum(hex(zeroblob(250000 + i % 7)) like '%1%1')"})
+    try {
+      query(snapshot,
+            std::string("with recursive n(i) as (select 1 union all select i + 1 from n) select ") + what + " from n",
+            question);
+      FAIL() << "it ended";
+    } catch (const Error &e) {
+      EXPECT_STREQ(e.what(), "query: it takes longer than the 1 s that it was given");
+    }
+  EXPECT_THROW(query(snapshot, "select length(hex(zeroblob(1000000)))"), Error); // no text is that long
+}
+
+// What is not seen to be held is no more complete than what is not seen at all.
+TEST(Query, MetaKnowsWhetherRootsAreMissing) {
+  for (const bool has_stacks : {true, false}) {
+    HeapBuilder heap({});
+    if (has_stacks)
+      give_stacks(heap);
+    heap.gc.handles = {{.type = HandleType::strong, .object = heap.segment(GCSegmentGeneration::gen2).string("text")}};
+    Snapshot snapshot(heap.target(), {});
+    EXPECT_EQ(query(snapshot, "select value from meta where key = 'complete'")[0]["value"], has_stacks ? "1" : "0");
   }
 }
 

@@ -93,6 +93,11 @@ TEST(Program, AnExceededLimitIsExitCodeOne) {
       "check /no/such/core --budget '" + odd + "'", 2,
       odd + ": typos is unknown, did you mean 'types'?; known are $schema, comment, totals, types, owners, account");
   expect_error(check + "--record '" + core + "'", 2, "--record: '" + core + "' is the dump itself");
+  const std::string other = folder.write("b.core", test::core_file(heap));
+  const std::string rolling = "--baseline '" + other + "' --record '" + other + "'";
+  expect_error(check + rolling, 2, "--record: '" + other + "' is the dump itself");
+  EXPECT_EQ(dnheap_(check + "--baseline '" + saved + "' --record '" + saved + "'").exit_code,
+            0); // a record is replaced
   // An error names the dump that it is of.
   expect_error("diff '" + core + "' /no/such/core", 3, "/no/such/core: No such file or directory");
   expect_error("diff '" + core + "' '" + odd + "'", 3, odd + ": this is no sound record: it has no \"command\"");

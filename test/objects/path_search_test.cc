@@ -81,7 +81,7 @@ TEST(PathSearch, CountsWhatLeadsNowhere) {
 
 // As many levels as objects, and a level of many objects behind a large array, whose last element leads on.
 TEST(PathSearch, ALongListBehindALargeArray) {
-  constexpr u64 items = 100000, links = 200000;
+  constexpr u64 items = 100000, links = 20000;
   HeapBuilder heap({});
   const Address node = heap.method_table({.base_size = 24, .series = {{8, 8}}});
   SegmentWriter &segment = heap.segment(GCSegmentGeneration::gen2), &large = heap.segment(GCSegmentGeneration::loh);

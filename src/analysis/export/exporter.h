@@ -25,7 +25,7 @@ struct Exported {
 struct ExportJob {
   Snapshot &snapshot;
   const Question &question;
-  const report::Completeness &completeness; // of the walk
+  const report::Completeness &completeness; // of walk and roots
 };
 
 using ExportFunction = Exported (*)(const ExportJob &job, NewFile &file);

@@ -5,6 +5,7 @@
 #include "analysis/object_view.h"
 #include "heap/tally.h"
 #include "objects/alignments.h"
+#include "objects/roots.h"
 #include "runtime/string_object.h"
 
 #include <algorithm>
@@ -318,9 +319,10 @@ public:
     const WalkResult &walk = tables.snapshot().tally().walk;
     const Target &target = tables.snapshot().target();
     u64 missing = tables.snapshot().heap().gaps().size() + walk.gaps.count();
+    const bool are_roots_missing = !tables.snapshot().roots().problems.empty();
     rows_ = {{"schema", "1"},
              {"objects", std::to_string(tables.snapshot().index().count())},
-             {"complete", missing || walk.bad_objects || target.is_doubtful ? "0" : "1"},
+             {"complete", missing || walk.bad_objects || target.is_doubtful || are_roots_missing ? "0" : "1"},
              {"gaps", std::to_string(missing)},
              {"values", tables.values() ? "1" : "0"},
              {"pointer_size", std::to_string(target.format().pointer_size)}};
