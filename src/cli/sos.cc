@@ -109,6 +109,12 @@ bool takes_word(std::string_view word) {
 
 bool has_places(const SosCommand &command) { return command.ours.find('$') != command.ours.npos; }
 
+// SOS' MethodTables are hexadecimal without saying so; ours might be names.
+std::string with_prefix(const std::string &number) {
+  const bool is_bare = number.find_first_not_of("0123456789abcdefABCDEF`") == number.npos;
+  return is_bare ? "0x" + number : number;
+}
+
 // What a line of SOS says, sorted.
 struct Said {
   std::vector<std::string> arguments, options; // options in our words
@@ -148,7 +154,8 @@ Said said(const SosCommand &command, const std::vector<std::string> &words) {
       continue;
     if (i + 1 == words.size())
       throw UsageError(std::string(command.name) + ": " + word + " needs a value");
-    out.options.push_back(words[++i]);
+    const std::string &value = words[++i];
+    out.options.push_back(option->theirs == "-mt" ? with_prefix(value) : value);
   }
   out.when |= command.when == "ADDR" && !out.arguments.empty();
   return out;

@@ -22,7 +22,7 @@ TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"dumpheap", "-type", "X", "-STAT"}), "stat --type X");
   EXPECT_EQ(ours({"dumpheap"}), "objects");
   EXPECT_EQ(ours({"dumpheap", "-mt", "7f00", "-min", "10", "-max", "20", "-live"}),
-            "objects --type-exact 7f00 --min 10 --max 20 --live");
+            "objects --type-exact 0x7f00 --min 10 --max 20 --live");
   EXPECT_EQ(ours({"dumpheap", "-short", "-dead"}), "objects --format addresses --dead");
   EXPECT_EQ(ours({"dumpheap", "7f00", "7f80", "-stat"}), "stat --range 7f00-7f80");
   EXPECT_EQ(ours({"dumpheap", "7f00"}), "objects --range 7f00-ffffffffffffffff");
