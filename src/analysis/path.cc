@@ -32,24 +32,16 @@ using report::Shown;
 constexpr u64 most_paths = 100;    // of --all
 constexpr u64 most_explained = 20; // of a type's paths: names in them
 
-struct FoundPaths {
-  std::vector<OwnedPath> paths;
-  u64 bad_references = 0; // that the search met
-};
-
-FoundPaths find_paths(Snapshot &snapshot, ObjectId object, bool all) {
+// `bad_references`: that a search over the heap itself met.
+std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all, u64 &bad_references) {
   if (all) {
     Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
-    return {paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
-                              snapshot.watch()),
-            snapshot.graph().bad_references()};
+    return paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
+                             snapshot.watch());
   }
   RankedPath found = find_ranked_path(snapshot, object);
-  FoundPaths out;
-  out.bad_references = found.bad_references;
-  if (found.path)
-    out.paths.push_back(*std::move(found.path));
-  return out;
+  bad_references = found.bad_references;
+  return found.path ? std::vector{*std::move(found.path)} : std::vector<OwnedPath>();
 }
 
 report::Table paths_table(const std::vector<PathSteps> &paths) {
@@ -124,12 +116,9 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
       question.from ? std::optional(view.at(*question.from, note_of_from)) : std::nullopt;
   if (!note_of_from.empty())
     answer.completeness->notes.push_back(note_of_from);
-  FoundPaths found;
-  if (!from)
-    found = find_paths(snapshot, object, question.all);
-  bad_references = found.bad_references;
   const std::vector<PathSteps> paths =
-      from ? path_between(snapshot, view, *from, object) : path_steps(snapshot, view, found.paths);
+      from ? path_between(snapshot, view, *from, object)
+           : path_steps(snapshot, view, find_paths(snapshot, object, question.all, bad_references));
   answer.tables.push_back(paths_table(paths));
   for (u64 i = 0; i < paths.size(); ++i) {
     std::string title =
@@ -170,12 +159,10 @@ Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Ad
   return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
 }
 
-report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table,
-                           u64 &bad_references) {
+report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
   report::Answer answer = begin_answer(snapshot, "path");
   const Meant meant = types_meant(snapshot, question, method_table);
   TypePaths paths = find_type_paths(snapshot, meant.types);
-  bad_references = snapshot.graph().bad_references();
   if (question.sort == "instances")
     std::stable_sort(paths.paths.begin(), paths.paths.end(),
                      [](const TypePath &a, const TypePath &b) { return a.instances > b.instances; });
@@ -256,7 +243,7 @@ Plan plan_path(const Question &question) {
   // Perhaps of a MethodTable, or it is a name.
   const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
   plan.then(Pass::owned_roots);
-  if (is_address && !question.all)
+  if (is_address && !question.all && !question.from)
     plan.perhaps(Pass::graph);
   else
     plan.then(Pass::graph);
@@ -285,13 +272,15 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
     throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
                      question.sort);
   snapshot.prepare(Pass::index);
-  u64 bad_references = 0; // of which some may be of objects that are dead
-  report::Answer answer = of_type ? answer_type(snapshot, question, address, bad_references)
-                                  : answer_object(snapshot, question, *address, bad_references);
+  u64 bad_references = 0; // perhaps of objects that are dead
+  report::Answer answer =
+      of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);
   if (!suspect && !question.hubs.empty())
     answer.completeness->notes.push_back("--hub decides which suspects (@1) there are; this path is not about one");
   add_root_notes(snapshot, answer);
-  if (bad_references && !snapshot.roots().roots.empty())
+  if (of_type || question.all || question.from) // these rest on the graph, which knows
+    add_reference_notes(snapshot, answer);
+  else if (bad_references)
     add_reference_notes(snapshot.live().bad_references(), answer);
   add_name_notes(snapshot, answer);
   return answer;

@@ -180,4 +180,26 @@ HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBy
   return out;
 }
 
+HeapTally without(const HeapTally &all, const HeapTally &some, Address free_object_method_table) {
+  HeapTally out;
+  auto taken = some.types.begin(); // both are sorted
+  for (const TypeTally &type : all.types) {
+    if (type.method_table == free_object_method_table)
+      continue;
+    TypeTally left = type;
+    if (taken != some.types.end() && taken->method_table == type.method_table) {
+      for (u64 g = 0; g < generation_count; ++g)
+        left.generations[g].subtract(taken->generations[g]);
+      ++taken;
+    }
+    if (left.total().count)
+      out.types.push_back(left);
+  }
+  for (u64 i = 0; i < all.segments.size(); ++i) {
+    out.segments.push_back({all.segments[i].objects, {}});
+    out.segments.back().objects.subtract(some.segments[i].objects);
+  }
+  return out;
+}
+
 } // namespace dnheap

@@ -73,4 +73,7 @@ HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads,
 HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBytes &bytes, const HeapBits &objects,
                         const ObjectFilter &filter, unsigned threads, const Watch &watch);
 
+// Counts of all objects but Free ones, without those that `some` counts. HeapTally::walk is left empty.
+HeapTally without(const HeapTally &all, const HeapTally &some, Address free_object_method_table);
+
 } // namespace dnheap

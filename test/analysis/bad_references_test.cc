@@ -16,14 +16,18 @@ struct Case {
 };
 
 std::vector<Case> cases(Address object, Address type) {
-  Question of_object, of_type, live, dead, retained;
+  Question of_object, of_type, live, dead, retained, from, all;
   of_object.subject = hex(object);
   of_type.subject = hex(type);
+  all = from = of_object;
+  all.all = true;
+  from.from = object;
   live.life = Life::live;
   dead.life = Life::dead;
   retained.by = "retained";
-  return {{"show", of_object}, {"path", of_object}, {"path", of_type},  {"retained", {}}, {"verify", {}},
-          {"stat", live},      {"stat", dead},      {"stat", retained}, {"objects", dead}};
+  return {{"show", of_object}, {"path", of_object}, {"path", all},    {"path", from},
+          {"path", of_type},   {"retained", {}},    {"verify", {}},   {"stat", live},
+          {"stat", dead},      {"stat", retained},  {"objects", dead}};
 }
 
 report::Answer answer_of(HeapBuilder &heap, const Case &asked) {
