@@ -86,7 +86,7 @@ class Clicks:
     def object(self):
         at = self.random.choice(self.addresses)
         one = self.ask("api/object", at=at) or {"references": 0, "referrers": 0}
-        self.ask("api/ask/show", subject=at, top=500)
+        self.ask("api/ask/show", subject=at, top=500, table="fields")
         for kind in ("references", "referrers"):
             self.ask("api/" + kind, at=at, count=50, **{"from": self.random.randrange(max(1, one[kind]))})
         self.ask("api/way", at=at)

@@ -1,15 +1,16 @@
 #include "algorithms/shortest_paths.h"
 
+#include "base/count_bits.h"
 #include "base/parallel.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace dnheap {
 namespace {
 
-constexpr u64 large_level = 8192; // objects of a level
-constexpr u64 level_part = 2048;  // of them handed out at once
+constexpr u64 word_part = 64; // words of bits that are handed out at once
 
 // The least value but 0 stays; true for the one caller who replaced 0.
 bool lower(u32 &from, u32 value, bool alone) {
@@ -29,40 +30,60 @@ bool lower(u32 &from, u32 value, bool alone) {
 
 } // namespace
 
+// From some 1/2048 of all objects on, going through a bit for each costs less than one thread with a list.
 ShortestPaths::ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch)
-    : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), from_(edges.objects()), closed_(edges.objects()) {}
+    : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), large_(std::max<u64>(edges.objects() / 2048, 8)),
+      from_(edges.objects()), closed_(edges.objects()) {}
 
-u64 ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
+void ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
   for (const OwnedRoot &root : roots) {
     u64 object = static_cast<u32>(root.object), from = 1 + edges_.objects() + static_cast<u32>(root.owner);
     if (from > ~u32{0})
       throw Error("more than 4 billion objects and roots: paths number them with 32 bits");
     if (object < edges_.objects() && !closed_.test(object) && lower(from_[object], static_cast<u32>(from), true))
-      level[0].push_back(static_cast<u32>(object));
+      level.list.push_back(static_cast<u32>(object));
   }
-  return close(level);
+  close(level);
 }
 
-// The level is complete: from now on no other object takes these as its next step. Returns how many there are.
-u64 ShortestPaths::close(Level &level) {
-  u64 count = 0, found_before = found_.size();
-  for (const std::vector<u32> &part : level)
-    count += part.size();
-  parallel_for(level.size(), count < large_level ? 1 : threads_, [&](u64 i, unsigned) {
-    for (u32 object : level[i])
+// The level is complete: from now on no other object takes its objects as its next step.
+void ShortestPaths::close(Level &level) {
+  const u64 found_before = found_.size();
+  if (!level.is_large) {
+    level.count = level.list.size();
+    for (u32 object : level.list) {
       closed_.claim(object);
-  });
-  if (wanted_) {
-    for (const std::vector<u32> &part : level)
-      for (u32 object : part)
-        if (wanted_->test(object))
-          found_.push_back(ObjectId{object});
+      if (wanted_ && wanted_->test(object))
+        found_.push_back(ObjectId{object});
+    }
     std::sort(found_.begin() + static_cast<i64>(found_before), found_.end());
+    return;
   }
-  return count;
+  LargeArray<u64> &words = level.bits.words();
+  std::atomic<u64> count = 0;
+  parallel_for_parts(words.size(), 256 * word_part, threads_, [&](u64 begin, u64 end, unsigned) {
+    u64 bits = 0;
+    for (u64 i = begin; i < end; ++i)
+      closed_.words()[i] |= words[i], bits += count_bits(words[i]);
+    count += bits;
+  });
+  level.count = count;
+  const bool is_large = level.count >= large_;
+  for (u64 i = 0; (wanted_ || !is_large) && i < words.size(); ++i) {
+    for (u64 bits = words[i]; bits; bits &= bits - 1) {
+      const u32 object = static_cast<u32>(i * 64 + static_cast<u64>(std::countr_zero(bits)));
+      if (wanted_ && wanted_->test(object))
+        found_.push_back(ObjectId{object});
+      if (!is_large)
+        level.list.push_back(object);
+    }
+    if (!is_large)
+      words[i] = 0;
+  }
+  level.is_large = is_large;
 }
 
-void ShortestPaths::expand(std::span<const u32> objects, std::vector<u32> &next, bool alone) {
+template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objects, bool alone, Meet meet) {
   constexpr u64 ahead = 16;
   struct Meeting {
     u32 object, from;
@@ -72,7 +93,7 @@ void ShortestPaths::expand(std::span<const u32> objects, std::vector<u32> &next,
   auto hold = [&] {
     for (u64 i = 0; i < waiting; ++i)
       if (lower(from_[meetings[i].object], meetings[i].from, alone))
-        next.push_back(meetings[i].object);
+        meet(meetings[i].object);
     waiting = 0;
   };
   for (u64 i = 0; i < objects.size(); ++i) {
@@ -93,25 +114,50 @@ void ShortestPaths::expand(std::span<const u32> objects, std::vector<u32> &next,
   hold();
 }
 
+// Empties the level. The next one is told in bits where it may be large.
+void ShortestPaths::expand(Level &level, Level &next) {
+  u64 edges = level.is_large ? large_ : 0;
+  for (u64 i = 0; i < level.list.size() && edges < large_; ++i)
+    edges += edges_.of(ObjectId{level.list[i]}).size();
+  next.is_large = edges >= large_;
+  if (next.is_large && next.bits.words().size() == 0)
+    next.bits = ObjectBits(edges_.objects());
+  if (!level.is_large) {
+    if (next.is_large)
+      expand_some(level.list, true, [&](u32 object) { next.bits.set(object); });
+    else
+      expand_some(level.list, true, [&](u32 object) { next.list.push_back(object); });
+    level.list.clear();
+    return;
+  }
+  const bool alone = threads_ == 1;
+  LargeArray<u64> &words = level.bits.words();
+  parallel_for_parts(words.size(), word_part, threads_, [&](u64 begin, u64 end, unsigned) {
+    std::array<u32, 64 * word_part> objects;
+    u64 count = 0;
+    for (u64 i = begin; i < end; ++i) {
+      for (u64 bits = words[i]; bits; bits &= bits - 1)
+        objects[count++] = static_cast<u32>(i * 64 + static_cast<u64>(std::countr_zero(bits)));
+      words[i] = 0;
+    }
+    expand_some(std::span(objects).first(count), alone, [&](u32 object) { next.bits.claim(object); });
+  });
+  level.is_large = false;
+}
+
 void ShortestPaths::grow(std::span<const OwnedRoot> roots, ObjectId until) {
   Timer timer(watch_, "breadth-first search");
   found_.clear();
-  Level level(threads_), next(threads_);
-  u64 count = begin(roots, level);
-  for (u64 levels = 0; count > 0; ++levels) {
-    if (count > large_level || levels % 0x1000 == 0)
+  Level level, next;
+  begin(roots, level);
+  for (u64 levels = 0; level.count > 0; ++levels) {
+    if (level.is_large || levels % 0x1000 == 0)
       watch_.check();
     if (until != no_object && met(until))
       return;
-    for (std::vector<u32> &part : next)
-      part.clear();
-    bool alone = threads_ == 1 || count < large_level;
-    for (const std::vector<u32> &part : level)
-      parallel_for_parts(part.size(), level_part, alone ? 1 : threads_, [&](u64 begin, u64 end, unsigned worker) {
-        expand(std::span(part).subspan(begin, end - begin), next[worker], alone);
-      });
-    level.swap(next);
-    count = close(level);
+    expand(level, next);
+    std::swap(level, next);
+    close(level);
   }
 }
 

@@ -1,7 +1,8 @@
 // ShortestPaths: a breadth-first search, level by level, that remembers for each object whom it was met from. What it
 // finds does not depend on the number of threads: of several ways of the same length, the one over the object with the
-// least number counts, step by step from the far end, and the owner with the least number. Costs 4 bytes per object and
-// one bit, and 4 bytes per object of two levels; a level of few objects is not worth a second thread.
+// least number counts, step by step from the far end, and the owner with the least number. Costs 4 bytes and three bits
+// per object. A level of few objects is a list, which is not worth a second thread; a large one is a bit for each
+// object, which all threads go through.
 #pragma once
 #include "algorithms/edges.h"
 #include "algorithms/object_bits.h"
@@ -50,14 +51,21 @@ public:
   const std::vector<ObjectId> &found() const { return found_; }
 
 private:
-  using Level = std::vector<std::vector<u32>>; // by thread
-  u64 begin(std::span<const OwnedRoot> roots, Level &level);
-  u64 close(Level &level);
-  void expand(std::span<const u32> objects, std::vector<u32> &next, bool alone);
+  struct Level {
+    std::vector<u32> list;
+    ObjectBits bits; // instead of the list; none of them is set where the level is a list
+    bool is_large = false;
+    u64 count = 0;
+  };
+  void begin(std::span<const OwnedRoot> roots, Level &level);
+  void expand(Level &level, Level &next);
+  void close(Level &level);
+  template <class Meet> void expand_some(std::span<const u32> objects, bool alone, Meet meet);
 
   const Edges edges_;
   const unsigned threads_;
   const Watch watch_;
+  const u64 large_;      // objects of a level that make it large
   LargeArray<u32> from_; // 1 + the object it was met from, or 1 + objects + owner; 0 = not met
   ObjectBits closed_;    // objects of levels that are complete
   const ObjectBits *wanted_ = nullptr, *linked_ = nullptr;

@@ -4,6 +4,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/inspect/async_stacks.h"
 #include "analysis/inspect/thread_pool.h"
+#include "analysis/ranked_tree.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "objects/object_index.h"
@@ -39,7 +40,7 @@ std::vector<u64> retained_by(Snapshot &snapshot, const Tasks &tasks, const Async
   };
   std::vector<u64> out;
   for (const GroupRetained &one :
-       retained_by_group(snapshot.dominators(), none, snapshot.threads(), snapshot.watch(), group_of))
+       retained_by_group(ranked_tree(snapshot)->tree, none, snapshot.threads(), snapshot.watch(), group_of))
     out.push_back(one.retained.bytes);
   return out;
 }
@@ -222,8 +223,10 @@ report::Table queued_table(const ThreadPool &pool) {
 Plan plan_async(const Question &question) {
   Plan plan(Pass::index); // a live process: all of it is copied
   plan.then("walk").then("tasks").then("async stacks").then("walk");
-  if (question.by == "retained")
-    plan.then(Pass::dominators).then("retained by group");
+  if (question.by == "retained") {
+    foresee_ranked(plan);
+    plan.then("retained by group");
+  }
   return plan;
 }
 

@@ -1,8 +1,8 @@
 // `frag`: how large are the holes of the heap, where are they, and who sits beside them: something pinned, or a
 // survivor?
-#include "algorithms/dominator_tree.h"
 #include "analysis/answer_head.h"
 #include "analysis/fragmentation.h"
+#include "analysis/holding.h"
 #include "analysis/object_view.h"
 #include "analysis/verbs.h"
 #include "base/share.h"
@@ -116,45 +116,32 @@ report::Table beside_table(const Fragmentation &holes, Snapshot &snapshot) {
 class HoleNeighbours {
 public:
   HoleNeighbours(Snapshot &snapshot, const Pins &pins, bool retained)
-      : snapshot_(snapshot), pins_(pins), view_(snapshot), retained_(retained) {
-    if (!retained)
-      return;
-    const DominatorTree &tree = snapshot.dominators();
-    for (u32 i = 0; i < snapshot.owners().owners.size(); ++i)
-      owner_places_.emplace_back(tree.place(OwnerId{i}), i);
-    std::sort(owner_places_.begin(), owner_places_.end());
+      : snapshot_(snapshot), pins_(pins), view_(snapshot) {
+    if (retained)
+      holding_.emplace(snapshot, Question());
   }
 
   // address, type, pinned by, retained, owner
   void add(Address object, report::Row &to) {
     const ObjectId id = object ? snapshot_.index().find(object) : no_object;
     if (id == no_object) {
-      to.insert(to.end(), retained_ ? 5 : 3, Cell());
+      to.insert(to.end(), holding_ ? 5 : 3, Cell());
       return;
     }
     const std::string &pin = pins_.text(object);
     to.insert(to.end(), {object, view_.type_name(id), report::text_cell(pin)});
-    if (!retained_)
+    if (!holding_)
       return;
-    const DominatorTree &tree = snapshot_.dominators();
-    const std::optional<TreePlace> place = tree.place(id);
-    to.push_back(place ? Cell(tree.retained(*place).bytes) : Cell());
-    to.push_back(place ? Cell(owner_above(tree, *place)) : Cell("(unreachable)"));
+    const std::optional<TreePlace> place = holding_->tree().place(id);
+    to.push_back(place ? Cell(holding_->tree().retained(*place).bytes) : Cell());
+    to.push_back(place ? Cell(holding_->owner_above(*place)) : Cell("(unreachable)"));
   }
 
 private:
-  std::string owner_above(const DominatorTree &tree, TreePlace at) const {
-    auto after = std::upper_bound(owner_places_.begin(), owner_places_.end(), std::pair(at, ~u32{0}));
-    if (after == owner_places_.begin() || tree.end(std::prev(after)->first) <= at)
-      return "(shared)";
-    return snapshot_.owners().owners[std::prev(after)->second].name;
-  }
-
   Snapshot &snapshot_;
   const Pins &pins_;
   ObjectView view_;
-  const bool retained_;
-  std::vector<std::pair<TreePlace, u32>> owner_places_; // ascending
+  std::optional<Holding> holding_;
 };
 
 report::Table largest_table(const Fragmentation &holes, Snapshot &snapshot, const Pins &pins, bool retained) {
@@ -199,7 +186,7 @@ Plan plan_frag(const Question &question) {
   Plan plan(passes_of_fragmentation | Pass::references);
   plan.then("walk");
   if (wants_retained(question))
-    plan.then(Pass::dominators).perhaps(Pass::live);
+    foresee_ranked(plan);
   return plan;
 }
 

@@ -27,10 +27,8 @@ HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index, unsigne
 Holding::Holding(Snapshot &snapshot, const Question &question)
     : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
       filter_(snapshot, question) {
-  if (!question.plain) {
-    ranked_.emplace(snapshot, names_called(snapshot, question.hubs));
-    ranked_tree_.emplace(graph_.edges(), graph_.sizes(), ranked_->view(), snapshot.threads(), snapshot.watch());
-  }
+  if (!question.plain)
+    ranked_ = ranked_tree(snapshot, names_called(snapshot, question.hubs));
   const Retained reached = tree().reached(), lost = tree().unreachable();
   all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
   for (u32 i = 0; i < owner_count(); ++i)
@@ -39,17 +37,17 @@ Holding::Holding(Snapshot &snapshot, const Question &question)
 }
 
 u32 Holding::owner_count() const {
-  return ranked_ ? ranked_->size() : static_cast<u32>(snapshot_.owners().owners.size());
+  return ranked_ ? ranked_->owners.size() : static_cast<u32>(snapshot_.owners().owners.size());
 }
 
 RankedOwners::Owner Holding::owner(OwnerId id) const {
   if (ranked_)
-    return (*ranked_)[id];
+    return ranked_->owners[id];
   const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(id)];
   return {owner.conservative ? OwnerRank::chance : OwnerRank::own, owner.name, owner.source, name_of(owner.kind)};
 }
 
-Owners Holding::owners() const { return ranked_ ? ranked_->view() : snapshot_.owned_roots(); }
+Owners Holding::owners() const { return ranked_ ? ranked_->owners.view() : snapshot_.owned_roots(); }
 
 Retained Holding::frozen() const {
   const FrozenObjects alone = frozen_alone(

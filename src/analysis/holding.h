@@ -1,9 +1,8 @@
 // Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) by all alike, with the names of what
 // stands in it, for who counts what owners and types hold. Costs the tree, and where owners have ranks what
-// ranked_owners.h says. One thread.
+// ranked_tree.h says. One thread.
 #pragma once
-#include "algorithms/dominator_tree.h"
-#include "analysis/ranked_owners.h"
+#include "analysis/ranked_tree.h"
 #include "analysis/type_filter.h"
 #include "heap/heap_bits.h"
 #include "objects/object_graph.h"
@@ -17,7 +16,7 @@ class Holding {
 public:
   Holding(Snapshot &snapshot, const Question &question);
 
-  const DominatorTree &tree() const { return ranked_tree_ ? *ranked_tree_ : snapshot_.dominators(); }
+  const DominatorTree &tree() const { return ranked_ ? ranked_->tree : snapshot_.dominators(); }
   u32 owner_count() const;
   RankedOwners::Owner owner(OwnerId id) const; // as they are in the tree
   Owners owners() const;
@@ -51,8 +50,7 @@ public:
 private:
   Snapshot &snapshot_;
   const ObjectGraph &graph_;
-  std::optional<RankedOwners> ranked_; // none: the plain tree is asked for
-  std::optional<DominatorTree> ranked_tree_;
+  std::shared_ptr<const RankedTree> ranked_; // null: the plain tree is asked for
   const HeapTypes &types_;
   TypeFilter filter_;
   Retained all_;

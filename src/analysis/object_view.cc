@@ -55,6 +55,30 @@ u64 ObjectView::aligned_size(ObjectId object) {
   return in ? align_up(size(object), in->alignment) : 0;
 }
 
+std::optional<u32> ObjectView::elements(ObjectId object) {
+  if (!fields_.elements(method_table(object)))
+    return std::nullopt;
+  const Memory &memory = snapshot_.runtime().memory();
+  return memory.try_load<u32>(address(object) + memory.format().pointer_size);
+}
+
+std::optional<CollectionFill> ObjectView::fill(ObjectId id) {
+  if (!CollectionShapes::is_called_so(snapshot_.runtime(), method_table(id)) || snapshot_.target().has_blanked_values())
+    return std::nullopt; // or the count is blanked, too
+  Address object = address(id);
+  const CollectionShapes shapes(snapshot_.runtime(), references_.types(), index_.count());
+  OpenedObject opened;
+  for (u64 i = 0; i < 2; ++i) { // a wrapper, and what it wraps
+    if (!reader_.open(object, opened) || !shapes.is_collection(opened.id))
+      return std::nullopt;
+    const std::optional<CollectionFill> fill = shapes.read(opened, reader_, snapshot_.runtime().memory().format());
+    if (!fill || !fill->inner)
+      return fill;
+    object = fill->inner;
+  }
+  return std::nullopt;
+}
+
 const char *ObjectView::generation(ObjectId object) const {
   const ObjectRange *in = range_of(snapshot_.heap(), address(object));
   return in ? name_of(in->generation) : "";

@@ -1,6 +1,7 @@
 // ObjectView: one object at a time, with names: its type, its size, what it refers to and by which field. For the
 // verbs that show single objects and paths; the hot loops have columns instead. One thread.
 #pragma once
+#include "analysis/inspect/collection_shapes.h"
 #include "analysis/verb.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
@@ -30,6 +31,9 @@ public:
   u64 size(ObjectId object);         // as ClrMD and SOS report it
   u64 aligned_size(ObjectId object); // what it takes in the heap
   const char *generation(ObjectId object) const;
+  std::optional<u32> elements(ObjectId object); // of an array
+  // How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
+  std::optional<CollectionFill> fill(ObjectId object);
 
   struct Reference {
     std::optional<u64> offset; // from the object's first byte; nullopt: no slot of the object says so

@@ -6,8 +6,10 @@
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/not_found.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "heap/object_cursor.h"
+#include "objects/object_graph.h"
 #include "objects/object_index.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ struct Line {
   Address address = 0, method_table = 0;
   u64 bytes = 0;
   GCSegmentGeneration generation = GCSegmentGeneration::gen0;
-  u32 type = 0; // the cursor's number of it
+  u32 type = 0; // a number of it: the cursor's, or the graph's
 };
 
 // The objects that the question asks for, in address order.
@@ -48,6 +50,38 @@ public:
       return true;
     }
     return false;
+  }
+
+  // The same by a look at the graph alone, in parallel, if it is there and has them: visit(line, worker), in any order.
+  // False: it does not.
+  template <class Visit> bool each_of_graph(Snapshot &snapshot, Visit visit) {
+    if (!snapshot.has_graph() || types_.everything() || type_passes(runtime_.types().free_object_method_table()))
+      return false;
+    const ObjectIndex &index = snapshot.index();
+    const References &references = snapshot.references();
+    const std::span<const TypeId> type_of = snapshot.graph().types();
+    std::vector<bool> wanted(references.types().size());
+    for (u32 i = 0; i < references.types().size(); ++i)
+      wanted[i] = type_passes(references.types()[TypeId{i}].method_table);
+    parallel_for(index.places().blocks(), snapshot.threads(), [&](u64 block, unsigned worker) {
+      watch_.check();
+      ReferenceReader reader(references);
+      OpenedObject opened;
+      index.for_each(block, [&](ObjectId object, Address address) {
+        const u32 type = static_cast<u32>(type_of[static_cast<u32>(object)]);
+        if (type >= wanted.size() || !wanted[type] || !reader.open(address, opened))
+          return;
+        Object known;
+        known.address = address;
+        known.size = opened.size;
+        if (!filter_.passes(known))
+          return;
+        const ObjectRange *range = range_of(snapshot.heap(), address);
+        if (range && (!generation_ || static_cast<u8>(range->generation) == *generation_))
+          visit(Line{address, opened.type->method_table, opened.size, range->generation, type}, worker);
+      });
+    });
+    return true;
   }
 
   const TypeFilter &types() const { return types_; }
@@ -99,7 +133,8 @@ report::RowSource streamed(const std::shared_ptr<Selection> &selection) {
 }
 
 // The first `top` (0: all) in the asked order; ties by address.
-report::RowSource sorted(const std::shared_ptr<Selection> &selection, const std::string &column, u64 top) {
+report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &selection, const std::string &column,
+                         u64 top) {
   auto before = [selection, by_type = column == "type"](const Line &a, const Line &b) {
     if (by_type && a.method_table != b.method_table) {
       const std::string &x = selection->name(a.method_table), &y = selection->name(b.method_table);
@@ -109,15 +144,26 @@ report::RowSource sorted(const std::shared_ptr<Selection> &selection, const std:
       return a.bytes > b.bytes;
     return a.address < b.address;
   };
-  auto lines = std::make_shared<std::vector<Line>>();
   // One more than will be shown, so that the writer can say that there are more.
-  u64 keep = top ? top + 1 : 0;
-  for (Line line; selection->next(line);) {
-    lines->push_back(line);
-    if (keep && lines->size() >= 2 * keep + 1024) {
-      std::nth_element(lines->begin(), lines->begin() + static_cast<i64>(keep), lines->end(), before);
-      lines->resize(keep);
+  const u64 keep = top ? top + 1 : 0;
+  auto add = [&](std::vector<Line> &to, const Line &line) {
+    to.push_back(line);
+    if (keep && to.size() >= 2 * keep + 1024) {
+      std::nth_element(to.begin(), to.begin() + static_cast<i64>(keep), to.end(), before);
+      to.resize(keep);
     }
+  };
+  auto lines = std::make_shared<std::vector<Line>>();
+  std::vector<std::vector<Line>> parts(snapshot.threads());
+  // Names, which an order by type asks for, are one thread's.
+  if (column != "type" &&
+      selection->each_of_graph(snapshot, [&](const Line &line, unsigned worker) { add(parts[worker], line); })) {
+    for (const std::vector<Line> &part : parts)
+      for (const Line &line : part)
+        add(*lines, line);
+  } else {
+    for (Line line; selection->next(line);)
+      add(*lines, line);
   }
   std::sort(lines->begin(), lines->end(), before);
   return [selection, lines, at = u64{0}](report::Row &row) mutable {
@@ -224,7 +270,7 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &asked) {
   if (is_by_size(question))
     table = sizes_table(snapshot, *selection, question.top);
   else
-    table.rows = by_address ? streamed(selection) : sorted(selection, question.sort, question.top);
+    table.rows = by_address ? streamed(selection) : sorted(snapshot, selection, question.sort, question.top);
   if (!note.empty())
     table.notes.push_back(note);
   answer.tables.push_back(std::move(table));

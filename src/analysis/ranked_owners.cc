@@ -210,13 +210,6 @@ std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot) {
   return out;
 }
 
-void foresee_ranked(Plan &plan) {
-  plan.then(Pass::graph | Pass::owned_roots).perhaps(Pass::live);
-  for (const char *pass : {"single references", "fanned out", "depth-first search", "cross edges", "dominators",
-                           "dominator tree", "retained sizes"})
-    plan.then(pass);
-}
-
 RankedOwners::RankedOwners(Snapshot &snapshot, std::span<const std::string> more) {
   std::vector<Hub> all;
   for (const std::string &type : more)

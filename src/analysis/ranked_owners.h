@@ -6,7 +6,6 @@
 // search does not tell whether hubs are alive. One thread.
 #pragma once
 #include "algorithms/owners.h"
-#include "analysis/plan.h"
 #include "objects/roots.h"
 #include "snapshot/snapshot.h"
 
@@ -42,9 +41,6 @@ struct Queues {
   std::vector<ObjectId> linked; // refer to each other without owning each other
   bool empty() const { return queues.empty() && linked.empty(); }
 };
-
-// What a DominatorTree with these owners takes.
-void foresee_ranked(Plan &plan);
 
 class RankedOwners {
 public:

@@ -64,6 +64,10 @@ std::optional<OwnedPath> RankedPaths::find(ObjectId object) const {
   return OwnedPath{*search->owner(objects.front()), std::move(objects)};
 }
 
+std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot) {
+  return snapshot.kept<RankedPaths>([&] { return std::make_shared<RankedPaths>(snapshot); });
+}
+
 RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object) {
   const RootsByRank roots = roots_by_rank(snapshot);
   PathSearch search(snapshot.index(), snapshot.references(), object, snapshot.threads(), snapshot.watch(),

@@ -8,6 +8,7 @@
 #include "snapshot/snapshot.h"
 
 #include <array>
+#include <memory>
 #include <optional>
 
 namespace dnheap {
@@ -27,6 +28,9 @@ public:
 private:
   std::array<std::optional<ShortestPaths>, 2> searches_;
 };
+
+// The one of all objects: kept with the snapshot.
+std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot);
 
 // The same for one object alone, straight from the heap's memory: the shortest of all ways of the program's, if it
 // leads through no queue, is the shortest of those that lead through none. Where it does lead through one, RankedPaths

@@ -3,7 +3,6 @@
 #include "analysis/answer_head.h"
 #include "analysis/compiled_names.h"
 #include "analysis/field_values.h"
-#include "analysis/inspect/collection_shapes.h"
 #include "analysis/live_filter.h"
 #include "analysis/named_types.h"
 #include "analysis/object_view.h"
@@ -90,44 +89,21 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
   return hex(target) + " " + view.type_name(object) + ", held weakly";
 }
 
-// How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
-std::optional<CollectionFill> fill_of(Snapshot &snapshot, ObjectView &view, ObjectId id) {
-  if (!CollectionShapes::is_called_so(snapshot.runtime(), view.method_table(id)) ||
-      snapshot.target().has_blanked_values())
-    return std::nullopt; // or the count is blanked, too
-  Address object = view.address(id);
-  const References &references = snapshot.references();
-  const CollectionShapes shapes(snapshot.runtime(), references.types(), snapshot.index().count());
-  ReferenceReader reader(references);
-  OpenedObject opened;
-  for (u64 i = 0; i < 2; ++i) { // a wrapper, and what it wraps
-    if (!reader.open(object, opened) || !shapes.is_collection(opened.id))
-      return std::nullopt;
-    const std::optional<CollectionFill> fill = shapes.read(opened, reader, snapshot.runtime().memory().format());
-    if (!fill || !fill->inner)
-      return fill;
-    object = fill->inner;
-  }
-  return std::nullopt;
-}
-
 // The facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
                        const std::string &inside, const Question &question, report::Answer &answer) {
   const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers, question.closure);
   const std::optional<LiveStage> &whole = holding.closure;
-  std::optional<ElementShape> elements = snapshot.runtime().fields().elements(view.method_table(object));
-  std::optional<u32> length;
+  const std::optional<u32> length = view.elements(object);
   std::string bounds; // of an array that is no vector
-  if (elements) {
-    const Memory &memory = snapshot.runtime().memory();
-    length = memory.try_load<u32>(view.address(object) + memory.format().pointer_size);
-    if (std::optional<ArrayBounds> known = ArrayBounds::of(memory, view.address(object), *elements))
+  if (length)
+    if (const std::optional<ArrayBounds> known =
+            ArrayBounds::of(snapshot.runtime().memory(), view.address(object),
+                            *snapshot.runtime().fields().elements(view.method_table(object))))
       bounds = known->text();
-  }
   const std::string &calls = view.delegate_text(object);
   const u64 targets = view.delegate_targets(object);
-  const std::optional<CollectionFill> fill = fill_of(snapshot, view, object);
+  const std::optional<CollectionFill> fill = view.fill(object);
   const std::string call = call_of_box(view.type_name(object));
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 
@@ -368,6 +344,13 @@ report::Answer show_struct(Snapshot &snapshot, const Question &question, Address
   return answer;
 }
 
+bool is_wanted(const Question &question, std::string_view table) {
+  return question.table.empty() || question.table == table;
+}
+
+// Who refers to it takes a look at all of the heap, what is held by it a second one; the rest is said by itself.
+bool is_of_heap(const Question &question) { return is_wanted(question, "object") || is_wanted(question, "referrers"); }
+
 } // namespace
 
 Plan plan_show(const Question &question) {
@@ -377,7 +360,9 @@ Plan plan_show(const Question &question) {
     throw UsageError("--closure is about an object: what lies there as a struct is part of one");
   // Of a MethodTable the counts alone, without objects' numbers.
   Plan plan;
-  plan.then(Pass::owners).then("referrers").then("mark");
+  plan.then(Pass::owners);
+  if (is_of_heap(question))
+    plan.then("referrers").then("mark");
   return plan;
 }
 
@@ -400,16 +385,22 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   ObjectId object = view.at(address, note);
   if (!note.empty())
     answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
-  std::vector<ObjectId> referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object),
-                                                   snapshot.threads(), snapshot.watch());
-  const std::vector<Address> &holders = snapshot.roots().holders; // their elements are roots by themselves
-  std::erase_if(referrers, [&](ObjectId referrer) {
-    return std::binary_search(holders.begin(), holders.end(), view.address(referrer));
-  });
-  add_object_tables(snapshot, view, object, referrers, note, question, answer);
+  std::vector<ObjectId> referrers;
+  if (is_of_heap(question)) {
+    referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object), snapshot.threads(),
+                               snapshot.watch());
+    const std::vector<Address> &holders = snapshot.roots().holders; // their elements are roots by themselves
+    std::erase_if(referrers, [&](ObjectId referrer) {
+      return std::binary_search(holders.begin(), holders.end(), view.address(referrer));
+    });
+  }
+  if (is_wanted(question, "object"))
+    add_object_tables(snapshot, view, object, referrers, note, question, answer);
   add_values(snapshot, view, object, question, answer);
-  answer.tables.push_back(references_table(snapshot, view, object, question.top));
-  answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
+  if (is_wanted(question, "references"))
+    answer.tables.push_back(references_table(snapshot, view, object, question.top));
+  if (is_wanted(question, "referrers"))
+    answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
   answer.tables.back().shown = Shown::in_data; // people ask for a type's
   if (asked.values && snapshot.target().has_blanked_values())

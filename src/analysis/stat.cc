@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/live_filter.h"
 #include "analysis/object_view.h"
+#include "analysis/ranked_tree.h"
 #include "analysis/type_filter.h"
 #include "analysis/verbs.h"
 #include "base/share.h"
@@ -166,7 +167,7 @@ void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine
   const HeapTypes &types = snapshot.references().types();
   const ObjectGraph &graph = snapshot.graph();
   std::vector<GroupRetained> sums = retained_by_group(
-      snapshot.dominators(), types.size(), snapshot.threads(), snapshot.watch(), [&](ObjectId object) {
+      ranked_tree(snapshot)->tree, types.size(), snapshot.threads(), snapshot.watch(), [&](ObjectId object) {
         return chosen.everything() || chosen.has(object) ? static_cast<u32>(graph.type(object)) : types.size();
       });
   std::unordered_map<Address, u64> by_method_table;
@@ -206,8 +207,10 @@ Plan plan_stat(const Question &question) {
   if (question.life != Life::any || question.min_bytes || question.max_bytes != ~u64{0} || question.range ||
       !question.refers_to.empty())
     plan.then("walk");
-  if (retained)
-    plan.then(Pass::dominators).then("retained by group").perhaps(Pass::live);
+  if (retained) {
+    foresee_ranked(plan);
+    plan.then("retained by group");
+  }
   return plan;
 }
 
@@ -221,6 +224,8 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   const TypeFilter types(snapshot, question);
   std::vector<TypeLine> lines = lines_of(snapshot, tally, types, question);
   if (question.by == "retained") {
+    if (question.life == Life::live)
+      filter.among = nullptr; // all that is in the tree is alive
     add_retained(snapshot, Chosen(snapshot, filter, generation_of(question)), lines);
     add_root_notes(snapshot, answer);
     add_reference_notes(snapshot, answer);

@@ -1,6 +1,6 @@
 // `summary`: one record of a dump, small enough to keep of each of many. It asks other verbs, so its figures are
 // theirs.
-#include "analysis/ranked_owners.h"
+#include "analysis/ranked_tree.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "report/write.h"

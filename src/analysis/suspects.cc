@@ -1,12 +1,11 @@
 #include "analysis/suspects.h"
 
-#include "algorithms/dominator_tree.h"
 #include "analysis/compiled_names.h"
 #include "analysis/holding.h"
 #include "analysis/inside_of.h"
 #include "analysis/object_view.h"
-#include "analysis/ranked_owners.h"
 #include "analysis/ranked_paths.h"
+#include "analysis/ranked_tree.h"
 #include "analysis/signature.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
@@ -40,9 +39,8 @@ struct Fan { // the children of a place
 class Finder {
 public:
   Finder(Snapshot &snapshot, std::span<const std::string> hubs, double least_share)
-      : snapshot_(snapshot), graph_(snapshot.graph()), owners_(snapshot, hubs),
-        tree_(graph_.edges(), graph_.sizes(), owners_.view(), snapshot.threads(), snapshot.watch()), view_(snapshot),
-        insides_(snapshot.runtime(), snapshot.references().types()) {
+      : snapshot_(snapshot), graph_(snapshot.graph()), ranked_(ranked_tree(snapshot, hubs)), owners_(ranked_->owners),
+        tree_(ranked_->tree), view_(snapshot), insides_(snapshot.runtime(), snapshot.references().types()) {
     const Retained live = tree_.reached();
     out_.live_objects = live.objects;
     out_.live_bytes = live.bytes;
@@ -313,7 +311,7 @@ private:
   std::optional<RankedOwners::Owner> first_owner(ObjectId object) {
     if (!paths_) {
       ranks_ = ranks_of_owners(snapshot_);
-      paths_.emplace(snapshot_);
+      paths_ = ranked_paths(snapshot_);
     }
     const std::optional<OwnedPath> path = paths_->find(object);
     if (!path)
@@ -387,13 +385,14 @@ private:
 
   Snapshot &snapshot_;
   const ObjectGraph &graph_;
-  const RankedOwners owners_;
-  const DominatorTree tree_;
+  const std::shared_ptr<const RankedTree> ranked_;
+  const RankedOwners &owners_;
+  const DominatorTree &tree_;
   ObjectView view_;
   const Insides insides_;
   u64 least_ = 0;
   std::vector<OwnerRank> ranks_; // with paths_
-  std::optional<RankedPaths> paths_;
+  std::shared_ptr<const RankedPaths> paths_;
   std::vector<std::pair<u64, TreePlace>> places_; // of suspects, by their numbers while they are found
   std::vector<std::vector<TreePlace>> work_;      // ways that are still to be followed
   Suspects out_;

@@ -163,8 +163,8 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
   const Insides insides(snapshot.runtime(), snapshot.references().types());
   std::vector<Held> held;
   held.reserve(instances.size());
-  const RankedPaths ways(snapshot);
-  for (const std::optional<ShortestPaths> &search : ways.searches()) {
+  const std::shared_ptr<const RankedPaths> ways = ranked_paths(snapshot);
+  for (const std::optional<ShortestPaths> &search : ways->searches()) {
     if (!search)
       continue;
     auto is_lost = [&](ObjectId object) { return !search->met(object); };

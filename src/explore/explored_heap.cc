@@ -28,8 +28,8 @@ std::string runtime_text(Snapshot &snapshot) {
 HttpAnswer problem(int status, const std::string &text) { return json_answer({{"error", printable(text)}}, status); }
 
 // One text for the same question, in whatever order it is asked.
-std::string key_of(const std::string &verb, const Parameters &parameters) {
-  std::string out = verb;
+std::string key_of(const std::string &path, const Parameters &parameters) {
+  std::string out = path;
   for (const auto &[name, value] : parameters)
     out += '\0' + name + '\0' + value;
   return out;
@@ -160,9 +160,6 @@ report::Answer ExploredHeap::difference(const Asked &what) {
 }
 
 std::string ExploredHeap::ask(const std::string &verb, const Parameters &parameters) {
-  const std::string key = key_of(verb, parameters);
-  if (const auto at = kept_.find(key); at != kept_.end())
-    return at->second;
   Asked what = asked(verb, parameters, against_.has_value());
   what.question.target = target_;
   if (what.question.values && !values_)
@@ -176,18 +173,21 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
   std::string out;
   report::Sink sink(out);
   report::write_json(answer, how, sink);
-  if (out.size() <= most_kept_bytes / 4) {
-    kept_bytes_ += out.size() + key.size();
-    kept_.emplace(key, out);
-    kept_order_.push_back(key);
-    while (kept_bytes_ > most_kept_bytes) {
-      const auto oldest = kept_.find(kept_order_.front());
-      kept_bytes_ -= oldest->first.size() + oldest->second.size();
-      kept_.erase(oldest);
-      kept_order_.pop_front();
-    }
-  }
   return out;
+}
+
+// The oldest ones go.
+void ExploredHeap::keep(const std::string &key, const std::string &answer) {
+  if (answer.size() > most_kept_bytes / 4 || !kept_.emplace(key, answer).second)
+    return;
+  kept_bytes_ += answer.size() + key.size();
+  kept_order_.push_back(key);
+  while (kept_bytes_ > most_kept_bytes) {
+    const auto oldest = kept_.find(kept_order_.front());
+    kept_bytes_ -= oldest->first.size() + oldest->second.size();
+    kept_.erase(oldest);
+    kept_order_.pop_front();
+  }
 }
 
 HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {
@@ -225,7 +225,11 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
     return json_answer({{"error", "still being worked out"}, {"stage", name_of(stage_)}}, 503);
   if (request.path == "api/way" && stage_ == Stage::ways)
     return json_answer({{"error", "still being worked out"}, {"stage", name_of(stage_)}}, 503);
+  const std::string key = key_of(request.path, request.query);
+  if (const auto at = kept_.find(key); at != kept_.end())
+    return {200, "application/json", at->second};
   HttpAnswer out;
+  const auto begin = std::chrono::steady_clock::now();
   try {
     out = answer_or_throw(request);
   } catch (const Interrupted &) {
@@ -251,6 +255,8 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
     if (needs_tree)
       out = json_answer({{"error", "part of the dump was lost; it is worked out again"}, {"stage", name_of(stage_)}},
                         503);
+  } else if (out.status == 200 && std::chrono::steady_clock::now() - begin > least_kept_time) {
+    keep(key, out.body);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -45,6 +46,7 @@ private:
   report::Answer difference(const Asked &what);
   std::string ask(const std::string &verb, const Parameters &parameters);
   void begin_again();
+  void keep(const std::string &key, const std::string &answer);
   ExploredTree &tree();
   ExploredObjects &objects();
 
@@ -59,7 +61,8 @@ private:
   std::unique_ptr<ExploredTree> tree_;
   std::unique_ptr<ExploredObjects> objects_;
 
-  // Answers of verbs, which may take seconds: the latest, up to so many bytes.
+  // Answers that took long, some take seconds: the latest, up to so many bytes.
+  static constexpr std::chrono::milliseconds least_kept_time{5};
   static constexpr u64 most_kept_bytes = u64{64} << 20;
   std::unordered_map<std::string, std::string> kept_;
   std::deque<std::string> kept_order_;

@@ -40,6 +40,11 @@ ordered_json ExploredObjects::object(ObjectId object) {
   out["size"] = view.size(object);
   const std::string &calls = view.delegate_text(object);
   out["delegate"] = calls.empty() ? ordered_json() : ordered_json(calls);
+  const std::optional<u32> elements = view.elements(object);
+  out["elements"] = elements ? ordered_json(*elements) : ordered_json();
+  const std::optional<CollectionFill> fill = view.fill(object);
+  out["entries"] = fill ? ordered_json(fill->count) : ordered_json();
+  out["capacity"] = fill && fill->capacity ? ordered_json(*fill->capacity) : ordered_json();
   out["references"] = snapshot_.graph().edges().of(object).size();
   out["referrers"] = referring(object).size();
   ordered_json roots = ordered_json::array(); // that name this very object
@@ -129,7 +134,7 @@ ordered_json ExploredObjects::referrers(ObjectId object, u64 from, u64 count) {
 
 void ExploredObjects::find_ways() {
   if (!ways_)
-    ways_.emplace(snapshot_);
+    ways_ = ranked_paths(snapshot_);
 }
 
 ordered_json ExploredObjects::way(ObjectId object) {

@@ -21,7 +21,7 @@ public:
   ordered_json referrers(ObjectId object, u64 from, u64 count);
   // Searches from the roots, unless that was done.
   void find_ways();
-  bool knows_ways() const { return ways_.has_value(); }
+  bool knows_ways() const { return ways_ != nullptr; }
   // Throws NotFound when nothing holds it.
   ordered_json way(ObjectId object);
   // Types whose names have the text in them, fields of types that have objects, and the object at the address that it
@@ -38,7 +38,7 @@ private:
   Snapshot &snapshot_;
   ExploredTree &tree_;
   const bool values_;
-  std::optional<RankedPaths> ways_;
+  std::shared_ptr<const RankedPaths> ways_;
   struct NamedField {
     std::string type, field, lower_case;
   };

@@ -13,9 +13,10 @@ namespace dnheap::explore {
 namespace {
 
 constexpr u64 most_listed = 1'000'000; // children of one place, the largest
-constexpr u64 most_recent = 8;         // places whose children are kept
-constexpr u64 most_parts = 200;        // of one node of a map
-constexpr u64 most_nodes = 5'000;      // of one map
+constexpr u64 most_recent = 8;         // places whose children are kept, and how many children of them
+constexpr u64 most_kept = 2 * most_listed;
+constexpr u64 most_parts = 200;   // of one node of a map
+constexpr u64 most_nodes = 5'000; // of one map
 constexpr u64 most_levels = 16;
 constexpr u64 most_kinds = 12;       // of what is merged, by type
 constexpr u64 most_told = 1'000'000; // merged children whose types are looked at: each is a random access
@@ -111,9 +112,15 @@ const ExploredTree::Children &ExploredTree::children_of(TreePlace at) {
   });
   keep_largest();
   std::sort(out.largest.begin(), out.largest.end());
-  if (recent_.size() == most_recent)
-    recent_.pop_back();
   recent_.push_front(std::move(out));
+  auto count_kept = [&] {
+    u64 count = 0;
+    for (const Children &one : recent_)
+      count += one.largest.size();
+    return count;
+  };
+  while (recent_.size() > most_recent || (recent_.size() > 1 && count_kept() > most_kept))
+    recent_.pop_back();
   return recent_.front();
 }
 

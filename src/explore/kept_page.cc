@@ -13,7 +13,7 @@ namespace dnheap::explore {
 namespace {
 
 constexpr u64 most_objects = 150; // with all that the page tells of one
-constexpr u64 most_shown = 30;    // with the names of all their fields: that takes a look at all that is alive
+constexpr u64 most_shown = 100;   // with the names of all their fields
 constexpr u64 most_types = 12;    // with their ways and instances
 constexpr u64 most_threads = 32;
 constexpr u64 most_answer_bytes = u64{1} << 20; // of one answer: a page is sent to people
@@ -200,7 +200,7 @@ std::string kept_page(ExploredHeap &heap) {
       keeper.keep(path, "at", at);
   objects.resize(std::min<u64>(objects.size(), most_shown));
   for (const std::string &at : objects)
-    keeper.keep("api/ask/show", "subject", at, {{"top", "100"}});
+    keeper.keep("api/ask/show", "subject", at, {{"table", "fields"}, {"top", "100"}});
 
   // The template has a place for each, and the hashes of the first two in its policy.
   std::string out(file("kept.html"));

@@ -20,6 +20,7 @@
 #include "snapshot/other_programs.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -69,6 +70,7 @@ struct Snapshot::Results {
   std::vector<OwnedRoot> owned; // what owned_roots points at
   std::unique_ptr<Owners> owned_roots;
   std::unique_ptr<DominatorTree> dominators;
+  std::map<std::type_index, std::shared_ptr<const void>> kept; // the last: these may refer to what stands above
 };
 
 Snapshot::~Snapshot() = default;
@@ -432,6 +434,8 @@ const LiveObjects &Snapshot::live() {
   return *results_->live;
 }
 
+bool Snapshot::has_graph() const { return results_->graph != nullptr; }
+
 const ObjectGraph &Snapshot::graph() {
   if (!results_->graph)
     results_->graph = work_out(Pass::graph, [&] {
@@ -494,6 +498,15 @@ const DominatorTree &Snapshot::dominators() {
       return std::make_unique<DominatorTree>(of.edges(), of.sizes(), owned_roots(), options_.threads, options_.watch);
     });
   return *results_->dominators;
+}
+
+std::shared_ptr<const void> Snapshot::find_kept(std::type_index type) const {
+  const auto at = results_->kept.find(type);
+  return at == results_->kept.end() ? nullptr : at->second;
+}
+
+void Snapshot::keep(std::type_index type, std::shared_ptr<const void> made) {
+  results_->kept[type] = made_of_sound_memory([&] { return std::move(made); });
 }
 
 } // namespace dnheap

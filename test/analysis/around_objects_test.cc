@@ -5,6 +5,7 @@
 #include "support/elf_writer.h"
 #include "support/rows.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
@@ -213,6 +214,35 @@ TEST(AroundObjects, AStructByItself) {
     EXPECT_THROW(shop.rows("show", question, "fields"), NotFound);
     question.closure = true;
     EXPECT_THROW(shop.rows("show", question, "fields"), UsageError);
+  }
+}
+
+// What a snapshot that has the graph answers without a walk is what a walk finds.
+TEST(AroundObjects, FromTheGraphAsByAWalk) {
+  for (Format format : all_formats) {
+    Shop shop(format);
+    Snapshot without(shop.heap.target(), {}), with(shop.heap.target(), {});
+    with.graph();
+    const Verb &objects = *std::find_if(verbs().begin(), verbs().end(),
+                                        [](const Verb &verb) { return verb.name == std::string_view("objects"); });
+    u64 compared = 0;
+    for (const char *type : {"Link", "Object", "Free", "Link|Free", "."})
+      for (const char *sort : {"bytes", "type", "address"})
+        for (u64 top : {0, 1, 3})
+          for (const std::optional<G> generation :
+               {std::optional<G>(), std::optional(G::gen0), std::optional(G::gen2)}) {
+            Question question;
+            question.type_regex = type;
+            question.sort = sort;
+            question.top = top;
+            question.generation = generation;
+            question.min_bytes = top == 3 ? 40 : 0;
+            report::Answer expected = objects.answer(without, question), found = objects.answer(with, question);
+            const std::vector<TextRow> rows = text_rows_of(found, "objects");
+            EXPECT_EQ(rows, text_rows_of(expected, "objects")) << type << " " << sort << " " << top;
+            compared += rows.size();
+          }
+    EXPECT_GT(compared, 100u);
   }
 }
 

@@ -64,6 +64,9 @@ export interface MapNode extends HeapNode {
 export interface HeapObject extends HeapNode {
   size: number;
   delegate: string | null;
+  elements: number | null; // of an array
+  entries: number | null; // of a collection
+  capacity: number | null;
   root_count?: number;
   roots?: { kind: string; name: string | null }[]; // that name this very object
   references: number;

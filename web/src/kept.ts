@@ -70,7 +70,7 @@ export class Kept implements Source {
     if (found && path === 'api/map' && found.node.parts) return found.node;
     if (found && path === 'api/above') return { rows: [...found.above, plain(found.node)] };
     if (found && path === 'api/object' && found.node.kind === 'object')
-      return { ...plain(found.node), size: found.node.self, delegate: null, references: null, referrers: null, value: null };
+      return { ...plain(found.node), size: found.node.self, delegate: null, elements: null, entries: null, capacity: null, references: null, referrers: null, value: null };
     if (found && path === 'api/children' && found.node.parts) {
       const from = Number(parameters.from ?? 0);
       const rows = found.node.parts.map(plain);

@@ -62,9 +62,9 @@ std::unordered_map<Address, std::string> ways_of(Snapshot &snapshot, const std::
   if (objects.empty())
     return out;
   const ObjectIndex &index = snapshot.index();
-  std::optional<RankedPaths> ways; // of several
+  std::shared_ptr<const RankedPaths> ways; // of several
   if (objects.size() > 1)
-    ways.emplace(snapshot);
+    ways = ranked_paths(snapshot);
   std::vector<OwnedPath> paths;
   std::vector<Address> told;
   for (Address object : objects) {

@@ -5,7 +5,8 @@ import { Name } from '../name';
 import { Paged } from '../paged';
 import { ends, Facts, Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
-import { useServerState } from '../server_state';
+import { reached, useServerState } from '../server_state';
+import { isKept } from '../source';
 import { type Column, DataTable } from '../table';
 import { type Asked, useAnswer, useVerb } from '../use_answer';
 
@@ -20,12 +21,20 @@ function link(node: HeapNode): string | null {
   return node.kind === 'object' ? to.object(node.at) : node.kind === 'owner' ? to.owner(node.name) : null;
 }
 
+function number(title: string, n: number | null | undefined, of?: number | null): [string, string][] {
+  return typeof n === 'number' ? [[title, count(n) + (typeof of === 'number' ? ` of ${count(of)}` : '')]] : [];
+}
+
 export function ObjectView({ route }: { route: Route }) {
   const at = route.subject.toLowerCase();
   const { state } = useServerState();
   const asked = useAnswer<HeapObject>('api/object', { at });
-  const shown = useVerb('show', { subject: at, values: state?.values, top: 500 });
   const object = asked.data;
+  // With the tree, all but the fields is told without a look at the whole heap.
+  const has_tree = !!state && (isKept() || reached(state.stage, 'ways'));
+  const shown = useVerb('show', { subject: at, values: state?.values, top: 500, table: has_tree ? 'fields' : undefined });
+  const has_elements = has_tree && !!state?.values && (object?.elements ?? 0) > 0;
+  const elements = useVerb(has_elements ? 'show' : null, { subject: at, values: true, top: 500, table: 'elements' });
   const row: Row | undefined = shown.data?.tables.object?.[0];
   const type = object?.type ?? row?.type ?? object?.name;
   const value = object?.value ?? row?.value;
@@ -39,10 +48,10 @@ export function ObjectView({ route }: { route: Route }) {
           ['Retained', bytes(object?.retained ?? row?.retained)],
           ['Objects retained', count(object?.objects ?? row?.retained_objects)],
           ['Generation', generationName(object?.generation ?? row?.generation)],
-          ...(typeof row?.elements === 'number' ? [['Elements', count(row.elements)] as [string, string]] : []),
-          ...(typeof row?.entries === 'number' ? [['Entries', `${count(row.entries)} of ${count(row.capacity)}`] as [string, string]] : []),
-          ...(object?.references !== undefined && object.references !== null ? [['References', count(object.references)] as [string, string]] : []),
-          ...(object?.referrers !== undefined && object.referrers !== null ? [['Referrers', count(object.referrers)] as [string, string]] : []),
+          ...number('Elements', object?.elements ?? row?.elements),
+          ...number('Entries', object?.entries ?? row?.entries, object?.capacity ?? row?.capacity),
+          ...number('References', object?.references),
+          ...number('Referrers', object?.referrers),
         ]} />
       )}
       {row && row.reachable === false && <p class="verdict wrong">Nothing holds it any more: the next collection of its generation frees it.</p>}
@@ -51,9 +60,9 @@ export function ObjectView({ route }: { route: Route }) {
       <p class="links"><a class="button" href={to.map(at)}>Show on the map</a> {type && <a class="button" href={to.paths(type)}>What holds its type</a>}</p>
       <div class="columns">
         <div>
-          <Fields asked={shown} values={!!state?.values} />
+          <Fields asked={shown} elements={(has_elements ? elements : shown).data?.tables.elements} values={!!state?.values} />
           {object && object.references !== 0 && (
-            <Panel title={row?.elements > 0 && !shown.data?.tables.fields?.length ? 'Elements it refers to' : 'What it refers to'}>
+            <Panel title={(object.elements ?? 0) > 0 && !shown.data?.tables.fields?.length ? 'Elements it refers to' : 'What it refers to'}>
               <Paged path="api/references" parameters={{ at }} key={at} label="What it refers to" columns={edges} href={(edge) => link(edge.node)} one="reference" empty="It refers to nothing." />
             </Panel>
           )}
@@ -76,9 +85,9 @@ export function ObjectView({ route }: { route: Route }) {
   );
 }
 
-function Fields({ asked, values }: { asked: Asked<Answer>; values: boolean }) {
+function Fields({ asked, elements = [], values }: { asked: Asked<Answer>; elements?: Row[]; values: boolean }) {
   if (!asked.data) return <Panel title="Fields"><Waiting asked={asked} /></Panel>;
-  const { fields = [], elements = [] } = asked.data.tables;
+  const { fields = [] } = asked.data.tables;
   const inherits = new Set(fields.map((row) => row.declared_by)).size > 1;
   const columns: Column[] = [
     { key: 'field', title: 'Field', kind: 'text', grow: 2, href: (row) => (row.reference ? to.object(row.reference) : null) },
