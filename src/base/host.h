@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,10 @@ public:
   static std::shared_ptr<const MappedFile> open(const std::string &path);
   // Null where open() would throw: for files that may be absent.
   static std::shared_ptr<const MappedFile> try_open(const std::string &path);
-  // No file: `size` bytes of memory, as `fill` leaves them. Null when there is no memory, or `fill` says false.
-  static std::shared_ptr<const MappedFile> try_in_memory(u64 size,
-                                                         const std::function<bool(std::span<std::byte>)> &fill);
+  // No file: up to `most` bytes of memory, zero at first, in huge pages where there are such, taken when written to;
+  // as many of them as `fill` says. Null when there is no room for them, or `fill` says nothing.
+  static std::shared_ptr<const MappedFile>
+  try_in_memory(u64 most, const std::function<std::optional<u64>(std::span<std::byte>)> &fill);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;

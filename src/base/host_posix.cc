@@ -58,14 +58,25 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
   return std::shared_ptr<const MappedFile>(new MappedFile(file, static_cast<u64>(about.st_size), path, true));
 }
 
-std::shared_ptr<const MappedFile> MappedFile::try_in_memory(u64 size,
-                                                            const std::function<bool(std::span<std::byte>)> &fill) {
-  void *at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+std::shared_ptr<const MappedFile>
+MappedFile::try_in_memory(u64 most, const std::function<std::optional<u64>(std::span<std::byte>)> &fill) {
+  void *at = ::mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED)
     return nullptr;
-  std::span<std::byte> memory(static_cast<std::byte *>(at), size);
-  std::shared_ptr<const MappedFile> out(new MappedFile(memory));
-  return fill(memory) && ::mprotect(at, size, PROT_READ) == 0 ? out : nullptr;
+#ifdef MADV_HUGEPAGE
+  if (most > u64{1} << 24)
+    ::madvise(at, most, MADV_HUGEPAGE); // a wish, as ever
+#endif
+  std::span<std::byte> memory(static_cast<std::byte *>(at), most);
+  std::shared_ptr<MappedFile> out(new MappedFile(memory));
+  const std::optional<u64> size = fill(memory);
+  if (!size || *size == 0 || *size > most)
+    return nullptr;
+  const u64 page = static_cast<u64>(::sysconf(_SC_PAGESIZE)), kept = (*size + page - 1) & ~(page - 1);
+  if (kept < most)
+    ::munmap(memory.data() + kept, most - kept);
+  out->bytes_ = out->bytes_.first(*size);
+  return ::mprotect(at, *size, PROT_READ) == 0 ? out : nullptr;
 }
 
 MappedFile::~MappedFile() {

@@ -115,15 +115,19 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
       new MappedFile(file_of(handle), static_cast<u64>(size.QuadPart), path, true));
 }
 
-std::shared_ptr<const MappedFile> MappedFile::try_in_memory(u64 size,
-                                                            const std::function<bool(std::span<std::byte>)> &fill) {
-  void *at = ::VirtualAlloc(nullptr, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+std::shared_ptr<const MappedFile>
+MappedFile::try_in_memory(u64 most, const std::function<std::optional<u64>(std::span<std::byte>)> &fill) {
+  void *at = ::VirtualAlloc(nullptr, most, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
   if (!at)
     return nullptr;
-  std::span<std::byte> memory(static_cast<std::byte *>(at), size);
-  std::shared_ptr<const MappedFile> out(new MappedFile(memory));
+  std::span<std::byte> memory(static_cast<std::byte *>(at), most);
+  std::shared_ptr<MappedFile> out(new MappedFile(memory));
+  const std::optional<u64> size = fill(memory);
+  if (!size || *size == 0 || *size > most)
+    return nullptr;
+  out->bytes_ = out->bytes_.first(*size);
   DWORD before = 0;
-  return fill(memory) && ::VirtualProtect(at, size, PAGE_READONLY, &before) ? out : nullptr;
+  return ::VirtualProtect(at, *size, PAGE_READONLY, &before) ? out : nullptr;
 }
 
 MappedFile::~MappedFile() {

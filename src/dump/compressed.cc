@@ -2,11 +2,13 @@
 
 #include "base/mapping_faults.h"
 #include "base/parallel.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "dump/zstd_frames.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 #include <utility>
@@ -22,7 +24,8 @@ constexpr u64 step = 4 << 20;                          // bytes of input or outp
 constexpr int largest_window = 27;                     // log2; zstd needs the option --long to make larger ones
 constexpr u64 most_windows = u64{1} << largest_window; // bytes, of all threads together
 constexpr u64 reach = u64{256} << 20; // of the compressed file, searched for frames before they are decompressed
-constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is as well in memory
+constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is in memory whatever is left of that
+constexpr u64 share_of_memory = 4;    // of what is left, one part in so many may be taken
 
 bool is_zstd(Bytes file) {
   std::optional<u32> magic = load_at<u32>(file, 0, ByteOrder::little);
@@ -186,9 +189,36 @@ private:
   std::optional<Loss> loss_;
 };
 
+// What is written to like a TemporaryFile, but lies in memory.
+class Room {
+public:
+  struct IsFull {};
+  explicit Room(std::span<std::byte> all) : all_(all) {}
+  u64 size() const { return size_; }
+  void write(Bytes bytes) {
+    write_at(size_, bytes);
+    size_ += bytes.size();
+  }
+  void write_at(u64 offset, Bytes bytes) const {
+    if (offset > all_.size() || bytes.size() > all_.size() - offset)
+      throw IsFull();
+    if (!bytes.empty())
+      std::memcpy(all_.data() + offset, bytes.data(), bytes.size());
+  }
+  void resize(u64 size) {
+    if (size > all_.size())
+      throw IsFull();
+    size_ = size;
+  }
+
+private:
+  std::span<std::byte> all_;
+  u64 size_ = 0;
+};
+
 // While one buffer is filled the other one is written.
-template <class Decoder>
-Decompressed decompress_from(Bytes file, u64 from, TemporaryFile &out, unsigned threads, const Watch &watch) {
+template <class Decoder, class Out>
+Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, const Watch &watch) {
   Decompression<Decoder> decompression(file, from);
   std::vector<std::byte> next(step), last(step);
   u64 filled = 0, to_write = 0;
@@ -206,8 +236,9 @@ Decompressed decompress_from(Bytes file, u64 from, TemporaryFile &out, unsigned 
 }
 
 // Into its place; false when it is not sound, or stopped.
-bool decompress_frame(const ZstdFrame &frame, u64 place, Zstd &decoder, std::span<std::byte> buffer,
-                      const TemporaryFile &out, const Watch &watch) {
+template <class Out>
+bool decompress_frame(const ZstdFrame &frame, u64 place, Zstd &decoder, std::span<std::byte> buffer, const Out &out,
+                      const Watch &watch) {
   Bytes rest = frame.bytes;
   for (u64 size = 0;;) {
     watch.check();
@@ -225,7 +256,7 @@ bool decompress_frame(const ZstdFrame &frame, u64 place, Zstd &decoder, std::spa
 
 // All frames whose places are known, in parallel, as far as they are sound and the memory allows. Returns how much of
 // the file they are; what follows, and what is wrong with it, is for decompress_from().
-u64 decompress_frames(Bytes file, TemporaryFile &out, unsigned threads, const Watch &watch) {
+template <class Out> u64 decompress_frames(Bytes file, Out &out, unsigned threads, const Watch &watch) {
   u64 done = 0;
   for (;;) {
     const std::vector<ZstdFrame> frames = find_zstd_frames(file.subspan(done), reach);
@@ -269,8 +300,39 @@ u64 decompress_frames(Bytes file, TemporaryFile &out, unsigned threads, const Wa
   }
 }
 
+template <class Out> Decompressed decompress_to(Bytes file, Out &out, unsigned threads, const Watch &watch) {
+  if (!is_zstd(file))
+    return decompress_from<Gzip>(file, 0, out, threads, watch);
+  const u64 from = decompress_frames(file, out, threads, watch);
+  return decompress_from<Zstd>(file, from, out, threads, watch);
+}
+
+// Into memory that is there anyway: that saves a disk's work, and pages of a file, which come one by one, where memory
+// comes in huge ones. Null when it is too large for that.
+std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, unsigned threads, const Watch &watch) {
+  if (file.size() > most)
+    return std::nullopt;
+  std::optional<Decompressed> out;
+  const u64 done_before = watch.progress ? watch.progress->done.load() : 0;
+  std::shared_ptr<const MappedFile> memory = MappedFile::try_in_memory(most, [&](std::span<std::byte> to) {
+    Room room(to);
+    try {
+      out = decompress_to(file, room, threads, watch);
+    } catch (const Room::IsFull &) {
+      if (watch.progress)
+        watch.progress->done = done_before; // it begins again
+      return std::optional<u64>();
+    }
+    return std::optional(room.size());
+  });
+  if (!memory)
+    return std::nullopt;
+  out->file = std::move(memory);
+  return out;
+}
+
 // A small file at once, without a copy in between. Null when it is none, or not sound.
-std::shared_ptr<const MappedFile> decompress_in_memory(Bytes file, const Watch &watch) {
+std::shared_ptr<const MappedFile> decompress_small(Bytes file, const Watch &watch) {
   const std::vector<ZstdFrame> frames = find_zstd_frames(file, small);
   if (frames.size() != 1 || frames[0].bytes.size() != file.size() || frames[0].content > small ||
       frames[0].content == 0)
@@ -278,16 +340,13 @@ std::shared_ptr<const MappedFile> decompress_in_memory(Bytes file, const Watch &
   watch.check();
   return MappedFile::try_in_memory(frames[0].content, [&](std::span<std::byte> to) {
     const std::size_t size = ZSTD_decompress(to.data(), to.size(), file.data(), file.size());
-    return size == to.size() && !first_loss(file);
+    return size == to.size() && !first_loss(file) ? std::optional<u64>(size) : std::nullopt;
   });
 }
 
 Decompressed decompress_to_file(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch) {
   TemporaryFile out(temp_dir);
-  const bool zstd = is_zstd(file);
-  const u64 from = zstd ? decompress_frames(file, out, threads, watch) : 0;
-  Decompressed result = zstd ? decompress_from<Zstd>(file, from, out, threads, watch)
-                             : decompress_from<Gzip>(file, from, out, threads, watch);
+  Decompressed result = decompress_to(file, out, threads, watch);
   result.file = out.map();
   return result;
 }
@@ -335,12 +394,18 @@ void Compressor::finish() {
 
 bool is_compressed(Bytes file) { return is_zstd(file) || is_gzip(file); }
 
-Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch) {
+Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
+                        std::optional<u64> most_in_memory) {
   Timer timer(watch, "decompress", file.size());
   MappedFile::will_read(file);
-  if (is_zstd(file) && temp_dir.empty())
-    if (std::shared_ptr<const MappedFile> small_one = decompress_in_memory(file, watch))
-      return {small_one, {}};
+  if (temp_dir.empty()) {
+    if (is_zstd(file))
+      if (std::shared_ptr<const MappedFile> small_one = decompress_small(file, watch))
+        return {small_one, {}};
+    const u64 most = most_in_memory.value_or(memory_left().value_or(0) / share_of_memory);
+    if (std::optional<Decompressed> out = decompress_in_memory(file, most, threads, watch))
+      return std::move(*out);
+  }
   return decompress_to_file(file, temp_dir, threads, watch);
 }
 

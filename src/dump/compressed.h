@@ -1,13 +1,14 @@
-// Compression of what is written, and decompression of whole dumps into a temporary file, small ones into memory: zstd
-// and gzip, told by their first bytes, not by the name. Memory stays below about 140 MiB (the largest zstd window
-// accepted, or as much for the windows of all threads together), whatever the file says. For dump/open.cc and
-// snapshot/extract.cc.
+// Compression of what is written, and decompression of whole dumps: zstd and gzip, told by their first bytes, not by
+// the name; into memory where the contents take no more than a quarter of what is left, else into a temporary file.
+// Besides, memory stays below about 140 MiB (the largest zstd window accepted, or as much for the windows of all
+// threads together), whatever the file says. For dump/open.cc and snapshot/extract.cc.
 #pragma once
 #include "base/host.h"
 #include "base/watch.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace dnheap {
 
@@ -35,8 +36,10 @@ bool is_compressed(Bytes file);
 
 // `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's, where they
 // say how long their contents are, are decompressed by all threads. A file that is cut off or damaged gives what could
-// be had of it and a note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir` empty: as
-// TemporaryFile chooses, or no file at all where the contents are small.
-Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch);
+// be had of it and a note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir`: always
+// into a file there.
+// `most_in_memory`: tests make it small.
+Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
+                        std::optional<u64> most_in_memory = std::nullopt);
 
 } // namespace dnheap

@@ -1,7 +1,7 @@
 // explore(): serves a page that shows a dump, or a live process, to the browser of this machine. One Snapshot is held:
 // a thread of its own opens it and works out the counts, the graph, the dominator tree and the ways from the roots, in
-// that order; between two of these, and afterwards, it answers what the page asks. Memory: what `retained` takes, 4 to 8
-// bytes per object for the ways, and 64 MiB of answers that are kept. Called from one thread, which serves meanwhile.
+// that order; between two of these, and afterwards, it answers what the page asks. Memory: what `retained` takes, 4 to
+// 8 bytes per object for the ways, and 64 MiB of answers that are kept. Called from one thread, which serves meanwhile.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -47,23 +47,25 @@ TEST(Compressed, CutWhileItIsRead) {
   survive_mapping_faults();
   test::TemporaryFolder folder;
   const std::string text = content();
-  for (const std::string &packed : {test::zstd(text), gzip(text)})
-    for (u64 left : {packed.size() / 2 / 4096 * 4096, packed.size() / 2 + 1, packed.size() - 5}) {
-      std::string path = folder.write("file", packed);
-      std::shared_ptr<const MappedFile> file = MappedFile::open(path);
-      std::filesystem::resize_file(path, left);
-      Decompressed out = decompress(file->bytes(), folder.path(), 2, {});
-      EXPECT_NE(out.note.find("data could not be read to their end: cut off while it was read: " + path +
-                              " now ends at byte " + std::to_string(left) + "; this is the part before it"),
-                std::string::npos)
-          << out.note;
-      u64 size = out.file->bytes().size();
-      EXPECT_TRUE(text.starts_with(as_text(out.file->bytes())));
-      EXPECT_LT(size, text.size());
-      EXPECT_GT(static_cast<double>(size), 0.9 * static_cast<double>(left) / static_cast<double>(packed.size()) *
-                                                   static_cast<double>(text.size()) -
-                                               9e6);
-    }
+  for (u64 i = 0; i < 12; ++i) {
+    const std::string packed = i % 2 ? test::zstd(text) : gzip(text);
+    const std::string to = i % 4 / 2 ? folder.path() : ""; // "": memory
+    const u64 left = std::array{packed.size() / 2 / 4096 * 4096, packed.size() / 2 + 1, packed.size() - 5}[i / 4];
+    std::string path = folder.write("file", packed);
+    std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+    std::filesystem::resize_file(path, left);
+    Decompressed out = decompress(file->bytes(), to, 2, {});
+    EXPECT_NE(out.note.find("data could not be read to their end: cut off while it was read: " + path +
+                            " now ends at byte " + std::to_string(left) + "; this is the part before it"),
+              std::string::npos)
+        << out.note;
+    u64 size = out.file->bytes().size();
+    EXPECT_TRUE(text.starts_with(as_text(out.file->bytes())));
+    EXPECT_LT(size, text.size());
+    EXPECT_GT(static_cast<double>(size),
+              0.9 * static_cast<double>(left) / static_cast<double>(packed.size()) * static_cast<double>(text.size()) -
+                  9e6);
+  }
 }
 
 // Several frames, cut between two of them: zeros in place of a frame are no padding.
@@ -136,17 +138,21 @@ Parts parts() {
   return out;
 }
 
-class SeveralFrames : public testing::TestWithParam<unsigned> {
+// Threads, and whether into memory.
+class SeveralFrames : public testing::TestWithParam<std::pair<unsigned, bool>> {
 protected:
   Decompressed open(const std::string &packed) {
     file_ = MappedFile::open(folder_.write("file", packed));
-    return decompress(file_->bytes(), folder_.path(), GetParam(), {});
+    const auto [threads, in_memory] = GetParam();
+    return decompress(file_->bytes(), in_memory ? "" : folder_.path(), threads, {});
   }
   test::TemporaryFolder folder_;
   std::shared_ptr<const MappedFile> file_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Compressed, SeveralFrames, testing::Values(1, 2, 3, 16));
+INSTANTIATE_TEST_SUITE_P(Compressed, SeveralFrames,
+                         testing::Values(std::pair(1, false), std::pair(2, false), std::pair(3, false),
+                                         std::pair(16, false), std::pair(1, true), std::pair(3, true)));
 
 TEST_P(SeveralFrames, AreOneAfterTheOther) {
   Parts of = parts();
@@ -270,6 +276,27 @@ TEST(Compressed, LittleIsDecompressedWithoutAFile) {
   EXPECT_NE(part.note.find("could not be read to their end"), std::string::npos) << part.note;
   EXPECT_TRUE(text.starts_with(as_text(part.file->bytes())));
   ::unsetenv("TMPDIR");
+}
+
+// What does not go into the memory that it may take goes into a file, from its beginning.
+TEST(Compressed, WhatIsTooLargeForMemoryGoesIntoAFile) {
+  survive_mapping_faults();
+  test::TemporaryFolder folder;
+  std::string text = content();
+  while (text.size() < u64{40} << 20) // more than what is in memory in any case
+    text += text;
+  const std::string half = text.substr(0, text.size() / 2), rest = text.substr(half.size());
+  for (const std::string &packed :
+       {test::zstd(text), streamed(text), gzip(text), test::zstd(half) + test::zstd(rest)}) {
+    std::shared_ptr<const MappedFile> file = MappedFile::open(folder.write("file", packed));
+    for (u64 most : {u64{0}, text.size() / 3, text.size() - 1, u64{text.size()}, 2 * text.size()}) {
+      const u64 before = find_open_files();
+      const Decompressed out = decompress(file->bytes(), "", 2, {}, most);
+      EXPECT_EQ(find_open_files() - before, most >= text.size() ? 0u : 1u) << most;
+      EXPECT_TRUE(as_text(out.file->bytes()) == text);
+      EXPECT_EQ(out.note, "");
+    }
+  }
 }
 
 } // namespace
