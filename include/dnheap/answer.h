@@ -46,7 +46,8 @@ struct Column {
     nested,
     bytes_change,
     count_change,
-    bar
+    bar,
+    real // any number, told in as many digits as it takes
   };
   std::string key = {};   // "aligned_bytes", as in JSON
   std::string title = {}; // "Aligned", as in text
@@ -122,6 +123,7 @@ public:
   std::vector<std::pair<std::string, Value>> facts() const; // of the target
   std::optional<Completeness> completeness() const;         // nothing: it rests on no heap
   std::uint64_t exceeded() const;                           // limits, of `check`
+  std::uint64_t uncertain() const;                          // limits that are kept as far as could be read
   // What it says of its completeness, in one line; empty: it is complete, and there are no notes.
   std::string unsaid() const;
   std::vector<Table> tables() const;        // the main one first

@@ -30,6 +30,7 @@ struct Outcome {
   u64 value = 0;
   std::optional<u64> before; // in the baseline
   u64 most = 0;              // that the value may be
+  bool is_certain = true;    // false: within it as far as could be read
   bool is_exceeded() const { return value > most; }
 };
 
@@ -196,31 +197,36 @@ std::string allowed_text(const Outcome &of) {
 
 std::string sentence_of(const Outcome &of) {
   return std::string(kind_of(*of.limit)) + " " + of.name + ": " + found_text(of) +
-         (of.is_exceeded() ? "; the limit is " : "; within ") + allowed_text(of);
+         (of.is_exceeded() ? "; the limit is "
+          : of.is_certain  ? "; within "
+                           : "; as far as could be read within ") +
+         allowed_text(of);
+}
+
+// Memory is told by the target's own list of it, all else by the heap and its roots.
+bool is_of_memory(const Limit &limit) {
+  return limit.of == Limit::Of::memory_class || limit.of == Limit::Of::group || limit.metric == "mapped";
 }
 
 report::Table checks_table(const std::vector<Outcome> &outcomes) {
   report::Table table;
   table.name = "checks";
   table.whole = true;
-  table.columns = {{"state", "", Kind::text, Shown::in_text},
-                   {"exceeded", "", Kind::boolean, Shown::in_data},
-                   {"kind", "", Kind::text, Shown::in_data},
-                   {"metric", "", Kind::text, Shown::in_data},
-                   {"growth", "", Kind::boolean, Shown::in_data},
-                   {"value", "", Kind::number, Shown::in_data},
-                   {"before", "", Kind::number, Shown::in_data},
-                   {"limit", "", Kind::number, Shown::in_data},
-                   {"place", "", Kind::text, Shown::in_data},
-                   {"text", "", Kind::text, Shown::in_data},
-                   {"found", "Found", Kind::text, Shown::in_text},
-                   {"allowed", "Limit", Kind::text, Shown::in_text},
-                   {"name", "Of", Kind::text}};
+  table.columns = {{"state", "", Kind::text, Shown::in_text},        {"exceeded", "", Kind::boolean, Shown::in_data},
+                   {"certain", "", Kind::boolean, Shown::in_data},   {"kind", "", Kind::text, Shown::in_data},
+                   {"metric", "", Kind::text, Shown::in_data},       {"growth", "", Kind::boolean, Shown::in_data},
+                   {"value", "", Kind::number, Shown::in_data},      {"before", "", Kind::number, Shown::in_data},
+                   {"limit", "", Kind::number, Shown::in_data},      {"place", "", Kind::text, Shown::in_data},
+                   {"text", "", Kind::text, Shown::in_data},         {"found", "Found", Kind::text, Shown::in_text},
+                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Of", Kind::text}};
   std::vector<report::Row> rows;
   for (const Outcome &of : outcomes)
-    rows.push_back({of.is_exceeded() ? "FAIL" : "ok", of.is_exceeded(), kind_of(*of.limit), of.limit->metric,
-                    of.limit->is_growth, of.value, of.before, of.most, of.limit->place, sentence_of(of), found_text(of),
-                    allowed_text(of), of.name});
+    rows.push_back({of.is_exceeded() ? "FAIL"
+                    : of.is_certain  ? "ok"
+                                     : "UNSURE",
+                    of.is_exceeded(), of.is_certain, kind_of(*of.limit), of.limit->metric, of.limit->is_growth,
+                    of.value, of.before, of.most, of.limit->place, sentence_of(of), found_text(of), allowed_text(of),
+                    of.name});
   table.set_rows(std::move(rows));
   return table;
 }
@@ -285,9 +291,7 @@ std::string next_of(const std::vector<Outcome> &outcomes, const Record &record, 
   const std::string target = shell_word(question.target);
   if (limit.of == Limit::Of::type && (limit.pattern.empty() || limit.each))
     return "dnheap path " + target + " " + shell_word(first->name);
-  const bool is_memory =
-      limit.of == Limit::Of::memory_class || limit.of == Limit::Of::group || limit.metric == "mapped";
-  return is_memory ? "dnheap account " + target : "dnheap retained " + target;
+  return is_of_memory(limit) ? "dnheap account " + target : "dnheap retained " + target;
 }
 
 } // namespace
@@ -301,16 +305,21 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   const Budget budget = limits_of(question);
   if (records.empty() || records.size() > 2 || (budget.needs_baseline() && records.size() == 1))
     throw UsageError("'check' looks at one record, and at its baseline as the second");
+  // Of the baseline what is missing makes growth larger, never smaller.
   std::vector<Outcome> outcomes;
   for (const Limit &limit : budget.limits)
-    for (Outcome &one : outcomes_of(limit, records))
+    for (Outcome &one : outcomes_of(limit, records)) {
+      one.is_certain = one.is_exceeded() || records[0].complete || is_of_memory(limit);
       outcomes.push_back(std::move(one));
+    }
   std::stable_partition(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return one.is_exceeded(); });
   const Record &record = records[0];
   report::Answer answer;
   answer.command = "check";
   answer.exceeded = static_cast<u64>(
       std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return one.is_exceeded(); }));
+  answer.uncertain =
+      static_cast<u64>(std::ranges::count_if(outcomes, [](const Outcome &one) { return !one.is_certain; }));
   report::Completeness &completeness = answer.completeness.emplace();
   completeness.objects = record.objects;
   completeness.bytes = record.bytes;
@@ -320,10 +329,14 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   answer.headline = printable(file_name_of(record.name), 200) + ": " + printable(record.description, 200) + "; " +
                     (completeness.complete ? "complete" : "INCOMPLETE: see the notes");
   if (!outcomes.empty())
-    answer.lead = answer.exceeded ? "FAIL: " + count_text(answer.exceeded) + " of " + count_text(outcomes.size()) +
-                                        (outcomes.size() == 1 ? " limit is exceeded" : " limits are exceeded")
-                                  : "ok: " + count_text(outcomes.size()) +
-                                        (outcomes.size() == 1 ? " limit is kept" : " limits are kept");
+    answer.lead = !answer.exceeded && answer.uncertain
+                      ? "UNSURE: " + count_text(answer.uncertain) + " of " + count_text(outcomes.size()) +
+                            (outcomes.size() == 1 ? " limit is" : " limits are") +
+                            " kept as far as could be read: part of the heap, or of what holds it, is missing"
+                  : answer.exceeded ? "FAIL: " + count_text(answer.exceeded) + " of " + count_text(outcomes.size()) +
+                                          (outcomes.size() == 1 ? " limit is exceeded" : " limits are exceeded")
+                                    : "ok: " + count_text(outcomes.size()) +
+                                          (outcomes.size() == 1 ? " limit is kept" : " limits are kept");
   answer.tables.push_back(checks_table(outcomes));
   answer.next_command = next_of(outcomes, record, question);
   return answer;

@@ -156,8 +156,8 @@ private:
       return Kind::address;
     }
     if (type.empty() && has_row_)
-      return sqlite3_column_type(statement_, column) == SQLITE_TEXT ? Kind::text : Kind::number;
-    return type == "TEXT" ? Kind::text : Kind::number;
+      return sqlite3_column_type(statement_, column) == SQLITE_TEXT ? Kind::text : Kind::real;
+    return type == "TEXT" ? Kind::text : Kind::real;
   }
 
   Snapshot &snapshot_;

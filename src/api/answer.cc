@@ -128,7 +128,7 @@ bool Table::in_data() const { return is_in(AnswerParts::table(*this).shown, repo
 const std::vector<std::string> &Table::notes() const { return AnswerParts::table(*this).notes; }
 
 std::vector<Column> Table::columns() const {
-  static_assert(static_cast<u8>(Column::Kind::bar) == static_cast<u8>(report::Kind::bar));
+  static_assert(static_cast<u8>(Column::Kind::real) == static_cast<u8>(report::Kind::real));
   std::vector<Column> out;
   for (const report::Column &column : AnswerParts::table(*this).columns)
     out.push_back({column.key, column.title, static_cast<Column::Kind>(column.kind),
@@ -175,6 +175,7 @@ std::optional<Completeness> Answer::completeness() const {
 }
 
 std::uint64_t Answer::exceeded() const { return inside_->answer.exceeded; }
+std::uint64_t Answer::uncertain() const { return inside_->answer.uncertain; }
 std::string Answer::unsaid() const { return report::unsaid(inside_->answer); }
 
 std::vector<Table> Answer::tables() const {

@@ -51,6 +51,8 @@ void keep_record(const Record &record, Output &to) {
 
 Answer answer_from_records(const Options &options, Progress &progress) {
   std::optional<Output> to;
+  if (std::error_code ignored; std::filesystem::equivalent(options.question.record, options.question.budget, ignored))
+    throw UsageError("--record: '" + options.question.record + "' is the budget itself");
   if (!options.question.record.empty())
     to.emplace(options.question.record, kept_files(options), "--record");
   const std::vector<Record> records = records_of(options, progress);

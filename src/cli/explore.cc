@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 namespace dnheap::cli {
 
@@ -35,10 +36,13 @@ explore::ExploreOptions explore_options(const Options &options, Progress &progre
 
 int explore(const Options &options, Progress &progress) {
   explore::ExploreOptions out = explore_options(options, progress);
-  if (!options.against.empty())
+  if (!options.against.empty()) {
+    if (!std::ifstream(options.against)) // which is read only when somebody wants to know
+      throw Error(options.against + ": " + std::strerror(errno));
     out.against = {options.against, [&] {
                      return Record::open(options.against, open_options(options, progress)).answer().text("json");
                    }};
+  }
   out.port = options.port;
   out.idle_seconds = options.idle;
   out.listening = [](const std::string &url) {

@@ -167,6 +167,8 @@ int answer_question(const Options &options) {
     answered_about.swap(snapshot);
   if (answer.exceeded())
     return limit_exceeded;
+  if (answer.uncertain())
+    return incomplete;
   if (!options.strict || !completeness || completeness->complete)
     return answered;
   say("part of the heap could not be read (--strict)");

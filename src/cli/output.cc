@@ -20,6 +20,8 @@ namespace {
 } // namespace
 
 Output::Output(std::string path, const std::vector<std::string> &targets, const char *option) : path_(std::move(path)) {
+  if (path_ == "-") // as ever: standard output
+    path_.clear();
   if (path_.empty())
     return;
   std::error_code ignored;

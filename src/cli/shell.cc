@@ -373,7 +373,7 @@ private:
     place.finish();
     if (std::string rest = options.format->tells_completeness ? "" : answer.unsaid(); !rest.empty())
       say(rest);
-    return answer.exceeded() ? 1 : 0;
+    return answer.exceeded() ? 1 : answer.uncertain() ? 4 : 0;
   }
 
   void write(const Answer &answer, const Options &options, Place &place) {

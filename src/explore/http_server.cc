@@ -62,6 +62,7 @@ const char *reason_of(int status) {
   case 400: return "Bad Request";
   case 403: return "Forbidden";
   case 404: return "Not Found";
+  case 405: return "Method Not Allowed";
   case 503: return "Service Unavailable";
   default: return "Internal Server Error";
   }
@@ -161,6 +162,8 @@ struct HttpServer::Inside {
 
   void serve(evhttp_request *request) {
     last_request = Clock::now();
+    if (evhttp_request_get_command(request) != EVHTTP_REQ_GET)
+      return refuse(request, 405, "only GET is answered");
     if (!is_from_here(request))
       return refuse(request, 403, "this address is for its own page alone");
     const evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
@@ -181,6 +184,8 @@ struct HttpServer::Inside {
     }
     if (const char *query = evhttp_uri_get_query(uri)) {
       evkeyvalq values;
+      if (std::string_view(query).find("%00") != std::string_view::npos) // libevent's texts end there
+        return refuse(request, 400, "no text here has a NUL in it");
       if (evhttp_parse_query_str(query, &values) != 0)
         return refuse(request, 400, "the part behind the question mark is malformed");
       for (evkeyval *one = values.tqh_first; one; one = one->next.tqe_next)
@@ -220,7 +225,10 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
   in.base.reset(made(event_base_new()));
   in.http.reset(made(evhttp_new(in.base.get())));
   evhttp *http = in.http.get();
-  evhttp_set_allowed_methods(http, EVHTTP_REQ_GET);
+  // What is refused is refused here, with the same headers as all else.
+  evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
+                                       EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
+                                       EVHTTP_REQ_PATCH);
   evhttp_set_max_headers_size(http, 64 << 10);
   evhttp_set_max_body_size(http, 0);
   evhttp_set_timeout(http, static_cast<int>(in.options.stall_seconds));

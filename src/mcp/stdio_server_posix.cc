@@ -1,9 +1,11 @@
+#include "base/error.h"
 #include "mcp/stdio_server.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <poll.h>
@@ -47,6 +49,8 @@ public:
     }
     if (is_abandoned_)
       abandon();
+    if (failed_ && failed_ != EPIPE) // nobody listens any more: as ever, no error
+      throw Error(std::string("cannot write to standard output: ") + std::strerror(failed_));
   }
 
 private:
@@ -174,7 +178,7 @@ private:
       if (count >= 0)
         rest.remove_prefix(static_cast<std::size_t>(count));
       else if (errno != EINTR)
-        is_abandoned_ = true;
+        failed_ = errno, is_abandoned_ = true;
     }
   }
 
@@ -184,6 +188,7 @@ private:
   std::string line_;
   bool is_too_long_ = false, has_ended_ = false;
   std::atomic<bool> is_abandoned_ = false;
+  std::atomic<int> failed_ = 0; // why nothing could be written
 
   std::mutex output_mutex_;
   std::mutex mutex_; // for what follows

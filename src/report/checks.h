@@ -8,7 +8,7 @@
 namespace dnheap::report {
 
 struct Check {
-  bool exceeded = false;
+  bool exceeded = false, certain = true;
   std::string kind, name, metric, place, text; // as they came: nothing is escaped
 };
 

@@ -97,6 +97,8 @@ std::string signed_bytes(i64 bytes, bool exact) {
 }
 
 std::string number_text(double value, Kind kind) {
+  if (kind == Kind::real)
+    return fmt::format("{}", value);
   if (!std::isfinite(value))
     return "-";
   if (kind == Kind::bar)

@@ -24,9 +24,9 @@ std::string escaped_command(std::string_view text) {
 void write_github(const Answer &answer, const WriteOptions &options, Sink &sink) {
   std::string out;
   for_each_check(answer, options, [&](const Check &check) {
-    if (check.exceeded)
-      out += "::error title=dnheap " + answer.command + "::" + escaped_command(check.text + " (" + check.place + ")") +
-             "\n";
+    if (check.exceeded || !check.certain)
+      out += (check.exceeded ? "::error title=dnheap " : "::warning title=dnheap ") + answer.command +
+             "::" + escaped_command(check.text + " (" + check.place + ")") + "\n";
   });
   if (answer.completeness && !answer.completeness->complete)
     for (const std::string &note : answer.completeness->notes)

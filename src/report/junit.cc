@@ -1,4 +1,5 @@
-// JUnit's XML, which CI servers show: each check is a test, an exceeded one a failure.
+// JUnit's XML, which CI servers show: each check is a test, an exceeded one a failure, one that cannot
+// be told skipped.
 #include "report/checks.h"
 #include "report/encoding.h"
 
@@ -33,7 +34,7 @@ std::string escaped_xml(std::string_view text) {
 
 void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink) {
   std::string cases;
-  u64 tests = 0, failures = 0;
+  u64 tests = 0, failures = 0, skipped = 0;
   for_each_check(answer, options, [&](const Check &check) {
     ++tests;
     cases += "    <testcase classname=\"dnheap." + escaped_xml(check.kind) + "\" name=\"" +
@@ -42,12 +43,15 @@ void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink) 
       ++failures;
       const std::string text = escaped_xml(check.text);
       cases += ">\n      <failure type=\"limit\" message=\"" + text + "\">" + text + "</failure>\n    </testcase>\n";
+    } else if (!check.certain) {
+      ++skipped;
+      cases += ">\n      <skipped message=\"" + escaped_xml(check.text) + "\"/>\n    </testcase>\n";
     } else {
       cases += "/>\n";
     }
   });
   const std::string counts = "tests=\"" + std::to_string(tests) + "\" failures=\"" + std::to_string(failures) +
-                             "\" errors=\"0\" skipped=\"0\"";
+                             "\" errors=\"0\" skipped=\"" + std::to_string(skipped) + "\"";
   std::string said = answer.headline + "\n";
   if (answer.completeness)
     for (const std::string &note : answer.completeness->notes)

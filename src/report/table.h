@@ -89,7 +89,21 @@ template <class T> Cell::Cell(const std::optional<T> &value) {
 // How a column's cells are shown. Text (the format) writes counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
 // plain digits. A percent is held as a fraction: 0.25 is 25.0%. What changed has its sign in text: +869.0 MiB, -14. A
 // bar is a fraction, too, drawn as long as it is and there is room; for people alone.
-enum class Kind : u8 { count, bytes, address, text, percent, number, boolean, nested, bytes_change, count_change, bar };
+// A number has two digits behind the point, a real one as many as it takes.
+enum class Kind : u8 {
+  count,
+  bytes,
+  address,
+  text,
+  percent,
+  number,
+  boolean,
+  nested,
+  bytes_change,
+  count_change,
+  bar,
+  real
+};
 
 // Which formats show a column: text leaves out what would not fit, data formats (JSON, CSV) what only helps the eye.
 enum class Shown : u8 { everywhere, in_text, in_data };

@@ -216,6 +216,26 @@ TEST(Check, AnIncompleteHeapIsSaidSo) {
   report::Answer answer = answer_check(std::vector{record}, question);
   EXPECT_FALSE(answer.completeness->complete);
   EXPECT_NE(answer.completeness->notes.back().find("may not be"), std::string::npos);
+  EXPECT_EQ(answer.uncertain, 1u);
+  EXPECT_TRUE(answer.lead.starts_with("UNSURE: 1 of 1 limit is kept as far as could be read")) << answer.lead;
+  EXPECT_EQ(text_rows_of(answer, "checks").at(0)["certain"], "false");
+  using Write = void (*)(const report::Answer &, const report::WriteOptions &, report::Sink &);
+  for (auto [write, expected] :
+       {std::pair<Write, const char *>(report::write_junit,
+                                       "<skipped message=\"type Never: 0 live instances; as far as"),
+        std::pair<Write, const char *>(report::write_junit, "skipped=\"1\""),
+        std::pair<Write, const char *>(report::write_github, "::warning title=dnheap check::type Never")}) {
+    std::string out;
+    report::Sink sink(out);
+    write(answer_check(std::vector{record}, question), {}, sink);
+    EXPECT_NE(out.find(expected), std::string::npos) << out;
+  }
+  // What is exceeded is that, whatever is missing; memory is told by another list.
+  question.no_instances_of = {"Shop.Order"};
+  answer = answer_check(std::vector{record}, question);
+  EXPECT_EQ(answer.exceeded, 1u);
+  EXPECT_EQ(answer.uncertain, 0u);
+  EXPECT_EQ(outcome_of({record}, R"({"totals": {"mapped": "1GiB"}})", {}), (Lines{"ok totals.mapped 5000 1073741824"}));
 }
 
 // Random records and limits; the sums told by a loop over all rows.
