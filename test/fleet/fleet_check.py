@@ -9,7 +9,6 @@ node or no engine.
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,35 +17,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "schema"))
 import fleet  # noqa: E402
+import npm  # noqa: E402
 import twin  # noqa: E402
 import validator  # noqa: E402
 
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
-CACHE = pathlib.Path(os.environ.get("DNHEAP_CACHE") or PROJECT / "build" / "real-cache")
-LARGER = CACHE / "bench" / "business-4000000-44000.core"
-
-
-class Skipped(Exception):
-    pass
-
-
-def packages(engine):
-    """The folder node_modules with what package-lock.json names."""
-    if not shutil.which("node") or not shutil.which("npm"):
-        raise Skipped("there is no node, or no npm")
-    folder = CACHE / f"fleet-{engine}"
-    lock = (HERE / engine / "package-lock.json").read_text()
-    if not (folder / "done").exists() or (folder / "done").read_text() != lock:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in "package.json", "package-lock.json":
-            shutil.copy(HERE / engine / name, folder)
-        # Not npm ci, which wants the engines of all other systems listed, too.
-        done = subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
-        if done.returncode:
-            raise Skipped(f"npm cannot install it: {done.stdout[-500:]}")
-        (folder / "done").write_text(lock)
-    return folder / "node_modules"
+LARGER = npm.CACHE / "bench" / "business-4000000-44000.core"
 
 
 def base_records(dnheap, folder):
@@ -120,8 +96,8 @@ def check_refusals(engine, folder):
 
 def main(name, dnheap):
     try:
-        modules = packages(name)
-    except Skipped as reason:
+        modules = npm.packages(HERE / name)
+    except npm.Skipped as reason:
         print(f"SKIPPED: the questions of fleet/{name} were NOT asked: {reason}")
         return 77
     engine = Engine(name, modules)
