@@ -11,7 +11,8 @@
 #   sbatch --array=0-99 fleet/summaries.sh dumps records    by Slurm, in 100 shares
 #
 # An Indexed Job of Kubernetes needs $SHARES, its number of completions. $DNHEAP is the program (dnheap), $DNHEAP_TIMEOUT how long it may
-# take for one dump (1h).
+# take for one dump (1h), $DNHEAP_MAX_MEMORY with how much memory (of Slurm's nine tenths): what needs more is an error then, where the whole
+# share would be killed otherwise.
 set -uo pipefail
 (($# == 2)) || { echo "usage: $0 DUMPS RECORDS" >&2; exit 2; }
 dumps=${1%/} records=${2%/}
@@ -31,8 +32,10 @@ if [[ -n ${SLURM_ARRAY_TASK_ID:-} ]]; then
 fi
 [[ $index =~ ^[0-9]+$ && $count =~ ^[0-9]+$ ]] && ((index < count)) || refuse "there is no share $index of $count"
 
-threads=()
-[[ -z ${SLURM_CPUS_PER_TASK:-} ]] || threads=(--threads "$SLURM_CPUS_PER_TASK")
+limits=()
+[[ -z ${SLURM_CPUS_PER_TASK:-} ]] || limits+=(--threads "$SLURM_CPUS_PER_TASK")
+memory=${DNHEAP_MAX_MEMORY:-${SLURM_MEM_PER_NODE:+$((SLURM_MEM_PER_NODE * 9 / 10))M}}
+[[ -z $memory ]] || limits+=(--max-memory "$memory")
 unfinished=
 trap '[[ -z $unfinished ]] || rm -f -- "$unfinished"' EXIT
 trap 'exit 143' TERM
@@ -57,19 +60,19 @@ summary() {
   local code=0 why
   mkdir -p -- "${2%/*}" || return
   unfinished=${2%/*}/.${2##*/}.$index
-  timeout --foreground "${DNHEAP_TIMEOUT:-1h}" "$dnheap" summary "$1" "${threads[@]}" >"$unfinished" || code=$?
+  timeout --foreground "${DNHEAP_TIMEOUT:-1h}" "$dnheap" summary "$1" "${limits[@]}" >"$unfinished" || code=$?
   case $code in
   0 | 3) [[ $(wc -l <"$unfinished") == 1 ]] || why="dnheap summary wrote no record, exit code $code" ;;
   124) why="dnheap summary took longer than ${DNHEAP_TIMEOUT:-1h}" ;;
   *) why="dnheap summary ended with exit code $code" ;; # 137: out of memory, most likely
   esac
   if [[ -n ${why:-} ]]; then
-    echo "summaries: $1: $why" >&2
     code=3
     error_record "$1" "$why" >"$unfinished"
   fi
   mv -f -- "$unfinished" "$2" || return
   unfinished=
+  ((code == 0)) || echo "summaries: $1: ${why:-the record is an error}: $2" >&2
   return "$code"
 }
 

@@ -132,6 +132,11 @@ def check_here(folder, dnheap):
         done = run("bash", SCRIPT, *words, cwd=folder, env={**os.environ, "DNHEAP": str(folder / "dnheap"), **environment})
         if done.returncode != 2 or done.stderr.count("\n") != 1:
             yield f"{words} {environment}: exit code {done.returncode}: {done.stderr}"
+    # What needs too much memory is an error, and the others are made.
+    done = run("bash", SCRIPT, "dumps", "small", cwd=folder, env={**os.environ, "DNHEAP": str(folder / "dnheap"), "DNHEAP_MAX_MEMORY": "5M"})
+    made = [json.loads(path.read_text()) for path in (folder / "small").rglob("*.ndjson")]
+    if done.returncode != 3 or not made or not all("out of memory" in record.get("error", "") for record in made):
+        yield f"with little memory: exit code {done.returncode}, {made}"
     # What takes too long is ended, and has a record.
     (folder / "slow").mkdir()
     (folder / "slow" / "core").touch()
