@@ -15,7 +15,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent / "schema"))
+sys.path[:0] = [str(HERE.parent / "schema"), str(HERE.parent / "support")]
 import fleet  # noqa: E402
 import npm  # noqa: E402
 import twin  # noqa: E402
@@ -49,8 +49,8 @@ class Engine:
         self.questions = PROJECT / "fleet" / name
 
     def ask(self, folder, *questions):
-        """{question: rows}; a sentence, where the engine refuses."""
-        command = ["node", HERE / self.name / "ask.js", self.questions / "schema.sql", *(self.questions / f"{name}.sql" for name in questions)]
+        """{question: rows}; a sentence, where the engine refuses. Questions are files: joined to a folder, an absolute path stays what it is."""
+        command = ["node", HERE / self.name / "ask.js", self.questions / "schema.sql", *((self.questions / name).with_suffix(".sql") for name in questions)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
                               env={**os.environ, "NODE_PATH": str(self.modules)})
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
@@ -82,6 +82,24 @@ def check_answers(engine, folder):
         yield f"grew: not the largest first: {sizes}"
 
 
+def check_tables(engine, folder):
+    """The sums of each list's table."""
+    sums = {"owners": "retained", "types": "bytes", "account": "bytes", "waste": "bytes", "threads": "count"}
+    dumps = [dump.record for dump in twin.Fleet(folder / "records" / "store.ndjson").dumps if not dump.error]
+    for table, column in sums.items():
+        prefix = "fleet." if engine.name == "clickhouse" else ""
+        (folder / f"{table}.sql").write_text(f"select count(*) as lines, sum({column}) as total, count(distinct dump) as dumps from {prefix}{table};")
+    answers = engine.ask(folder, *(folder / table for table in sums))
+    if isinstance(answers, str):
+        yield answers
+        return
+    for table, column in sums.items():
+        rows = [row for record in dumps for row in record[table]]
+        wanted = [{"lines": len(rows), "total": sum(row[column] for row in rows), "dumps": sum(bool(record[table]) for record in dumps)}]
+        if rows_as_text(answers[table]) != rows_as_text(wanted):
+            yield f"{table}: {answers[table]}, not {wanted}"
+
+
 def check_refusals(engine, folder):
     """What is no record is not taken for one, nor left out in silence."""
     (folder / "records").mkdir()
@@ -107,7 +125,8 @@ def main(name, dnheap):
         records.parent.mkdir(parents=True)
         fleet.write(base_records(pathlib.Path(dnheap).resolve(), folder), records)
         (folder / "refused").mkdir()
-        failed = [*schema_problems(records), *check_answers(engine, folder / "fleet"), *check_refusals(engine, folder / "refused")]
+        failed = [*schema_problems(records), *check_answers(engine, folder / "fleet"), *check_tables(engine, folder / "fleet"),
+                  *check_refusals(engine, folder / "refused")]
     print("\n".join(failed[:30]) or f"{name}: finds what was planted, and nothing else")
     return 1 if failed else 0
 

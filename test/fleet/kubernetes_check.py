@@ -8,15 +8,17 @@ is given. Skipped (exit code 77), with the reason, where there is no npm.
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-import npm
-
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import npm  # noqa: E402
+
 MANIFESTS = PROJECT / "fleet" / "kubernetes"
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 CLIENT = """#!/usr/bin/env bash
@@ -72,8 +74,9 @@ def check_commands(manifests, dnheap, folder):
     pod = places["dumps"] / "shop" / "1.0" / "shop-0"
     for path in tools, pod, places["tmp"]:
         path.mkdir(parents=True)
-    shutil.copy(PROJECT / "fleet" / "summaries.sh", tools)  # as the Dockerfile has it
-    shutil.copy(dnheap, tools / "dnheap")
+    (copied,) = re.findall(r"^COPY (.*) /usr/local/bin/$", (MANIFESTS / "Dockerfile").read_text(), re.MULTILINE)
+    for name in copied.split():
+        shutil.copy(dnheap if name == "dnheap" else MANIFESTS.parent / name, tools / name)
     (tools / "clickhouse-client").write_text(CLIENT)
     (tools / "clickhouse-client").chmod(0o755)
     for number in range(3):

@@ -140,7 +140,7 @@ def check_here(folder, dnheap):
     # What takes too long is ended, and has a record.
     (folder / "slow").mkdir()
     (folder / "slow" / "core").touch()
-    (folder / "dnheap").write_text("#!/bin/sh\n[ $1 = --version ] && exec echo dnheap 1.2.3\nsleep 60\n")
+    (folder / "dnheap").write_text("#!/bin/sh\n[ $1 = --version ] && exec echo dnheap 1.2.3\nexec sleep 60\n")
     done = run("bash", SCRIPT, "slow", "late", cwd=folder, env={**os.environ, "DNHEAP": str(folder / "dnheap"), "DNHEAP_TIMEOUT": "0.2s"})
     told = json.loads((folder / "late" / "core.ndjson").read_text())
     if done.returncode != 3 or told["dnheap_version"] != "1.2.3" or "longer than 0.2s" not in told["error"]:

@@ -16,7 +16,7 @@ NAME = re.compile(r"~?[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*(?:\(\))?")
 
 # Recipes speak of files that are yet to be written.
 TO_BE_WRITTEN = {"adding.md": re.compile(r"macho_core|graphml|macho-core|macho_image|gc_2|Gc2|html|HTML|mono|Mono|netVERSION|NAME|handles\.json"
-                                         r"|x_test\.cc|Shop\.")}
+                                         r"|x_test\.cc|Shop\.|arrivals")}
 # Words of other programs, of systems and of file formats.
 FOREIGN = set("Shop.dbg g_card_table".split())
 RUNTIMES = set("contract-descriptor.md data_descriptor.md datacontracts_design.md".split())  # documents of dotnet/runtime
@@ -36,7 +36,7 @@ def code(document):
 class Project:
     def __init__(self):
         self.files, self.stems, self.words = set(), set(), set()
-        for folder in ("include", "src", "bindings", "test", "bench", "cmake", "packaging", "sample", "doc", "."):
+        for folder in ("include", "src", "bindings", "test", "bench", "cmake", "fleet", "packaging", "sample", "doc", "."):
             paths = (PROJECT / folder).rglob("*") if folder != "." else PROJECT.glob("*")
             for path in paths:
                 if not path.is_file() or not {"__pycache__", "bin", "obj"}.isdisjoint(path.parts):

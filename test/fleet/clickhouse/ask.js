@@ -5,7 +5,7 @@ const path = require("path");
 const { Session } = require("chdb");
 
 const [schema, ...questions] = process.argv.slice(2);
-const session = new Session(path.resolve("database"));
+const session = new Session(fs.mkdtempSync(path.resolve("database-")));
 try {
   // As the client sends them, one by one.
   for (const statement of fs.readFileSync(schema, "utf8").split(/;$/m)) if (/^\w/m.test(statement)) session.query(statement);
