@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the questions of fleet/ find what was planted among 1,000 records, and nothing else? Usage: fleet_check.py ENGINE DNHEAP
+"""Do the questions of fleet/ find what was planted among 1,000 records, and nothing else? Usage: questions_check.py ENGINE DNHEAP
 
 ENGINE is duckdb or clickhouse: a folder of fleet/, with its schema and its questions, and of the same name here, with the engine: an npm
 package, installed into the cache folder ($DNHEAP_CACHE, or build/real-cache below the project). The records are made from those of the
