@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -137,6 +138,21 @@ def check_here(folder, dnheap):
     made = [json.loads(path.read_text()) for path in (folder / "small").rglob("*.ndjson")]
     if done.returncode != 3 or not made or not all("out of memory" in record.get("error", "") for record in made):
         yield f"with little memory: exit code {done.returncode}, {made}"
+    # Killed amid a dump, it goes on there the next time.
+    (folder / "dumps" / "hang.core.zst").write_bytes((folder / "extract.core.zst").read_bytes())
+    (folder / "hanging").write_text("#!/bin/sh\nexec sleep 60\n")
+    (folder / "hanging").chmod(0o755)
+    with subprocess.Popen(["bash", SCRIPT, "dumps", "records"], cwd=folder, env={**os.environ, "DNHEAP": str(folder / "hanging")}, start_new_session=True,
+                          stderr=subprocess.DEVNULL) as killed:
+        deadline = time.monotonic() + 30
+        while not list((folder / "records").glob(".hang*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(killed.pid, signal.SIGKILL)
+    before = records(folder)
+    done = run("bash", SCRIPT, "dumps", "records", cwd=folder, env={**os.environ, "DNHEAP": str(folder / "dnheap")})
+    after = records(folder)
+    if done.returncode or "hang.core.zst" in before or after != {**before, "hang.core.zst": after.get("hang.core.zst")} or list((folder / "records").rglob(".*")):
+        yield f"after it was killed: exit code {done.returncode}: {done.stderr}"
     # What takes too long is ended, and has a record.
     (folder / "slow").mkdir()
     (folder / "slow" / "core").touch()
