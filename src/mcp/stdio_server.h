@@ -24,6 +24,7 @@ struct Tools {
 };
 
 // Returns when the input has ended and what was asked until then is answered, or nobody reads the answers any more.
+// Throws std::system_error when answers cannot be written for another reason.
 void serve(const Protocol &protocol, const Tools &tools, int input, int output);
 
 } // namespace dnheap::mcp

@@ -1,14 +1,13 @@
-#include "base/error.h"
 #include "mcp/stdio_server.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <poll.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -49,8 +48,8 @@ public:
     }
     if (is_abandoned_)
       abandon();
-    if (failed_ && failed_ != EPIPE) // nobody listens any more: as ever, no error
-      throw Error(std::string("cannot write to standard output: ") + std::strerror(failed_));
+    if (failed_ && failed_ != EPIPE) // which is no error: nobody listens any more
+      throw std::system_error(failed_, std::generic_category(), "cannot write answers");
   }
 
 private:

@@ -134,7 +134,7 @@ TEST(Program, AFullDiskIsAnErrorAndAClosedPipeIsNot) {
   const test::RunResult mcp = test::run(R"(echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | ')" + test::program() +
                                         "' mcp '" + core + "' >/dev/full");
   EXPECT_EQ(mcp.exit_code, 3);
-  EXPECT_EQ(mcp.err, "dnheap: cannot write to standard output: No space left on device\n");
+  EXPECT_EQ(mcp.err, "dnheap: the operating system refused: cannot write answers: No space left on device\n");
   // The reader is gone before the first byte: what `| head` does, without its timing.
   test::RunResult result = test::run("{ sleep 0.2; '" + test::program() + "' --help; echo $? >&2; } | true");
   EXPECT_EQ(result.err, "0\n");

@@ -34,7 +34,7 @@ TEST(PathSearch, FindsWhatTheSearchOverTheGraphFinds) {
     ranks[1].push_back({ranks[1][0].object, OwnerId{9}}); // several owners hold it
     ObjectGraph graph(*in.index, *in.references, in.opened.heap, 1, {}, holders);
 
-    for (u32 i = 0; i < in.index->count(); i += 1 + i % 3) {
+    for (u32 i = 0; i < in.index->count(); i += 3 + i % 5) {
       const ObjectId object{i};
       ShortestPaths twin(graph.edges(), 1, {});
       std::optional<OwnedPath> wanted;
@@ -55,8 +55,8 @@ TEST(PathSearch, FindsWhatTheSearchOverTheGraphFinds) {
         }
     }
   });
-  EXPECT_GT(found, 1000u);
-  EXPECT_GT(lost, 300u);
+  EXPECT_GT(found, 400u);
+  EXPECT_GT(lost, 100u);
   EXPECT_GT(longest, 4u);
 }
 
@@ -81,7 +81,7 @@ TEST(PathSearch, CountsWhatLeadsNowhere) {
 
 // As many levels as objects, and a level of many objects behind a large array, whose last element leads on.
 TEST(PathSearch, ALongListBehindALargeArray) {
-  constexpr u64 items = 100000, links = 20000;
+  constexpr u64 items = 100000, links = 5000;
   HeapBuilder heap({});
   const Address node = heap.method_table({.base_size = 24, .series = {{8, 8}}});
   SegmentWriter &segment = heap.segment(GCSegmentGeneration::gen2), &large = heap.segment(GCSegmentGeneration::loh);
