@@ -189,6 +189,7 @@ report::Answer answer_query(Snapshot &snapshot, const Question &asked) {
   report::Table table;
   table.name = "rows";
   table.columns = session->columns();
+  table.has_long_texts = true;
   table.rows = [session](report::Row &row) { return session->next(row); };
   answer.tables.push_back(std::move(table));
   if (asked.values && snapshot.target().has_blanked_values())

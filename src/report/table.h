@@ -134,7 +134,8 @@ struct Table {
   std::optional<Row> total;       // the last line in text; other formats leave it out
   std::vector<std::string> notes; // shown below the table in text only: how to read it
   Shown shown = Shown::everywhere;
-  bool whole = false; // --top does not apply: the rows make sense only together
+  bool whole = false;          // --top does not apply: the rows make sense only together
+  bool has_long_texts = false; // of megabytes, perhaps: few rows are held at a time
 
   // These rows, and how many they are; or these of so many.
   void set_rows(std::vector<Row> all);

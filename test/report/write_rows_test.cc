@@ -1,6 +1,7 @@
 // Rows are written in their order, whatever the number of threads; what came before an error is written.
 #include "report/write.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 
 namespace dnheap::report {
@@ -76,6 +77,35 @@ TEST(WriteRows, WhatCameBeforeAnErrorIsWritten) {
       sink.flush();
       EXPECT_TRUE(out == csv_of(fails_at)) << fails_at;
     }
+}
+
+// Rows of megabytes: few of them are held between the source and the writer.
+TEST(WriteRows, LongTextsAreHeldByTheFew) {
+  constexpr u64 rows = 300, size = 1 << 20, most_held = 64;
+  u64 made = 0, most = 0;
+  std::atomic<u64> formatted = 0;
+  Table table;
+  table.columns = {{"text", "Text", Kind::text}};
+  table.has_long_texts = true;
+  table.rows = [&](Row &row) {
+    if (made == rows)
+      return false;
+    row[0] = std::string(size, 'x');
+    ++made;
+    most = std::max(most, made - formatted);
+    return true;
+  };
+  std::string out;
+  Sink sink(out);
+  WriteOptions options;
+  options.threads = 2;
+  write_rows(table, options, sink, [&](std::string &to, const Row &row, bool) {
+    to += row[0].text()->substr(0, 1);
+    ++formatted;
+  });
+  sink.flush();
+  EXPECT_EQ(out, std::string(rows, 'x'));
+  EXPECT_LE(most, most_held);
 }
 
 } // namespace
