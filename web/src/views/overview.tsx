@@ -55,7 +55,7 @@ export function Overview() {
           </>
         )}
         {(tables.fragmentation ?? []).map((row, index) => <p key={index}>{Object.values(row).map((each) => (typeof each === 'number' ? count(each) : String(each))).join(', ')} <a href={to.verb('frag')}>Fragmentation</a></p>)}
-        {!completeness.complete && <p class="error">Part of the heap could not be read: what is said here rests on the rest. <a href={to.verb('info')}>Gaps</a></p>}
+        {!completeness.complete && <p class="error incomplete">Part of the heap, or of what holds it, could not be read: what is said here rests on the rest. <a href={to.verb('info')}>Gaps</a></p>}
         <Notes notes={completeness.notes} />
         {!waste.length && !completeness.notes.length && <p class="empty">Nothing.</p>}
       </Panel>
