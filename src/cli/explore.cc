@@ -45,11 +45,11 @@ int explore(const Options &options, Progress &progress) {
   }
   out.port = options.port;
   out.idle_seconds = options.idle;
-  out.listening = [](const std::string &url) {
+  out.listening = [](const std::string &url, const std::string &url_for_once) {
     std::fprintf(stdout, "%s\n", url.c_str());
     std::fflush(stdout);
     std::fprintf(stderr, "dnheap: the address is for this machine, and secret; Ctrl-C ends it\n");
-    open_browser(url);
+    open_browser(url_for_once); // the other one is secret, and command lines are not
   };
   cancel_on_interrupt(progress);
   explore::explore(out);

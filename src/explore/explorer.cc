@@ -182,7 +182,7 @@ void explore(const ExploreOptions &options) {
   if (worker->has_ended())
     worker->rethrow();
   if (options.listening)
-    options.listening(server.url());
+    options.listening(server.url(), server.url_for_once());
   server.run();
   if (worker->has_ended())
     worker->rethrow();

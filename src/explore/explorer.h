@@ -30,7 +30,8 @@ struct ExploreOptions {
   std::optional<Earlier> against; // what it is compared with
   std::uint16_t port = 0;         // 0: one that is free
   std::uint64_t idle_seconds = 0; // ends after that long without a request; 0: never
-  std::function<void(const std::string &url)> listening;
+  // The address of the page, and one that leads there once.
+  std::function<void(const std::string &url, const std::string &url_for_once)> listening;
   std::function<bool()> should_end = [] { return false; };
 };
 

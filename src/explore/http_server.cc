@@ -59,6 +59,7 @@ template <class T> T *made(T *made_by_libevent) {
 const char *reason_of(int status) {
   switch (status) {
   case 200: return "OK";
+  case 303: return "See Other";
   case 400: return "Bad Request";
   case 403: return "Forbidden";
   case 404: return "Not Found";
@@ -84,6 +85,7 @@ struct HttpServer::Inside {
   HttpOptions options;
   std::function<void(HttpRequest, Reply)> handle;
   std::string token = random_word(), host, url;
+  std::string ticket = random_word(), url_for_once; // the ticket is empty once it was taken
 
   std::mutex lock; // of these two, which any thread may add to
   std::vector<std::pair<u64, HttpAnswer>> ready;
@@ -169,6 +171,11 @@ struct HttpServer::Inside {
     const evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
     const char *raw = uri ? evhttp_uri_get_path(uri) : nullptr;
     std::string_view path = raw ? raw : "";
+    if (!ticket.empty() && path.size() == ticket.size() + 1 && is_same(path.substr(1), ticket)) {
+      ticket.clear();
+      evhttp_add_header(evhttp_request_get_output_headers(request), "Location", url.c_str());
+      return refuse(request, 303, "the page");
+    }
     const bool knows_token = path.size() > token.size() + 1 && path[0] == '/' && path[token.size() + 1] == '/' &&
                              is_same(path.substr(1, token.size()), token);
     if (!knows_token)
@@ -236,6 +243,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
       http, [](evhttp_request *request, void *self) { static_cast<Inside *>(self)->serve(request); }, &in);
   in.host = fmt::format("127.0.0.1:{}", serve_on(http, in.options.port));
   in.url = fmt::format("http://{}/{}/", in.host, in.token);
+  in.url_for_once = fmt::format("http://{}/{}", in.host, in.ticket);
 
   in.woken.reset(made(event_new(
       in.base.get(), in.wake.receiver(), EV_READ | EV_PERSIST,
@@ -258,6 +266,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
 HttpServer::~HttpServer() = default;
 
 const std::string &HttpServer::url() const { return inside_->url; }
+const std::string &HttpServer::url_for_once() const { return inside_->url_for_once; }
 
 void HttpServer::run() {
   inside_->last_request = Clock::now();

@@ -42,6 +42,8 @@ public:
   HttpServer(const HttpServer &) = delete;
 
   const std::string &url() const; // http://127.0.0.1:41234/2f…/
+  // Leads there once: for a browser's command line, which every user of the machine can read.
+  const std::string &url_for_once() const;
   // Until should_end(), or until it was idle for so long.
   void run();
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 from served import Served
 
@@ -285,7 +286,13 @@ def check_ends(dnheap, dump):
                 if opened.exists():
                     break
                 time.sleep(0.05)
-            equal(opened.read_text() if opened.exists() else None, page.url, "what the browser is told to open, where there is a screen")
+            # Where there is a screen, the browser opens an address that leads to the page once, and does not name it.
+            given = opened.read_text() if opened.exists() else ""
+            check(given.startswith(f"http://127.0.0.1:{page.port}/") and page.token not in given, f"what the browser opens: {given}")
+            path = urllib.parse.urlparse(given).path
+            found, headers, _ = page.get(path)
+            equal((found, headers["Location"]), (303, page.url), "the address for once")
+            equal(page.get(path)[0], 404, "the address for once, twice")
     with Served(dnheap, dump, "--idle", "1") as page:
         page.process.communicate(timeout=30)
         equal(page.process.returncode, 0, "--idle ends it")
