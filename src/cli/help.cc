@@ -53,7 +53,7 @@ constexpr ExitCode codes[] = {
     {1, "a limit of check is exceeded"},
     {2, "wrong usage"},
     {3, "cannot open, understand or write"},
-    {4, "answered, but part of the heap could not be read (with --strict; of check: a limit may not be kept)"},
+    {4, "answered, but part of the heap could not be read (--strict; check: a limit may not hold)"},
     {5, "what was asked for (an address, a type) is not in the dump"},
     {130, "interrupted"},
 };
