@@ -1,11 +1,9 @@
 // `ps`: which .NET processes run here? Reads the memory maps and the programs' symbols of all, and a little of the
 // memory of those that are .NET, without stopping any.
+#include "analysis/dotnet_process.h"
 #include "analysis/verbs.h"
-#include "base/host.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "image/module_image.h"
-#include "runtime/library_names.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -14,37 +12,10 @@ namespace dnheap {
 
 namespace {
 
-// "1234 kB" behind a key of /proc/PID/status.
-std::optional<u64> resident_bytes(u64 pid) {
-  const std::string status = process_text(pid, "status").value_or(""), key = "\nVmRSS:";
-  std::size_t at = status.find(key);
-  if (at == std::string::npos)
-    return std::nullopt;
-  return std::strtoull(status.c_str() + at + key.size(), nullptr, 10) * 1024;
-}
-
-// Lines are "START-END r-xp OFFSET … PATH". Whoever reads .NET dumps may have the library mapped as well, but only to
-// look at it.
-bool has_runtime_library(const std::string &maps) {
-  const std::string name = "/" + std::string(core_clr_on_linux);
-  for (std::size_t at = maps.find(name); at != maps.npos; at = maps.find(name, at + 1)) {
-    std::size_t line = maps.rfind('\n', at) + 1, rights = maps.find(' ', line) + 1;
-    if (rights + 2 < at && maps[rights + 2] == 'x')
-      return true;
-  }
-  return false;
-}
-
-// Of the program's file, as it was when it was started: its memory is not needed for that.
-bool brings_runtime(u64 pid) {
-  std::shared_ptr<const MappedFile> file = MappedFile::try_open("/proc/" + std::to_string(pid) + "/exe");
-  return file && exports_any(file->bytes(), embedded_runtime_exports());
-}
-
 report::Row row_of(u64 pid, Snapshot &snapshot, std::vector<std::string> &notes) {
   report::Row row(6);
   row[0] = pid;
-  row[4] = resident_bytes(pid);
+  row[4] = resident_memory(pid);
   row[5] = snapshot.target().program;
   try {
     const Runtime &runtime = snapshot.runtime();
@@ -91,7 +62,7 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
     if (!maps || maps->empty()) // has ended, or is the kernel's own
       continue;
     try {
-      if (has_runtime_library(*maps) || brings_runtime(pid))
+      if (has_dotnet(pid, *maps))
         rows.push_back(row_of(pid, *Snapshot::attach(pid, options), table.notes));
     } catch (const Interrupted &) {
       throw;

@@ -74,8 +74,15 @@ private:
   int root_ = -1;
 };
 
-// Memory of a process that no file has: resident, or swapped out; nullopt: unknown.
+// Memory of a process that is resident; and that no file has, resident or swapped out. Nullopt: unknown, or it has
+// ended.
+std::optional<u64> resident_memory(u64 pid);
 std::optional<u64> private_memory(u64 pid);
+// When it was started, by a clock of the system's own: another process of the same number has another time. Nullopt: it
+// has ended.
+std::optional<u64> process_start(u64 pid);
+// When there is no memory left, the system ends this process rather than another. False where it has no such choice.
+bool be_first_to_go();
 
 // Keeps all threads of a process stopped, those that it starts meanwhile as well. The operating system lets them go
 // when this process ends, however it does. To be used from one thread, always the same.
@@ -110,8 +117,5 @@ private:
   Clock::time_point since_;
   std::optional<Clock::time_point> until_;
 };
-
-// Memory that this process may still use before its control group, or the machine, has none left; nullopt: unknown.
-std::optional<u64> memory_left();
 
 } // namespace dnheap

@@ -31,14 +31,15 @@ ProcessFiles::~ProcessFiles() = default;
 bool ProcessFiles::has(const MappedPath &) const { return false; }
 u64 ProcessFiles::read(const MappedPath &, u64, std::span<std::byte>) const { return 0; }
 
+std::optional<u64> resident_memory(u64) { return std::nullopt; }
 std::optional<u64> private_memory(u64) { return std::nullopt; }
+std::optional<u64> process_start(u64) { return std::nullopt; }
+bool be_first_to_go() { return false; }
 
 StoppedProcess::StoppedProcess(u64, bool (*)(const void *), const void *) : pid_(0) { refuse(); }
 StoppedProcess::~StoppedProcess() = default;
 std::vector<std::byte> StoppedProcess::registers(const Thread &) const { return {}; }
 void StoppedProcess::release() {}
 double StoppedProcess::seconds() const { return 0; }
-
-std::optional<u64> memory_left() { return std::nullopt; }
 
 } // namespace dnheap

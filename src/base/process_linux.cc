@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/host.h"
+#include "base/kernel_text.h"
 #include "base/process.h"
 
 #include <algorithm>
@@ -24,39 +25,7 @@ namespace {
 
 constexpr auto longest_stop = std::chrono::seconds(5);
 const char *const more_rights = "CAP_SYS_PTRACE (sudo; docker: --cap-add SYS_PTRACE; Kubernetes: "
-                                "securityContext.capabilities.add: [SYS_PTRACE])";
-
-std::optional<std::string> text_of(const std::string &path, u64 limit = 1 << 20) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return std::nullopt;
-  std::string out;
-  ssize_t n = 0;
-  do {
-    std::size_t at = out.size();
-    out.resize(at + (64 << 10));
-    n = ::read(file, out.data() + at, out.size() - at);
-    out.resize(at + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-  } while (n > 0 && out.size() < limit);
-  int error = errno;
-  ::close(file);
-  errno = error;
-  return n < 0 ? std::nullopt : std::optional(std::move(out));
-}
-
-std::optional<u64> number_in(std::string_view text, int base = 10) {
-  while (text.starts_with(' ') || text.starts_with('\t'))
-    text.remove_prefix(1);
-  u64 value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
-}
-
-// "Uid:\t1000\t…" of /proc/PID/status and the like: the first number behind the key.
-std::optional<u64> field(const std::optional<std::string> &text, std::string_view key, int base = 10) {
-  std::size_t at = text ? ("\n" + *text).find("\n" + std::string(key)) : std::string::npos;
-  return at == std::string::npos ? std::nullopt : number_in(std::string_view(*text).substr(at + key.size()), base);
-}
+                                "securityContext.capabilities.add: [SYS_PTRACE]; kubectl debug: --profile=sysadmin)";
 
 std::vector<u64> numbers_in_folder(const std::string &path) {
   std::vector<u64> out;
@@ -80,6 +49,12 @@ bool exists(u64 pid) {
   return pid > 0 && pid <= INT32_MAX && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }
 
+// One in which not all users of the machine are.
+bool is_in_user_namespace() {
+  std::optional<std::string> map = kernel_text("/proc/self/uid_map");
+  return map && map->find("4294967295") == map->npos;
+}
+
 [[noreturn]] void fail_to_read(u64 pid, int error) {
   std::string name = "process " + std::to_string(pid);
   if ((error == ESRCH || error == ENOENT) && !exists(pid))
@@ -97,7 +72,7 @@ bool exists(u64 pid) {
 } // namespace
 
 std::optional<std::string> process_text(u64 pid, const std::string &name, u64 limit) {
-  return text_of(process_path(pid, name), limit);
+  return kernel_text(process_path(pid, name), limit);
 }
 
 std::vector<u64> list_processes() {
@@ -114,19 +89,23 @@ std::vector<u64> list_threads(u64 pid) { return numbers_in_folder(process_path(p
 std::string what_forbids_reading(u64 pid) {
   constexpr u64 ptrace_capability = 19;
   const std::string how = more_rights;
-  std::optional<std::string> status = process_text(pid, "status"), own = text_of("/proc/self/status");
-  if (u64 tracer = field(status, "TracerPid:").value_or(0))
+  std::optional<std::string> status = process_text(pid, "status"), own = kernel_text("/proc/self/status");
+  if (u64 tracer = number_behind(status, "TracerPid:").value_or(0))
     return "process " + std::to_string(tracer) + " is debugging it, and only one can: end that first";
-  bool capable = (field(own, "CapEff:", 16).value_or(0) >> ptrace_capability & 1) != 0;
-  u64 scope = number_in(text_of("/proc/sys/kernel/yama/ptrace_scope").value_or("0")).value_or(0);
+  bool capable = (number_behind(own, "CapEff:", 16).value_or(0) >> ptrace_capability & 1) != 0;
+  u64 scope = number_in(kernel_text("/proc/sys/kernel/yama/ptrace_scope").value_or("0")).value_or(0);
   if (scope == 3)
     return "kernel.yama.ptrace_scope is 3, which nobody can change before the next start of the machine: have "
            "createdump write a dump instead";
+  if (capable && is_in_user_namespace())
+    return "CAP_SYS_PTRACE counts in this user namespace only, and the process is of another, or a seccomp profile "
+           "forbids it: run dnheap in the same pod (Kubernetes: kubectl debug --target, or shareProcessNamespace: "
+           "true), or outside of containers";
   if (capable)
-    return "this is so in spite of CAP_SYS_PTRACE: it is of another user namespace, or a seccomp or security profile "
-           "of "
-           "this container forbids it (docker: --security-opt seccomp=unconfined); run dnheap outside the container";
-  std::optional<u64> owner = field(status, "Uid:");
+    return "this is so in spite of CAP_SYS_PTRACE: a seccomp or security profile of this container forbids it (docker: "
+           "--security-opt seccomp=unconfined; Kubernetes: securityContext.seccompProfile.type: Unconfined); change "
+           "that, or run dnheap outside of the container";
+  std::optional<u64> owner = number_behind(status, "Uid:");
   if (owner && *owner != ::geteuid())
     return "it belongs to user " + std::to_string(*owner) + ", this is user " + std::to_string(::geteuid()) +
            ": run as that user, or with " + how;
@@ -225,24 +204,48 @@ u64 ProcessFiles::read(const MappedPath &file, u64 offset, std::span<std::byte> 
   return done;
 }
 
+std::optional<u64> resident_memory(u64 pid) {
+  const std::optional<u64> kilobytes = number_behind(process_text(pid, "status"), "VmRSS:");
+  return kilobytes ? std::optional(*kilobytes * 1024) : std::nullopt;
+}
+
 std::optional<u64> private_memory(u64 pid) {
   std::optional<std::string> status = process_text(pid, "status");
-  std::optional<u64> anonymous = field(status, "RssAnon:");
+  std::optional<u64> anonymous = number_behind(status, "RssAnon:");
   if (!anonymous)
     return std::nullopt;
-  return (*anonymous + field(status, "RssShmem:").value_or(0) + field(status, "VmSwap:").value_or(0)) * 1024;
+  return (*anonymous + number_behind(status, "RssShmem:").value_or(0) + number_behind(status, "VmSwap:").value_or(0)) *
+         1024;
 }
 
 namespace {
 
-// Has the thread ended, and waits for the process to do so?
-bool has_ended(u64 thread) {
-  std::string stat = process_text(thread, "stat").value_or("");
-  std::size_t name_end = stat.rfind(") ");
-  return name_end == std::string::npos || stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
+// What follows "PID (NAME) " in /proc/PID/stat, its state first; empty: it has ended, or waits for that to be noticed.
+std::string state_and_more(u64 pid) {
+  std::string stat = process_text(pid, "stat").value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  stat.erase(0, name_end == std::string::npos ? stat.size() : name_end + 2);
+  return stat.starts_with('Z') || stat.starts_with('X') ? "" : stat;
 }
 
 } // namespace
+
+std::optional<u64> process_start(u64 pid) {
+  constexpr int fields_before = 19; // it is the 22nd, and the state the third
+  const std::string stat = state_and_more(pid);
+  std::string_view rest = stat;
+  for (int i = 0; i < fields_before; ++i)
+    rest = rest.substr(std::min(rest.find(' ') + 1, rest.size())); // npos + 1: no space, and no number behind it
+  return rest.empty() ? std::nullopt : number_in(rest);
+}
+
+bool be_first_to_go() {
+  std::FILE *file = std::fopen("/proc/self/oom_score_adj", "we");
+  if (!file)
+    return false;
+  const bool is_written = std::fputs("1000", file) >= 0;
+  return std::fclose(file) == 0 && is_written;
+}
 
 StoppedProcess::StoppedProcess(u64 pid, bool (*give_up)(const void *), const void *context)
     : pid_(pid), since_(Clock::now()) {
@@ -269,7 +272,7 @@ void StoppedProcess::stop_all(bool (*give_up)(const void *), const void *context
         continue;
       if (::ptrace(PTRACE_SEIZE, static_cast<pid_t>(id), nullptr, nullptr) != 0) {
         int error = errno;
-        if (error == ESRCH || has_ended(id))
+        if (error == ESRCH || state_and_more(id).empty())
           continue;
         fail_to_read(pid_, error);
       }
@@ -337,41 +340,6 @@ void StoppedProcess::release() {
 
 double StoppedProcess::seconds() const {
   return std::chrono::duration<double>(until_.value_or(Clock::now()) - since_).count();
-}
-
-std::optional<u64> memory_left() {
-  std::optional<u64> left;
-  auto at_most = [&](std::optional<u64> limit, std::optional<u64> used) {
-    if (limit && used)
-      left = std::min(left.value_or(~u64{0}), *limit > *used ? *limit - *used : 0);
-  };
-  auto number = [](const std::string &path) { return number_in(text_of(path).value_or("")); };
-  if (std::optional<u64> kilobytes = field(text_of("/proc/meminfo"), "MemAvailable:"))
-    at_most(*kilobytes * 1024, 0);
-  // "0::/user.slice/…": of the unified hierarchy; "4:memory:/…" of the older one. In a container the group is the root.
-  std::string groups = text_of("/proc/self/cgroup").value_or("");
-  for (std::size_t at = 0; at < groups.size();) {
-    std::size_t end = std::min(groups.find('\n', at), groups.size());
-    std::string line = groups.substr(at, end - at);
-    at = end + 1;
-    std::size_t second = line.find(':', line.find(':') + 1);
-    if (second == std::string::npos)
-      continue;
-    bool unified = line.starts_with("0::"), older = line.find(":memory:") != std::string::npos;
-    std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    // The groups above limit as well.
-    for (std::string group = line.substr(second + 1); unified || older; group = group.substr(0, group.rfind('/'))) {
-      std::string path = root + (group == "/" ? "" : group);
-      std::optional<std::string> stat = text_of(path + "/memory.stat");
-      u64 files = field(stat, unified ? "inactive_file " : "total_inactive_file ").value_or(0); // can be had back
-      std::optional<u64> limit = number(path + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
-      u64 used = number(path + (unified ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
-      at_most(limit, used - std::min(used, files));
-      if (group.empty() || group == "/")
-        break;
-    }
-  }
-  return left;
 }
 
 } // namespace dnheap

@@ -1,8 +1,8 @@
 #include "dump/compressed.h"
 
+#include "base/control_group.h"
 #include "base/mapping_faults.h"
 #include "base/parallel.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "dump/zstd_frames.h"
 

@@ -1,6 +1,7 @@
 #include "snapshot/snapshot.h"
 
 #include "algorithms/dominator_tree.h"
+#include "base/control_group.h"
 #include "base/count_bits.h"
 #include "base/host.h"
 #include "base/mapping_faults.h"
@@ -141,10 +142,14 @@ std::optional<std::vector<std::pair<Address, Address>>> Snapshot::resident() con
 std::optional<double> Snapshot::pause_seconds() const { return process_ ? process_->pause_seconds() : std::nullopt; }
 
 // For questions that look at objects in any order. Never more than there is room for: the process, and whatever shares
-// its container, must not pay for it.
+// its container, must not pay for it. In a folder that the user names it takes room on disk instead.
 void Snapshot::copy_process() {
   if (!process_ || process_->is_copied())
     return;
+  if (!options_.temp_dir.empty() && !options_.max_memory) {
+    process_->copy(options_.threads, options_.watch);
+    return;
+  }
   const u64 size = std::min(process_->memory()->size(), private_memory(process_->pid()).value_or(~u64{0}));
   const std::optional<u64> left = memory_left();
   const bool limited = options_.max_memory && options_.max_memory < left.value_or(~u64{0});
@@ -152,7 +157,8 @@ void Snapshot::copy_process() {
   if (size > room)
     throw Error(explain("this question needs a copy of the process, of " + bytes_text(size) + ", but only " +
                         bytes_text(room) + (limited ? " are allowed (--max-memory)" : " of memory are left here") +
-                        ": stat, segments and objects need none; or write a dump, and ask that on another machine"));
+                        ": stat, segments and objects need none; --temp-dir has the copy on disk; or write a dump, and "
+                        "ask that on another machine"));
   process_->copy(options_.threads, options_.watch);
 }
 

@@ -195,10 +195,29 @@ TEST(StoppedProcess, NoSignalIsLost) {
   EXPECT_TRUE(child.goes_on());
 }
 
-TEST(MemoryLeft, IsKnownOnLinux) {
-  std::optional<u64> left = memory_left();
-  ASSERT_TRUE(left);
-  EXPECT_GT(*left, 0u);
+TEST(ProcessStart, TellsProcessesOfOneNumberApart) {
+  std::optional<u64> own = process_start(static_cast<u64>(::getpid()));
+  ASSERT_TRUE(own);
+  EXPECT_EQ(process_start(static_cast<u64>(::getpid())), own);
+  u64 pid = 0;
+  {
+    ChildProcess child(1);
+    pid = child.pid();
+    EXPECT_GE(process_start(pid).value_or(0), *own);
+    EXPECT_GT(resident_memory(pid).value_or(0), 0u);
+  }
+  EXPECT_FALSE(process_start(pid));
+  EXPECT_FALSE(resident_memory(pid));
+}
+
+TEST(ProcessStart, OneThatHasEndedHasNoneThoughNobodyNoticed) {
+  const pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(process_start(static_cast<u64>(child)));
+  ::waitpid(child, nullptr, 0);
 }
 
 } // namespace
