@@ -5,3 +5,4 @@
 #include "dnheap/text.h"
 #include "dnheap/verb.h"
 #include "dnheap/version.h"
+#include "dnheap/watch.h"

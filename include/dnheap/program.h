@@ -18,6 +18,9 @@ void make_streams_safe();
 void cancel_on_interrupt(Progress &progress);
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
 bool limit_memory(std::uint64_t bytes);
+// When there is no memory left, the system ends this process rather than another: for one that looks after others.
+// False where it has no such choice.
+bool be_first_to_go();
 
 bool is_terminal(int descriptor);        // 1 = standard output, 2 = standard error
 unsigned terminal_width(int descriptor); // columns; 0 when not a terminal

@@ -1,6 +1,6 @@
 // `extract`: a small core with what the other verbs' answers rest on. Nobody lists what that is: every question is
 // asked, and what was read meanwhile is kept.
-#include "snapshot/extract.h"
+#include "analysis/extract.h"
 
 #include "analysis/answer_head.h"
 #include "analysis/field_values.h"
@@ -44,11 +44,10 @@ template <class Ask> void if_it_can_be_told(Ask ask) {
   }
 }
 
-void ask_all_verbs(Snapshot &snapshot, const Question &question) {
+void ask_all_verbs(Snapshot &snapshot) {
   Question all;
   all.verbose = true;
   all.references = true;
-  all.target = question.target;
   if_it_can_be_told([&] { snapshot.prepare(Pass::index); }); // one walk for all of them
   for (const Verb &verb : verbs())
     if (verb.answer && !verb.makes_file && (!verb.subject || verb.subject.is_optional) && !verb.reads_objects_only)
@@ -176,13 +175,17 @@ Plan plan_extract(const Question &question) {
   return plan.then(Pass::owners).then("references").then("specimens").then("extract").perhaps(Pass::live);
 }
 
-report::Answer answer_extract(Snapshot &snapshot, const Question &question) {
+ExtractedCore ask_and_extract(Snapshot &snapshot, const ExtractOptions &options) {
   if (!snapshot.reads())
     throw UsageError("extract needs a Snapshot that records what is read");
-  ask_all_verbs(snapshot, question);
+  ask_all_verbs(snapshot);
   ask_about_types(snapshot);
+  return extract_core(snapshot, options);
+}
+
+report::Answer answer_extract(Snapshot &snapshot, const Question &question) {
+  const ExtractedCore core = ask_and_extract(snapshot, {question.output, question.no_values});
   report::Answer answer = begin_answer(snapshot, "extract");
-  const ExtractedCore core = extract_core(snapshot, {question.output, question.no_values});
   report::Table table = table_of(core);
   if (question.no_values)
     table.notes.push_back("blanked: contents of strings, numbers and all else that is no reference, stacks but for "

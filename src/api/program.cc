@@ -3,6 +3,7 @@
 #include "api/state.h"
 #include "base/host.h"
 #include "base/mapping_faults.h"
+#include "base/process.h"
 
 namespace dnheap::v0 {
 
@@ -27,6 +28,7 @@ void cancel_on_interrupt(Progress &progress) {
 }
 
 bool limit_memory(std::uint64_t bytes) { return dnheap::limit_memory(bytes); }
+bool be_first_to_go() { return dnheap::be_first_to_go(); }
 bool is_terminal(int descriptor) { return dnheap::is_terminal(descriptor); }
 unsigned terminal_width(int descriptor) { return dnheap::terminal_width(descriptor); }
 

@@ -21,6 +21,29 @@ const std::vector<Command> &commands() {
        .group = until_ended,
        .run = explore},
       {.words =
+           {.name = "watch",
+            .question = "take small cores of a process when its memory grows",
+            .details =
+                "Looks at the process every now and then, for some milliseconds and without stopping it, and takes a "
+                "core as extract does once a condition has become true: -o names the folder for them, where no more "
+                "than --keep stay. While its memory is copied the process stands still. Each condition counts once "
+                "until it was false again, by 5 %, or after --again. Without -p it waits for the one .NET process that "
+                "runs here, and for the next one when that has ended.\n"
+                "Conditions: rss>1.5G; private (memory that no file has, swapped out or not), heap, gen0, gen1, gen2, "
+                "loh, poh (up to the last object, dead ones included), container (what its control group uses), each "
+                "with > and a size, or a share of the container's limit: container>90%. oom: the GC could not get "
+                "memory, or the container had none left, or it is within 5 % of its limit. Several in one: "
+                "'rss>1.5G|oom'.\n"
+                "Where there is less than twice the memory that the process has of its own, its copy goes to the "
+                "folder, or to --temp-dir, for as long as that takes. Ends with the process (exit code 6), or Ctrl-C "
+                "(0). For containers see doc/containers.md.",
+            .takes = {Takes::no_values},
+            .answers_alone = true,
+            .format = "text",
+            .makes_file = true},
+       .group = until_ended,
+       .run = watch},
+      {.words =
            {.name = "shell",
             .question = "many questions of one dump",
             .details =

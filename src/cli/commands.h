@@ -26,6 +26,9 @@ int completion(const Options &options, Progress &progress);
 // Answers requests of the Model Context Protocol until the input ends.
 int mcp(const Options &options, Progress &progress);
 
+// Looks at a process until that ends, or Ctrl-C.
+int watch(const Options &options, Progress &progress);
+
 // Serves a page until Ctrl-C.
 int explore(const Options &options, Progress &progress);
 

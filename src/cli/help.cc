@@ -55,6 +55,7 @@ constexpr ExitCode codes[] = {
     {3, "cannot open, understand or write"},
     {4, "answered, but part of the heap could not be read (--strict; check: a limit may not hold)"},
     {5, "what was asked for (an address, a type) is not in the dump"},
+    {6, "watch: the process has ended"},
     {130, "interrupted"},
 };
 

@@ -3,6 +3,7 @@
 #include "cli/values.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
+#include "dnheap/watch.h"
 
 #include <algorithm>
 #include <array>
@@ -44,11 +45,21 @@ template <class Words> void check_word(const char *option, std::string_view word
                      did_you_mean(word, words));
 }
 
-// Those that the verb's answer can be written in.
+bool has_answer(const Verb &verb) {
+  return std::ranges::find(dnheap::verbs(), verb.name, &Verb::name) != dnheap::verbs().end();
+}
+
+// Can its answer be written so? A command has events instead: lines for people, or for programs.
+bool is_written_in(const Verb &verb, const Format &format) {
+  if (!has_answer(verb))
+    return format.name == std::string_view("text") || format.name == std::string_view("ndjson");
+  return !format.table || std::find(verb.tables.begin(), verb.tables.end(), format.table) != verb.tables.end();
+}
+
 std::vector<std::string_view> format_names(const Verb &verb) {
   std::vector<std::string_view> out;
   for (const Format &format : formats())
-    if (!format.table || std::find(verb.tables.begin(), verb.tables.end(), format.table) != verb.tables.end())
+    if (is_written_in(verb, format))
       out.push_back(format.name);
   return out;
 }
@@ -79,9 +90,20 @@ void set_type(Options &options, std::string_view value) {
 }
 
 // "90m", "1.5h", "2d", "3600": seconds.
-void set_interval(Options &options, std::string_view value) {
-  options.question.interval =
-      value_or_usage(parse_duration(value), "--interval", value, "a time such as 90s, 30m, 1.5h or 2d");
+u64 duration(const char *option, std::string_view value) {
+  return value_or_usage(parse_duration(value), option, value, "a time such as 90s, 30m, 1.5h or 2d");
+}
+
+void add_condition(Options &options, std::string_view value) {
+  if (const std::optional<std::string> problem = condition_problem(value))
+    throw UsageError("--when: " + *problem);
+  options.when.emplace_back(value);
+}
+
+void set_keep(Options &options, std::string_view value) {
+  options.keep = number("--keep", value);
+  if (options.keep < 1 || options.keep > 10'000)
+    throw UsageError("--keep: " + quoted(value) + " is not a number from 1 to 10000");
 }
 
 void set_port(Options &options, std::string_view value) {
@@ -209,7 +231,7 @@ const Option table[] = {
      [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }, Several::all_count},
     {"interval", 0, "TIME", Takes::interval,
      "what lies between one dump and the next: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
-     set_interval},
+     [](Options &o, std::string_view v) { o.question.interval = duration("--interval", v); }},
     {"budget", 0, "FILE", Takes::limits, "the limits, as JSON: doc/budget.md",
      [](Options &o, std::string_view v) { o.question.budget = v; }, Several::refused},
     {"baseline", 0, "FILE", Takes::limits, "what growth is measured against: a saved record, or a dump",
@@ -223,9 +245,16 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
     {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
     {"idle", 0, "TIME", OnlyOf{"explore"}, "end when nobody asked for so long: 90s, 30m, 1.5h (default: never)",
-     [](Options &o, std::string_view v) {
-       o.idle = value_or_usage(parse_duration(v), "--idle", v, "a time such as 90s, 30m, 1.5h or 2d");
-     }},
+     [](Options &o, std::string_view v) { o.idle = duration("--idle", v); }},
+    {"when", 0, "CONDITION", OnlyOf{"watch"},
+     "take a core when this becomes true: rss>1.5G, gen2>800M, container>90%, oom; may be given several times",
+     add_condition, Several::all_count},
+    {"every", 0, "TIME", OnlyOf{"watch"}, "look so often: 10s, 5m (default: 60s)",
+     [](Options &o, std::string_view v) { o.every = duration("--every", v); }, Several::refused},
+    {"again", 0, "TIME", OnlyOf{"watch"}, "take another one after so long if it is still true (default: never)",
+     [](Options &o, std::string_view v) { o.again = duration("--again", v); }, Several::refused},
+    {"keep", 0, "N", OnlyOf{"watch"}, "cores in the folder at most: the oldest is removed (default: 3)", set_keep,
+     Several::refused},
     {"as", 0, "FILE-FORMAT", Takes::as, "which file to write; the verb's help lists them",
      [](Options &o, std::string_view v) { o.question.as = v; }, Several::refused,
      [](const Verb &verb) { return verb.as; }},
@@ -235,9 +264,7 @@ const Option table[] = {
      "export: objects in that file at most, the nearest first (default 100); query: rows at most",
      [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
     {"timeout", 0, "TIME", Takes::timeout, "give up a question in SQL after so long: 90s, 30m, 1.5h (default: never)",
-     [](Options &o, std::string_view v) {
-       o.question.timeout = value_or_usage(parse_duration(v), "--timeout", v, "a time such as 90s, 30m, 1.5h or 2d");
-     }},
+     [](Options &o, std::string_view v) { o.question.timeout = duration("--timeout", v); }},
     {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
      [](Options &o, std::string_view v) { o.commands.emplace_back(v); }, Several::all_count},
     {"html", 0, "FILE", OnlyOf{"report"},
@@ -254,9 +281,9 @@ const Option table[] = {
      [](const Verb &verb) { return verb.tables; }},
     {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
-    {"format", 0, "FORMAT", Needs::answer,
+    {"format", 0, "FORMAT", Needs::words,
      "text, json, csv or markdown; of check junit and github, of summary ndjson, of objects addresses, too (default "
-     "text, of summary ndjson)",
+     "text, of summary ndjson); of watch text or ndjson",
      set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
@@ -265,7 +292,7 @@ const Option table[] = {
     {"color", 0, "WHEN", Needs::answer,
      "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color,
      Several::last_counts, color_words},
-    {"output", 'o', "FILE", Needs::answer, "write the answer to this file; extract, export: that file",
+    {"output", 'o', "FILE", Needs::file, "write the answer to this file; extract, export: that file; watch: the folder",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
      [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }, Several::all_count},
@@ -530,10 +557,12 @@ private:
     for (const Option *option : used_)
       if (!takes(verb, *option))
         refuse(verb, *option);
-    if (const char *table = options_.format ? options_.format->table : nullptr;
-        table && std::find(verb.tables.begin(), verb.tables.end(), table) == verb.tables.end())
-      throw UsageError("--format " + std::string(options_.format->name) + " is of verbs with a table '" + table + "'" +
-                       those_with(table));
+    if (options_.format && !is_written_in(verb, *options_.format)) {
+      if (const char *table = options_.format->table)
+        throw UsageError("--format " + std::string(options_.format->name) + " is of verbs with a table '" + table +
+                         "'" + those_with(table));
+      check_word("--format", options_.format->name, format_names(verb));
+    }
     if (!options_.html.empty())
       for (const Option *option : used_)
         if (const Needs *needs = std::get_if<Needs>(&option->needs);
@@ -585,14 +614,19 @@ std::string usage_of(const Verb &verb) {
   if (!verb.subjects.empty() && verb.answers_alone)
     return "usage: dnheap " + std::string(verb.name) + " [" + subject + " TARGET] [options]";
   return "usage: dnheap " + std::string(verb.name) +
-         (!verb.needs_target ? ""
-          : verb.takes_each  ? " TARGET…"
-                             : " TARGET") +
+         (!verb.needs_target   ? ""
+          : verb.answers_alone ? " [-p PID]"
+          : verb.takes_each    ? " TARGET…"
+                               : " TARGET") +
          (verb.takes_several ? " TARGET…" : "") +
          (subject.empty()            ? ""
           : verb.subject_is_optional ? " [" + subject + "]"
                                      : " " + subject) +
-         (verb.as.empty() ? "" : " --as FORMAT") + (verb.makes_file ? " -o FILE" : "") + " [options]";
+         (verb.as.empty() ? "" : " --as FORMAT") +
+         (!verb.makes_file   ? ""
+          : has_answer(verb) ? " -o FILE"
+                             : " -o DIR") +
+         " [options]";
 }
 
 bool takes(const Verb &verb, const Option &option) {
@@ -602,7 +636,9 @@ bool takes(const Verb &verb, const Option &option) {
     return one->command == verb.name;
   switch (std::get<Needs>(option.needs)) {
   case Needs::nothing: return true;
-  case Needs::answer: return std::ranges::find(dnheap::verbs(), verb.name, &Verb::name) != dnheap::verbs().end();
+  case Needs::answer: return has_answer(verb);
+  case Needs::words: return has_answer(verb) || !verb.format.empty();
+  case Needs::file: return has_answer(verb) || verb.makes_file;
   case Needs::target: return verb.needs_target;
   case Needs::sort_columns: return !verb.sort_columns.empty();
   case Needs::by: return !verb.by.empty();

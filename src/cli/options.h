@@ -37,12 +37,16 @@ struct Options {
   u64 idle = 0;                      // explore: seconds; 0 = for ever
   std::string against;               // explore: a dump, or a record, to compare with
   std::vector<std::string> commands; // shell: instead of lines that are typed
+  std::vector<std::string> when;     // watch: conditions
+  u64 every = 60, again = 0;         // watch: seconds
+  u64 keep = 3;                      // watch: files
   std::string html;                  // report: the page in one file, written there instead
   bool perf = false, progress = true, strict = false;
 };
 
-// What a verb must have that takes an option: a target, an answer (commands have none), or such a list in its row.
-enum class Needs : u8 { nothing, target, answer, sort_columns, by, tables };
+// What a verb must have that takes an option: a target, an answer (commands have none), an answer or events to write, a
+// file to make or an answer, or such a list in its row.
+enum class Needs : u8 { nothing, target, answer, words, file, sort_columns, by, tables };
 // What several of it on one line mean: the last counts; an error, as the last would silently replace the first; all
 // count.
 enum class Several : u8 { last_counts, refused, all_count };

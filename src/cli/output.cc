@@ -61,9 +61,12 @@ void Output::finish() {
     fail(path_);
 }
 
-void print(const std::string &text) {
-  if ((std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) && errno != EPIPE)
+bool print(const std::string &text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return true;
+  if (errno != EPIPE)
     throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
+  return false;
 }
 
 } // namespace dnheap::cli

@@ -28,7 +28,7 @@ private:
   std::FILE *file_ = nullptr;
 };
 
-// To standard output; a closed pipe is no failure. Throws Error.
-void print(const std::string &text);
+// To standard output; a closed pipe is no failure: false, nobody reads it any more. Throws Error.
+bool print(const std::string &text);
 
 } // namespace dnheap::cli

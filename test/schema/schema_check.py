@@ -19,7 +19,7 @@ import validator
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = PROJECT / "doc" / "schema"
 WITHOUT_TARGET = {"ps"}
-OF_NO_VERB = {"envelope.json", "record.json", "budget.json", "summary_record.json"}
+OF_NO_VERB = {"envelope.json", "record.json", "budget.json", "summary_record.json", "watch.json"}
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 
 

@@ -1,0 +1,41 @@
+// `dnheap watch`: when it looks and what it keeps is the library's; here its events become lines.
+#include "dnheap/watch.h"
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "dnheap/error.h"
+#include "dnheap/program.h"
+#include "dnheap/text.h"
+
+#include <filesystem>
+
+namespace dnheap::cli {
+
+int watch(const Options &options, Progress &progress) {
+  constexpr int ended_by_itself = 6;
+  WatchOptions out;
+  out.pid = options.process;
+  out.conditions = options.when;
+  out.folder = options.question.output;
+  out.keep = options.keep;
+  out.every = options.every;
+  out.again = options.again;
+  out.no_values = options.question.no_values;
+  out.open = open_options(options, progress);
+  if (!options.targets.empty())
+    throw UsageError("watch looks at a process that runs here, not at a file: -p PID");
+  if (out.conditions.empty())
+    throw UsageError("when is a core to be taken? --when CONDITION, such as --when 'rss>1.5G' or --when oom");
+  if (std::error_code ignored; !std::filesystem::is_directory(out.folder, ignored))
+    throw UsageError("--output: '" + out.folder + "' is not a folder: cores go there, so make it first");
+  cancel_on_interrupt(progress);
+  be_first_to_go();
+  const bool as_json = std::string_view(options.format->name) == "ndjson";
+  const bool has_ended = dnheap::watch(out, [&](const WatchEvent &event) {
+    if (!print((as_json ? event.json : printable_text(event.text)) + "\n"))
+      progress.cancel();
+  });
+  return has_ended ? ended_by_itself : 0;
+}
+
+} // namespace dnheap::cli

@@ -1,0 +1,28 @@
+// Event: something that whoever watches a process is told, as a line of text or, for programs, of JSON
+// (doc/schema/watch.json). Plain data.
+#pragma once
+#include "lookout/figures.h"
+
+namespace dnheap {
+
+struct Event {
+  // waiting: no .NET process runs here; blind: a condition cannot be told; not_taken: a core was due.
+  enum class Kind : u8 { waiting, began, taken, not_taken, blind, ended };
+  Kind kind = Kind::waiting;
+  u64 time = 0; // seconds since 1970
+  u64 pid = 0;
+  std::string runtime;                 // began: ".NET 10.0.14"
+  std::vector<std::string> conditions; // that became true; blind: that cannot be told; began: all
+  Figures figures;
+  std::string reason; // not_taken, blind, ended: why, or what that means
+  std::string file;   // taken
+  u64 file_bytes = 0;
+  std::optional<double> pause_seconds;
+  std::vector<std::string> removed; // older files
+};
+const char *name_of(Event::Kind kind); // "waiting", "began", …
+
+std::string text_of(const Event &event); // without a line end
+std::string json_of(const Event &event);
+
+} // namespace dnheap

@@ -1,0 +1,50 @@
+// Figures: what is known of a running process's memory at one moment; and FiguresReader, which finds it out, without
+// stopping the process. A look reads some files of /proc, and kilobytes of the GC's data: a few milliseconds. One
+// thread.
+#pragma once
+#include "base/control_group.h"
+#include "snapshot/live_gc.h"
+
+#include <string>
+
+namespace dnheap {
+
+enum class Figure : u8 { rss, private_memory, container, heap, gen0, gen1, gen2, loh, poh };
+inline constexpr u64 figure_count = 9;
+const char *name_of(Figure figure); // "rss", "private", "container", "heap", "gen0", …
+
+struct Figures {
+  std::array<std::optional<u64>, figure_count> bytes; // nullopt: not known
+  std::optional<u64> limit;                           // of the container
+  // What ran out of memory since the look before: "the GC: …"; empty: nothing did.
+  std::string ran_out;
+
+  std::optional<u64> of(Figure figure) const { return bytes[static_cast<u64>(figure)]; }
+  void set(Figure figure, std::optional<u64> value) { bytes[static_cast<u64>(figure)] = value; }
+};
+
+// "rss 1.6 GiB, heap 1.2 GiB (gen2 1.1 GiB, …), container 1.7 of 2.0 GiB": what is known of it.
+std::string figures_text(const Figures &figures);
+
+class FiguresReader {
+public:
+  // Throws Error where the process may not be read, or has no GC heap.
+  FiguresReader(u64 pid, const SnapshotOptions &options);
+
+  const std::string &runtime() const { return gc_.runtime(); }
+  // What cannot be read of the GC is not known, and problem() says why. Throws Interrupted.
+  Figures look();
+  const std::string &problem() const { return problem_; }
+
+private:
+  void look_at_gc(Figures &figures);
+  void look_at_groups(Figures &figures);
+
+  u64 pid_;
+  LiveGc gc_;
+  std::string problem_;
+  std::optional<std::vector<GCOomData>> out_of_memory_; // at the look before
+  std::optional<u64> group_ooms_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,66 @@
+// Lookout: looks at a process every now and then, and takes a core when a condition has become true: never two at a
+// time, never more than so many. What it looks at, and the time, are handed in, so that tests have their own; a real
+// process is lookout/running_process.h. One thread; memory does not grow with time.
+#pragma once
+#include "lookout/alarms.h"
+#include "lookout/event.h"
+#include "lookout/kept_cores.h"
+
+#include <functional>
+
+namespace dnheap {
+
+struct TakenCore {
+  u64 file_bytes = 0;
+  std::optional<double> pause_seconds; // that the process stood still
+};
+
+class WatchedProcess {
+public:
+  virtual ~WatchedProcess() = default;
+  virtual u64 pid() const = 0;
+  virtual std::string runtime() const = 0;
+  virtual bool has_ended() const = 0;
+  virtual Figures look() = 0;
+  virtual std::string problem() const = 0; // why the last look did not tell all
+  // Writes a core to that path. Throws Error, and Interrupted.
+  virtual TakenCore take(const std::string &path) = 0;
+};
+
+struct LookoutClock {
+  std::function<u64()> utc;          // seconds since 1970
+  std::function<double()> now;       // seconds, of a clock that only goes forward
+  std::function<void(double)> sleep; // throws Interrupted when all is to end
+};
+
+struct LookoutOptions {
+  std::vector<Condition> conditions;
+  u64 every = 60, again = 0; // seconds; again: 0 = never
+  std::function<void(const Event &)> tell;
+};
+
+class Lookout {
+public:
+  Lookout(const LookoutOptions &options, const LookoutClock &clock, const KeptCores &cores);
+
+  // Until the process has ended. Throws UsageError where a condition can never be told of it, and Interrupted.
+  void watch(WatchedProcess &process);
+
+private:
+  std::vector<Level> levels_of(const Figures &figures) const;
+  std::vector<std::string> texts(const std::vector<u64> &conditions) const;
+  Event event(Event::Kind kind, u64 pid) const;
+  void check(const Figures &first) const;
+  // Those that a second look confirms, which takes the place of the first.
+  std::vector<u64> confirmed(std::vector<u64> due, WatchedProcess &process, Figures &figures) const;
+  void note_blindness(const std::vector<Level> &levels, const WatchedProcess &process);
+  // Returns whether there is one now.
+  bool take(WatchedProcess &process, Event event);
+
+  const LookoutOptions &options_;
+  const LookoutClock &clock_;
+  const KeptCores &cores_;
+  u64 blind_looks_ = 0, taken_ = 0;
+};
+
+} // namespace dnheap

@@ -1,0 +1,49 @@
+#include "lookout/running_process.h"
+
+#include "analysis/extract.h"
+#include "base/process.h"
+#include "base/text.h"
+
+#include <filesystem>
+
+namespace dnheap {
+
+namespace {
+
+// Of the process's own memory, what a core takes at most, as a rule: most take a tenth.
+constexpr u64 core_share = 4;
+
+u64 free_on_disk(const std::string &folder) {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return error ? ~u64{0} : space.available;
+}
+
+} // namespace
+
+RunningProcess::RunningProcess(u64 pid, const SnapshotOptions &options, bool no_values, std::string folder)
+    : pid_(pid), start_(process_start(pid)), options_(options), no_values_(no_values), folder_(std::move(folder)),
+      reader_(pid, options) {}
+
+bool RunningProcess::has_ended() const { return !start_ || process_start(pid_) != start_; }
+
+TakenCore RunningProcess::take(const std::string &path) {
+  SnapshotOptions options = options_;
+  options.record_reads = true;
+  const u64 memory = private_memory(pid_).value_or(0);
+  // The copy, and as much again for what is worked out, and for everybody else here.
+  if (options.temp_dir.empty() && memory_left().value_or(~u64{0}) / 2 < memory)
+    options.temp_dir = folder_;
+  const bool copy_on_disk = options.temp_dir == folder_;
+  const u64 needed = memory / core_share + (copy_on_disk ? memory : 0);
+  if (const u64 free = free_on_disk(folder_); free < needed)
+    throw Error(folder_ + " has " + bytes_text(free) + " free, and " + bytes_text(needed) + " may be needed" +
+                (copy_on_disk ? ", as the copy of the process has to be there too" : ""));
+  const std::unique_ptr<Snapshot> snapshot = Snapshot::attach(pid_, options);
+  if (has_ended())
+    throw Error("it has ended");
+  const ExtractedCore core = ask_and_extract(*snapshot, {path, no_values_});
+  return {core.file_bytes, snapshot->pause_seconds()};
+}
+
+} // namespace dnheap
