@@ -36,6 +36,15 @@ def enum_in_schema(key):
 
 
 class Recipes(unittest.TestCase):
+    def test_a_figure_for_watch(self):
+        names = re.findall(r'"(\w+)"', re.search(r"names\[\] = \{(.*?)\};", text("src", "lookout", "figures.cc"), re.S)[1])
+        self.assertIn("gen2", names)
+        schema = json.loads(text("doc", "schema", "watch.json"))["$defs"]["figures"]["properties"]
+        self.assertEqual(list(schema), [*names, "container_limit"])
+        for place in (("doc", "containers.md"), ("src", "cli", "commands.cc")):
+            for name in names:
+                self.assertRegex(text(*place), rf"\b{name}\b", "/".join(place))
+
     def test_a_dump_format(self):
         openers = re.search(r"openers\[?\]?[^=]*= ?\{(.*?)\};", text("src", "dump", "open.cc"), re.S)[1]
         declared = {match[1]: path.stem for path in (SRC / "dump").glob("*.h")
