@@ -33,7 +33,7 @@ public:
   void visit(Address target) {
     u64 place = places_.find(target);
     if (place == HeapPlaces::nowhere) {
-      bad_references += target != 0;
+      ++bad_references;
       return;
     }
     __builtin_prefetch(&words_[place / 64], 1);
@@ -143,9 +143,13 @@ private:
     if (some.next == some.end)
       slices.pop_back();
     if (reader_.open(address, object))
-      object.type->references.for_each_slot_of_slice(
-          object.bytes, object.size, slice, references_.format(),
-          [&](const std::byte *slot) { visit(load_pointer(slot, references_.format())); });
+      object.type->references.for_each_slot_of_slice(object.bytes, object.size, slice, references_.format(),
+                                                     [&](const std::byte *slot) {
+                                                       // Null may be a place, too, where a segment lies low and others
+                                                       // lie far above.
+                                                       if (const u64 target = load_pointer(slot, references_.format()))
+                                                         visit(target);
+                                                     });
   }
   bool has_to_share(u64 share_from) const {
     return stack.size() >= share_from || (!slices.empty() && slices.back().end - slices.back().next > 1);

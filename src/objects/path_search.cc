@@ -84,8 +84,10 @@ public:
     OpenedObject object;
     if (reader_.open(array, object))
       object.type->references.for_each_slot_of_slice(
-          object.bytes, object.size, slice, search_.references_.format(),
-          [&](const std::byte *slot) { refer(array, load_pointer(slot, search_.references_.format())); });
+          object.bytes, object.size, slice, search_.references_.format(), [&](const std::byte *slot) {
+            if (const u64 target = load_pointer(slot, search_.references_.format())) // which may be a place, too
+              refer(array, target);
+          });
   }
   void meet(u64 place) {
     if (!take(place))
@@ -113,7 +115,7 @@ private:
   void refer(Address from, Address target) {
     const u64 place = search_.index_.places().find(target);
     if (place == HeapPlaces::nowhere) {
-      bad_references += target != 0;
+      ++bad_references;
       return;
     }
     if (place == search_.object_place_)

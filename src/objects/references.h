@@ -75,7 +75,8 @@ public:
     if (object.type->loader_allocator)
       visit(object.type->loader_allocator);
     for (const Dependent &dependent : references_.dependents().of(object.address))
-      visit(dependent.secondary);
+      if (dependent.secondary)
+        visit(dependent.secondary);
   }
 
 private:

@@ -62,7 +62,8 @@ TEST(Program, ExtractWritesItsFileAndSaysSo) {
   const std::string core = folder.write("a.core", test::core_file(heap)), small = folder.path("small.core");
   expect_error("extract '" + core + "'", 2, "where to? usage: dnheap extract TARGET -o FILE [options]");
   expect_error("extract '" + core + "' -o '" + core + "'", 2, "--output: '" + core + "' is the dump itself");
-  expect_error("stat '" + core + "' --no-values", 2, "'stat' does not take --no-values; these verbs do: extract, watch");
+  expect_error("stat '" + core + "' --no-values", 2,
+               "'stat' does not take --no-values; these verbs do: extract, watch");
   std::filesystem::create_directory(folder.path("room"));
   folder.write("small.core", "what was there before");
   EXPECT_EQ(dnheap_("extract '" + core + "' --no-values -o '" + small + "'").exit_code, 0);

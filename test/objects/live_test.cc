@@ -1,6 +1,7 @@
 // Marking against a search that looks at one object after the other and keeps sets; and shapes that are hard on
 // searches.
 #include "objects/live.h"
+#include "objects/path_search.h"
 #include "objects/roots.h"
 #include "support/property.h"
 #include "support/random_graph.h"
@@ -119,6 +120,32 @@ TEST(MarkLive, FollowsAListOfFiveMillion) {
 }
 
 // A large array is read in slices, by several threads; every element counts once.
+// A segment that lies so low that address 0 is of its granule: null is no reference all the same.
+TEST(MarkLive, NullIsNoReferenceWhereAPlaceCouldBe) {
+  constexpr u64 count = 200000;
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    HeapBuilder heap({.format = format});
+    SegmentWriter &low = heap.segments.emplace_back(heap, GCSegmentGeneration::gen2, 0u, Address{0x10000});
+    const Address element = low.object(heap.object_type);
+    SegmentWriter &large = heap.segment(GCSegmentGeneration::loh);
+    const Address array = large.object(heap.object_array_type, count);
+    large.block.pointer(array + (2 + count / 2) * heap.p, element);
+    Indexed in(heap);
+    ASSERT_NE(in.index->places().find(0), HeapPlaces::nowhere);
+    for (unsigned threads : {1u, 3u}) {
+      RootStage stage{"", {array}};
+      const LiveObjects live = mark_live(*in.index, *in.references, {&stage, 1}, threads, {}, 1);
+      EXPECT_EQ(live.stages[0].objects, 2u);
+      EXPECT_EQ(live.bad_references(), 0u);
+      const OwnedRoot root{in.index->find(array), OwnerId{0}};
+      PathSearch search(*in.index, *in.references, in.index->find(element), threads, {});
+      EXPECT_EQ(search.grow({&root, 1})->objects.size(), 2u);
+      EXPECT_EQ(search.bad_references(), 0u);
+    }
+  }
+}
+
 TEST(MarkLive, ReadsEverySliceOfALargeArray) {
   constexpr u64 count = 200000;
   for (Format format : all_formats) {
