@@ -1,7 +1,10 @@
 #include "cli/browser.h"
 
-#include <shellapi.h>
+// The second needs the first.
+// clang-format off
 #include <windows.h>
+#include <shellapi.h>
+// clang-format on
 
 namespace dnheap::cli {
 

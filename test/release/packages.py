@@ -5,6 +5,7 @@
 
 Without DIST, `./dev release linux-x64` makes one first. What cannot be tried here (no lintian, no .NET SDK, not root) is said, loudly.
 """
+import gzip
 import hashlib
 import json
 import os
@@ -77,6 +78,10 @@ def check_deb(dist):
         (root / "tmp").mkdir()
         shutil.copy(SAMPLE, root)
         expect(TRUTH in in_root(root, "/usr/bin/dnheap", "report", "/" + SAMPLE.name), "the .deb's program does not know the sample")
+        manual = gzip.decompress((root / "usr/share/man/man1/dnheap.1.gz").read_bytes()).decode()
+        expect(manual.startswith(".TH") or "\n.TH" in manual, "the .deb has no manual page")
+        for path in ("bash-completion/completions/dnheap", "zsh/vendor-completions/_dnheap", "fish/vendor_completions.d/dnheap.fish"):
+            expect("retained" in (root / "usr/share" / path).read_text(), f"the .deb completes nothing by {path}")
     expect("Depends" not in run("dpkg-deb", "-f", package), "the .deb depends on something")
     if os.geteuid() == 0 and shutil.which("dpkg"):
         with tempfile.TemporaryDirectory() as root:  # installed by dpkg, as apt does it, into a system of its own
