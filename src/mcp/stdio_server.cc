@@ -1,15 +1,14 @@
 #include "mcp/stdio_server.h"
 
+#include "mcp/pipes.h"
+
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <poll.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 
 namespace dnheap::mcp {
 
@@ -21,7 +20,7 @@ constexpr int step_milliseconds = 250;
 class Server {
 public:
   Server(const Protocol &protocol, const Tools &tools, int input, int output)
-      : protocol_(protocol), tools_(tools), input_(input), output_(output), worker_([this] { work(); }) {}
+      : protocol_(protocol), tools_(tools), pipes_(input, output), worker_([this] { work(); }) {}
 
   ~Server() {
     {
@@ -33,17 +32,18 @@ public:
   }
 
   void run() {
-    while (!is_abandoned_) {
-      const bool waits_for_more = !has_ended_;
-      if (!waits_for_more && is_idle())
+    std::string bytes;
+    while (!is_abandoned_ && !(has_ended_ && is_idle())) {
+      switch (pipes_.wait(step_milliseconds, bytes)) {
+      case Pipes::Event::none: break;
+      case Pipes::Event::input: take(bytes); break;
+      case Pipes::Event::input_ended:
+        has_ended_ = true;
+        if (!line_.empty()) // the last line needs no end
+          take_line();
         break;
-      pollfd files[] = {{waits_for_more ? input_ : -1, POLLIN, 0}, {output_, 0, 0}};
-      if (::poll(files, 2, step_milliseconds) < 0 && errno != EINTR)
-        break;
-      if (files[1].revents & (POLLERR | POLLHUP | POLLNVAL))
-        is_abandoned_ = true; // its reader has gone
-      else if (files[0].revents)
-        read_some();
+      case Pipes::Event::reader_gone: is_abandoned_ = true;
+      }
       tell_step();
     }
     if (is_abandoned_)
@@ -53,18 +53,8 @@ public:
   }
 
 private:
-  void read_some() {
-    char bytes[65536];
-    const ssize_t count = ::read(input_, bytes, sizeof bytes);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN))
-      return;
-    if (count <= 0) {
-      has_ended_ = true;
-      if (!line_.empty()) // the last line needs no end
-        take_line();
-      return;
-    }
-    for (std::string_view rest(bytes, static_cast<std::size_t>(count)); !rest.empty();) {
+  void take(std::string_view rest) {
+    while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       if (!is_too_long_)
         line_ += rest.substr(0, end);
@@ -172,18 +162,15 @@ private:
     // Texts of a dump may be no UTF-8.
     const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     const std::lock_guard lock(output_mutex_);
-    for (std::string_view rest = text; !rest.empty() && !is_abandoned_;) {
-      const ssize_t count = ::write(output_, rest.data(), rest.size());
-      if (count >= 0)
-        rest.remove_prefix(static_cast<std::size_t>(count));
-      else if (errno != EINTR)
-        failed_ = errno, is_abandoned_ = true;
-    }
+    if (is_abandoned_)
+      return;
+    if (const int error = pipes_.write(text))
+      failed_ = error, is_abandoned_ = true;
   }
 
   const Protocol &protocol_;
   const Tools &tools_;
-  const int input_, output_;
+  Pipes pipes_;
   std::string line_;
   bool is_too_long_ = false, has_ended_ = false;
   std::atomic<bool> is_abandoned_ = false;

@@ -10,12 +10,17 @@ cannot be had.
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PROJECT / "test/explore"))
+sys.dont_write_bytecode = True
+import served  # noqa: E402
+
 SAMPLE = "sample/demo.core.zst"
 
 # TARGET is the dump. Of each format at least one; texts as wide as they are, and for a terminal.
@@ -69,6 +74,8 @@ stat -p 1
 """.strip().splitlines()
 SQL = "select t.name, count(*) n, sum(o.bytes) b from objects o join types t on t.id = o.type group by 1 order by b desc"
 ONLY_LINUX = ("ps", "stat -p 1")  # whose answer says just that on Windows
+SERVED = ("", "app.js", "app.css", "api/map?levels=5", "api/ask/stat?top=200", "api/ask/report", "api/ask/retained?top=0", "api/ask/threads", "api/find?text=shop.order",
+          "api/ask/nonsense", "../etc/passwd")
 OF_LARGE_DUMPS = ("stat TARGET --top 0", "info TARGET", "report TARGET", "verify TARGET --all", "stack TARGET --all", "path TARGET System.String --top 3")
 
 
@@ -132,6 +139,23 @@ def first_difference(a, b):
     return f"byte {at} of {len(a)} and {len(b)}: {a[max(at - 60, 0):at + 60]!r} here, {b[max(at - 60, 0):at + 60]!r} there"
 
 
+def check_servers(beside, folder):
+    """What answers as long as somebody asks. Tests want a program, so Wine is called by one."""
+    there = pathlib.Path(folder, "dnheap")
+    there.write_text("#!/bin/sh\nexec " + " ".join(shlex.quote(str(word)) for word in beside.there) + ' "$@"\n')
+    there.chmod(0o755)
+    done = subprocess.run([sys.executable, "test/mcp/mcp_check.py", there], capture_output=True, text=True, env=beside.environment, timeout=900)
+    if done.returncode:
+        beside.fail(["mcp"], done.stderr[-2000:], "the test of its protocol")
+    with served.Served(beside.here[0], SAMPLE) as here, served.Served(str(there), SAMPLE, environment=beside.environment) as other:
+        for path in SERVED:
+            expected, found = ((status, body) for status, _, body in (page.get(path) for page in (here, other)))
+            if expected != found:
+                part = 0 if expected[0] != found[0] else 1
+                beside.fail(["explore", path], first_difference(expected[part], found[part]), ("status", "body")[part])
+            beside.same += 1
+
+
 def corpus():
     """Dumps of other programs and systems: (path, is large)."""
     if "DNHEAP_CORPUS" not in os.environ:
@@ -156,6 +180,7 @@ def main():
             odd = pathlib.Path(prefix, "Größe 大.core.zst")
             shutil.copy(SAMPLE, odd)
             beside.ask("stat TARGET", odd)
+            check_servers(beside, prefix)
             for dump, is_large in corpus():
                 for question in OF_LARGE_DUMPS if is_large else [q for q in QUESTIONS if "TARGET" in q]:
                     beside.ask(question, dump)
