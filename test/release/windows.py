@@ -84,8 +84,11 @@ def skip(why):
     sys.exit(77)
 
 
+WINES = ("/usr/lib/wine/wine64", shutil.which("wine64"), shutil.which("wine"))
+
+
 def wine():
-    for place in ("/usr/lib/wine/wine64", shutil.which("wine64"), shutil.which("wine")):
+    for place in WINES:
         if place and os.path.exists(place):
             return place
     return skip("Wine is not installed (Debian: wine64)")
