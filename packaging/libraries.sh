@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# libraries.sh win-x64|linux-arm64: the static libraries that dnheap links, for that target: build/libraries/TARGET/SOURCE-PACKAGE, each with
-# its `version` and `copyright`. From Debian's own source packages (win-x64, for which Debian has zlib alone), or from its packages
-# of that architecture (linux-arm64). Nothing is installed; a second run does nothing.
+# libraries.sh win-x64|linux-x64|linux-arm64: static libraries that dnheap links, for that target: build/libraries/TARGET/SOURCE-PACKAGE, each
+# with its `version` and `copyright`. From Debian's own source packages (all for win-x64, for which Debian has zlib alone; those of zstd and sqlite for
+# Linux, too, as they are made smaller than Debian's packages are), or from its packages of that architecture (linux-arm64). Nothing is
+# installed; a second run does nothing.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 source packaging/apt.sh
@@ -13,6 +14,7 @@ work=$out.work
 log=$work/log
 rm -rf "$out" "$work"
 mkdir -p "$out" "$work"
+export LC_ALL=C.UTF-8 # files of a folder in the same order everywhere
 quietly() { "$@" >"$log" 2>&1 || { tail -30 "$log" >&2 && echo "libraries: failed: $*" >&2 && exit 1; }; }
 
 # source_of PACKAGE: unpacks it, with Debian's patches; sets `folder`, where it is, and `to`, where what is made of it goes.
@@ -35,8 +37,48 @@ by_cmake() {
   quietly cmake --install "$folder-build"
 }
 
+# compile_into ARCHIVE FLAG… -- FILE…: by the compiler for C of that target.
+compile_into() {
+  local archive=$1 file objects=() options=()
+  shift
+  while [[ $1 != -- ]]; do options+=("$1") && shift; done
+  for file in "${@:2}"; do
+    # shellcheck disable=SC2086
+    quietly "$host-gcc${host_threads:-}" $flags "${options[@]}" -c "$file" -o "$file.o"
+    objects+=("$file.o")
+  done
+  quietly "$host-ar" rcsD "$archive" "${objects[@]}"
+}
+
+# The two that are made small: they are a fifth of the program otherwise. Of zstd what reads, and the compression that dnheap writes with,
+# are as fast as ever.
+zstd() {
+  local file small=()
+  source_of libzstd
+  cd "$folder/lib"
+  for file in lazy opt ldm fast; do small+=("compress/zstd_$file.c"); done
+  compile_into "$to/lib/libzstd.a" -Os -I. -Icommon -- "${small[@]}"
+  rm "${small[@]}"
+  compile_into "$to/lib/libzstd.a" -O3 -I. -Icommon -DZSTD_LEGACY_SUPPORT=0 -- common/*.c compress/*.c decompress/*.c decompress/*.S
+  cp zstd.h zstd_errors.h "$to/include/"
+  cd "$OLDPWD"
+}
+
+# With the options that Debian builds it with, but without full-text search, R-trees and other things that no question to a heap needs.
+sqlite() {
+  local options unused='FTS|RTREE|DBSTAT|LOAD_EXTENSION|PREUPDATE|SESSION|STMTVTAB|UNLOCK_NOTIFY|COLUMN_METADATA|UPDATE_DELETE_LIMIT'
+  source_of sqlite3
+  options=$(grep -o -- '-DSQLITE_[A-Z0-9_=]*' "$folder/debian/rules" | grep -vE "$unused" | sort -u | tr '\n' ' ')
+  options+="-DSQLITE_ENABLE_MATH_FUNCTIONS" # which its configure adds
+  options+=" -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_DEPRECATED -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_OMIT_TRACE -DSQLITE_OMIT_TCL_VARIABLE"
+  (cd "$folder" && quietly ./configure --disable-tcl && quietly make sqlite3.c OPTS="$options")
+  # shellcheck disable=SC2086
+  compile_into "$to/lib/libsqlite3.a" -Os -fno-strict-aliasing $options -- "$folder/sqlite3.c"
+  cp "$folder/sqlite3.h" "$to/include/"
+}
+
 for_windows() {
-  local host=x86_64-w64-mingw32 options
+  host=x86_64-w64-mingw32 host_threads=-posix
   flags="-O2 -ffunction-sections -fdata-sections -ffile-prefix-map=$work/source=."
   open_archive "$work/apt" "$(dpkg --print-architecture)" deb-src
   source_of fmtlib
@@ -45,27 +87,28 @@ for_windows() {
   by_cmake "$folder" -D JSON_BuildTests=OFF
   source_of xxhash # its header is all
   cp "$folder/xxhash.h" "$to/include/"
-  source_of libzstd
-  by_cmake "$folder/build/cmake" -D ZSTD_BUILD_PROGRAMS=OFF -D ZSTD_BUILD_SHARED=OFF -D ZSTD_BUILD_TESTS=OFF -D ZSTD_LEGACY_SUPPORT=OFF
   source_of re2 # Debian takes its tables out, and makes them anew
   (cd "$folder" && quietly make REBUILD_TABLES=1 re2/perl_groups.cc re2/unicode_groups.cc re2/unicode_casefold.cc)
   by_cmake "$folder" -D RE2_BUILD_TESTING=OFF
   source_of libevent
   by_cmake "$folder" -D EVENT__LIBRARY_TYPE=STATIC -D EVENT__DISABLE_OPENSSL=ON -D EVENT__DISABLE_TESTS=ON \
     -D EVENT__DISABLE_SAMPLES=ON -D EVENT__DISABLE_BENCHMARK=ON -D EVENT__DISABLE_REGRESS=ON
-  source_of sqlite3 # with the options that Debian builds it with
-  options=$(grep -o -- '-DSQLITE_[A-Z0-9_=]*' "$folder/debian/rules" | sort -u | tr '\n' ' ')
-  options+="-DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_FTS4 -DSQLITE_ENABLE_FTS5" # which its configure adds
-  (cd "$folder" && quietly ./configure --disable-tcl && quietly make sqlite3.c OPTS="$options")
-  # shellcheck disable=SC2086
-  quietly $host-gcc-posix $flags -fno-strict-aliasing $options -c "$folder/sqlite3.c" -o "$folder/sqlite3.o"
-  quietly $host-ar rcsD "$to/lib/libsqlite3.a" "$folder/sqlite3.o"
-  cp "$folder/sqlite3.h" "$to/include/"
+  zstd
+  sqlite
+}
+
+# for_linux HOST: all others are Debian's packages. No exception passes through these two: what sqlite calls catches all (src/analysis/sql).
+for_linux() {
+  host=$1
+  flags="-fPIC -g1 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -ffile-prefix-map=$work/source=. -ffile-prefix-map=$PWD=."
+  [[ -e $work/apt ]] || open_archive "$work/apt" "$(dpkg --print-architecture)" deb-src
+  zstd
+  sqlite
 }
 
 # for_architecture ARCHITECTURE PACKAGE…: as Debian built them.
 for_architecture() {
-  open_archive "$work/apt" "$1" deb
+  open_archive "$work/apt-$1" "$1" deb
   mkdir "$work/packages"
   (cd "$work/packages" && quietly "${apt[@]}" download "${@:2}")
   local package source
@@ -83,8 +126,11 @@ for_architecture() {
 
 case $target in
 win-x64) for_windows ;;
-linux-arm64) for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libre2-dev libre2-9 libevent-dev libsqlite3-dev \
-  libedit-dev libbsd-dev libmd-dev libncurses-dev ;;
+linux-x64) for_linux x86_64-linux-gnu ;;
+linux-arm64)
+  for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev zlib1g-dev libre2-dev libre2-9 libevent-dev libedit-dev libbsd-dev libmd-dev libncurses-dev
+  for_linux aarch64-linux-gnu
+  ;;
 *) echo "libraries: no such target: $target" >&2 && exit 2 ;;
 esac
 [[ -n ${KEEP_WORK:-} ]] || rm -rf "$work"
