@@ -51,7 +51,7 @@ const std::vector<SosCommand> &all_commands() {
       {"eeheap", "-gc", "segments"},
       {"eeheap", "", "account", "", {{"-loader", ""}}},
       {"gcheapstat", "", "segments --table generations"},
-      {"gchandles", "", "handles", "", {{"-stat", "--table kinds"}, {"-type", "--type", true}}},
+      {"gchandles", "", "handles", "", {{"-stat", "--table kinds"}}},
       {"finalizequeue", "", "inspect finalizers"},
       {"verifyheap", "", "verify"},
       {"analyzeoom", "", "gc --table oom"},

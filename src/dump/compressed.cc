@@ -58,6 +58,8 @@ public:
     Step done{out.pos, result == 0, {}};
     if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
       throw Error("compressed with a zstd window above 128 MiB: decompress it with zstd -d --long=31 first");
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+      throw std::bad_alloc();
     if (ZSTD_isError(result))
       done.error = ZSTD_getErrorName(result);
     return done;

@@ -230,6 +230,15 @@ TEST(Check, AnIncompleteHeapIsSaidSo) {
     write(answer_check(std::vector{record}, question), {}, sink);
     EXPECT_NE(out.find(expected), std::string::npos) << out;
   }
+  // A type without a name may be any.
+  record = one_record();
+  record.types.push_back({"Shop.dll!0x02000123[]", 5, 100, 5, 100});
+  answer = answer_check(std::vector{record}, question);
+  EXPECT_EQ(answer.uncertain, 1u);
+  EXPECT_NE(answer.completeness->notes.back().find("some types have no names"), std::string::npos);
+  EXPECT_EQ(outcome_of({record}, R"({"totals": {"objects": 1000000000}})", {}).at(0).substr(0, 2), "ok");
+  record = one_record();
+  record.complete = false;
   // What is exceeded is that, whatever is missing; memory is told by another list.
   question.no_instances_of = {"Shop.Order"};
   answer = answer_check(std::vector{record}, question);
