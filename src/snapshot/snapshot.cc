@@ -209,14 +209,18 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     return open(found[0]);
 
   std::vector<std::unique_ptr<Runtime>> with_heap;
+  std::vector<std::string_view> paths_with_heap; // the same file twice is one runtime, of a damaged list of modules
   std::string list;
   found.resize(std::min(found.size(), most_runtimes));
   for (u64 i = 0; i < found.size(); ++i) {
     const std::string &version = found[i].version;
     std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i].module->path + " (" +
                        (version.empty() ? "version unknown" : version) + ", ";
+    if (std::ranges::find(paths_with_heap, found[i].module->path) != paths_with_heap.end())
+      continue;
     try {
       with_heap.push_back(open(found[i]));
+      paths_with_heap.push_back(found[i].module->path);
       list += name + "with a GC heap)";
     } catch (const Interrupted &) {
       throw;
