@@ -57,6 +57,20 @@ std::pair<Address, Address> range(const std::string &name, const std::string &va
   return {*start, *end};
 }
 
+Address address(const std::string &name, const std::string &value) {
+  const std::optional<Address> out = written_address(value);
+  if (!out)
+    refuse(name, value, "an address");
+  return *out;
+}
+
+u64 size(const std::string &name, const std::string &value) {
+  const std::optional<u64> out = parse_size(value);
+  if (!out)
+    refuse(name, value, "a size such as 4096, 10k or 1.5GiB");
+  return *out;
+}
+
 using Set = void (*)(Question &question, const std::string &name, const std::string &value);
 struct Parameter {
   const char *name;
@@ -77,11 +91,14 @@ constexpr auto each_parameter = [] {
       {"type", Takes::type, [](Q &q, Text &, Text &v) { q.type_regex = v; }},
       {"type-exact", Takes::type, [](Q &q, Text &, Text &v) { q.type_exact = v; }},
       {"gen", Takes::generation, [](Q &q, Text &n, Text &v) { q.generation = generation(n, v); }},
-      {"min", Takes::min_bytes,
-       [](Q &q, Text &n, Text &v) {
-         const std::optional<u64> size = parse_size(v);
-         size ? void(q.min_bytes = *size) : refuse(n, v, "a size such as 4096, 10k or 1.5GiB");
-       }},
+      {"min", Takes::min_bytes, [](Q &q, Text &n, Text &v) { q.min_bytes = size(n, v); }},
+      {"max", Takes::max_bytes, [](Q &q, Text &n, Text &v) { q.max_bytes = size(n, v); }},
+      {"refers-to", Takes::refers_to,
+       [](Q &q, Text &n, Text &v) { q.refers_to = v == "younger" ? v : name_of(generation(n, v)); }},
+      {"near", Takes::near, [](Q &q, Text &n, Text &v) { q.near = address(n, v); }},
+      {"from", Takes::from, [](Q &q, Text &n, Text &v) { q.from = address(n, v); }},
+      {"struct", Takes::struct_type, [](Q &q, Text &, Text &v) { q.struct_type = v; }},
+      {"limit", Takes::limit, [](Q &q, Text &n, Text &v) { q.limit = number(n, v); }},
       {"range", Takes::range, [](Q &q, Text &n, Text &v) { q.range = range(n, v); }},
       {"live", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::live : q.life; }},
       {"dead", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::dead : q.life; }},
@@ -130,6 +147,12 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
       throw UsageError("'" + name + "' does not take " + key);
     at->set(question, key, value);
   }
+  auto is_set = [&](const char *flag_name) {
+    const auto at = parameters.find(flag_name);
+    return at != parameters.end() && flag(flag_name, at->second);
+  };
+  if (is_set("live") && is_set("dead"))
+    throw UsageError("live and dead exclude each other");
   if (question.subject.empty() && out.verb->subject && !out.verb->subject.is_optional)
     throw UsageError(std::string(out.verb->subject.asked) + " subject=" + out.verb->subject.name);
   if (!question.subject.empty() && !out.verb->subject)

@@ -44,7 +44,9 @@ def check_answers(page, dnheap, dump):
                               (["stat", "--live", "--min", "1k", "--top", "200"], {"live": "", "min": "1k"})):
         equal(page.json("api/ask/" + words[0], **parameters), verb(dnheap, dump, *words), f"ask {words}")
     for path, status in (("api/ask/nonsense", 404), ("api/ask/stat?top=x", 400), ("api/ask/stat?nonsense=1", 400),
-                         ("api/ask/stat?tree=1", 400), ("api/ask/stat?type=(", 400), ("api/ask/show", 400),
+                         ("api/ask/stat?tree=1", 400), ("api/ask/stat?live=1&dead=1", 400), ("api/ask/stat?live=1&dead=0&top=1", 200),
+                         ("api/ask/stat?max=2k&min=1k", 200), ("api/ask/stat?min=2k&max=1k", 400), ("api/ask/stat?refers-to=gen0", 200),
+                         ("api/ask/query?subject=select+1&limit=1", 200), ("api/ask/objects?near=0x1", 404), ("api/ask/stat?type=(", 400), ("api/ask/show", 400),
                          ("api/ask/show?subject=0x1", 404), ("api/ask/extract", 404), ("api/ask/diff", 404), ("api/ask/check", 404),
                          ("api/ask/ps", 404), ("api/ask/stat?subject=x", 400), ("api/ask/show?subject=0x1&values=1", 400),
                          ("api/nonsense", 404), ("api/map?at=x", 400), ("api/map?at=owner:x", 400), ("api/map?at=owner:999999", 404),
