@@ -1,10 +1,10 @@
 #include "algorithms/reach.h"
 
 #include "algorithms/depth_first.h"
+#include "base/count_bits.h"
 #include "base/parallel.h"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 
 namespace dnheap {
@@ -18,10 +18,10 @@ Retained total(const ObjectBits &bits, const ObjectSizes &sizes) {
   Retained sum;
   const LargeArray<u64> &words = bits.words();
   for (u64 i = 0; i < words.size(); ++i)
-    for (u64 word = words[i]; word != 0; word &= word - 1) {
+    for_each_bit(words[i], [&](u64 bit) {
       ++sum.objects;
-      sum.bytes += sizes.of(ObjectId(i * 64 + static_cast<u64>(std::countr_zero(word))));
-    }
+      sum.bytes += sizes.of(ObjectId(i * 64 + bit));
+    });
   return sum;
 }
 

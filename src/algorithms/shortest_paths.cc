@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace dnheap {
 namespace {
@@ -52,7 +51,7 @@ void ShortestPaths::close(Level &level) {
   if (!level.is_large) {
     level.count = level.list.size();
     for (u32 object : level.list) {
-      closed_.claim(object);
+      closed_.set(object);
       if (wanted_ && wanted_->test(object))
         found_.push_back(ObjectId{object});
     }
@@ -70,13 +69,13 @@ void ShortestPaths::close(Level &level) {
   level.count = count;
   const bool is_large = level.count >= large_;
   for (u64 i = 0; (wanted_ || !is_large) && i < words.size(); ++i) {
-    for (u64 bits = words[i]; bits; bits &= bits - 1) {
-      const u32 object = static_cast<u32>(i * 64 + static_cast<u64>(std::countr_zero(bits)));
+    for_each_bit(words[i], [&](u64 bit) {
+      const u32 object = static_cast<u32>(i * 64 + bit);
       if (wanted_ && wanted_->test(object))
         found_.push_back(ObjectId{object});
       if (!is_large)
         level.list.push_back(object);
-    }
+    });
     if (!is_large)
       words[i] = 0;
   }
@@ -136,8 +135,7 @@ void ShortestPaths::expand(Level &level, Level &next) {
     std::array<u32, 64 * word_part> objects;
     u64 count = 0;
     for (u64 i = begin; i < end; ++i) {
-      for (u64 bits = words[i]; bits; bits &= bits - 1)
-        objects[count++] = static_cast<u32>(i * 64 + static_cast<u64>(std::countr_zero(bits)));
+      for_each_bit(words[i], [&](u64 bit) { objects[count++] = static_cast<u32>(i * 64 + bit); });
       words[i] = 0;
     }
     expand_some(std::span(objects).first(count), alone, [&](u32 object) { next.bits.claim(object); });

@@ -278,11 +278,11 @@ void add_unknown_types(std::span<const Record> records, const Question &question
   }
 }
 
-void add_notes(std::span<const Record> records, const Question &question, const Budget &budget,
+void add_notes(std::span<const Record> records, const Question &question, const Budget &budget, bool is_nameless,
                report::Completeness &to) {
   to.notes = records[0].notes;
   add_unknown_types(records, question, to);
-  if (lacks_names(records[0]) && std::ranges::any_of(budget.limits, is_by_name))
+  if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
     to.notes.push_back("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
                        "folder of their files");
   if (!records[0].complete && !budget.limits.empty())
@@ -342,7 +342,7 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   completeness.bytes = record.bytes;
   completeness.bad_objects = record.bad_objects;
   completeness.complete = record.complete && (records.size() == 1 || records[1].complete);
-  add_notes(records, question, budget, completeness);
+  add_notes(records, question, budget, is_nameless, completeness);
   answer.headline = printable(file_name_of(record.name), 200) + ": " + printable(record.description, 200) + "; " +
                     (completeness.complete ? "complete" : "INCOMPLETE: see the notes");
   if (!outcomes.empty())

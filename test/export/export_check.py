@@ -19,35 +19,13 @@ import tempfile
 
 import gcdump
 
-PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
+PROJECT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import npm  # noqa: E402
+from npm import Skipped  # noqa: E402
+
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
-
-
-class Skipped(Exception):
-    pass
-
-
-def cache():
-    return pathlib.Path(os.environ.get("DNHEAP_CACHE") or PROJECT / "build" / "real-cache") / "export"
-
-
-def packages():
-    """The folder node_modules with what package-lock.json names."""
-    if not shutil.which("node") or not shutil.which("npm"):
-        raise Skipped("there is no node, or no npm")
-    folder = cache()
-    lock = (HERE / "package-lock.json").read_text()
-    if not (folder / "done").exists() or (folder / "done").read_text() != lock:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in "package.json", "package-lock.json":
-            shutil.copy(HERE / name, folder)
-        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
-        if done.returncode:
-            raise Skipped(f"npm cannot install them: {done.stdout[-500:]}")
-        (folder / "done").write_text(lock)
-    return folder / "node_modules"
 
 
 class Asked:
@@ -253,7 +231,7 @@ def check_gcdump_by_its_library(asked, _):
     file, told = asked.export("gcdump")
     if not shutil.which("dotnet"):
         raise Skipped("there is no .NET SDK")
-    build = cache() / "reader"
+    build = npm.CACHE / "export" / "reader"
     shutil.copytree(HERE / "reader", build, dirs_exist_ok=True)
     done = subprocess.run(["dotnet", "build", build, "-o", build / "out", "-v", "q"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env={**os.environ, "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1"})
@@ -283,7 +261,7 @@ CHECKS = {"npm": {"ndjson": check_ndjson, "heapsnapshot": check_heapsnapshot, "g
 def main(dnheap, part="npm"):
     failed = []
     try:
-        modules = packages() if part == "npm" else None
+        modules = npm.packages(HERE) if part == "npm" else None
         with tempfile.TemporaryDirectory(prefix="dnheap-export-") as folder:
             for name, check in CHECKS[part].items():
                 failed += [f"{name}: {problem}" for problem in check(Asked(dnheap, folder), modules)]
