@@ -118,8 +118,8 @@ void fill_row(report::Row &row, const Line &line, const std::string &name) {
   row[0] = line.address;
   row[1] = line.method_table;
   row[2] = line.bytes;
-  row[3] = report::Cell::borrowed(name_of(line.generation));
-  row[4] = report::Cell::borrowed(name);
+  row[3].borrow(name_of(line.generation));
+  row[4].borrow(name);
 }
 
 report::RowSource streamed(const std::shared_ptr<Selection> &selection) {

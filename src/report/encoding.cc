@@ -70,13 +70,18 @@ template <class T> void append_number(std::string &out, T value) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-void append_hex(std::string &out, u64 value) {
-  char digits[18], *const end = digits + sizeof digits, *at = end;
+// `quote`: on both sides, if it is not 0. All at once, as addresses are a good part of rows by the million.
+void append_hex(std::string &out, u64 value, char quote = 0) {
+  char digits[20], *const end = digits + sizeof digits, *at = end;
+  if (quote)
+    *--at = quote;
   do
     *--at = "0123456789abcdef"[value & 15];
   while (value >>= 4);
   *--at = 'x';
   *--at = '0';
+  if (quote)
+    *--at = quote;
   out.append(at, end);
 }
 
@@ -172,13 +177,10 @@ void append_json_text(std::string &out, std::string_view text) {
 
 void append_json(std::string &out, const Cell &cell, Kind kind) {
   if (const u64 *u = cell.get_if<u64>()) {
-    if (kind == Kind::address) {
-      out += '"';
-      append_hex(out, *u);
-      out += '"';
-    } else {
+    if (kind == Kind::address)
+      append_hex(out, *u, '"');
+    else
       append_number(out, *u);
-    }
   } else if (std::optional<std::string_view> text = cell.text()) {
     append_json_text(out, *text);
   } else if (const i64 *i = cell.get_if<i64>()) {

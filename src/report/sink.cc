@@ -11,6 +11,7 @@ namespace dnheap::report {
 namespace {
 
 constexpr std::size_t buffer_size = 256 * 1024;
+constexpr std::size_t worth_a_write = 32 * 1024; // of its own: not copied into the buffer
 
 [[noreturn]] void fail(const std::string &name, int error) {
   if (error == EPIPE)
@@ -27,15 +28,23 @@ void Sink::write(std::string_view bytes) {
     text_->append(bytes);
     return;
   }
+  if (bytes.size() >= worth_a_write) {
+    flush();
+    put(bytes);
+    return;
+  }
   buffer_.append(bytes);
   if (buffer_.size() >= buffer_size)
-    put(std::exchange(buffer_, {}));
+    flush();
 }
 
 void Sink::flush() {
   if (!file_)
     return;
-  put(std::exchange(buffer_, {}));
+  std::string full = std::exchange(buffer_, {});
+  put(full);
+  full.clear();
+  buffer_ = std::move(full); // its room is used again
 }
 
 void Sink::put(std::string_view bytes) {

@@ -40,7 +40,8 @@ public:
   // For rows by the million: no Cell is made, moved and destroyed for a number.
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) Cell &operator=(T value);
-  void clear(); // absent again
+  void clear();                       // absent again
+  void borrow(std::string_view text); // as borrowed(), in place
   // Text that is not copied: it must stay as long as where the rows come from. For type names in streamed rows.
   static Cell borrowed(std::string_view text);
 
@@ -77,6 +78,7 @@ requires(!std::same_as<T, bool>) Cell &Cell::operator=(T value) {
   value_ = u64{value};
   return *this;
 }
+inline void Cell::borrow(std::string_view text) { value_ = text; }
 inline void Cell::clear() {
   if (!is_absent())
     value_ = std::monostate();

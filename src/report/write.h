@@ -52,8 +52,8 @@ void write_github(const Answer &answer, const WriteOptions &options, Sink &sink)
 void write_addresses(const Answer &answer, const WriteOptions &options, Sink &sink);
 
 // For writers of data formats: each row of the table (at most options.top) as `format` appends it, in order.
-// `is_first`: of the table. Long tables are pulled by one thread and formatted by the others; `format` is called by all
-// of them.
+// `is_first`: of the table. Of long tables, each thread pulls some rows, one thread at a time, and formats them while
+// others pull the next; `format` is called by all of them.
 void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
                 const std::function<void(std::string &out, const Row &row, bool is_first)> &format);
 

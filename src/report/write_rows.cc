@@ -1,27 +1,16 @@
 #include "base/parallel.h"
 #include "report/write.h"
 
-#include <array>
+#include <condition_variable>
 #include <exception>
-#include <functional>
+#include <mutex>
 
 namespace dnheap::report {
 
 namespace {
 
-constexpr u64 piece_rows = 1024, pieces = 16; // formatted by one thread at a time; of a batch
-constexpr u64 most_text = 16 << 20;           // bytes in a batch's rows, where these may be long
-
-// Rows that were pulled one after the other, and what becomes of them. Memory: some MiB, whatever the table.
-struct Batch {
-  std::vector<Row> rows; // used again; as many as were ever needed
-  u64 count = 0, text = 0;
-  bool is_first = false; // of the table
-  std::array<std::string, pieces> texts;
-
-  bool is_full() const { return count == piece_rows * pieces || text > most_text; }
-  u64 piece_count() const { return (count + piece_rows - 1) / piece_rows; }
-};
+constexpr u64 piece_rows = 512;         // so that a piece's rows stay in the cache of the processor that pulled them
+constexpr u64 most_text = u64{1} << 20; // bytes in a piece's rows, where these may be long
 
 u64 text_in(const Row &row) {
   u64 out = 0;
@@ -30,55 +19,112 @@ u64 text_in(const Row &row) {
   return out;
 }
 
-} // namespace
+// Rows that were pulled one after the other, and what becomes of them. Used again for the next ones.
+struct Piece {
+  std::vector<Row> rows;
+  u64 count = 0; // of rows, from the first one
+  u64 number = 0;
+  std::string text;
+};
 
-// While one batch is formatted, piece by piece, the next one is pulled. An error of the source counts when what came
-// before it has been written.
-void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
-                const std::function<void(std::string &out, const Row &row, bool is_first)> &format) {
-  Rows source(table, options);
-  std::array<Batch, 2> batches;
-  std::exception_ptr error;
-  auto pull = [&](Batch &batch) {
-    batch.is_first = source.count() == 0;
-    batch.count = batch.text = 0;
+// Who pulls a piece formats it, too, while another one pulls the next; then it waits for its turn to write. That ends,
+// as each piece before it is in the hands of a thread that is at work.
+class OrderedRows {
+public:
+  using Format = std::function<void(std::string &out, const Row &row, bool is_first)>;
+  OrderedRows(const Table &table, const WriteOptions &options, Sink &sink, const Format &format)
+      : source_(table, options), has_long_texts_(table.has_long_texts), sink_(sink), format_(format) {}
+
+  // False: there are no more.
+  bool do_next(Piece &piece) {
+    if (!pull(piece))
+      return false;
+    piece.text.clear();
     try {
-      while (!error && !batch.is_full()) {
-        if (batch.count == batch.rows.size())
-          batch.rows.emplace_back();
-        if (!source.next(batch.rows[batch.count]))
+      for (u64 i = 0; i < piece.count; ++i)
+        format_(piece.text, piece.rows[i], piece.number == 0 && i == 0);
+      write(piece);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      has_failed_ = true;
+      turn_came_.notify_all();
+      throw;
+    }
+    return true;
+  }
+  bool has_ended() const { return has_ended_; } // before other threads pull, too
+  // An error of the source counts when what came before it has been written.
+  void end() {
+    if (error_)
+      std::rethrow_exception(error_);
+  }
+
+private:
+  bool pull(Piece &piece) {
+    const std::lock_guard lock(source_mutex_);
+    piece.count = 0;
+    piece.number = pieces_;
+    u64 text = 0;
+    try {
+      while (!has_ended_ && piece.count < piece_rows && text <= most_text) {
+        if (piece.count == piece.rows.size())
+          piece.rows.emplace_back();
+        Row &row = piece.rows[piece.count];
+        has_ended_ = !source_.next(row);
+        if (has_ended_)
           break;
-        if (table.has_long_texts)
-          batch.text += text_in(batch.rows[batch.count]);
-        ++batch.count;
+        if (has_long_texts_)
+          text += text_in(row);
+        ++piece.count;
       }
     } catch (...) {
-      error = std::current_exception();
+      error_ = std::current_exception();
+      has_ended_ = true;
     }
-  };
-  auto format_piece = [&](Batch &batch, u64 piece) {
-    std::string &out = batch.texts[piece];
-    out.clear();
-    for (u64 i = piece * piece_rows, end = std::min(batch.count, i + piece_rows); i < end; ++i)
-      format(out, batch.rows[i], batch.is_first && i == 0);
-  };
-  pull(batches[0]);
-  for (u64 number = 0; batches[number % 2].count; ++number) {
-    Batch &here = batches[number % 2], &next = batches[(number + 1) % 2];
-    const bool is_last = !here.is_full();
-    if (is_last)
-      next.count = next.text = 0;
-    parallel_for(here.piece_count() + !is_last, here.count > piece_rows ? options.threads : 1, [&](u64 i, unsigned) {
-      if (!is_last && i == 0)
-        pull(next);
-      else
-        format_piece(here, i - !is_last);
-    });
-    for (u64 i = 0; i < here.piece_count(); ++i)
-      sink.write(here.texts[i]);
+    pieces_ += piece.count != 0;
+    return piece.count != 0;
   }
-  if (error)
-    std::rethrow_exception(error);
+  void write(const Piece &piece) {
+    {
+      std::unique_lock lock(mutex_);
+      turn_came_.wait(lock, [&] { return turn_ == piece.number || has_failed_; });
+      if (has_failed_)
+        return;
+    }
+    sink_.write(piece.text);
+    const std::lock_guard lock(mutex_);
+    turn_ = piece.number + 1;
+    turn_came_.notify_all();
+  }
+
+  std::mutex source_mutex_; // of what follows
+  Rows source_;
+  u64 pieces_ = 0;
+  bool has_ended_ = false;
+  std::exception_ptr error_;
+
+  const bool has_long_texts_;
+  Sink &sink_; // whose turn it is writes
+  const Format &format_;
+
+  std::mutex mutex_; // of what follows
+  std::condition_variable turn_came_;
+  u64 turn_ = 0; // the piece that is to be written next
+  bool has_failed_ = false;
+};
+
+} // namespace
+
+void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
+                const std::function<void(std::string &out, const Row &row, bool is_first)> &format) {
+  OrderedRows rows(table, options, sink, format);
+  Piece first;
+  if (rows.do_next(first) && !rows.has_ended()) // as a rule it has: most tables are not worth threads
+    parallel_for(std::max(options.threads, 1u), options.threads, [&](u64, unsigned) {
+      for (Piece piece; rows.do_next(piece);) {
+      }
+    });
+  rows.end();
 }
 
 } // namespace dnheap::report

@@ -55,7 +55,7 @@ std::string csv_of(u64 rows) {
 }
 
 TEST(WriteRows, AreTheSameForAnyNumberOfThreads) {
-  for (u64 rows : {0u, 1u, 1023u, 1024u, 1025u, 16383u, 16384u, 16385u, 100000u}) {
+  for (u64 rows : {0u, 1u, 511u, 512u, 513u, 1023u, 1024u, 1025u, 100000u}) {
     const std::string wanted = csv_of(rows), json = written(numbers(rows), "json", 1);
     for (unsigned threads : {1u, 2u, 3u, 16u}) {
       EXPECT_TRUE(written(numbers(rows), "csv", threads) == wanted) << rows << " rows, " << threads << " threads";
@@ -76,6 +76,31 @@ TEST(WriteRows, WhatCameBeforeAnErrorIsWritten) {
       EXPECT_THROW(write_csv(answer, options, sink), Error);
       sink.flush();
       EXPECT_TRUE(out == csv_of(fails_at)) << fails_at;
+    }
+}
+
+// Whoever waits for its turn does not wait for a thread that has failed.
+TEST(WriteRows, AnErrorOfTheWriterEndsAllThreads) {
+  for (u64 fails_at : {0u, 511u, 512u, 5000u, 99999u})
+    for (unsigned threads : {1u, 2u, 16u}) {
+      std::string out;
+      Sink sink(out);
+      WriteOptions options;
+      options.threads = threads;
+      const Answer answer = numbers(100000);
+      EXPECT_THROW(write_rows(answer.tables[0], options, sink,
+                              [&](std::string &to, const Row &row, bool) {
+                                const u64 number = *row[0].get_if<u64>();
+                                if (number == fails_at)
+                                  throw Error("full");
+                                (to += std::to_string(number)) += ' ';
+                              }),
+                   Error);
+      std::string wanted; // whole pieces, in order, up to that one at most
+      for (u64 i = 0; wanted.size() < out.size(); ++i)
+        (wanted += std::to_string(i)) += ' ';
+      EXPECT_TRUE(out == wanted) << fails_at;
+      EXPECT_EQ(out.find(" " + std::to_string(fails_at) + " "), out.npos);
     }
 }
 
