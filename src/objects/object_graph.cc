@@ -1,6 +1,8 @@
 #include "objects/object_graph.h"
 
+#include "base/error.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "objects/alignments.h"
 
 #include <array>
@@ -13,7 +15,7 @@ namespace {
 // when it leaves, the target's id is read from there.
 class EdgeReader {
 public:
-  EdgeReader(const ObjectIndex &index, const References &references, LargeArray<u64> &degrees)
+  EdgeReader(const ObjectIndex &index, const References &references, LargeArray<u32> &degrees)
       : index_(index), degrees_(degrees), references_(references), reader_(references) {}
 
   bool open(Address address, OpenedObject &object) { return reader_.open(address, object); }
@@ -37,7 +39,9 @@ public:
       sources_[end_++ % waiting] = id;
       ++count;
     });
-    degrees_[static_cast<u32>(id)] += count;
+    if (count >> 32)
+      throw Error("the object at " + hex(object.address) + " refers to more than 4 billion others");
+    degrees_[static_cast<u32>(id)] += static_cast<u32>(count);
   }
   // Of all that were read since the last time; as long as this reader lives.
   std::span<const ObjectId> take_targets() {
@@ -71,7 +75,7 @@ private:
   }
 
   const ObjectIndex &index_;
-  LargeArray<u64> &degrees_;
+  LargeArray<u32> &degrees_;
   const References &references_;
   ReferenceReader reader_;
   std::vector<ObjectId> targets_; // the first count_; the others are room
@@ -86,13 +90,13 @@ private:
 
 ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
                          const Watch &watch, std::span<const Address> holders)
-    : types_(index.count()), sizes_(index.count()), first_(index.count() + 1) {
+    : types_(index.count()), sizes_(index.count()), short_first_(index.count() + 1) {
   Timer timer(watch, "edges", heap.segment_bytes());
   threads = std::max(threads, 1u);
   const u64 blocks = index.places().blocks();
   std::vector<std::unique_ptr<EdgeReader>> readers;
   for (unsigned i = 0; i < threads; ++i)
-    readers.push_back(std::make_unique<EdgeReader>(index, references, first_));
+    readers.push_back(std::make_unique<EdgeReader>(index, references, short_first_));
   // Each object's degree, each block's targets.
   std::vector<std::span<const ObjectId>> targets(blocks);
   std::vector<std::vector<ObjectSizes::Large>> large(blocks);
@@ -127,24 +131,30 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
     before[block + 1] = before[block] + targets[block].size();
     large_.insert(large_.end(), large[block].begin(), large[block].end());
   }
-  targets_ = LargeArray<ObjectId>(before[blocks]);
+  const u64 all = before[blocks];
+  const bool is_long = all >> 32;
+  if (is_long)
+    first_ = LargeArray<u64>(short_first_.size());
+  targets_ = LargeArray<ObjectId>(all);
   parallel_for(blocks, threads, [&](u64 block, unsigned) {
     watch.check();
     u64 sum = before[block];
-    for (u64 id = index.first_of(block), end = index.first_of(block + 1); id < end; ++id)
-      sum += std::exchange(first_[id], sum);
+    for (u64 id = index.first_of(block), end = index.first_of(block + 1); id < end; ++id) {
+      const u32 degree = short_first_[id];
+      if (is_long)
+        first_[id] = sum;
+      else
+        short_first_[id] = static_cast<u32>(sum);
+      sum += degree;
+    }
     std::copy(targets[block].begin(), targets[block].end(), targets_.begin() + before[block]);
   });
-  readers.clear();
-  first_[index.count()] = before[blocks];
-  if (before[blocks] >> 32)
-    return;
-  short_first_ = LargeArray<u32>(first_.size());
-  parallel_for_parts(first_.size(), u64{1} << 18, threads, [&](u64 begin, u64 end, unsigned) {
-    for (u64 i = begin; i < end; ++i)
-      short_first_[i] = static_cast<u32>(first_[i]);
-  });
-  first_ = {};
+  if (is_long) {
+    first_[index.count()] = all;
+    short_first_ = {};
+  } else {
+    short_first_[index.count()] = static_cast<u32>(all);
+  }
 }
 
 } // namespace dnheap

@@ -1,6 +1,6 @@
 // ObjectGraph: every object's type and size, and what it refers to, as arrays by ObjectId, for algorithms that visit
 // the whole graph. Built in one parallel pass over the objects and one over the arrays; takes 12 bytes per object and 4
-// per reference, while it is built 16 and 8. Null and what leads to no object is left out; the latter is
+// per reference, while it is built 12 and 8. Null and what leads to no object is left out; the latter is
 // counted. Immutable; any thread.
 #pragma once
 #include "algorithms/edges.h"
@@ -12,7 +12,8 @@ namespace dnheap {
 
 class ObjectGraph {
 public:
-  // `holders`, ascending: objects whose references are left out. Throws Interrupted.
+  // `holders`, ascending: objects whose references are left out. Throws Interrupted, Error when one object refers to
+  // more than 4 billion.
   ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
               const Watch &watch, std::span<const Address> holders = {});
 
