@@ -377,7 +377,10 @@ def run(dnheap, mode, major, gc, kind):
         program = "stacks-debug" if mode == "debug" else "stacks"
         with targets.Target(program, major, gc == "svr", "regions", ARGUMENTS[mode], SETTINGS.get(mode),
                             ahead=mode == "compiled", root=targets.composite_root(major) if mode == "composite" else None) as target:
-            time.sleep(1)
+            if mode in AT_REST:
+                target.wait_until_at_rest()
+            else:
+                time.sleep(1)
             dump = dumped(target, kind, folder / "stacks.core")
             looked_at = dumped(target, "full", folder / "full.core") if kind == "gcore" else dump
             alive = live.ask(dnheap, "stack", ["-p", target.pid], "--all", "--roots") if mode in AT_REST else None

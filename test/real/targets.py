@@ -208,6 +208,16 @@ class Target:
             if "T" not in self.thread_states():
                 return
 
+    def wait_until_at_rest(self, seconds=30):
+        """Until no thread has used a processor for a second: what a program does after it said READY takes long on a busy machine."""
+        used = None
+        for _ in range(seconds):
+            now = [text.rsplit(") ", 1)[1].split()[11:13] for text in self.of_threads("stat")]
+            if now == used:
+                return
+            used = now
+            time.sleep(1)
+
     def thread_states(self):
         return [text.rsplit(") ", 1)[1][0] for text in self.of_threads("stat")]
 
