@@ -142,29 +142,46 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
   std::vector<bool> passes(holding->type_count() + 1);
   for (u32 i = 0; i < holding->type_count(); ++i)
     passes[i] = holding->passes(TypeId{i});
-  std::vector<TreePlace> best;
   auto before = [&](TreePlace a, TreePlace b) {
     const u64 of_a = tree.retained(a).bytes, of_b = tree.retained(b).bytes;
     return of_a != of_b ? of_a > of_b : a < b;
   };
+  struct Part { // one thread's: the best that it has seen, the least of them first
+    std::vector<TreePlace> best;
+    u64 count = 0;
+  };
+  std::vector<Part> parts(std::max(holding->snapshot().threads(), 1u));
+  parallel_for_parts(tree.size(), u64{1} << 18, static_cast<unsigned>(parts.size()),
+                     [&](u64 begin, u64 end, unsigned worker) {
+                       holding->snapshot().watch().check();
+                       std::vector<TreePlace> &best = parts[worker].best;
+                       u64 count = 0;
+                       for (u64 i = begin; i < end; ++i) {
+                         const TreePlace at{static_cast<u32>(i)};
+                         const std::optional<ObjectId> object = tree.object(at);
+                         if (!object || !passes[static_cast<u32>(holding->type(*object))])
+                           continue;
+                         ++count;
+                         if (best.size() < keep) {
+                           best.push_back(at);
+                           if (best.size() == keep)
+                             std::make_heap(best.begin(), best.end(), before);
+                         } else if (before(at, best.front())) {
+                           std::pop_heap(best.begin(), best.end(), before);
+                           best.back() = at;
+                           std::push_heap(best.begin(), best.end(), before);
+                         }
+                       }
+                       parts[worker].count += count;
+                     });
+  std::vector<TreePlace> best;
   u64 count = 0;
-  for (u32 i = 1; i < tree.size(); ++i) {
-    const TreePlace at{i};
-    std::optional<ObjectId> object = tree.object(at);
-    if (!object || !passes[static_cast<u32>(holding->type(*object))])
-      continue;
-    ++count;
-    if (best.size() < keep) {
-      best.push_back(at);
-      if (best.size() == keep)
-        std::make_heap(best.begin(), best.end(), before);
-    } else if (before(at, best.front())) {
-      std::pop_heap(best.begin(), best.end(), before);
-      best.back() = at;
-      std::push_heap(best.begin(), best.end(), before);
-    }
+  for (const Part &part : parts) {
+    best.insert(best.end(), part.best.begin(), part.best.end());
+    count += part.count;
   }
   std::sort(best.begin(), best.end(), before);
+  best.resize(std::min<u64>(best.size(), keep));
   report::Table table;
   table.name = "objects";
   table.title = "Objects that hold most";
