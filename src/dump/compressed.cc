@@ -38,7 +38,7 @@ bool is_gzip(Bytes file) { return load_at<u16>(file, 0, ByteOrder::big) == 0x1f8
 // One step of a decoder: takes bytes off the front of `input`, fills the front of `output`.
 struct Step {
   u64 written = 0;
-  bool ended = false; // a frame or member is complete
+  bool ended = false; // a frame or member is complete, with an error: in spite of its checksum, which is another one
   std::string error;
 };
 
@@ -50,12 +50,19 @@ public:
   Zstd() { ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, largest_window); }
 
   Step run(Bytes &input, std::span<std::byte> output) {
-    // A call that meets damage gives nothing at all. Small calls lose less.
-    ZSTD_inBuffer in{input.data(), std::min<u64>(input.size(), ZSTD_DStreamInSize()), 0};
+    // A call that meets damage gives nothing at all. So each is given what zstd wants next: a block, or the checksum.
+    ZSTD_inBuffer in{input.data(), std::min<u64>(input.size(), wanted_), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
     input = input.subspan(in.pos);
     Step done{out.pos, result == 0, {}};
+    if (ZSTD_getErrorCode(result) == ZSTD_error_checksum_wrong) {
+      input = input.subspan(std::min<u64>(input.size(), wanted_));
+      ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+      wanted_ = first_wanted;
+      return {0, true, ZSTD_getErrorName(result)};
+    }
+    wanted_ = result == 0 ? first_wanted : result; // an error ends it
     if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
       throw Error("compressed with a zstd window above 128 MiB: decompress it with zstd -d --long=31 first");
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
@@ -66,6 +73,8 @@ public:
   }
 
 private:
+  static constexpr u64 first_wanted = 5; // the least that begins a frame
+  u64 wanted_ = first_wanted;
   struct Free {
     void operator()(ZSTD_DCtx *context) const { ZSTD_freeDCtx(context); }
   };
@@ -141,13 +150,13 @@ public:
   // Once all is written, `size` bytes: all but the file.
   Decompressed result(u64 size) const {
     if (problem_.empty())
-      return {nullptr, after_};
+      return {nullptr, doubt_ + (doubt_.empty() || after_.empty() ? "" : "; ") + after_, !doubt_.empty()};
     if (size == 0)
       throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem_));
     return {nullptr,
             fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem_, bytes_text(size),
-                        damaged_ ? ", which may be wrong in places" : ""),
-            damaged_};
+                        damaged_ || !doubt_.empty() ? ", which may be wrong in places" : ""),
+            damaged_ || !doubt_.empty()};
   }
 
 private:
@@ -173,12 +182,15 @@ private:
     ended_ = done.ended;
     if (lost)
       problem_ = "could not be read to their end: " + loss_->reason;
+    else if (!done.error.empty() && done.ended)
+      doubt_ = fmt::format("of the {} data a checksum is wrong, before byte {} of {}: any of it may be wrong",
+                           Decoder::name, file_.size() - rest_.size(), file_.size());
     else if (!done.error.empty())
       problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
     else if (!ended_ && rest_.empty() && done.written < buffer.size())
       problem_ = fmt::format("are cut off: the file ends at byte {}", file_.size());
     is_over_ = !problem_.empty();
-    damaged_ = !lost && !done.error.empty();
+    damaged_ = is_over_ && !lost && !done.error.empty();
     return lost ? 0 : done.written; // otherwise the damage comes from the file, which was lost while it was read
   }
 
@@ -186,7 +198,7 @@ private:
   Bytes file_, rest_;
   bool ended_; // a frame, and the next one has not begun
   bool is_over_ = false, damaged_ = false;
-  std::string problem_, after_;
+  std::string problem_, doubt_, after_;
   u64 losses_ = 0;
   std::optional<Loss> loss_;
 };

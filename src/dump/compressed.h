@@ -28,7 +28,7 @@ private:
 
 struct Decompressed {
   std::shared_ptr<const MappedFile> file;
-  std::string note;     // empty, or why this is only the first part
+  std::string note;     // empty, or why this is only the first part, or may be wrong
   bool damaged = false; // not only cut off: any of it may be wrong
 };
 
@@ -36,9 +36,8 @@ bool is_compressed(Bytes file);
 
 // `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's, where they
 // say how long their contents are, are decompressed by all threads. A file that is cut off or damaged gives what could
-// be had of it and a note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir`: always
-// into a file there.
-// `most_in_memory`: tests make it small.
+// be had of it (all, where nothing but a checksum is wrong) and a note, or throws Error when that is nothing. Progress
+// counts compressed bytes. `temp_dir`: always into a file there. `most_in_memory`: tests make it small.
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
                         std::optional<u64> most_in_memory = std::nullopt);
 

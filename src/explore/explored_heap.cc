@@ -25,8 +25,6 @@ std::string runtime_text(Snapshot &snapshot) {
   return headline.substr(headline.find(": ") + 2); // behind the file's name
 }
 
-HttpAnswer problem(int status, const std::string &text) { return json_answer({{"error", printable(text)}}, status); }
-
 // One text for the same question, in whatever order it is asked.
 std::string key_of(const std::string &path, const Parameters &parameters) {
   std::string out = path;
@@ -36,6 +34,8 @@ std::string key_of(const std::string &path, const Parameters &parameters) {
 }
 
 } // namespace
+
+HttpAnswer problem(int status, const std::string &text) { return json_answer({{"error", printable(text)}}, status); }
 
 const char *name_of(Stage stage) { return stage_names[static_cast<u8>(stage)]; }
 

@@ -23,6 +23,9 @@ const char *name_of(Stage stage);
 // The verbs that can be asked, with what they take; `diff` where there is something to compare with.
 ordered_json asked_verbs(bool can_compare);
 
+// {"error": text}
+HttpAnswer problem(int status, const std::string &text);
+
 class ExploredHeap {
 public:
   // `values`: contents of strings and fields may be told.

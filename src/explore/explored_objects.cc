@@ -167,7 +167,7 @@ ordered_json ExploredObjects::way(ObjectId object) {
 const std::vector<ExploredObjects::NamedField> &ExploredObjects::fields() {
   if (fields_)
     return *fields_;
-  fields_.emplace();
+  std::vector<NamedField> found;                       // kept when all were looked at
   std::set<std::pair<std::string, std::string>> known; // instances of one generic type are many, and declare alike
   for (const TypeTally &type : snapshot_.tally().types) {
     snapshot_.watch().check();
@@ -175,10 +175,10 @@ const std::vector<ExploredObjects::NamedField> &ExploredObjects::fields() {
       const std::string &declaring =
           snapshot_.runtime().types().name(field.declaring_type ? field.declaring_type : type.method_table);
       if (known.emplace(declaring, field.name).second)
-        fields_->push_back({declaring, field.name, lower_case(field.name)});
+        found.push_back({declaring, field.name, lower_case(field.name)});
     }
   }
-  return *fields_;
+  return fields_.emplace(std::move(found));
 }
 
 ordered_json ExploredObjects::find(const std::string &text, u64 count) {

@@ -213,6 +213,7 @@ ordered_json ExploredTree::kinds_json(u64 whole) {
 }
 
 ordered_json ExploredTree::map(TreePlace at, u64 levels, u64 least) {
+  kinds_json(0); // empties what a map that was interrupted has left
   ordered_json out = node(at);
   u64 room = most_nodes;
   add_parts(out, at, std::min(levels, most_levels), least ? least : std::max<u64>(1, tree().retained(at).bytes / 2000),

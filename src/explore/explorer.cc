@@ -4,12 +4,14 @@
 #include "explore/kept_page.h"
 #include "explore/page.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace dnheap::explore {
 
@@ -50,9 +52,15 @@ public:
   void add(HttpRequest request, Reply reply) {
     {
       std::lock_guard guard(lock_);
-      waiting_.emplace_back(std::move(request), std::move(reply));
+      waiting_.push_back({std::move(request), std::move(reply), false});
+      make_way();
     }
     changed_.notify_all();
+  }
+
+  void some_hung_up() {
+    std::lock_guard guard(lock_);
+    make_way();
   }
 
   // From any thread.
@@ -86,6 +94,51 @@ public:
   }
 
 private:
+  struct Asking {
+    HttpRequest request;
+    Reply reply;
+    bool gave_way = false;
+    bool is_heard() const { return !*request.hung_up; }
+  };
+
+  // Of clients that hung up most have left: what is worked out for them ends where somebody waits who has not. It
+  // begins again behind all others, once. Under the lock.
+  void make_way() {
+    if (answered_ && *answered_ && std::ranges::any_of(waiting_, &Asking::is_heard))
+      progress_.cancel = true;
+  }
+
+  // Under the lock.
+  Asking take_next() {
+    auto next = std::ranges::find_if(waiting_, &Asking::is_heard);
+    if (next == waiting_.end())
+      next = waiting_.begin();
+    Asking out = std::move(*next);
+    waiting_.erase(next);
+    answered_ = out.request.hung_up;
+    return out;
+  }
+
+  void answer(ExploredHeap &heap, Asking asking) {
+    std::optional<HttpAnswer> done;
+    try {
+      done = heap.answer(asking.request);
+    } catch (const Interrupted &) {
+    }
+    {
+      std::lock_guard guard(lock_);
+      answered_.reset();
+      if (ends_)
+        return;
+      progress_.cancel = false;
+      if (!done && !std::exchange(asking.gave_way, true))
+        return waiting_.push_back(std::move(asking));
+    }
+    if (!done)
+      done = problem(503, "it takes long, its client has hung up, and others waited: keep the connection open");
+    asking.reply(std::move(*done));
+  }
+
   void publish(ExploredHeap &heap) {
     ordered_json facts = heap.facts();
     std::lock_guard guard(lock_);
@@ -100,7 +153,7 @@ private:
       ExploredHeap heap(open(options_, progress_), options_.target, options_.values, options_.against);
       publish(heap);
       while (true) {
-        std::optional<std::pair<HttpRequest, Reply>> next;
+        std::optional<Asking> next;
         {
           std::unique_lock guard(lock_);
           const bool has_work = heap.stage() < Stage::ready;
@@ -108,13 +161,11 @@ private:
             changed_.wait(guard, [&] { return ends_ || !waiting_.empty(); });
           if (ends_)
             break;
-          if (!waiting_.empty()) {
-            next = std::move(waiting_.front());
-            waiting_.pop_front();
-          }
+          if (!waiting_.empty())
+            next = take_next();
         }
         if (next)
-          next->second(heap.answer(next->first));
+          answer(heap, std::move(*next));
         else
           heap.go_on();
         publish(heap);
@@ -133,7 +184,8 @@ private:
   Progress progress_;
   std::mutex lock_; // of what stands below
   std::condition_variable changed_;
-  std::deque<std::pair<HttpRequest, Reply>> waiting_;
+  std::deque<Asking> waiting_;
+  std::shared_ptr<const std::atomic<bool>> answered_; // has the client hung up whose answer is worked out?
   bool ends_ = false;
   Stage stage_ = Stage::opening;
   std::string error_;
@@ -170,6 +222,10 @@ void explore(const ExploreOptions &options) {
   http.port = options.port;
   http.idle_seconds = options.idle_seconds;
   http.should_end = [&] { return options.should_end() || (worker && worker->has_ended()); };
+  http.some_hung_up = [&] {
+    if (worker)
+      worker->some_hung_up();
+  };
   HttpServer server(http, [&](HttpRequest request, Reply reply) {
     if (const PageFile *file = page_file(request.path.empty() ? "index.html" : request.path))
       return reply({200, std::string(file->type), std::string(file->text)});

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
@@ -91,7 +92,11 @@ struct HttpServer::Inside {
   std::vector<std::pair<u64, HttpAnswer>> ready;
   SocketPair wake; // a byte into the second one wakes the loop
 
-  std::map<u64, evhttp_request *> waiting; // of the loop's thread, by number of the request
+  struct Waiting {
+    evhttp_request *request;
+    std::shared_ptr<std::atomic<bool>> hung_up = std::make_shared<std::atomic<bool>>(false);
+  };
+  std::map<u64, Waiting> waiting; // of the loop's thread, by number of the request
   u64 next_number = 0;
   Clock::time_point last_request = Clock::now();
 
@@ -122,7 +127,7 @@ struct HttpServer::Inside {
     }
     for (auto &[number, answer] : now)
       if (const auto at = waiting.find(number); at != waiting.end()) {
-        evhttp_request *request = at->second;
+        evhttp_request *request = at->second.request;
         waiting.erase(at);
         if (evhttp_connection *connection = evhttp_request_get_connection(request))
           evhttp_connection_set_closecb(connection, nullptr, nullptr);
@@ -140,7 +145,22 @@ struct HttpServer::Inside {
       evhttp_add_header(headers, name, value);
     Owned<evbuffer> body(made(evbuffer_new()));
     evbuffer_add(body.get(), answer.body.data(), answer.body.size());
+    evhttp_connection *connection = evhttp_request_get_connection(request);
     evhttp_send_reply(request, answer.status, reason_of(answer.status), body.get());
+    // libevent listens for the client's end meanwhile, and would cut the answer to one that closed only its own half.
+    // Who left is noticed by writing.
+    if (connection)
+      bufferevent_disable(evhttp_connection_get_bufferevent(connection), EV_READ);
+  }
+
+  void look_who_hung_up() {
+    bool is_new = false;
+    for (auto &[number, one] : waiting)
+      if (evhttp_connection *connection = evhttp_request_get_connection(one.request); connection && !*one.hung_up)
+        if (has_hung_up(bufferevent_getfd(evhttp_connection_get_bufferevent(connection))))
+          *one.hung_up = is_new = true;
+    if (is_new)
+      options.some_hung_up();
   }
 
   void refuse(evhttp_request *request, int status, std::string_view why) {
@@ -201,14 +221,15 @@ struct HttpServer::Inside {
     }
 
     const u64 number = next_number++;
-    waiting[number] = request;
+    out.hung_up = waiting.emplace(number, Waiting{request}).first->second.hung_up;
     if (evhttp_connection *connection = evhttp_request_get_connection(request))
       evhttp_connection_set_closecb(
           connection,
           [](evhttp_connection *closed, void *self) {
             // The request goes with its connection.
             auto &all = static_cast<Inside *>(self)->waiting;
-            std::erase_if(all, [&](const auto &one) { return evhttp_request_get_connection(one.second) == closed; });
+            std::erase_if(all,
+                          [&](const auto &one) { return evhttp_request_get_connection(one.second.request) == closed; });
           },
           this);
     return begin(number, std::move(out));
@@ -253,6 +274,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
       in.base.get(), -1, EV_PERSIST,
       [](evutil_socket_t, short, void *self) {
         Inside &inside = *static_cast<Inside *>(self);
+        inside.look_who_hung_up();
         const auto idle = std::chrono::seconds(inside.options.idle_seconds);
         const bool is_idle = idle.count() && inside.waiting.empty() && Clock::now() - inside.last_request > idle;
         if (is_idle || inside.options.should_end())

@@ -5,6 +5,7 @@
 #pragma once
 #include "base/integers.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +16,9 @@ namespace dnheap::explore {
 struct HttpRequest {
   std::string path;                              // behind the secret part: "" or "api/state", percent-decoded
   std::multimap<std::string, std::string> query; // percent-decoded
+  // Set once its client sends nothing more, within a tenth of a second. Most such clients have left; those that only
+  // closed their own half wait for the answer, and nothing tells one from the other.
+  std::shared_ptr<const std::atomic<bool>> hung_up;
 };
 
 struct HttpAnswer {
@@ -32,6 +36,7 @@ struct HttpOptions {
   u64 stall_seconds = 30;  // a client that sends or takes nothing for so long is dropped
   u64 most_waiting = 1000; // requests without an answer; further ones get 503
   std::function<bool()> should_end = [] { return false; }; // asked some times per second
+  std::function<void()> some_hung_up = [] {};              // called by run() when clients of waiting requests did
 };
 
 class HttpServer {

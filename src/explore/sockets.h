@@ -21,6 +21,8 @@ struct Listening {
 // On that port, 0: one that is free. Throws Error when it cannot be had.
 Listening listen_here(u16 port);
 void close_socket(Socket socket);
+// Has the other end said its last: all that it sent was taken, and more will not come? It may still read.
+bool has_hung_up(Socket socket);
 
 class SocketPair {
 public:

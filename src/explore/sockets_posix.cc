@@ -37,6 +37,12 @@ Listening listen_here(u16 port) {
 
 void close_socket(Socket socket) { ::close(socket); }
 
+bool has_hung_up(Socket socket) {
+  char byte;
+  const auto got = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 SocketPair::SocketPair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0)
     throw Error(std::string("no socket to be had: ") + std::strerror(errno));

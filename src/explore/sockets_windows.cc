@@ -47,6 +47,12 @@ Listening listen_here(u16 port) {
 
 void close_socket(Socket socket) { ::closesocket(static_cast<SOCKET>(socket)); }
 
+bool has_hung_up(Socket socket) {
+  char byte;
+  const int got = ::recv(static_cast<SOCKET>(socket), &byte, 1, MSG_PEEK); // does not wait: libevent's sockets never do
+  return got == 0 || (got < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
+}
+
 // Windows has no pairs: libevent connects two over the loopback device.
 SocketPair::SocketPair() {
   start_sockets();

@@ -7,8 +7,10 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <memory>
 #include <random>
 #include <zlib.h>
+#include <zstd.h>
 
 namespace dnheap {
 namespace {
@@ -113,6 +115,15 @@ std::string streamed(const std::string &text) {
   return out;
 }
 
+// With a checksum, and the size of the contents in the header.
+std::string checked(const std::string &text) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  out.resize(ZSTD_compress2(context.get(), out.data(), out.size(), text.data(), text.size()));
+  return out;
+}
+
 std::string skipped(const std::string &text) {
   const char size = static_cast<char>(text.size());
   return std::string("\x5f\x2a\x4d\x18", 4) + size + std::string(3, '\0') + text;
@@ -195,6 +206,23 @@ TEST_P(SeveralFrames, OneThatIsDamagedEndsThem) {
     EXPECT_GE(out.file->bytes().size(), before);
     EXPECT_LT(out.file->bytes().size(), before + of.plain[frame].size());
     EXPECT_TRUE(whole.starts_with(as_text(out.file->bytes()).substr(0, before)));
+  }
+}
+
+// As damage of the checksum alone would have it, in frames of several blocks and of one; in the last frame, and before.
+TEST_P(SeveralFrames, OneWhoseChecksumIsWrongIsKept) {
+  const std::string plain = content().substr(0, 700'000);
+  for (const std::string &frame : {checked(plain), streamed(plain), checked(plain.substr(0, 100))}) {
+    std::string harmed = frame;
+    harmed.back() ^= 1;
+    const std::string own(as_text(open(frame).file->bytes()));
+    for (const auto &[file, whole] : {std::pair(harmed, own), std::pair(harmed + frame + frame, own + own + own),
+                                      std::pair(frame + frame + harmed, own + own + own)}) {
+      const Decompressed out = open(file);
+      EXPECT_TRUE(as_text(out.file->bytes()) == whole) << out.file->bytes().size() << " of " << whole.size();
+      EXPECT_TRUE(out.damaged);
+      EXPECT_NE(out.note.find("of the zstd data a checksum is wrong, before byte "), std::string::npos) << out.note;
+    }
   }
 }
 

@@ -220,6 +220,42 @@ def check_clients(page, other):
     equal(page.get("api/ask/query", subject="delete from types")[0], 400, "SQL that is no question")
 
 
+def asked_by_hand(page, path, **parameters):
+    """A connection on which this was asked."""
+    one = socket.create_connection(("127.0.0.1", page.port), timeout=60)
+    words = urllib.parse.urlencode(parameters)
+    one.sendall(f"GET /{page.token}/{path}?{words} HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nConnection: close\r\n\r\n".encode())
+    return one
+
+
+def check_leavers(page):
+    """Who left is not waited for; who only said all that it has to say is answered, whole."""
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n"
+    wanted = page.json("api/ask/stat", top=3)
+    gone = asked_by_hand(page, "api/ask/query", subject=endless)
+    time.sleep(0.5)  # it is being worked out
+    gone.close()
+    begin = time.monotonic()
+    equal(page.json("api/ask/stat", top=3), wanted, "an answer while one is worked out for who left")
+    took = time.monotonic() - begin
+    check(took < 10, f"nobody waits for an answer to who left: {took:.1f} s")
+
+    begin = time.monotonic()
+    with asked_by_hand(page, "api/ask/query", subject=endless, timeout=2) as half:
+        half.shutdown(socket.SHUT_WR)
+        time.sleep(0.5)
+        equal(page.json("api/ask/stat", top=3), wanted, "an answer before that of who says no more")
+        answer = half.makefile("rb").read()
+        check(answer.startswith(b"HTTP/1.1 500 ") and b"longer than the 2 s" in answer, f"what never ends, half closed: {answer[:200]!r}")
+    took = time.monotonic() - begin
+    check(took < 20, f"nor does who says no more: {took:.1f} s")
+    status, _, body = page.get("api/ask/objects", top=0)
+    with asked_by_hand(page, "api/ask/objects", top=0) as half:
+        half.shutdown(socket.SHUT_WR)
+        answer = half.makefile("rb").read()
+        equal((status, answer.partition(b"\r\n\r\n")[2] == body), (200, True), f"a long answer, half closed: {len(answer)} of {len(body)}")
+
+
 def check_dropped(stalled):
     """A client that said half of a request, and then nothing: it has been 30 s, or will be."""
     stalled.settimeout(40)
@@ -344,6 +380,7 @@ def main(dnheap, count=10000):
                 part(page, dnheap, dump)
             check_privacy(page)
             check_clients(page, page.again)
+            check_leavers(page)
             check_hostile(page, int(count))
             check_dropped(stalled)
             code, _ = page.end()
