@@ -7,10 +7,10 @@
 #include "dump/zstd_frames.h"
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <fmt/format.h>
-#include <limits>
+#include <mutex>
 #include <utility>
 #include <zlib.h>
 #include <zstd.h>
@@ -249,26 +249,98 @@ Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, c
   return decompression.result(out.size());
 }
 
-// Into its place; false when it is not sound, or stopped.
-template <class Out>
-bool decompress_frame(const ZstdFrame &frame, u64 place, Zstd &decoder, std::span<std::byte> buffer, const Out &out,
-                      const Watch &watch) {
-  Bytes rest = frame.bytes;
-  for (u64 size = 0;;) {
-    watch.check();
-    Step done = decoder.run(rest, buffer);
-    if (!done.error.empty() || done.written > frame.content - size)
-      return false;
-    out.write_at(place + size, Bytes(buffer).first(done.written));
-    size += done.written;
-    if (done.ended)
-      return size == frame.content && rest.empty();
-    if (rest.empty() && done.written < buffer.size())
-      return false;
+// Where the contents of each of some frames go. Of frames that do not tell their sizes these come as they are
+// decompressed, in any order.
+class Places {
+public:
+  Places(const std::vector<ZstdFrame> &frames, u64 first) : known_{first} {
+    for (const ZstdFrame &frame : frames)
+      sizes_.push_back(frame.content);
+    go_on();
   }
-}
+  void set_size(u64 frame, u64 size) {
+    const std::lock_guard lock(mutex_);
+    sizes_[frame] = size;
+    go_on();
+  }
+  // Those behind this one have no place.
+  void stop_at(u64 frame) {
+    const std::lock_guard lock(mutex_);
+    sound_ = std::min(sound_, frame);
+    changed_.notify_all();
+  }
+  bool is_behind_stop(u64 frame) {
+    const std::lock_guard lock(mutex_);
+    return frame > sound_;
+  }
+  // Waits for the sizes of those before it; nullopt: one of them stopped it. Ends as they are in the hands of other
+  // threads, or done.
+  std::optional<u64> place(u64 frame) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return frame < known_.size() || frame > sound_; });
+    return frame < known_.size() ? std::optional(known_[frame]) : std::nullopt;
+  }
+  // Once all threads are done: how many of them are sound, and the end of the first `count`.
+  u64 sound() const { return std::min(sound_, sizes_.size()); }
+  u64 end(u64 count) const { return known_[count]; }
 
-// All frames whose places are known, in parallel, as far as they are sound and the memory allows. Returns how much of
+private:
+  void go_on() {
+    while (known_.size() <= sizes_.size() && sizes_[known_.size() - 1])
+      known_.push_back(known_.back() + *sizes_[known_.size() - 1]);
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::optional<u64>> sizes_;
+  std::vector<u64> known_; // places, as far as they are known
+  u64 sound_ = ~u64{0};    // the first one that is not
+};
+
+// One thread's.
+struct FrameDecoder {
+  Zstd decoder;
+  std::vector<std::byte> buffer;
+
+  // Into its place, or first into the buffer as a whole; false when it is not sound, or stopped.
+  template <class Out>
+  bool decompress(const ZstdFrame &frame, u64 number, Places &places, const Out &out, const Watch &watch) {
+    const bool is_whole = !frame.content;
+    if (frame.most == 0)
+      return true; // holds nothing
+    buffer.resize(std::max<u64>(is_whole ? frame.most : 0, ZSTD_DStreamOutSize()));
+    std::optional<u64> place;
+    if (!is_whole && !(place = places.place(number)))
+      return false;
+    Bytes rest = frame.bytes;
+    for (u64 size = 0;;) {
+      watch.check();
+      const std::span<std::byte> room = std::span(buffer).subspan(is_whole ? size : 0);
+      Step done = decoder.run(rest, room);
+      if (!done.error.empty() || (!is_whole && done.written > *frame.content - size))
+        return false;
+      if (!is_whole)
+        out.write_at(*place + size, Bytes(buffer).first(done.written));
+      size += done.written;
+      if (done.ended) {
+        if (!rest.empty() || (!is_whole && size != *frame.content))
+          return false;
+        if (!is_whole)
+          return true;
+        places.set_size(number, size);
+        place = places.place(number);
+        if (place)
+          out.write_at(*place, Bytes(buffer).first(size));
+        return place.has_value();
+      }
+      if (rest.empty() && done.written < room.size())
+        return false;
+    }
+  }
+};
+
+// All frames that lie within reach, in parallel, as far as they are sound and the memory allows. Returns how much of
 // the file they are; what follows, and what is wrong with it, is for decompress_from().
 template <class Out> u64 decompress_frames(Bytes file, Out &out, unsigned threads, const Watch &watch) {
   u64 done = 0;
@@ -276,39 +348,36 @@ template <class Out> u64 decompress_frames(Bytes file, Out &out, unsigned thread
     const std::vector<ZstdFrame> frames = find_zstd_frames(file.subspan(done), reach);
     if (frames.size() < 2)
       return done;
-    std::vector<u64> places{out.size()};
-    u64 window = 0;
-    for (const ZstdFrame &frame : frames) {
-      places.push_back(places.back() + frame.content);
-      window = std::max(window, frame.window);
-    }
-    if (window > most_windows)
+    u64 most = 0; // bytes that a thread needs
+    for (const ZstdFrame &frame : frames)
+      most = std::max(most, frame.window + (frame.content ? 0 : frame.most));
+    if (most > most_windows)
       return done;
-    struct Worker {
-      Zstd decoder;
-      std::vector<std::byte> buffer = std::vector<std::byte>(ZSTD_DStreamOutSize());
-    };
-    const unsigned workers = static_cast<unsigned>(std::min<u64>(threads, most_windows / std::max(window, u64{1})));
-    std::vector<std::unique_ptr<Worker>> workers_own(workers);
-    std::atomic<u64> sound{frames.size()}; // the first one that is not
+    Places places(frames, out.size());
+    const unsigned workers = static_cast<unsigned>(std::min<u64>(threads, most_windows / std::max(most, u64{1})));
+    std::vector<std::unique_ptr<FrameDecoder>> decoders(workers);
     parallel_for(frames.size(), workers, [&](u64 i, unsigned worker) {
-      if (!workers_own[worker])
-        workers_own[worker] = std::make_unique<Worker>();
-      Worker &own = *workers_own[worker];
-      if (i > sound || decompress_frame(frames[i], places[i], own.decoder, own.buffer, out, watch)) {
-        if (watch.progress)
+      if (!decoders[worker])
+        decoders[worker] = std::make_unique<FrameDecoder>();
+      try {
+        if (places.is_behind_stop(i))
+          return;
+        if (!decoders[worker]->decompress(frames[i], i, places, out, watch)) {
+          decoders[worker]->decoder = Zstd();
+          places.stop_at(i);
+        } else if (watch.progress) {
           watch.progress->done += frames[i].bytes.size();
-        return;
+        }
+      } catch (...) {
+        places.stop_at(i);
+        throw;
       }
-      own.decoder = Zstd();
-      for (u64 now = sound; i < now && !sound.compare_exchange_weak(now, i);)
-        ;
     });
     const std::optional<Loss> loss = first_loss(file);
     u64 good = 0;
-    for (; good < sound && (!loss || done + frames[good].bytes.size() <= loss->offset); ++good)
+    for (; good < places.sound() && (!loss || done + frames[good].bytes.size() <= loss->offset); ++good)
       done += frames[good].bytes.size();
-    out.resize(places[good]);
+    out.resize(places.end(good));
     if (good < frames.size())
       return done;
   }
@@ -348,11 +417,11 @@ std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, unsigned 
 // A small file at once, without a copy in between. Null when it is none, or not sound.
 std::shared_ptr<const MappedFile> decompress_small(Bytes file, const Watch &watch) {
   const std::vector<ZstdFrame> frames = find_zstd_frames(file, small);
-  if (frames.size() != 1 || frames[0].bytes.size() != file.size() || frames[0].content > small ||
-      frames[0].content == 0)
+  if (frames.size() != 1 || frames[0].bytes.size() != file.size() || frames[0].content.value_or(0) == 0 ||
+      *frames[0].content > small)
     return nullptr;
   watch.check();
-  return MappedFile::try_in_memory(frames[0].content, [&](std::span<std::byte> to) {
+  return MappedFile::try_in_memory(*frames[0].content, [&](std::span<std::byte> to) {
     const std::size_t size = ZSTD_decompress(to.data(), to.size(), file.data(), file.size());
     return size == to.size() && !first_loss(file) ? std::optional<u64>(size) : std::nullopt;
   });

@@ -34,10 +34,11 @@ struct Decompressed {
 
 bool is_compressed(Bytes file);
 
-// `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's, where they
-// say how long their contents are, are decompressed by all threads. A file that is cut off or damaged gives what could
-// be had of it (all, where nothing but a checksum is wrong) and a note, or throws Error when that is nothing. Progress
-// counts compressed bytes. `temp_dir`: always into a file there. `most_in_memory`: tests make it small.
+// `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's are
+// decompressed by all threads, but for large ones that do not say how long their contents are (pzstd's are small). A
+// file that is cut off or damaged gives what could be had of it (all, where nothing but a checksum is wrong) and a
+// note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir`: always into a file there.
+// `most_in_memory`: tests make it small.
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
                         std::optional<u64> most_in_memory = std::nullopt);
 

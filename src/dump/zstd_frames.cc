@@ -39,11 +39,11 @@ std::optional<ZstdFrame> find_frame(Bytes rest) {
   const u64 magic = cursor.number(4);
   if ((magic & ~u64{15}) == 0x184d2a50) { // may be skipped
     cursor.skip(cursor.number(4));
-    return cursor.ok() ? std::optional(ZstdFrame{rest.first(cursor.at()), 0, 0}) : std::nullopt;
+    return cursor.ok() ? std::optional(ZstdFrame{rest.first(cursor.at()), 0, 0, 0}) : std::nullopt;
   }
   const u64 about = cursor.number(1);
   const bool is_one_segment = about & 0x20, has_checksum = about & 4;
-  if (magic != 0xfd2fb528 || (about & 8) != 0 || (about >> 6 == 0 && !is_one_segment))
+  if (magic != 0xfd2fb528 || (about & 8) != 0)
     return std::nullopt;
   ZstdFrame out;
   if (!is_one_segment) {
@@ -52,11 +52,11 @@ std::optional<ZstdFrame> find_frame(Bytes rest) {
   }
   constexpr u8 dictionary_bytes[] = {0, 1, 2, 4}, content_bytes[] = {1, 2, 4, 8};
   cursor.skip(dictionary_bytes[about & 3]);
-  out.content = cursor.number(content_bytes[about >> 6]) + (about >> 6 == 1 ? 256 : 0);
+  if (about >> 6 != 0 || is_one_segment)
+    out.content = cursor.number(content_bytes[about >> 6]) + (about >> 6 == 1 ? 256 : 0);
   if (is_one_segment)
-    out.window = out.content;
-  u64 most = 0;
-  for (bool is_last = false; !is_last && cursor.ok(); most += largest_block) {
+    out.window = *out.content;
+  for (bool is_last = false; !is_last && cursor.ok(); out.most += largest_block) {
     const u64 block = cursor.number(3), type = block >> 1 & 3;
     constexpr u64 repeated = 1, reserved = 3;
     if (type == reserved)
@@ -65,7 +65,7 @@ std::optional<ZstdFrame> find_frame(Bytes rest) {
     cursor.skip(type == repeated ? 1 : block >> 3);
   }
   cursor.skip(has_checksum ? 4 : 0);
-  if (!cursor.ok() || out.content > most)
+  if (!cursor.ok() || out.content.value_or(0) > out.most)
     return std::nullopt;
   out.bytes = rest.first(cursor.at());
   return out;

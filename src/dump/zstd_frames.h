@@ -3,19 +3,21 @@
 #pragma once
 #include "base/bytes.h"
 
+#include <optional>
 #include <vector>
 
 namespace dnheap {
 
 struct ZstdFrame {
   Bytes bytes;
-  u64 content = 0; // bytes when decompressed: what the header says, which its blocks can hold at most; else the frame
-                   // is damaged
-  u64 window = 0;  // bytes needed to decompress it
+  std::optional<u64> content; // bytes when decompressed, where the header says so: no more than `most`, or else the
+                              // frame is damaged
+  u64 most = 0;               // bytes that its blocks can hold
+  u64 window = 0;             // bytes needed to decompress it
 };
 
-// The frames at the front of `file`, which begin and end within its first `reach` bytes and tell how long their
-// contents are. The first one that does not ends the list.
+// The frames at the front of `file`, which begin and end within its first `reach` bytes. The first one that does not,
+// or is damaged, ends the list.
 std::vector<ZstdFrame> find_zstd_frames(Bytes file, u64 reach);
 
 } // namespace dnheap

@@ -18,7 +18,7 @@ struct HttpRequest {
   std::multimap<std::string, std::string> query; // percent-decoded
   // Set once its client sends nothing more, within a tenth of a second. Most such clients have left; those that only
   // closed their own half wait for the answer, and nothing tells one from the other.
-  std::shared_ptr<const std::atomic<bool>> hung_up;
+  std::shared_ptr<const std::atomic<bool>> hung_up = nullptr;
 };
 
 struct HttpAnswer {

@@ -183,6 +183,35 @@ TEST_P(SeveralFrames, AreOneAfterTheOther) {
   EXPECT_EQ(open(packed + "xyz").note, "3 B after the zstd data were ignored");
 }
 
+// As pzstd writes them: none tells the size of its contents, and before each is one that is skipped.
+TEST_P(SeveralFrames, ThatDoNotTellTheirSizes) {
+  Parts of = parts();
+  const std::string whole = of.joined(of.plain);
+  std::vector<u64> ends; // of frames in the file
+  std::string packed;
+  for (const std::string &plain : of.plain) {
+    packed += skipped("1234") + streamed(plain);
+    ends.push_back(packed.size());
+  }
+  EXPECT_TRUE(as_text(open(packed).file->bytes()) == whole);
+  EXPECT_EQ(open(packed).note, "");
+  for (u64 frame : {3, 19, 25}) {
+    u64 before = 0;
+    for (u64 i = 0; i < frame; ++i)
+      before += of.plain[i].size();
+    std::string harmed = packed;
+    harmed[(ends[frame - 1] + ends[frame]) / 2] ^= 0x55;
+    const Decompressed out = open(harmed);
+    EXPECT_TRUE(out.damaged);
+    EXPECT_GE(out.file->bytes().size(), before);
+    EXPECT_TRUE(whole.starts_with(as_text(out.file->bytes()).substr(0, before)));
+    const Decompressed cut = open(packed.substr(0, (ends[frame - 1] + ends[frame]) / 2));
+    EXPECT_NE(cut.note.find("are cut off"), std::string::npos) << cut.note;
+    EXPECT_TRUE(whole.starts_with(as_text(cut.file->bytes())));
+    EXPECT_GE(cut.file->bytes().size(), before);
+  }
+}
+
 TEST_P(SeveralFrames, OneThatIsDamagedEndsThem) {
   const Parts of = parts();
   const std::string whole = of.joined(of.plain);
@@ -267,7 +296,9 @@ TEST(ZstdFrames, AreAsLongAsZstdSays) {
       const u64 own = packed.size();
       packed += packed + streamed(plain) + packed;
       const std::vector<ZstdFrame> found = find_zstd_frames(std::as_bytes(std::span(packed)), ~u64{0});
-      ASSERT_EQ(found.size(), size == 0 ? 4u : 2u) << "of nothing the size is known at once";
+      ASSERT_EQ(found.size(), 4u);
+      EXPECT_EQ(found[2].content.has_value(), size == 0) << "of nothing the size is known at once";
+      EXPECT_GE(found[2].most, size);
       EXPECT_EQ(found[1].bytes.size(), own);
       EXPECT_EQ(found[1].bytes.data() - found[0].bytes.data(), static_cast<i64>(own));
       EXPECT_EQ(found[1].content, size);
