@@ -254,9 +254,14 @@ namespace {
 std::atomic<void (*)(int)> interrupt_handler{nullptr};
 std::atomic<bool> was_interrupted{false};
 
+// A signal that comes just before a write which then waits for its reader does not end it. So one more comes each
+// second.
+void on_alarm(int) { ::alarm(1); }
+
 void on_interrupt(int signal) {
   was_interrupted = true;
   interrupt_handler.load()(signal);
+  ::alarm(1);
 }
 
 } // namespace
@@ -264,6 +269,10 @@ void on_interrupt(int signal) {
 void catch_interrupts(void (*handler)(int signal)) {
   interrupt_handler = handler;
   was_interrupted = false;
+  ::alarm(0);
+  struct sigaction alarmed {};
+  alarmed.sa_handler = on_alarm;
+  ::sigaction(SIGALRM, &alarmed, nullptr);
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {
     }, before{};

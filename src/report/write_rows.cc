@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 
 namespace dnheap::report {
@@ -27,39 +28,56 @@ struct Piece {
   std::string text;
 };
 
-// Who pulls a piece formats it, too, while another one pulls the next; then it waits for its turn to write. That ends,
-// as each piece before it is in the hands of a thread that is at work.
+// Who pulls a piece formats it, too, while others pull the next ones. One thread alone writes, the one that asked for
+// all this: a signal ends its write, and no other's.
 class OrderedRows {
 public:
   using Format = std::function<void(std::string &out, const Row &row, bool is_first)>;
   OrderedRows(const Table &table, const WriteOptions &options, Sink &sink, const Format &format)
-      : source_(table, options), has_long_texts_(table.has_long_texts), sink_(sink), format_(format) {}
+      : source_(table, options), has_long_texts_(table.has_long_texts), sink_(sink), format_(format),
+        most_ready_(2 * std::max(options.threads, 1u)) {}
 
-  // False: there are no more.
-  bool do_next(Piece &piece) {
-    if (!pull(piece))
-      return false;
-    piece.text.clear();
-    try {
-      for (u64 i = 0; i < piece.count; ++i)
-        format_(piece.text, piece.rows[i], piece.number == 0 && i == 0);
-      write(piece);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      has_failed_ = true;
-      turn_came_.notify_all();
-      throw;
+  // By the thread that writes, and by those that help it, until there are no more rows.
+  void write_all() {
+    set_writing(true);
+    for (Piece piece; do_next(piece, false);) {
+      while (write_next(ready_count() > most_ready_))
+        ;
     }
-    return true;
+    set_writing(false); // what others still have is written by end()
   }
-  bool has_ended() const { return has_ended_; } // before other threads pull, too
-  // An error of the source counts when what came before it has been written.
+  void help() {
+    for (Piece piece; do_next(piece, true);) {
+    }
+  }
+  // The first rows; are there more?
+  bool write_first() {
+    Piece piece;
+    return do_next(piece, false) && write_next(false) && !has_ended_;
+  }
+  // Once all threads are done. An error of the source counts when what came before it has been written.
   void end() {
+    while (write_next(false))
+      ;
     if (error_)
       std::rethrow_exception(error_);
   }
 
 private:
+  // Pulls and formats a piece; false: there are none, or a thread has failed.
+  bool do_next(Piece &piece, bool waits) {
+    try {
+      if (!pull(piece))
+        return false;
+      piece.text.clear();
+      for (u64 i = 0; i < piece.count; ++i)
+        format_(piece.text, piece.rows[i], piece.number == 0 && i == 0);
+      return hand_over(piece, waits);
+    } catch (...) {
+      fail();
+      throw;
+    }
+  }
   bool pull(Piece &piece) {
     const std::lock_guard lock(source_mutex_);
     piece.count = 0;
@@ -84,17 +102,51 @@ private:
     pieces_ += piece.count != 0;
     return piece.count != 0;
   }
-  void write(const Piece &piece) {
+  // `waits`: while too many are ready, and one thread writes. It will, as all pieces before it are in the hands of
+  // threads that are at work.
+  bool hand_over(Piece &piece, bool waits) {
+    std::unique_lock lock(mutex_);
+    if (waits)
+      changed_.wait(lock, [&] { return piece.number < turn_ + most_ready_ || !is_writing_ || has_failed_; });
+    ready_.emplace(piece.number, std::move(piece.text));
+    changed_.notify_all();
+    return !has_failed_;
+  }
+  // The next piece in order; false when it is not ready, or a thread has failed.
+  bool write_next(bool waits) {
+    std::string text;
     {
       std::unique_lock lock(mutex_);
-      turn_came_.wait(lock, [&] { return turn_ == piece.number || has_failed_; });
-      if (has_failed_)
-        return;
+      if (waits)
+        changed_.wait(lock, [&] { return ready_.contains(turn_) || has_failed_; });
+      if (has_failed_ || !ready_.contains(turn_))
+        return false;
+      text = std::move(ready_.extract(turn_).mapped());
     }
-    sink_.write(piece.text);
+    try {
+      sink_.write(text);
+    } catch (...) {
+      fail();
+      throw;
+    }
     const std::lock_guard lock(mutex_);
-    turn_ = piece.number + 1;
-    turn_came_.notify_all();
+    ++turn_;
+    changed_.notify_all();
+    return true;
+  }
+  u64 ready_count() {
+    const std::lock_guard lock(mutex_);
+    return ready_.size();
+  }
+  void set_writing(bool is_writing) {
+    const std::lock_guard lock(mutex_);
+    is_writing_ = is_writing;
+    changed_.notify_all();
+  }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    has_failed_ = true;
+    changed_.notify_all();
   }
 
   std::mutex source_mutex_; // of what follows
@@ -104,13 +156,15 @@ private:
   std::exception_ptr error_;
 
   const bool has_long_texts_;
-  Sink &sink_; // whose turn it is writes
+  Sink &sink_;
   const Format &format_;
 
   std::mutex mutex_; // of what follows
-  std::condition_variable turn_came_;
+  std::condition_variable changed_;
+  std::map<u64, std::string> ready_; // texts by their pieces' numbers
+  const u64 most_ready_;
   u64 turn_ = 0; // the piece that is to be written next
-  bool has_failed_ = false;
+  bool is_writing_ = false, has_failed_ = false;
 };
 
 } // namespace
@@ -118,12 +172,9 @@ private:
 void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
                 const std::function<void(std::string &out, const Row &row, bool is_first)> &format) {
   OrderedRows rows(table, options, sink, format);
-  Piece first;
-  if (rows.do_next(first) && !rows.has_ended()) // as a rule it has: most tables are not worth threads
-    parallel_for(std::max(options.threads, 1u), options.threads, [&](u64, unsigned) {
-      for (Piece piece; rows.do_next(piece);) {
-      }
-    });
+  if (rows.write_first()) // as a rule these are all: most tables are not worth threads
+    parallel_for(std::max(options.threads, 1u), options.threads,
+                 [&](u64, unsigned worker) { worker == 0 ? rows.write_all() : rows.help(); });
   rows.end();
 }
 
