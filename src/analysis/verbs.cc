@@ -196,7 +196,7 @@ constexpr Verb all_verbs[] = {
      .details = "What kind of dump, which runtime, which module files and symbols were used or rejected and why, where "
                 "the runtime's layout was learned from, and every stretch of the heap that could not be walked.",
      .takes = {Takes::symbols},
-     .tables = {"facts", "modules", "assemblies", "symbols", "contracts", "gaps"},
+     .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "gaps"},
      .parts = all_parts,
      .tells_missing_parts = true,
      .plan = [](const Question &) { return Plan(Pass::tally); },
