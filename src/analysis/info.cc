@@ -5,6 +5,9 @@
 #include "base/text.h"
 #include "snapshot/source_lines.h"
 
+#include <set>
+#include <tuple>
+
 namespace dnheap {
 
 namespace {
@@ -85,7 +88,10 @@ report::Table modules_table(const Target &target) {
                    {"file", "File", Kind::text}};
   std::vector<report::Row> rows;
   bool missing = false;
+  std::set<std::tuple<std::string, std::string, Provenance::Outcome>> told; // assemblies are mapped twice
   for (const Provenance &p : target.provenance) {
+    if (!told.emplace(p.module, p.file, p.outcome).second)
+      continue;
     rows.push_back(
         {p.module, name_of(p.outcome), report::text_cell(p.identity), p.reason, p.file.empty() ? p.module : p.file});
     missing |= p.outcome != Provenance::Outcome::used;
@@ -113,6 +119,27 @@ report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   for (const LoadedAssembly &one : snapshot.assemblies())
     rows.push_back({one.name, one.is_framework ? "framework" : "program", one.why,
                     one.path.empty() ? Cell() : Cell(printable(one.path, 4096))});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// All that was mapped of files, native libraries and data, too.
+report::Table images_table(const Target &target, bool is_asked) {
+  report::Table table;
+  table.name = "images";
+  table.title = "Files that were mapped";
+  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred
+  table.columns = {{"start", "Start", Kind::address},
+                   {"end", "End", Kind::address},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"file", "File", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Module &module : target.modules) {
+    u64 bytes = 0;
+    for (const Extent &extent : module.extents)
+      bytes += extent.end - extent.start;
+    rows.push_back({module.base, module.end(), bytes, printable(module.path, 4096)});
+  }
   table.set_rows(std::move(rows));
   return table;
 }
@@ -182,6 +209,7 @@ report::Answer answer_info(Snapshot &snapshot, const Question &question) {
   answer.tables = {facts_table(snapshot, answer),
                    modules_table(snapshot.target()),
                    assemblies_table(snapshot, question.table == "assemblies"),
+                   images_table(snapshot.target(), question.table == "images"),
                    symbols_table(snapshot, question, answer.completeness->notes),
                    contracts_table(snapshot.runtime().descriptor()),
                    gaps_table(*answer.completeness)};

@@ -75,8 +75,11 @@ std::string suggestion(const Names &names, const std::string &word) {
 
 [[noreturn]] void fail(Snapshot &snapshot, const Names &names, const std::string &word, const char *what) {
   const bool all = snapshot.heap().gaps().empty() && snapshot.tally().walk.gaps.empty();
+  const std::vector<std::string> unknown = snapshot.runtime().types().problems();
   throw NotFound(std::string("no type on this heap") + (all ? "" : ", as far as it could be read,") + " is called '" +
-                 printable(word, 200) + "'" + what + suggestion(names, word));
+                 printable(word, 200) + "'" + what +
+                 (unknown.empty() ? "" : ", but not all names are known (" + unknown.front() + ")") +
+                 suggestion(names, word));
 }
 
 // "0x7f00c0de" cannot be a name.

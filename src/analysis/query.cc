@@ -39,6 +39,12 @@ public:
       throw std::bad_alloc();
     }
     tables_.add_to(database_, "");
+    // SQLite's own tables: they, too, tell it their columns when they are named first, which is forbidden below.
+    for (const char *table : {"json_each", "json_tree"}) {
+      sqlite3_stmt *named = nullptr;
+      sqlite3_prepare_v2(database_, (std::string("select 1 from ") + table + "('[]')").c_str(), -1, &named, nullptr);
+      sqlite3_finalize(named);
+    }
     sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, longest_text);
     sqlite3_limit(database_, SQLITE_LIMIT_SQL_LENGTH, longest_query);
     sqlite3_limit(database_, SQLITE_LIMIT_ATTACHED, 0);

@@ -319,6 +319,9 @@ report::Answer show_struct(Snapshot &snapshot, const Question &question, Address
   const Address type = struct_method_table(snapshot, question.struct_type);
   if (snapshot.runtime().fields().elements(type))
     throw UsageError("--struct: " + snapshot.runtime().types().name(type) + " is an array");
+  if (snapshot.runtime().types().is_value_type(type) == false)
+    throw UsageError("--struct: " + snapshot.runtime().types().name(type) +
+                     " is a class: of its objects, dnheap show ADDRESS shows the fields");
   if (!snapshot.runtime().memory().try_load<u8>(address))
     throw NotFound(hex(address) + " is not in the dump");
   report::Answer answer = show_type(snapshot, question, type);

@@ -122,7 +122,9 @@ constexpr Verb all_verbs[] = {
          "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
          "and assembly, and the objects that hold most; --tree shows level by level who holds what. Exact: from "
          "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
-         "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike. What "
+         "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike, but for "
+         "words of stacks that "
+         "only may be references: they own what nothing else reaches. What "
          "several owners of a rank hold together is (shared): the table of that name has it by who they are.",
      .takes = {Takes::type, Takes::tree, Takes::depth, Takes::plain, Takes::hubs, Takes::raw},
      .tables = {"owners", "shared", "types", "namespaces", "assemblies", "objects", "tree"},
@@ -194,7 +196,7 @@ constexpr Verb all_verbs[] = {
      .details = "What kind of dump, which runtime, which module files and symbols were used or rejected and why, where "
                 "the runtime's layout was learned from, and every stretch of the heap that could not be walked.",
      .takes = {Takes::symbols},
-     .tables = {"facts", "modules", "assemblies", "symbols", "contracts", "gaps"},
+     .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "gaps"},
      .parts = all_parts,
      .tells_missing_parts = true,
      .plan = [](const Question &) { return Plan(Pass::tally); },

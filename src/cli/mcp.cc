@@ -105,7 +105,8 @@ private:
     std::vector<std::string> texts = {answer.headline()};
     if (!answer.lead().empty())
       texts[0] += "\n\n" + answer.lead();
-    if (const std::string cut = cut_to_size(json, most_bytes); !cut.empty())
+    const std::size_t words_take = texts[0].size() + answer.next_command().size() + most_bytes / 60; // what is cut, too
+    if (const std::string cut = cut_to_size(json, most_bytes - std::min(words_take, most_bytes / 2)); !cut.empty())
       texts[0] += "\n\n" + cut;
     if (!answer.next_command().empty())
       texts[0] += "\n\nnext: " + answer.next_command();

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
+#include <utility>
+#include <vector>
 
 namespace dnheap::cli {
 
@@ -189,31 +190,38 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
 }
 
 std::string cut_to_size(Json &answer, std::size_t most_bytes) {
-  std::map<std::string, std::size_t> before;
-  std::size_t size = answer.dump(-1, ' ', false, Json::error_handler_t::replace).size();
-  while (size > most_bytes) {
-    std::string longest;
-    std::size_t bytes = 0;
-    for (const auto &[name, rows] : answer["tables"].items())
-      if (const std::size_t own = rows.dump(-1, ' ', false, Json::error_handler_t::replace).size();
-          own > bytes && !rows.empty()) {
-        bytes = own;
-        longest = name;
-      }
-    if (longest.empty())
+  const auto size_of = [](const Json &json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  };
+  struct List {
+    std::string name;
+    Json *rows;
+    std::size_t before, bytes;
+  };
+  std::vector<List> lists;
+  const auto add = [&](const std::string &name, Json &rows) {
+    if (rows.is_array())
+      lists.push_back({name, &rows, rows.size(), size_of(rows)});
+  };
+  for (auto &[name, rows] : answer["tables"].items())
+    add(name, rows);
+  if (answer.contains("completeness"))
+    for (const char *name : {"gaps", "notes"})
+      if (answer["completeness"].contains(name))
+        add(name, answer["completeness"][name]);
+  for (std::size_t size = size_of(answer); size > most_bytes;) {
+    const auto longest =
+        std::ranges::max_element(lists, {}, [](const List &list) { return list.rows->empty() ? 0 : list.bytes; });
+    if (longest == lists.end() || longest->rows->empty())
       break;
-    Json &rows = answer["tables"][longest];
-    before.try_emplace(longest, rows.size());
-    rows.get_ref<Json::array_t &>().resize(rows.size() / 2);
-    size -= bytes - rows.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    longest->rows->get_ref<Json::array_t &>().resize(longest->rows->size() / 2);
+    size -= std::exchange(longest->bytes, size_of(*longest->rows));
+    size += longest->bytes;
   }
-  if (size > most_bytes && answer.contains("completeness")) // a list of gaps, say
-    for (const char *list : {"gaps", "notes"})
-      if (Json &all = answer["completeness"][list]; all.size() > 20)
-        all.get_ref<Json::array_t &>().resize(20);
   std::string out;
-  for (const auto &[name, rows] : before)
-    out += fmt::format("{}{} of {} rows of '{}'", out.empty() ? "" : ", ", answer["tables"][name].size(), rows, name);
+  for (const List &list : lists)
+    if (list.rows->size() < list.before)
+      out += fmt::format("{}{} of {} rows of '{}'", out.empty() ? "" : ", ", list.rows->size(), list.before, list.name);
   return out.empty()
              ? ""
              : "too large for one answer: it has only " + out + "; ask for less: a smaller top, a filter, one table";

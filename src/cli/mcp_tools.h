@@ -21,8 +21,8 @@ struct ToolWords {
 ToolWords words_of_call(const Verb &verb, const mcp::Json &arguments, const std::vector<std::string> &names,
                         bool values);
 
-// At most that many bytes of JSON: the longest tables lose their last rows. Says what was left out, and how to get it;
-// empty: nothing.
+// At most that many bytes of JSON: the longest tables, and lists of gaps and notes, lose their last rows. Says what was
+// left out, and how to get it; empty: nothing.
 std::string cut_to_size(mcp::Json &answer, std::size_t most_bytes);
 
 } // namespace dnheap::cli

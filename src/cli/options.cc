@@ -359,7 +359,8 @@ private:
     bool only_words = false;
     while (at_ < arguments_.size()) {
       std::string_view word = arguments_[at_++];
-      if (only_words || word.size() < 2 || word[0] != '-')
+      const bool is_sql = word.starts_with("--") && word.find('\n') != word.npos; // which begins with a comment
+      if (only_words || is_sql || word.size() < 2 || word[0] != '-')
         words_.push_back(word);
       else if (word == "--")
         only_words = true;

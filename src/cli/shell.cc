@@ -195,7 +195,7 @@ private:
     }
     const std::vector<std::string> words = our_words(asked);
     check_verb(words[0]);
-    if (!sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
+    if (words != asked && !sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
       say("here that is: " + spelled(words));
     return ask_and_write(parsed(words), line);
   }

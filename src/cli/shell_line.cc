@@ -14,6 +14,8 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; 
 
 ShellLine parse_line(std::string_view line) {
   ShellLine out;
+  if (line.find('\0') != line.npos)
+    throw UsageError("no line has a NUL in it");
   std::string word;
   bool has_word = false, wants_file = false;
   char quote = 0;
@@ -66,6 +68,8 @@ ShellLine parse_line(std::string_view line) {
     throw UsageError("which file? it stands behind the >");
   if (!out.file.empty() && !out.program.empty())
     throw UsageError("either > FILE or | PROGRAM");
+  if (out.words.empty() && (!out.file.empty() || !out.program.empty()))
+    throw UsageError("which question? it stands before > FILE or | PROGRAM");
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace dnheap::cli {
 
@@ -21,25 +22,29 @@ const SosOptions &of_objects() {
   return all;
 }
 
-const std::vector<SosCommand> &all_commands() {
+const std::vector<SosCommand> &long_commands() {
   static constexpr std::string_view range = "[START [END]]";
   static const std::vector<SosCommand> all = {
       {"dumpheap", "-stat", "stat", range, of_objects()},
       {"dumpheap", "-strings", "strings --values", "", {{"-live", "--live"}, {"-dead", "--dead"}}},
       {"dumpheap", "", "objects", range, of_objects()},
-      {"gcroot", "", "path", "ADDR", {{"-all", "--all"}}},
+      {"gcroot", "", "path", "ADDR", {{"-all", "--all"}, {"-nostacks", ""}}},
       {"pathto", "", "path $2 --from $1", "FROM TO"},
       {"objsize", "", "show --closure --table object", "ADDR"},
       {"dumpobj", "", "show --values", "ADDR", {{"-nofields", "--table object"}}},
-      {"do", "", "show --values", "ADDR", {{"-nofields", "--table object"}}},
-      {"dumparray", "", "show --values", "ADDR", {{"-length", "--top", true}, {"-details", ""}}},
-      {"da", "", "show --values", "ADDR", {{"-length", "--top", true}, {"-details", ""}}},
+      {"dumparray",
+       "",
+       "show --values",
+       "ADDR",
+       {{"-length", "--top", true},
+        {"-details", ""},
+        {"-nofields", ""},
+        {"-start", "", true, "elements are told from the first one on, by -length as many as you want"}}},
       {"dumpvc", "", "show $2 --struct $1 --values", "MT ADDR"},
-      {"dumpmt", "", "show", "MT"},
+      {"dumpmt", "", "show", "MT", {{"-md", "", false, "methods are not listed: without it dumpmt tells of the type"}}},
       {"dumpobjgcrefs", "", "show --table references", "ADDR"},
       {"gcwhere", "", "show --table object", "ADDR"},
       {"listnearobj", "", "objects --near $1", "ADDR"},
-      {"lno", "", "objects --near $1", "ADDR"},
       {"dumpgen",
        "",
        "stat --gen $1",
@@ -52,21 +57,33 @@ const std::vector<SosCommand> &all_commands() {
       {"eeheap", "", "account", "", {{"-loader", ""}}},
       {"gcheapstat", "", "segments --table generations"},
       {"gchandles", "", "handles", "", {{"-stat", "--table kinds"}}},
-      {"finalizequeue", "", "inspect finalizers"},
+      {"finalizequeue",
+       "",
+       "inspect finalizers",
+       "",
+       {{"-stat", ""},
+        {"-detail", ""},
+        {"-short", "", false, "they are told by type, each with an example; objects --type-exact lists all of one"}}},
       {"verifyheap", "", "verify"},
       {"analyzeoom", "", "gc --table oom"},
       {"eeversion", "", "info"},
-      {"clrmodules", "", "info --table modules"},
+      {"clrmodules", "", "info --table assemblies"},
+      {"modules", "", "info --table images"},
+      {"threads", "-special", "", "", {}, "threads that never ran managed code are not told; threads has all others"},
+      {"clrthreads",
+       "-special",
+       "",
+       "",
+       {},
+       "threads that never ran managed code are not told; threads has all others"},
       {"clrthreads", "", "threads"},
       {"clrstack",
        "",
        "stack",
        "[THREAD]",
-       {{"-all", "--all"}, {"-a", "--roots"}, {"-l", "--roots"}, {"-p", "--roots"}}},
+       {{"-all", "--all"}, {"-a", "--roots"}, {"-l", "--roots"}, {"-p", "--roots"}, {"-f", ""}}},
       {"dumpstackobjects", "", "stack --roots", "[THREAD]"},
-      {"dso", "", "stack --roots", "[THREAD]"},
       {"parallelstacks", "", "stack --all --merge", "", {{"-a", ""}}},
-      {"pstacks", "", "stack --all --merge", "", {{"-a", ""}}},
       {"pe", "ADDR", "exceptions --values", "ADDR"},
       {"pe", "", "exceptions --values"},
       {"printexception", "ADDR", "exceptions --values", "ADDR"},
@@ -81,12 +98,35 @@ const std::vector<SosCommand> &all_commands() {
       {"dumprequests", "", "inspect requests"},
       {"setthread", "", "", "", {}, "there is no current thread here: stack THREAD asks about one"},
       {"name2ee", "", "", "", {}, "types are named as they are: objects --type-exact NAME, path NAME"},
-      {"dumpmodule", "", "", "", {}, "info --table modules lists them; what is inside is not told"},
+      {"dumpmodule", "", "", "", {}, "info --table images lists them; what is inside is not told"},
       {"dumpdomain", "", "", "", {}, "info --table assemblies lists what is loaded"},
       {"dumpil", "", "", "", {}, "code is not shown here"},
       {"clru", "", "", "", {}, "code is not shown here"},
       {"ip2md", "", "", "", {}, "code is not shown here; stack names the methods"},
   };
+  return all;
+}
+
+// Short names. Each is a command of its own in the list, behind the long one.
+constexpr std::pair<std::string_view, std::string_view> short_names[] = {
+    {"do", "dumpobj"},       {"da", "dumparray"},         {"lno", "listnearobj"},
+    {"fq", "finalizequeue"}, {"vh", "verifyheap"},        {"ao", "analyzeoom"},
+    {"lm", "modules"},       {"dso", "dumpstackobjects"}, {"pstacks", "parallelstacks"},
+    {"tp", "threadpool"},    {"tpq", "threadpoolqueue"},  {"ti", "timerinfo"}};
+
+const std::vector<SosCommand> &all_commands() {
+  static const std::vector<SosCommand> all = [] {
+    std::vector<SosCommand> out;
+    for (const SosCommand &command : long_commands()) {
+      out.push_back(command);
+      for (const auto &[name, of] : short_names)
+        if (of == command.name) {
+          out.push_back(command);
+          out.back().name = name;
+        }
+    }
+    return out;
+  }();
   return all;
 }
 
@@ -148,6 +188,8 @@ Said said(const SosCommand &command, const std::vector<std::string> &words) {
       throw UsageError(std::string(command.name) + ": " + word + " is not understood here" +
                        (known.empty() ? "" : "; of its options are " + known));
     }
+    if (!option->instead.empty())
+      throw UsageError(std::string(command.name) + ": " + word + ": " + std::string(option->instead));
     for (std::string_view ours : words_of(option->ours))
       out.options.emplace_back(ours);
     if (!option->has_value)
@@ -264,7 +306,10 @@ std::string sos_help(std::string_view word) {
       theirs += part.empty() ? "" : " " + std::string(part);
     out += fmt::format("{} is here: {}\n", theirs, with_arguments(*command));
     for (const SosOption &option : command->options)
-      out += fmt::format("  {:<12}{}\n", option.theirs, option.ours.empty() ? "is so in any case" : option.ours);
+      out += fmt::format("  {:<12}{}\n", option.theirs,
+                         !option.instead.empty() ? option.instead
+                         : option.ours.empty()   ? "is so in any case"
+                                                 : option.ours);
   }
   return out;
 }

@@ -11,6 +11,7 @@ namespace dnheap::cli {
 struct SosOption {
   std::string_view theirs, ours; // "-type", "--type"; ours empty: what is so here in any case
   bool has_value = false;
+  std::string_view instead = {}; // of what is not there: a sentence
 };
 
 struct SosCommand {

@@ -27,7 +27,7 @@ ExploredObjects::ExploredObjects(Snapshot &snapshot, ExploredTree &tree, bool va
     : snapshot_(snapshot), tree_(tree), values_(values) {}
 
 ObjectId ExploredObjects::object_of(const std::string &text) {
-  const std::optional<Address> address = written_address(text);
+  const std::optional<Address> address = find_address(snapshot_, text);
   if (!address)
     throw UsageError("at: '" + printable(text, 100) + "' is no address");
   std::string note;
@@ -184,7 +184,7 @@ const std::vector<ExploredObjects::NamedField> &ExploredObjects::fields() {
 ordered_json ExploredObjects::find(const std::string &text, u64 count) {
   count = std::min(count, most_rows);
   ordered_json objects = ordered_json::array(), types = ordered_json::array();
-  if (const std::optional<Address> address = written_address(text))
+  if (const std::optional<Address> address = find_address(snapshot_, text))
     try {
       std::string note;
       objects.push_back(tree_.node(tree_.view().at(*address, note)));

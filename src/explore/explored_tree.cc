@@ -39,7 +39,7 @@ TreePlace ExploredTree::place_of(const std::string &name) {
       throw NotFound("there is no " + printable(name, 100));
     return tree().place(OwnerId{number});
   }
-  const std::optional<Address> address = written_address(name);
+  const std::optional<Address> address = find_address(snapshot_, name);
   if (!address)
     throw UsageError("at: '" + printable(name, 100) + "' is neither root nor an owner nor an address");
   std::string note;

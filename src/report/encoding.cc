@@ -218,7 +218,11 @@ void append_csv_text(std::string &out, std::string_view text) {
   if (plain)
     out += text;
   else
-    for_each_character(text, [&](std::string_view c) { (out += c == "\"" ? "\"" : "") += c; });
+    for_each_character(text, [&](std::string_view c) {
+      if (c == "\"")
+        out += '"';
+      out += c[0] == '\0' ? std::string_view("\ufffd") : c; // readers end there, or refuse all
+    });
   if (quotes)
     out += '"';
 }

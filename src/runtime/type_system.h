@@ -25,6 +25,8 @@ public:
   virtual Address free_object_method_table() const = 0;
   // Nullopt unless a sound MethodTable (NativeAOT calls it so too) lies there.
   virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;
+  // A struct, a primitive or an enum? Nullopt: cannot be told.
+  virtual std::optional<bool> is_value_type(Address) const { return std::nullopt; }
   // Of a collectible type: its managed LoaderAllocator, which each of its objects keeps alive though no field says so.
   // 0: the type is not collectible, or it cannot be told.
   virtual Address loader_allocator_object(Address) const { return 0; }

@@ -205,6 +205,14 @@ TEST(AroundObjects, AStructByItself) {
     EXPECT_EQ(rows[1]["value"], "8");
     EXPECT_EQ(rows[0]["offset"], "0");
     EXPECT_EQ(rows[1]["offset"], "4");
+    question.struct_type = hex(shop.link);
+    try {
+      shop.rows("show", question, "fields");
+      FAIL() << "a class has no fields where a struct has";
+    } catch (const UsageError &error) {
+      EXPECT_STREQ(error.what(),
+                   "--struct: Shop.Link is a class: of its objects, dnheap show ADDRESS shows the fields");
+    }
     question.struct_type = "Shop.Nothing";
     EXPECT_THROW(shop.rows("show", question, "fields"), NotFound);
     question.struct_type = hex(shop.heap.array(shop.heap.object_type, shop.p));

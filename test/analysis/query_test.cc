@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sqlite3.h>
 
 namespace dnheap::test {
 namespace {
@@ -74,12 +75,30 @@ TEST(Query, SumsAreThoseOfTheHeap) {
     EXPECT_EQ(found[0]["address"], hex(one));
     EXPECT_EQ(found[0]["bytes"], objects.at(one).size);
     EXPECT_EQ(found[0]["generation"], name_of(objects.at(one).generation));
-    EXPECT_TRUE(query(snapshot, "select * from objects where address = 1 or address = 'x'").empty());
+    EXPECT_TRUE(query(snapshot, "select * from objects where address = 1 or address = 1.5").empty());
+    // A text equals no address, so that nothing would be found, without a word.
+    for (const char *where : {
+           "objects where address = '0x10'", "refs where source = 16 and target = '0x10'",
+               "objects where address in ('0x10', 2)",
+#if SQLITE_VERSION_NUMBER >= 3038000
+               "objects where address > '0x10'", "types where method_table = '0x10'", "roots where object <> 'x'"
+#endif
+         })
+      EXPECT_NE(error_of(snapshot, std::string("select * from ") + where).find("an address is a number"),
+                std::string::npos)
+          << where;
     // Dominators: as many as are reached, and below no owner twice.
     EXPECT_EQ(query(snapshot, "select count(*) n from dominators"),
               query(snapshot, "select count(*) n from objects where reached"));
     EXPECT_EQ(query(snapshot, "select sum(retained_bytes) n from dominators where dominator is null"),
               query(snapshot, "select sum(aligned_bytes) n from objects where reached"));
+    // Who alone holds an object is told of all that it holds, however deep.
+    EXPECT_EQ(
+        query(snapshot, "select sum(retained_objects) n from dominators where dominator is null and owner is not null"),
+        query(snapshot, "select count(*) n from dominators where owner is not null"));
+    EXPECT_EQ(query(snapshot, "select count(*) n from dominators d join dominators up on up.object = d.dominator "
+                              "where d.owner is not up.owner")[0]["n"],
+              0);
     EXPECT_EQ(query(snapshot, "select owner from roots where kind = 'handle'").size(), 1u);
   }
 }
@@ -114,6 +133,14 @@ TEST(Query, LimitsAndColumnsOfTheSameName) {
   EXPECT_EQ(query(snapshot, "select address from objects", question).size(), 2u);
   const json row = query(snapshot, "select 1, 1, -2 as n, 2.5 as f, null as x, 'a' || char(0) || 'b' as t")[0];
   EXPECT_EQ(row, json::parse(R"({"1":1,"1_2":1,"n":-2,"f":2.5,"x":null,"t":"a\u0000b"})"));
+}
+
+TEST(Query, JsonHasTables) {
+  Texts texts;
+  Snapshot snapshot(texts.heap.target(), {});
+  EXPECT_EQ(query(snapshot, "select sum(value) n from json_each('[1, 2, 39]')")[0]["n"], 42);
+  EXPECT_EQ(query(snapshot, "select count(*) n from json_tree('{\"a\": [1]}')")[0]["n"], 3);
+  EXPECT_EQ(query(snapshot, "-- how many\nselect count(*) n from objects")[0]["n"], 3);
 }
 
 TEST(Query, NothingButQuestions) {

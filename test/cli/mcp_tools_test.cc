@@ -100,6 +100,16 @@ TEST(McpTools, LongAnswersLoseLastRows) {
   EXPECT_EQ(answer["tables"]["long"][249], 249);
   EXPECT_EQ(answer["tables"]["short"].size(), 2u);
   cut_to_size(answer, 1); // whatever is left
+  Json doubtful = {{"completeness", {{"gaps", Json::array()}, {"notes", Json::array()}}},
+                   {"tables", {{"t", Json::array({1})}}}};
+  for (int i = 0; i < 30; ++i) {
+    doubtful["completeness"]["gaps"].push_back(std::string(50, 'g'));
+    doubtful["completeness"]["notes"].push_back(std::string(500, 'n'));
+  }
+  const std::string cut = cut_to_size(doubtful, 3000);
+  EXPECT_NE(cut.find("of 30 rows of 'notes'"), std::string::npos) << cut;
+  EXPECT_LE(doubtful.dump().size(), 3000u);
+  EXPECT_EQ(doubtful["tables"]["t"].size(), 1u);
 }
 
 // Of verbs that answer each target by itself.

@@ -80,6 +80,16 @@ TEST(Options, SeveralTargets) {
   EXPECT_TRUE(parse("stat -p 12").targets.empty());
 }
 
+TEST(Options, SqlThatBeginsWithAComment) {
+  for (const std::string_view sql : {"--how many?\nselect 1", "-- how many?\nselect 1"})
+    try {
+      parse_options(std::vector<std::string_view>{"stat", "core", sql}, fake_verbs);
+      FAIL() << "stat takes no subject";
+    } catch (const UsageError &error) {
+      EXPECT_NE(std::string(error.what()).find("unexpected '--"), std::string::npos) << error.what();
+    }
+}
+
 // The subject is one of some words: where it stands does not matter, and without one no target is needed.
 TEST(Options, SubjectsThatAreWords) {
   for (const char *line : {"inspect timers core", "inspect core timers"}) {

@@ -17,8 +17,10 @@ TEST(ShellLines, AreTakenApart) {
   EXPECT_EQ(kept.file, "out.txt");
   EXPECT_TRUE(kept.appends);
   EXPECT_TRUE(parse_line(" # nothing").words.empty());
-  for (const char *wrong : {"stat 'x", "stat >", "stat > a > b", "stat |  ", "stat > a | b"})
+  for (const char *wrong :
+       {"stat 'x", "stat >", "stat > a > b", "stat |  ", "stat > a | b", "> a", "| wc", " >> a # why"})
     EXPECT_THROW(parse_line(wrong), UsageError) << wrong;
+  EXPECT_THROW(parse_line(std::string_view("stat\0 --top 3", 13)), UsageError);
 }
 
 } // namespace

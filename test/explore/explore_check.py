@@ -151,6 +151,8 @@ def check_objects(page, dnheap, dump):
     found = page.json("api/find", text="shop.order", count=3)
     check(len(found["types"]) == 3 and all("Shop.Order" in row["name"] for row in found["types"]), "types are found by name")
     equal(page.json("api/find", text=rows[5]["address"][2:])["objects"][0]["at"], rows[5]["address"], "objects by address")
+    equal(page.json("api/find", text=str(int(rows[5]["address"], 16)))["objects"][0]["at"], rows[5]["address"], "objects by decimal address")
+    equal(page.json("api/map", at=str(int(rows[5]["address"], 16)), levels=1)["at"], rows[5]["address"], "places by decimal address")
     equal(page.json("api/object", at=hex(int(rows[5]["address"], 16) + 1))["at"], rows[5]["address"], "a pointer into an object")
 
 

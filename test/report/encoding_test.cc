@@ -74,6 +74,7 @@ TEST(Encoding, Csv) {
   EXPECT_EQ(csv(u64{0xab}, Kind::address), "0xab");
   EXPECT_EQ(csv(std::nan(""), Kind::percent), "");
   EXPECT_EQ(csv("plain text"), "plain text");
+  EXPECT_EQ(csv(std::string("a\0b", 3)), "a\ufffdb") << "no reader of CSV takes a NUL";
   EXPECT_EQ(csv("Dictionary<A, B>"), "\"Dictionary<A, B>\"");
   EXPECT_EQ(csv("say \"x\"\r\n"), "\"say \"\"x\"\"\r\n\"");
   EXPECT_EQ(csv(std::vector<Fact>{{"a", "b"}}), "\"{\"\"a\"\":\"\"b\"\"}\"");

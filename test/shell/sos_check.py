@@ -23,6 +23,7 @@ LINES = ["dumpheap -stat", "!DumpHeap -stat -min 1k", "dumpheap -stat -live", "d
          "clrstack -a 7", "clrstack -all", "dso 7", "parallelstacks", "pe", "pe 0x7ff3afc8c338", "printexception", "dumpexceptions", "syncblk", "threadpool", "dumpasync",
          "timerinfo", "analyzeoom", "verifyheap", "dumpgen gen1", "dumpgen 0 -type Shop", "dumpgen foh", "sizestats", f"listnearobj {ORDERS}",
          f"lno {int(ORDERS, 16) + 9:#x}", "ephrefs", "ephtoloh", "clrmodules", "dumphttp", "pathto 1", "dumpheap -nonsense", "setthread 3",
+         "fq", "fq -short", f"da -start 1 {ARRAY}", f"dumpmt -md {STRINGS}", "threads -special", "lm", "clrstack -f 7", "> out", "| wc",
          "dumpheep -stat", ORDERS, "help dumpheap", "help sos"]
 
 
@@ -31,7 +32,7 @@ def answers(dnheap):
         subprocess.run(["zstd", "-qdo", f"{folder}/demo.core", SAMPLE], check=True)
         out = []
         for line in LINES:
-            top = ["--top", "4"] if len(line) < 80 and not line.startswith(("help", "0x", "da ")) else []
+            top = ["--top", "4"] if len(line) < 80 and not line.startswith(("help", "0x", "da ", ">")) else []
             done = subprocess.run([dnheap, "shell", "demo.core", "-c", " ".join([line, *top])], cwd=folder, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "100", "HOME": folder})
             out += [f"=== {line}: exit code {done.returncode}", *done.stdout.decode().splitlines()[:14]]

@@ -15,7 +15,8 @@ def of_source():
     for name, when, ours, rest in re.findall(r'^      \{"(\w+)",\s*"(.*?)",\s*"(.*?)"(.*?)\},?$', joined(text), re.MULTILINE):
         options = shared if "of_objects()" in rest else re.findall(r'\{"(-\w+)"', rest)
         out[name, when] = (places(ours), set(options)) if ours else None
-    return out
+    short = re.findall(r'\{"(\w+)", "(\w+)"\}', re.search(r"short_names\[\] = \{.*?;", text, re.DOTALL)[0])
+    return out | {(name, when): row for name, of in short for (long, when), row in out.items() if long == of}
 
 
 def joined(text):
@@ -45,6 +46,7 @@ OF_STAT = re.search(r"^\| `dumpheap -stat` \|.*?\| (.*?)\. ", TEXT, re.MULTILINE
 def main():
     source, doc = of_source(), of_doc()
     doc.pop(("threads", ""))  # ours as well
+    source.pop(("threads", "-special"))
     # Those for which nothing is like it stand in a sentence.
     wrong = [f"{name}: not in doc/sos.md" for (name, _), row in source.items() if not row and f"`{name}`" not in TEXT]
     source = {key: row for key, row in source.items() if row}

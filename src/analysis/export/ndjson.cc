@@ -108,7 +108,7 @@ Exported export_ndjson(const ExportJob &job, NewFile &file) {
       out.text += '}';
       out.flush_if_large();
     });
-    out.text += count ? "]}\n" : "}\n";
+    out.text += count ? "]}\n" : ",\"references\":[]}\n";
     bytes.fetch_add(item.aligned_bytes, std::memory_order_relaxed);
     references.fetch_add(count, std::memory_order_relaxed);
     unreachable.fetch_add(is_unreachable, std::memory_order_relaxed);

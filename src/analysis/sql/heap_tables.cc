@@ -2,6 +2,7 @@
 
 #include "analysis/export/exporter.h"
 #include "analysis/sql/row_source.h"
+#include "base/error.h"
 #include "objects/object_index.h"
 
 #include <sqlite3.h>
@@ -77,6 +78,35 @@ int disconnect(sqlite3_vtab *table) {
   return SQLITE_OK;
 }
 
+bool is_address(const SqlTable &table, int column) {
+  std::string_view columns = table.columns;
+  for (; column > 0; --column)
+    columns.remove_prefix(columns.find(',') + 1);
+  return columns.substr(0, columns.find(',')).ends_with("ADDRESS");
+}
+
+// A text equals no number: whoever compared an address with one would find nothing, and never know why.
+void check_compared(sqlite3_value *with) {
+  if (sqlite3_value_type(with) == SQLITE_TEXT)
+    throw UsageError("query: an address is a number here: 0x7f… without quotes around it");
+}
+
+// Where nothing is looked up, and filter() does not see with what an address is compared.
+void check_constants([[maybe_unused]] const SqlTable &table, [[maybe_unused]] sqlite3_index_info *info) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  for (int i = 0; i < info->nConstraint; ++i) {
+    const auto &one = info->aConstraint[i];
+    const bool compares = one.op == SQLITE_INDEX_CONSTRAINT_EQ || one.op == SQLITE_INDEX_CONSTRAINT_NE ||
+                          one.op == SQLITE_INDEX_CONSTRAINT_GT || one.op == SQLITE_INDEX_CONSTRAINT_GE ||
+                          one.op == SQLITE_INDEX_CONSTRAINT_LT || one.op == SQLITE_INDEX_CONSTRAINT_LE;
+    sqlite3_value *with = nullptr;
+    if (compares && one.iColumn >= 0 && is_address(table, one.iColumn) &&
+        sqlite3_vtab_rhs_value(info, i, &with) == SQLITE_OK && with)
+      check_compared(with);
+  }
+#endif
+}
+
 // The number of the plan is the column that is looked up, and 1 more; 0: all rows.
 int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
   const Table &table = *static_cast<Table *>(of);
@@ -97,7 +127,7 @@ int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
     info->estimatedCost = one.iColumn == 0 ? 2 : 20;
     info->estimatedRows = one.iColumn == 0 ? 2 : 20;
   }
-  return SQLITE_OK;
+  return guarded(*table.tables, [&] { check_constants(*table.row, info); });
 }
 
 int open(sqlite3_vtab *of, sqlite3_vtab_cursor **out) {
@@ -114,8 +144,10 @@ int close(sqlite3_vtab_cursor *cursor) {
 }
 int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlite3_value **values) {
   return guarded(tables_of(cursor), [&] {
-    // What is no integer equals no address; SQLite compares the rows that there are once more.
     const bool looks_up = plan > 0 && count > 0;
+    if (looks_up)
+      check_compared(values[0]);
+    // What is no integer equals no address; SQLite compares the rows that there are once more.
     static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);
   });
 }

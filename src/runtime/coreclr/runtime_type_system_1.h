@@ -23,6 +23,10 @@ public:
   // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back.
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
 
+  std::optional<bool> is_value_type(Address mt) const override {
+    const std::optional<u32> flags = this->flags(mt);
+    return flags ? std::optional((*flags & mt_category_value_mask) == mt_category_value) : std::nullopt;
+  }
   // From any thread.
   Address loader_allocator_object(Address method_table) const override;
 

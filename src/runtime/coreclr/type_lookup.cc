@@ -132,11 +132,7 @@ Address TypeLookup::find_instance(const SignatureType &type, Address module, std
 Address TypeLookup::canonical_form(Address handle) {
   if (handle & 2 || !types_->is_method_table(handle))
     return handle;
-  return is_value_type(handle) ? types_->canonical(handle) : canon_;
-}
-
-bool TypeLookup::is_value_type(Address mt) const {
-  return (types_->flags(mt).value_or(0) & mt_category_value_mask) == mt_category_value;
+  return types_->is_value_type(handle).value_or(false) ? types_->canonical(handle) : canon_;
 }
 
 void TypeLookup::load() {

@@ -30,7 +30,6 @@ private:
   Address canonical_form(Address handle);
   Address named(const std::string &name, std::string_view assembly);
   Address in_map(const char *map, Address module, u32 rid) const;
-  bool is_value_type(Address method_table) const;
   void load();
 
   const Memory *memory_;

@@ -26,7 +26,14 @@ enum : u32 {
   usual_element_type_shift = 26,
   usual_element_type_mask = 0x7c000000,
 };
-enum : u32 { element_array = 0x17, element_vector = 0x18, element_by_ref = 0x19, element_pointer = 0x1a };
+enum : u32 {
+  element_boolean = 0x02,
+  element_class = 0x14,
+  element_array = 0x17,
+  element_vector = 0x18,
+  element_by_ref = 0x19,
+  element_pointer = 0x1a
+};
 
 constexpr u32 largest_base_size = 1 << 30;
 constexpr u32 most_series = 512;
@@ -262,6 +269,12 @@ std::string RuntimeTypeSystemN1::name_or_place(Address mt, unsigned depth) {
   if (name.empty() || name.size() > longest_name)
     name = in_module(mt) ? place(mt) : "<unknown type " + hex(mt) + ">";
   return name;
+}
+
+std::optional<bool> RuntimeTypeSystemN1::is_value_type(Address mt) const {
+  const std::optional<u32> flags = load(mt, at_.flags);
+  const u32 element = (flags.value_or(0) & element_type_mask_) >> element_type_shift_;
+  return element < element_boolean ? std::nullopt : std::optional(element < element_class);
 }
 
 // An element's name and its rank: the base size has two lengths per dimension.

@@ -25,6 +25,7 @@ public:
 
   Address free_object_method_table() const override { return free_; }
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
+  std::optional<bool> is_value_type(Address method_table) const override;
   const std::string &name(Address method_table) override;
   std::vector<std::string> problems() const override;
 
