@@ -6,7 +6,7 @@ set(c_words answering.cc options.cc output.cc values.cc)
 list(TRANSFORM c_words PREPEND ${PROJECT_SOURCE_DIR}/src/cli/)
 set(exported ${PROJECT_SOURCE_DIR}/src/c/exported.map)
 
-if(DNHEAP_STATIC)
+if(DNHEAP_STATIC AND NOT DNHEAP_C_WHOLE)
   # The program links archives; Debian's of RE2 is for programs only (its thread-local variables are). So these four come as
   # shared libraries here; whoever builds for a system without them gets the program alone.
   set(shared)
@@ -26,14 +26,27 @@ unite(dnheap-c)
 set_target_properties(dnheap-c PROPERTIES VERSION 0.${PROJECT_VERSION} SOVERSION 0 CXX_VISIBILITY_PRESET hidden
   VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${exported} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
   BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+if(WIN32)
+  # By what dnheap.h says. Its name is that which P/Invoke and ctypes look for.
+  set_target_properties(dnheap-c PROPERTIES PREFIX "" RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_compile_definitions(dnheap-c PRIVATE "DNHEAP_API=__declspec(dllexport)")
+else()
+  # The old kind of path (no --enable-new-dtags) holds for what is loaded by what is loaded, too: a package has all of it beside.
+  target_link_options(dnheap-c PRIVATE -Wl,--version-script=${exported} -Wl,--disable-new-dtags)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "sanitize") # whose functions are the program's
+    target_link_options(dnheap-c PRIVATE -Wl,-z,defs)
+  endif()
+endif()
+target_link_options(dnheap-c PRIVATE -Wl,--gc-sections)
+if(DNHEAP_MAP)
+  target_link_options(dnheap-c PRIVATE -Wl,-Map=${PROJECT_BINARY_DIR}/dnheap-c.map)
+endif()
 target_include_directories(dnheap-c PRIVATE ${PROJECT_SOURCE_DIR}/src
   INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-# The old kind of path (no --enable-new-dtags) holds for what is loaded by what is loaded, too: a package has all of it beside.
-target_link_options(dnheap-c PRIVATE -Wl,--version-script=${exported} -Wl,--disable-new-dtags -Wl,--gc-sections)
-if(NOT CMAKE_CXX_FLAGS MATCHES "sanitize") # whose functions are the program's
-  target_link_options(dnheap-c PRIVATE -Wl,-z,defs)
+if(DNHEAP_C_WHOLE)
+  target_link_options(dnheap-c PRIVATE -static-libstdc++ -static-libgcc)
 endif()
-if(DNHEAP_STATIC)
+if(DNHEAP_STATIC AND NOT DNHEAP_C_WHOLE)
   target_link_libraries(dnheap-c PRIVATE $<TARGET_FILE:dnheap> ${shared} Threads::Threads)
   target_include_directories(dnheap-c PRIVATE ${PROJECT_SOURCE_DIR}/include)
   add_dependencies(dnheap-c dnheap)

@@ -31,7 +31,8 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(DNHEAP_API) /* where the library itself is built */
+#elif defined(__GNUC__)
 #define DNHEAP_API __attribute__((visibility("default")))
 #else
 #define DNHEAP_API

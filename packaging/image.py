@@ -7,8 +7,8 @@ import json
 import tarfile
 
 
-def write_image(folder, programs, texts, version, epoch, created):
-    """`programs`: {"amd64": bytes, …}. `texts`: {"LICENSE": bytes, …}."""
+def write_image(folder, programs, version, epoch, created):
+    """`programs`: {"amd64": (bytes, {"LICENSE": bytes, …}), …}."""
     blobs = folder / "blobs/sha256"
     blobs.mkdir(parents=True)
 
@@ -23,7 +23,7 @@ def write_image(folder, programs, texts, version, epoch, created):
     about = {"org.opencontainers.image.title": "dnheap", "org.opencontainers.image.version": version, "org.opencontainers.image.licenses": "MIT",
              "org.opencontainers.image.created": created}
     manifests = []
-    for architecture, program in sorted(programs.items()):
+    for architecture, (program, texts) in sorted(programs.items()):
         layer = layer_of(program, texts, epoch)
         config = {"created": created, "architecture": architecture, "os": "linux",
                   "config": {"Entrypoint": ["/dnheap"], "WorkingDir": "/", "Labels": about},

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # libraries.sh win-x64|linux-x64|linux-arm64: static libraries that dnheap links, for that target: build/libraries/TARGET/SOURCE-PACKAGE, each
-# with its `version` and `copyright`. From Debian's own source packages (all for win-x64, for which Debian has zlib alone; those of zstd and sqlite for
-# Linux, too, as they are made smaller than Debian's packages are), or from its packages of that architecture (linux-arm64). Nothing is
-# installed; a second run does nothing.
+# with its `version` and `copyright`. From Debian's own source packages (all for win-x64, for which Debian has zlib alone; for Linux those of zstd and
+# sqlite, as they are made smaller than Debian's packages are, and of RE2, as it is to go into a shared library, too), or from its packages of
+# that architecture (linux-arm64). Nothing is installed; a second run does nothing.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 source packaging/apt.sh
@@ -32,7 +32,8 @@ source_of() {
 # by_cmake SOURCE OPTION…
 by_cmake() {
   quietly cmake -S "$1" -B "$folder-build" -G Ninja -D CMAKE_TOOLCHAIN_FILE="$PWD/packaging/$target.cmake" -D CMAKE_INSTALL_PREFIX="$to" \
-    -D CMAKE_BUILD_TYPE=Release -D CMAKE_C_FLAGS="$flags" -D CMAKE_CXX_FLAGS="$flags" -D BUILD_SHARED_LIBS=OFF "${@:2}"
+    -D CMAKE_BUILD_TYPE=Release -D CMAKE_C_FLAGS="$flags" -D CMAKE_CXX_FLAGS="$flags" -D BUILD_SHARED_LIBS=OFF \
+    -D CMAKE_CXX_FLAGS_RELEASE=-DNDEBUG -D CMAKE_C_FLAGS_RELEASE=-DNDEBUG "${@:2}"
   quietly cmake --build "$folder-build"
   quietly cmake --install "$folder-build"
 }
@@ -77,6 +78,13 @@ sqlite() {
   cp "$folder/sqlite3.h" "$to/include/"
 }
 
+# Debian takes its tables out, and makes them anew.
+re2() {
+  source_of re2
+  (cd "$folder" && quietly make REBUILD_TABLES=1 re2/perl_groups.cc re2/unicode_groups.cc re2/unicode_casefold.cc)
+  by_cmake "$folder" -D RE2_BUILD_TESTING=OFF
+}
+
 for_windows() {
   host=x86_64-w64-mingw32 host_threads=-posix
   flags="-O2 -ffunction-sections -fdata-sections -ffile-prefix-map=$work/source=."
@@ -87,9 +95,7 @@ for_windows() {
   by_cmake "$folder" -D JSON_BuildTests=OFF
   source_of xxhash # its header is all
   cp "$folder/xxhash.h" "$to/include/"
-  source_of re2 # Debian takes its tables out, and makes them anew
-  (cd "$folder" && quietly make REBUILD_TABLES=1 re2/perl_groups.cc re2/unicode_groups.cc re2/unicode_casefold.cc)
-  by_cmake "$folder" -D RE2_BUILD_TESTING=OFF
+  re2
   source_of libevent
   by_cmake "$folder" -D EVENT__LIBRARY_TYPE=STATIC -D EVENT__DISABLE_OPENSSL=ON -D EVENT__DISABLE_TESTS=ON \
     -D EVENT__DISABLE_SAMPLES=ON -D EVENT__DISABLE_BENCHMARK=ON -D EVENT__DISABLE_REGRESS=ON
@@ -97,11 +103,13 @@ for_windows() {
   sqlite
 }
 
-# for_linux HOST: all others are Debian's packages. No exception passes through these two: what sqlite calls catches all (src/analysis/sql).
+# for_linux HOST: all others are Debian's packages. No exception passes through zstd and sqlite: what sqlite calls catches all (src/analysis/sql).
 for_linux() {
   host=$1
-  flags="-fPIC -g1 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -ffile-prefix-map=$work/source=. -ffile-prefix-map=$PWD=."
-  [[ -e $work/apt ]] || open_archive "$work/apt" "$(dpkg --print-architecture)" deb-src
+  flags="-fPIC -O2 -g1 -ffunction-sections -fdata-sections -ffile-prefix-map=$work/source=. -ffile-prefix-map=$PWD=."
+  open_archive "$work/apt" "$(dpkg --print-architecture)" deb-src
+  re2
+  flags+=" -fno-asynchronous-unwind-tables"
   zstd
   sqlite
 }
@@ -128,7 +136,7 @@ case $target in
 win-x64) for_windows ;;
 linux-x64) for_linux x86_64-linux-gnu ;;
 linux-arm64)
-  for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev zlib1g-dev libre2-dev libre2-9 libevent-dev libedit-dev libbsd-dev libmd-dev libncurses-dev
+  for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev zlib1g-dev libevent-dev libedit-dev libbsd-dev libmd-dev libncurses-dev libtinfo6 libgtest-dev librapidcheck-dev
   for_linux aarch64-linux-gnu
   ;;
 *) echo "libraries: no such target: $target" >&2 && exit 2 ;;

@@ -1,4 +1,4 @@
-"""What a program of ./dev release is made of: Debian's packages whose archives the linker took members of (its map), or whose headers the
+"""What a program or library of ./dev release is made of: Debian's packages whose archives the linker took members of (its map), or whose headers the
 compiler read (ninja's notes), with versions and copyright files. Nothing of it is listed by hand."""
 import pathlib
 import re
@@ -6,8 +6,8 @@ import subprocess
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARIES = PROJECT / "build/libraries"
-# What is read for its declarations alone: what the kernel is called by, and the compiler's own headers of intrinsics.
-INTERFACES = ("linux", "linux-cross", "cross-toolchain-base")
+# What is read for its declarations alone: what the kernel is called by.
+INTERFACES = ("linux",)
 
 
 class Part:
@@ -20,20 +20,21 @@ class Part:
         return self.copyright_file.read_text(errors="replace")
 
 
-def used_files(build):
+def used_files(build, name):
     """Archives that members were taken of, start files, and headers; outside of the project, but for build/libraries."""
-    members = re.findall(r"^(/\S+\.a)\(", next(build.glob("dnheap*.map")).read_text(errors="replace"), re.MULTILINE)
-    objects = re.findall(r"^LOAD (/\S+\.o)$", next(build.glob("dnheap*.map")).read_text(errors="replace"), re.MULTILINE)
+    linked = (build / f"{name}.map").read_text(errors="replace")
+    members = re.findall(r"^(/\S+\.a)\(", linked, re.MULTILINE)
+    objects = re.findall(r"^LOAD (/\S+\.o)$", linked, re.MULTILINE)
     notes = subprocess.run(["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True).stdout
     headers = [line.strip() for line in notes.splitlines() if line.startswith("    /")]
     paths = {pathlib.Path(path).resolve() for path in members + objects + headers}
     return {path for path in paths if PROJECT not in path.parents or LIBRARIES in path.parents}
 
 
-def parts_of(build, target):
-    """By name."""
+def parts_of(build, target, name="dnheap"):
+    """By name; `name` is that of the linker's map."""
     parts, elsewhere = {}, []
-    for path in sorted(used_files(build)):
+    for path in sorted(used_files(build, name)):
         if LIBRARIES / target in path.parents:
             folder = LIBRARIES / target / path.relative_to(LIBRARIES / target).parts[0]
             part = parts.setdefault(folder.name, Part(folder.name, (folder / "version").read_text().strip(), folder / "copyright"))
@@ -72,8 +73,12 @@ SOURCES = {}
 
 def source_of(package):
     if package not in SOURCES:
-        SOURCES[package] = subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package], check=True,
-                                          capture_output=True, text=True).stdout.split()
+        name, source_version, own_version = subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version} ${Version}", package],
+                                                           check=True, capture_output=True, text=True).stdout.split()
+        if "-cross" in package:  # what others made, for a cross compiler: "2.36-8cross1"
+            name = {"cross-toolchain-base": "linux" if package.startswith("linux") else "glibc"}.get(name, name.removesuffix("-cross"))
+            source_version = re.sub(r"cross\d+$", "", own_version)
+        SOURCES[package] = name, source_version
     return SOURCES[package]
 
 
@@ -93,8 +98,8 @@ def notices(parts, with_licences=True):
     return "\n".join(out)
 
 
-def spdx(parts, version, target, digest, created):
-    """SPDX 2.3, as a value for JSON."""
+def spdx(whole, parts, version, target, digest, created):
+    """SPDX 2.3, as a value for JSON; `whole` is dnheap or dnheap-c."""
     def reference(name):
         return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
 
@@ -102,18 +107,18 @@ def spdx(parts, version, target, digest, created):
         return {"SPDXID": reference(name), "name": name, "versionInfo": of_version, "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
                 "licenseConcluded": licence, "licenseDeclared": licence, "copyrightText": "NOASSERTION", **more}
 
-    packages = [package("dnheap", version, "MIT", primaryPackagePurpose="APPLICATION",
+    packages = [package(whole, version, "MIT", primaryPackagePurpose="APPLICATION" if whole == "dnheap" else "LIBRARY",
                         checksums=[{"algorithm": "SHA256", "checksumValue": digest}])]
     packages += [package(part.name, part.version, "NOASSERTION", supplier="Organization: Debian", primaryPackagePurpose="LIBRARY", externalRefs=[
         {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
          "referenceLocator": f"pkg:deb/debian/{part.name.replace('+', '%2B')}@{part.version.replace('+', '%2B')}?arch=source"}])
         for part in parts.values()]
     return {
-        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"dnheap-{version}-{target}",
-        "documentNamespace": f"https://spdx.org/spdxdocs/dnheap-{version}-{target}-{digest}",
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"{whole}-{version}-{target}",
+        "documentNamespace": f"https://spdx.org/spdxdocs/{whole}-{version}-{target}-{digest}",
         "creationInfo": {"created": created, "creators": [f"Tool: dnheap-release-{version}"]},
         "packages": packages,
-        "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-dnheap"}]
-        + [{"spdxElementId": "SPDXRef-dnheap", "relationshipType": "STATIC_LINK", "relatedSpdxElement": reference(part.name)}
+        "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": reference(whole)}]
+        + [{"spdxElementId": reference(whole), "relationshipType": "STATIC_LINK", "relatedSpdxElement": reference(part.name)}
            for part in parts.values()],
     }

@@ -26,6 +26,10 @@ import parts
 import tool
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT / "bindings/dotnet"))
+sys.dont_write_bytecode = True
+import pack  # noqa: E402
+
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 CREATED = datetime.datetime.fromtimestamp(EPOCH, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 MAINTAINER = os.environ.get("DNHEAP_MAINTAINER", "The dnheap authors <dnheap@localhost.localdomain>")
@@ -33,10 +37,14 @@ DEBIAN = {"linux-x64": "amd64", "linux-arm64": "arm64"}
 TOOLS = {"linux-x64": "", "linux-arm64": "aarch64-linux-gnu-", "win-x64": "x86_64-w64-mingw32-"}
 
 
+LIBRARIES = {"linux-x64": "libdnheap-c.so.0", "linux-arm64": "libdnheap-c.so.0", "win-x64": "dnheap-c.dll"}
+
+
 @dataclasses.dataclass
-class Program:
+class Binary:
+    """The program, or the C interface's library."""
     target: str
-    name: str  # dnheap or dnheap.exe
+    name: str  # dnheap, dnheap.exe, libdnheap-c.so.0, dnheap-c.dll
     stripped: bytes
     debug: bytes
     notices: bytes
@@ -49,10 +57,9 @@ def version():
     return ".".join(re.search(rf"define DNHEAP_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
-def program_of(target):
-    """Without what only debuggers read, and that by itself; the first names the second."""
+def binary_of(target, name, part):
+    """Without what only debuggers read, and that by itself; the first names the second. `part`: dnheap or dnheap-c."""
     build = PROJECT / "build" / target
-    name = "dnheap.exe" if target == "win-x64" else "dnheap"
     with tempfile.TemporaryDirectory() as folder:
         program, debug = pathlib.Path(folder, name), pathlib.Path(folder, name + ".debug")
 
@@ -60,23 +67,28 @@ def program_of(target):
             subprocess.run([TOOLS[target] + "objcopy", *words], check=True, cwd=folder)
 
         objcopy("--only-keep-debug", build / name, debug)
-        objcopy("--strip-all", build / name, program)
+        objcopy("--strip-unneeded" if part == "dnheap-c" else "--strip-all", build / name, program)
         objcopy(f"--add-gnu-debuglink={debug.name}", program)
         stripped = program.read_bytes()
-        of = parts.parts_of(build, target)
-        sbom = parts.spdx(of, version(), target, hashlib.sha256(stripped).hexdigest(), CREATED)
-        return Program(target, name, stripped, debug.read_bytes(), parts.notices(of).encode(),
+        of = parts.parts_of(build, target, part)
+        sbom = parts.spdx(part, of, version(), target, hashlib.sha256(stripped).hexdigest(), CREATED)
+        return Binary(target, name, stripped, debug.read_bytes(), parts.notices(of).encode(),
                        parts.notices(of, with_licences=False).encode(), json.dumps(sbom, indent=1).encode() + b"\n")
 
 
 def tar_zst(path, files):
-    """`files`: {name: (mode, bytes)}, below a folder of the archive's name."""
+    """`files`: {name: (mode, bytes, or what a link leads to)}, below a folder of the archive's name."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, (mode, data) in sorted(files.items()):
             entry = tarfile.TarInfo(f"{path.name.removesuffix('.tar.zst')}/{name}")
-            entry.mode, entry.mtime, entry.size = mode, EPOCH, len(data)
-            tar.addfile(entry, io.BytesIO(data))
+            entry.mode, entry.mtime = mode, EPOCH
+            if isinstance(data, str):
+                entry.type, entry.linkname = tarfile.SYMTYPE, data
+                tar.addfile(entry)
+            else:
+                entry.size = len(data)
+                tar.addfile(entry, io.BytesIO(data))
     subprocess.run(["zstd", "-q", "-19", "-T1", "-f", "-o", path], input=out.getvalue(), check=True)
 
 
@@ -128,11 +140,47 @@ def deb(out, program):
         shutil.rmtree(out / "_CPack_Packages", ignore_errors=True)
 
 
+def write_library(out, library, own):
+    """For C and Python: beside dnheap.h and dnheap.py."""
+    name = f"dnheap-c-{version()}-{library.target}"
+    (out / f"{name}.spdx.json").write_bytes(library.sbom)
+    files = {**own, library.name: (0o644, library.stripped), "NOTICES.txt": (0o644, library.notices)}
+    for path in ("include/dnheap.h", "bindings/python/dnheap.py"):
+        files[path.split("/")[-1]] = (0o644, (PROJECT / path).read_bytes())
+    if library.target in DEBIAN:
+        tar_zst(out / f"{name}.tar.zst", {**files, "libdnheap-c.so": (0o777, library.name)})
+    else:
+        linked_by = "libdnheap-c.dll.a"
+        zipped(out / f"{name}.zip", {**files, linked_by: (0o644, (PROJECT / "build" / library.target / "src" / linked_by).read_bytes())})
+
+
+def write_nuget_library(out, programs, libraries):
+    """DnHeap.Core, where there is the SDK. Of what `dotnet pack` made, so that its bytes are the same on each machine and day."""
+    if not shutil.which("dotnet"):
+        print("NOT made: DnHeap.Core, as there is no .NET SDK here")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for target, library in libraries.items():
+            native = pathlib.Path(folder, "natives/runtimes", target, "native")
+            native.mkdir(parents=True)
+            (native / library.name.removesuffix(".0")).write_bytes(library.stripped)
+            if target in DEBIAN:  # MemoryAssert starts it
+                (native / "dnheap").write_bytes(programs[target].stripped)
+            notices = pathlib.Path(folder, "natives/notices")
+            notices.mkdir(exist_ok=True)
+            (notices / f"{target}.txt").write_bytes(programs[target].notices)  # of whose parts the library's are some
+        done = pack.pack_natives(pathlib.Path(folder, "natives"), folder)
+        if done.returncode:
+            raise SystemExit(f"DnHeap.Core cannot be packed:\n{done.stdout}")
+        tool.repack(next(pathlib.Path(folder).glob("*.nupkg")), out, EPOCH)
+
+
 def main(out, targets):
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     os.umask(0o022)
-    programs = {target: program_of(target) for target in targets}
+    programs = {target: binary_of(target, "dnheap.exe" if target == "win-x64" else "dnheap", "dnheap") for target in targets}
+    libraries = {target: binary_of(target, LIBRARIES[target], "dnheap-c") for target in targets}
     own = {name: (0o644, (PROJECT / name).read_bytes()) for name in ("LICENSE", "CHANGELOG.md", "README.md")}
     for target, program in programs.items():
         name = f"dnheap-{version()}-{target}"
@@ -144,23 +192,26 @@ def main(out, targets):
             deb(out, program)
         else:
             zipped(out / f"{name}.zip", files)
-        tar_zst(out / f"{name}-debug.tar.zst", {program.name + ".debug": (0o644, program.debug)})
+        write_library(out, libraries[target], own)
+        tar_zst(out / f"{name}-debug.tar.zst", {binary.name + ".debug": (0o644, binary.debug) for binary in (program, libraries[target])})
         # The one file to download.
         single = out / f"dnheap-{target}{pathlib.Path(program.name).suffix}"
         single.write_bytes(program.stripped)
         single.chmod(0o755)
-    of_linux = {DEBIAN[target]: program.stripped for target, program in programs.items() if target in DEBIAN}
+    of_linux = {DEBIAN[target]: (program.stripped, {"LICENSE": own["LICENSE"][1], "NOTICES.txt": program.notices})
+                for target, program in programs.items() if target in DEBIAN}
     if of_linux:
-        notices = next(program.notices for target, program in programs.items() if target in DEBIAN)
-        image.write_image(out / "image", of_linux, {"LICENSE": own["LICENSE"][1], "NOTICES.txt": notices}, version(), EPOCH, CREATED)
+        image.write_image(out / "image", of_linux, version(), EPOCH, CREATED)
     tool.write_tool_packages(out, {target: program.stripped for target, program in programs.items()},
                              {"LICENSE.txt": own["LICENSE"][1], "NOTICES.txt": b"\n".join(p.notices for p in programs.values())}, version(), EPOCH)
+    write_nuget_library(out, programs, libraries)
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out)}\n" for path in sorted(out.rglob("*")) if path.is_file()]
     (out / "SHA256SUMS").write_text("".join(sums))
     for path in [*out.rglob("*"), out]:
         os.utime(path, (EPOCH, EPOCH))
     for target, program in programs.items():
-        print(f"{target}: {len(program.stripped) / 1e6:.2f} MB stripped, {len(program.debug) / 1e6:.1f} MB for debuggers")
+        print(f"{target}: {len(program.stripped) / 1e6:.2f} MB stripped, {len(program.debug) / 1e6:.1f} MB for debuggers; "
+              f"the C interface's library {len(libraries[target].stripped) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

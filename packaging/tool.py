@@ -11,7 +11,9 @@ TYPES = """<?xml version="1.0" encoding="utf-8"?>
   <Default Extension="xml" ContentType="application/octet" />
   <Default Extension="md" ContentType="application/octet" />
   <Default Extension="txt" ContentType="application/octet" />
-  <Default Extension="exe" ContentType="application/octet" />{overrides}
+  <Default Extension="exe" ContentType="application/octet" />
+  <Default Extension="dll" ContentType="application/octet" />
+  <Default Extension="so" ContentType="application/octet" />{overrides}
 </Types>
 """
 RELATIONS = """<?xml version="1.0" encoding="utf-8"?>
@@ -73,10 +75,22 @@ def write_tool_packages(folder, programs, texts, version, epoch):
 def write_package(folder, package, version, package_type, epoch, files):
     path = folder / f"{package}.{version}.nupkg"
     nuspec = NUSPEC.format(id=package, version=version, type=package_type, description=xml.sax.saxutils.escape(DESCRIPTION))
+    return zip_package(path, package, epoch, {f"{package}.nuspec": nuspec.encode(), "README.md": README.encode(), **files})
+
+
+def repack(package, folder, epoch):
+    """What `dotnet pack` made, without its times and without the record of the machine it ran on. Returns the path."""
+    with zipfile.ZipFile(package) as archive:
+        files = {name: archive.read(name) for name in sorted(archive.namelist()) if not name.startswith(("_rels/", "package/", "[Content_Types]"))}
+    nuspec = next(name for name in files if name.endswith(".nuspec"))
+    return zip_package(folder / package.name, nuspec.removesuffix(".nuspec"), epoch, files)
+
+
+def zip_package(path, package, epoch, files):
+    """With what makes a package of `files`: {name: bytes}."""
     # Files without an extension are named one by one.
     overrides = "".join(f'\n  <Override PartName="/{name}" ContentType="application/octet" />' for name in files if "." not in name.split("/")[-1])
-    files = {f"{package}.nuspec": nuspec.encode(), "README.md": README.encode(), **files,
-             "_rels/.rels": RELATIONS.format(id=package).encode(), "[Content_Types].xml": TYPES.format(overrides=overrides).encode()}
+    files = {**files, "_rels/.rels": RELATIONS.format(id=package).encode(), "[Content_Types].xml": TYPES.format(overrides=overrides).encode()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, time.gmtime(max(epoch, 315532800))[:6])  # a ZIP's time begins in 1980

@@ -54,6 +54,8 @@ internal sealed class OwnDump : IDisposable
 
     private static void Extract(string path)
     {
+        if (!OperatingSystem.IsLinux())
+            throw new PlatformNotSupportedException("MemoryAssert needs Linux: only there can dnheap look into a process that runs");
         var start = new ProcessStartInfo(FindProgram()) { RedirectStandardOutput = true, RedirectStandardError = true };
         foreach (string word in (string[])["extract", $"--pid={Environment.ProcessId}", "--output", path, "--no-progress"])
             start.ArgumentList.Add(word);

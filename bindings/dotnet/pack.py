@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the NuGet package DnHeap: the assembly, and for this machine's kind of Linux the native library, what that needs besides
-the C and C++ libraries that .NET needs as well, and the program. Usage: pack.py DNHEAP LIBRARY OUT [PROPERTY…]"""
+"""Makes the NuGet package DnHeap.Core: the assembly, and for this machine's kind of Linux the native library, what that needs besides
+the C and C++ libraries that .NET needs as well, and the program. Usage: pack.py DNHEAP LIBRARY OUT [PROPERTY…]
+What is shipped has natives for more systems: packaging/release.py lays them out."""
 import pathlib
 import platform
 import re
@@ -45,6 +46,7 @@ def version():
 
 
 def pack(program, library, out, *properties):
+    """What was built here."""
     with tempfile.TemporaryDirectory() as folder:
         native = pathlib.Path(folder, "runtimes", RID, "native")
         notices = pathlib.Path(folder, "notices")
@@ -57,10 +59,15 @@ def pack(program, library, out, *properties):
             shutil.copyfile(path, native / name)
             if notice := copyright_of(path):
                 shutil.copyfile(notice[1], notices / f"{notice[0]}.txt")
-        source = pathlib.Path(folder, "source")  # the project's folder stays as it is
-        shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("bin", "obj", "*.py"))
-        return subprocess.run(["dotnet", "pack", source, "-c", "Release", "-o", out, "-v", "q", "-nologo", f"-p:Version={version()}", f"-p:DnHeapNative={folder}", *properties],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return pack_natives(folder, out, *properties)
+
+
+def pack_natives(folder, out, *properties):
+    """`folder` has runtimes/RID/native/… and notices/…. The finished process of `dotnet pack`, with its output."""
+    with tempfile.TemporaryDirectory() as source:  # the project's folder stays as it is
+        shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("bin", "obj", "*.py"), dirs_exist_ok=True)
+        return subprocess.run(["dotnet", "pack", source, "-c", "Release", "-o", out, "-v", "q", "-nologo", f"-p:Version={version()}", f"-p:DnHeapNative={folder}",
+                               f"-p:PathMap={source}=/_/", *properties], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def _library():
     global _loaded
     if _loaded is None:
         beside = pathlib.Path(__file__).resolve().parent
-        places = [os.environ.get("DNHEAP_LIBRARY"), *(str(beside / name) for name in ("libdnheap-c.so.0", "libdnheap-c.so")),
+        places = [os.environ.get("DNHEAP_LIBRARY"), *(str(beside / name) for name in ("libdnheap-c.so.0", "libdnheap-c.so", "dnheap-c.dll")),
                   "libdnheap-c.so.0", ctypes.util.find_library("dnheap-c")]
         for place in filter(None, places):
             if "/" in place and not os.path.exists(place) and place != places[0]:

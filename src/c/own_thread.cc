@@ -3,13 +3,17 @@
 #include "dnheap/error.h"
 
 #include <csignal>
-#include <pthread.h>
 #include <utility>
 
 namespace dnheap::c {
 
 namespace {
 
+#ifdef _WIN32 // which has none that a thread could be interrupted by
+struct SignalsForOthers {
+  ~SignalsForOthers() {}
+};
+#else
 // The signals of the program that we are in are for its own threads, not for ours. Faults are for who makes them.
 class SignalsForOthers {
 public:
@@ -26,6 +30,7 @@ public:
 private:
   sigset_t before_;
 };
+#endif
 
 } // namespace
 

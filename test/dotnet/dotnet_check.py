@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The NuGet package DnHeap: packed, put into a feed that is a folder, and used from there: by the tests of sample/assertions, which
+"""The NuGet package DnHeap.Core: packed, put into a feed that is a folder, and used from there: by the tests of sample/assertions, which
 look into their own process; with `aot` by a program compiled ahead of time. Usage: dotnet_check.py DNHEAP LIBRARY [aot]
 Ends with 77 where there is no .NET SDK, or NuGet cannot restore what is needed."""
 import os
@@ -41,8 +41,8 @@ def packed(program, library, work):
     done = sound(pack.pack(program, library, feed))
     if done.returncode:
         raise AssertionError(f"it cannot be packed: {done.stdout[-2000:]}")
-    shutil.rmtree(runtimes.packages() / "dnheap", ignore_errors=True)
-    names = set(zipfile.ZipFile(next(feed.glob("DnHeap.*.nupkg"))).namelist())
+    shutil.rmtree(runtimes.packages() / "dnheap.core", ignore_errors=True)
+    names = set(zipfile.ZipFile(next(feed.glob("DnHeap.Core.*.nupkg"))).namelist())
     native = f"runtimes/{pack.RID}/native"
     missing = {"lib/net8.0/DnHeap.dll", "lib/net8.0/DnHeap.xml", "README.md", f"{native}/libdnheap-c.so", f"{native}/dnheap"} - names
     if missing:
@@ -105,4 +105,4 @@ if __name__ == "__main__":
         sys.exit(77)
     except AssertionError as error:
         sys.exit(str(error))
-    print("the package DnHeap: ok")
+    print("the package DnHeap.Core: ok")

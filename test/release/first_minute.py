@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""From nothing to a report on the sample, each way that the README names, within a minute: what is to be had is there (dist/, the
-C interface's library, a bare system to install into), and nothing else of dnheap is.
+"""From nothing to a report on the sample, each way that the README names, within a minute: what is to be had is there (dist/, a bare
+system to install into), and nothing else of dnheap is.
 
-    first_minute.py LIBDNHEAP-C.SO [DIST]
+    first_minute.py [DIST]
 
 Without DIST, `./dev release linux-x64 win-x64` makes one first. What cannot be tried here is said, loudly; 77 where that is all.
 """
@@ -20,7 +20,7 @@ import time
 sys.dont_write_bytecode = True
 import packages  # noqa: E402
 from packages import PROJECT, SAMPLE, TRUTH, expect, run  # noqa: E402
-import windows  # noqa: E402
+import elsewhere  # noqa: E402
 
 MOST = 60  # seconds
 CACHE = pathlib.Path(os.environ.get("DNHEAP_CACHE", PROJECT / "build/real-cache")) / "roots"
@@ -124,24 +124,22 @@ def by_dotnet_tool(dist, _):
     return begin, TRUTH
 
 
-def by_python(library, folder):
+def by_python(dist, folder):
     begin = time.monotonic()
-    shutil.copy(PROJECT / "bindings/python/dnheap.py", folder)
-    shutil.copy(library, folder / "libdnheap-c.so")
+    run("tar", "--zstd", "--strip-components=1", "-xf", next(dist.glob("dnheap-c-*-linux-x64.tar.zst")), "-C", folder)
     words = f"import dnheap; print(dnheap.text('report', {str(SAMPLE)!r}))"
     environment = {name: value for name, value in os.environ.items() if name not in ("DNHEAP_LIBRARY", "PYTHONPATH")}
     return begin, run(sys.executable, "-c", words, cwd=folder, env=environment)
 
 
-def by_dotnet_package(library, program, folder):
+def by_dotnet_package(dist, folder):
     need("dotnet", package=".NET SDK")
     environment = {**os.environ, "DOTNET_NOLOGO": "1", "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_CLI_HOME": str(folder), "NUGET_PACKAGES": str(folder / "packages")}
-    feed, app = folder / "feed", folder / "app"
-    run(sys.executable, PROJECT / "bindings/dotnet/pack.py", program, library, feed)
-    (folder / "nuget.config").write_text(f'<configuration><packageSources><clear/><add key="here" value="{feed}"/></packageSources></configuration>')
+    app = folder / "app"
+    (folder / "nuget.config").write_text(f'<configuration><packageSources><clear/><add key="here" value="{dist}"/></packageSources></configuration>')
     begin = time.monotonic()
     run("dotnet", "new", "console", "-o", app, cwd=folder, env=environment)
-    run("dotnet", "add", app, "package", "DnHeap", cwd=folder, env=environment)
+    run("dotnet", "add", app, "package", "DnHeap.Core", cwd=folder, env=environment)
     (app / "Program.cs").write_text(PROGRAM)
     return begin, run("dotnet", "run", "--project", app, "--", SAMPLE, cwd=folder, env=environment)
 
@@ -149,7 +147,7 @@ def by_dotnet_package(library, program, folder):
 def by_wine(dist, folder):
     if not next(dist.glob("dnheap-win-x64.exe"), None):
         raise Missing("there is no dnheap-win-x64.exe in what was released")
-    wine = next((place for place in windows.WINES if place and os.path.exists(place)), None)
+    wine = next((place for place in elsewhere.WINES if place and os.path.exists(place)), None)
     if not wine:
         raise Missing("there is no Wine (Debian: wine64)")
     environment = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(folder / "prefix")}
@@ -161,9 +159,8 @@ def by_wine(dist, folder):
 
 
 def main():
-    library = pathlib.Path(sys.argv[1]).resolve()
-    dist = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else PROJECT / "dist"
-    if len(sys.argv) <= 2:
+    dist = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else PROJECT / "dist"
+    if len(sys.argv) <= 1:
         run(PROJECT / "dev", "release", "linux-x64", "win-x64")
     tried = 0
     for way, ask in {
@@ -171,8 +168,8 @@ def main():
         "dotnet tool install -g dnheap": functools.partial(by_dotnet_tool, dist),
         "one file, fetched": functools.partial(by_one_file, dist),
         "an image FROM scratch": functools.partial(by_image, dist),
-        "dnheap.py": functools.partial(by_python, library),
-        "dotnet add package DnHeap": functools.partial(by_dotnet_package, library, dist / "dnheap-linux-x64"),
+        "dnheap.py": functools.partial(by_python, dist),
+        "dotnet add package DnHeap.Core": functools.partial(by_dotnet_package, dist),
         "dnheap.exe": functools.partial(by_wine, dist),
     }.items():
         with tempfile.TemporaryDirectory(prefix="dnheap-first-") as folder:

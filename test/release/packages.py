@@ -3,7 +3,7 @@
 
     packages.py [DIST]
 
-Without DIST, `./dev release linux-x64` makes one first. What cannot be tried here (no lintian, no .NET SDK, not root) is said, loudly.
+Without DIST, `./dev release` makes one first. What cannot be tried here (no lintian, no .NET SDK, not root) is said, loudly.
 """
 import gzip
 import hashlib
@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+
+sys.dont_write_bytecode = True
+import elsewhere  # noqa: E402
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = PROJECT / "sample/demo.core.zst"
@@ -38,6 +41,16 @@ def skip(what, why):
     print(f"SKIPPED: {what}: {why}")
 
 
+def runner_of(target):
+    """The start of a command by which this machine runs what is made for `target`; none where it cannot."""
+    if target == "linux-x64":
+        return ["/usr/bin/env"]
+    if target == "win-x64":
+        return [path] if (path := next((one for one in elsewhere.WINES if one and os.path.exists(one)), None)) else []
+    # With the cross compiler's C library, for what is not one file.
+    return [path, "-L", "/usr/aarch64-linux-gnu"] if (path := next(filter(None, elsewhere.QEMUS), None)) else []
+
+
 def in_root(root, *command):
     """In that root folder, where there is nothing else."""
     start = ["chroot", root] if os.geteuid() == 0 else ["unshare", "-r", "chroot", root]
@@ -54,20 +67,53 @@ def check_sums(dist):
     expect(listed == there, "SHA256SUMS does not say what is there")
 
 
-def check_single_file(dist, folder):
-    program = dist / "dnheap-linux-x64"
+def check_single_file(dist, target, folder):
+    program = dist / f"dnheap-{target}"
     headers = run("readelf", "-hld", program)
     expect("INTERP" not in headers and "NEEDED" not in headers and re.search(r"Type: *DYN", headers), "the single file needs others")
     expect(".symtab" not in run("readelf", "-SW", program), "the single file is not stripped")
     text = program.read_bytes()
     expect(str(PROJECT).encode() not in text, "the program names the folder it was built in")
-    expect(TRUTH in run(program, "report", SAMPLE), "the single file does not know the sample")
+    if runner := runner_of(target):
+        expect(TRUTH in run(*runner, program, "report", SAMPLE), "the single file does not know the sample")
+    else:
+        skip(f"{program.name} was NOT run", "there is no qemu-user-static (Debian's name)")
     # Its debug file fits.
-    archive = next(dist.glob("*-linux-x64-debug.tar.zst"))
+    archive = next(dist.glob(f"*-{target}-debug.tar.zst"))
     run("tar", "--zstd", "-xf", archive, "-C", folder)
     debug = next(pathlib.Path(folder).rglob("dnheap.debug"))
     ids = [re.search(r"Build ID: (\w+)", run("readelf", "-n", file))[1] for file in (program, debug)]
     expect(ids[0] == ids[1] and ".debug_line" in run("readelf", "-SW", debug), "the debug file is not the program's")
+
+
+def check_library(dist, target):
+    """The C interface, from its archive: it needs the C library alone, exports its functions alone, and is linked with what the README shows."""
+    compiler, loader = {"linux-x64": ("gcc", "readelf"), "linux-arm64": ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-readelf"),
+                        "win-x64": ("x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-objdump")}[target]
+    of_windows = target == "win-x64"
+    with tempfile.TemporaryDirectory() as folder:
+        archive = next(dist.glob(f"dnheap-c-*-{target}.{'zip' if of_windows else 'tar.zst'}"))
+        run(*(["python3", "-m", "zipfile", "-e", archive, folder] if of_windows else ["tar", "--zstd", "-xf", archive, "-C", folder]))
+        (there,) = pathlib.Path(folder).iterdir()
+        library = there / ("dnheap-c.dll" if of_windows else "libdnheap-c.so.0")
+        said = run(loader, *(["-p", library] if of_windows else ["-dW", "--dyn-syms", library]))
+        needed = set(re.findall(r"DLL Name: (\S+)", said) if of_windows else re.findall(r"Shared library: \[(.*?)\]", said))
+        expect(all(re.fullmatch(r"lib[cm]\.so\.6|ld-linux-.*|(?i:kernel32|msvcrt|advapi32|shell32|ole32|ws2_32|dbghelp|psapi|ntdll)\.dll", name) for name in needed),
+               f"{library.name} needs {needed}")
+        exported = set(re.findall(r"\b(dnheap_\w+)\s*$", said, re.MULTILINE) if of_windows else re.findall(r" (\w+)@@DNHEAP_0", said)) - {"DNHEAP_0"}
+        declared = set(re.findall(r"^DNHEAP_API [^(]*?\b(dnheap_\w+)\(", (there / "dnheap.h").read_text(), re.MULTILINE))
+        expect(exported == declared, f"{library.name} exports {exported ^ declared} too much, or too little")
+        runner = runner_of(target)
+        if not runner or not shutil.which(compiler):
+            return skip(f"{library.name} for {target} was NOT used", f"there is no {compiler}, or nothing that runs it")
+        source, program = there / "shown.c", there / "shown.exe"
+        source.write_text(re.search(r"^```c\n(.*?)^```", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE)[1])
+        run(compiler, f"-I{there}", source, f"-L{there}", "-ldnheap-c", "-o", program, *([] if of_windows else ["-Wl,-rpath,$ORIGIN"]))
+        environment = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(there / "prefix")}
+        expect('"type":"System.Byte[]"' in run(*runner, program, SAMPLE, env=environment), f"{library.name} does not know the sample")
+        if of_windows:
+            subprocess.run([shutil.which("wineserver") or "/usr/lib/wine/wineserver", "-k"], env=environment, check=False)
+    return None
 
 
 def check_deb(dist):
@@ -124,15 +170,15 @@ def check_image(dist):
         expect(TRUTH in in_root(root, *config["config"]["Entrypoint"], "report", "/" + SAMPLE.name), "the image does not know the sample")
 
 
-def check_parts(dist):
-    bill = json.loads(next(dist.glob("*-linux-x64.spdx.json")).read_text())
+def check_parts(dist, target):
+    bill = json.loads(next(dist.glob(f"dnheap-[0-9]*-{target}.spdx.json")).read_text())
     named = {package["SPDXID"] for package in bill["packages"]} | {bill["SPDXID"]}
     expect(all(relation[end] in named for relation in bill["relationships"] for end in ("spdxElementId", "relatedSpdxElement")), "the SBOM names no part")
     names = {package["name"]: package["versionInfo"] for package in bill["packages"]}
     for part in ("glibc", "gcc-12", "sqlite3", "re2", "libzstd", "zlib", "libevent", "fmtlib", "nlohmann-json3", "xxhash"):
         expect(part in names or re.sub(r"-\d+$", "", part) in {re.sub(r"-\d+$", "", name) for name in names}, f"the SBOM lacks {part}")
     with tempfile.TemporaryDirectory() as folder:
-        run("tar", "--zstd", "-xf", next(path for path in dist.glob("*-linux-x64.tar.zst") if "debug" not in path.name), "-C", folder)
+        run("tar", "--zstd", "-xf", next(path for path in dist.glob(f"dnheap-[0-9]*-{target}.tar.zst") if "debug" not in path.name), "-C", folder)
         notices = next(pathlib.Path(folder).rglob("NOTICES.txt")).read_text()
     for name, version in names.items():
         expect(name == "dnheap" or f"{name} {version}" in notices, f"NOTICES.txt lacks {name} {version}")
@@ -169,16 +215,22 @@ def main():
         dist = pathlib.Path(sys.argv[1]).resolve()
     else:
         dist = PROJECT / "dist"
-        run(PROJECT / "dev", "release", "linux-x64")
-    with tempfile.TemporaryDirectory() as folder:
-        check_sums(dist)
-        check_single_file(dist, folder)
+        run(PROJECT / "dev", "release")
+    check_sums(dist)
+    for target in ("linux-x64", "linux-arm64", "win-x64"):
+        if not next(dist.glob(f"dnheap-c-*-{target}.spdx.json"), None):
+            continue
+        check_library(dist, target)
+        if target == "win-x64":
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            check_single_file(dist, target, folder)
+        check_parts(dist, target)
+        print(f"packages: {target}: the program has {(dist / f'dnheap-{target}').stat().st_size / 1e6:.2f} MB")
     check_deb(dist)
     check_image(dist)
-    check_parts(dist)
     check_tool(dist)
-    size = (dist / "dnheap-linux-x64").stat().st_size
-    print(f"packages: ok; the program has {size / 1e6:.2f} MB")
+    print("packages: ok")
 
 
 if __name__ == "__main__":

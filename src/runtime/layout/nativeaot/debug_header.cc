@@ -214,14 +214,18 @@ DebugHeader read_debug_header(const Target &target, const Module &module, const 
       break;
     Address field = memory.pointer(at + p, "the debug header's table of types");
     u32 offset = memory.u32_at(at + 2 * p, "the debug header's table of types");
-    out.offsets.emplace(text_at(memory, type, module) + "." + text_at(memory, field, module), offset);
+    // One by one, so that with every compiler it is the same text that is missed.
+    std::string name = text_at(memory, type, module) + ".";
+    name += text_at(memory, field, module);
+    out.offsets.emplace(std::move(name), offset);
   }
   at = place.globals;
   for (u64 i = 0; i < most_entries; ++i, at += 2 * p) {
     Address name = memory.pointer(at, "the debug header's table of globals");
     if (name == 0)
       break;
-    out.globals.emplace(text_at(memory, name, module), memory.pointer(at + p, "a global of the debug header"));
+    const Address value = memory.pointer(at + p, "a global of the debug header");
+    out.globals.emplace(text_at(memory, name, module), value);
   }
   if (place.header == 0)
     out.place.major = major_of(out);
