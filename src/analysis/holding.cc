@@ -31,9 +31,7 @@ Holding::Holding(Snapshot &snapshot, const Question &question)
     ranked_ = ranked_tree(snapshot, names_called(snapshot, question.hubs));
   const Retained reached = tree().reached(), lost = tree().unreachable();
   all_ = {reached.objects + lost.objects, reached.bytes + lost.bytes};
-  for (u32 i = 0; i < owner_count(); ++i)
-    owner_places_.emplace_back(tree().place(OwnerId{i}), OwnerId{i});
-  std::sort(owner_places_.begin(), owner_places_.end());
+  owner_places_.emplace(tree(), owner_count());
 }
 
 u32 Holding::owner_count() const {
@@ -81,10 +79,8 @@ std::vector<Holding::OwnerLine> Holding::owner_lines() {
 Address Holding::address(ObjectId object) const { return snapshot_.index().address(object); }
 
 std::string Holding::owner_above(TreePlace at) const {
-  auto after = std::upper_bound(owner_places_.begin(), owner_places_.end(), std::pair(at, OwnerId{~u32{0}}));
-  if (after == owner_places_.begin() || tree().end(std::prev(after)->first) <= at)
-    return "(shared)";
-  return owner(std::prev(after)->second).name;
+  const std::optional<OwnerId> above = owner_places_->above(at);
+  return above ? owner(*above).name : "(shared)";
 }
 
 } // namespace dnheap

@@ -2,6 +2,7 @@
 // stands in it, for who counts what owners and types hold. Costs the tree, and where owners have ranks what
 // ranked_tree.h says. One thread.
 #pragma once
+#include "algorithms/owner_places.h"
 #include "analysis/ranked_tree.h"
 #include "analysis/type_filter.h"
 #include "heap/heap_bits.h"
@@ -41,7 +42,7 @@ public:
   const TypeFilter &filter() const { return filter_; }
   bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
 
-  // The owner above a place. Owners stand below the virtual root only: no climb, which may be as long as a list.
+  // The owner above a place.
   std::string owner_above(TreePlace at) const;
 
   // In segments that are never collected, and nothing else is seen to hold it: a look at each object there.
@@ -54,7 +55,7 @@ private:
   const HeapTypes &types_;
   TypeFilter filter_;
   Retained all_;
-  std::vector<std::pair<TreePlace, OwnerId>> owner_places_; // ascending
+  std::optional<OwnerPlaces> owner_places_; // of the tree, once there is one
 };
 
 } // namespace dnheap

@@ -135,6 +135,40 @@ std::string namespace_of(const std::string &type) {
   return dot == std::string::npos || dot == 0 ? "(none)" : type.substr(0, dot);
 }
 
+// The places that retain most, of those that were added; ties by place.
+class LargestPlaces {
+public:
+  LargestPlaces(const DominatorTree &tree, u64 keep) : before_{&tree}, keep_(keep) {}
+  void add(TreePlace at) {
+    if (places_.size() < keep_) {
+      places_.push_back(at);
+      if (places_.size() == keep_)
+        std::make_heap(places_.begin(), places_.end(), before_); // the least of them first
+    } else if (before_(at, places_.front())) {
+      std::pop_heap(places_.begin(), places_.end(), before_);
+      places_.back() = at;
+      std::push_heap(places_.begin(), places_.end(), before_);
+    }
+  }
+  const std::vector<TreePlace> &places() const { return places_; }
+  // The largest first.
+  std::vector<TreePlace> take_sorted() {
+    std::sort(places_.begin(), places_.end(), before_);
+    return std::move(places_);
+  }
+
+private:
+  struct Before {
+    const DominatorTree *tree;
+    bool operator()(TreePlace a, TreePlace b) const {
+      const u64 of_a = tree->retained(a).bytes, of_b = tree->retained(b).bytes;
+      return of_a != of_b ? of_a > of_b : a < b;
+    }
+  } before_;
+  u64 keep_;
+  std::vector<TreePlace> places_;
+};
+
 report::Table objects_table(const std::shared_ptr<Holding> &holding, const Question &question) {
   constexpr u64 most = 1000; // unless the user asks for more: a heap has millions, each within another
   const u64 keep = question.top ? question.top + 1 : question.top_is_asked ? ~u64{0} : most;
@@ -142,46 +176,31 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
   std::vector<bool> passes(holding->type_count() + 1);
   for (u32 i = 0; i < holding->type_count(); ++i)
     passes[i] = holding->passes(TypeId{i});
-  auto before = [&](TreePlace a, TreePlace b) {
-    const u64 of_a = tree.retained(a).bytes, of_b = tree.retained(b).bytes;
-    return of_a != of_b ? of_a > of_b : a < b;
-  };
-  struct Part { // one thread's: the best that it has seen, the least of them first
-    std::vector<TreePlace> best;
+  struct Part { // one thread's
+    LargestPlaces largest;
     u64 count = 0;
   };
-  std::vector<Part> parts(std::max(holding->snapshot().threads(), 1u));
-  parallel_for_parts(tree.size(), u64{1} << 18, static_cast<unsigned>(parts.size()),
+  std::vector<Part> parts(std::max(holding->snapshot().threads(), 1u), Part{LargestPlaces(tree, keep)});
+  auto look_at = [&](TreePlace at, Part &part) {
+    const std::optional<ObjectId> object = tree.object(at);
+    if (!object || !passes[static_cast<u32>(holding->type(*object))])
+      return;
+    ++part.count;
+    part.largest.add(at);
+  };
+  parallel_for_parts(tree.size(), u64{1} << 18, holding->snapshot().threads(),
                      [&](u64 begin, u64 end, unsigned worker) {
                        holding->snapshot().watch().check();
-                       std::vector<TreePlace> &best = parts[worker].best;
-                       u64 count = 0;
-                       for (u64 i = begin; i < end; ++i) {
-                         const TreePlace at{static_cast<u32>(i)};
-                         const std::optional<ObjectId> object = tree.object(at);
-                         if (!object || !passes[static_cast<u32>(holding->type(*object))])
-                           continue;
-                         ++count;
-                         if (best.size() < keep) {
-                           best.push_back(at);
-                           if (best.size() == keep)
-                             std::make_heap(best.begin(), best.end(), before);
-                         } else if (before(at, best.front())) {
-                           std::pop_heap(best.begin(), best.end(), before);
-                           best.back() = at;
-                           std::push_heap(best.begin(), best.end(), before);
-                         }
-                       }
-                       parts[worker].count += count;
+                       for (u64 i = begin; i < end; ++i)
+                         look_at(TreePlace{static_cast<u32>(i)}, parts[worker]);
                      });
-  std::vector<TreePlace> best;
-  u64 count = 0;
-  for (const Part &part : parts) {
-    best.insert(best.end(), part.best.begin(), part.best.end());
-    count += part.count;
+  for (const Part &part : std::span(parts).subspan(1)) {
+    parts[0].count += part.count;
+    for (TreePlace at : part.largest.places())
+      parts[0].largest.add(at);
   }
-  std::sort(best.begin(), best.end(), before);
-  best.resize(std::min<u64>(best.size(), keep));
+  const u64 count = parts[0].count;
+  std::vector<TreePlace> best = parts[0].largest.take_sorted();
   report::Table table;
   table.name = "objects";
   table.title = "Objects that hold most";

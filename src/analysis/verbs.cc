@@ -123,9 +123,8 @@ constexpr Verb all_verbs[] = {
          "and assembly, and the objects that hold most; --tree shows level by level who holds what. Exact: from "
          "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
          "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike, but for "
-         "words of stacks that "
-         "only may be references: they own what nothing else reaches. What "
-         "several owners of a rank hold together is (shared): the table of that name has it by who they are.",
+         "words of stacks that only may be references: they own what nothing else reaches. What several owners of a "
+         "rank hold together is (shared): the table of that name has it by who they are.",
      .takes = {Takes::type, Takes::tree, Takes::depth, Takes::plain, Takes::hubs, Takes::raw},
      .tables = {"owners", "shared", "types", "namespaces", "assemblies", "objects", "tree"},
      .parts = contexts | names | life_parts | thread_ids,

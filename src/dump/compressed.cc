@@ -150,13 +150,13 @@ public:
   // Once all is written, `size` bytes: all but the file.
   Decompressed result(u64 size) const {
     if (problem_.empty())
-      return {nullptr, doubt_ + (doubt_.empty() || after_.empty() ? "" : "; ") + after_, !doubt_.empty()};
+      return {nullptr, doubt_ + (doubt_.empty() || after_.empty() ? "" : "; ") + after_, damaged_};
     if (size == 0)
       throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem_));
     return {nullptr,
             fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem_, bytes_text(size),
-                        damaged_ || !doubt_.empty() ? ", which may be wrong in places" : ""),
-            damaged_ || !doubt_.empty()};
+                        damaged_ ? ", which may be wrong in places" : ""),
+            damaged_};
   }
 
 private:
@@ -190,7 +190,7 @@ private:
     else if (!ended_ && rest_.empty() && done.written < buffer.size())
       problem_ = fmt::format("are cut off: the file ends at byte {}", file_.size());
     is_over_ = !problem_.empty();
-    damaged_ = is_over_ && !lost && !done.error.empty();
+    damaged_ |= !lost && !done.error.empty();
     return lost ? 0 : done.written; // otherwise the damage comes from the file, which was lost while it was read
   }
 
@@ -303,39 +303,43 @@ struct FrameDecoder {
   Zstd decoder;
   std::vector<std::byte> buffer;
 
-  // Into its place, or first into the buffer as a whole; false when it is not sound, or stopped.
+  // Into its place, which is known at once, or when all is in the buffer; false when it is not sound, or stopped.
   template <class Out>
   bool decompress(const ZstdFrame &frame, u64 number, Places &places, const Out &out, const Watch &watch) {
-    const bool is_whole = !frame.content;
     if (frame.most == 0)
       return true; // holds nothing
-    buffer.resize(std::max<u64>(is_whole ? frame.most : 0, ZSTD_DStreamOutSize()));
-    std::optional<u64> place;
-    if (!is_whole && !(place = places.place(number)))
+    if (frame.content) {
+      const std::optional<u64> place = places.place(number);
+      return place && decode(frame.bytes, *frame.content, false, watch,
+                             [&](u64 at, Bytes part) { out.write_at(*place + at, part); }) == frame.content;
+    }
+    const std::optional<u64> size = decode(frame.bytes, frame.most, true, watch, [](u64, Bytes) {});
+    if (!size)
       return false;
-    Bytes rest = frame.bytes;
+    places.set_size(number, *size);
+    const std::optional<u64> place = places.place(number);
+    if (place)
+      out.write_at(*place, Bytes(buffer).first(*size));
+    return place.has_value();
+  }
+
+private:
+  // take(offset, bytes) for what comes out step by step, `keeps`: and stays in the buffer. Its size; nullopt: it is not
+  // sound, or larger than `most`.
+  template <class Take> std::optional<u64> decode(Bytes rest, u64 most, bool keeps, const Watch &watch, Take take) {
+    buffer.resize(std::max<u64>(keeps ? most : 0, ZSTD_DStreamOutSize()));
     for (u64 size = 0;;) {
       watch.check();
-      const std::span<std::byte> room = std::span(buffer).subspan(is_whole ? size : 0);
-      Step done = decoder.run(rest, room);
-      if (!done.error.empty() || (!is_whole && done.written > *frame.content - size))
-        return false;
-      if (!is_whole)
-        out.write_at(*place + size, Bytes(buffer).first(done.written));
+      const std::span<std::byte> room = std::span(buffer).subspan(keeps ? size : 0);
+      const Step done = decoder.run(rest, room);
+      if (!done.error.empty() || done.written > most - size)
+        return std::nullopt;
+      take(size, Bytes(room).first(done.written));
       size += done.written;
-      if (done.ended) {
-        if (!rest.empty() || (!is_whole && size != *frame.content))
-          return false;
-        if (!is_whole)
-          return true;
-        places.set_size(number, size);
-        place = places.place(number);
-        if (place)
-          out.write_at(*place, Bytes(buffer).first(size));
-        return place.has_value();
-      }
+      if (done.ended)
+        return rest.empty() ? std::optional(size) : std::nullopt;
       if (rest.empty() && done.written < room.size())
-        return false;
+        return std::nullopt;
     }
   }
 };

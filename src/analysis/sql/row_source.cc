@@ -1,6 +1,6 @@
 #include "analysis/sql/row_source.h"
 
-#include "algorithms/dominator_tree.h"
+#include "algorithms/owner_places.h"
 #include "analysis/export/exporter.h"
 #include "analysis/object_view.h"
 #include "heap/tally.h"
@@ -122,13 +122,8 @@ private:
 class Dominators final : public ObjectRows {
 public:
   explicit Dominators(HeapTables &tables)
-      : ObjectRows(tables), tree_(snapshot_.dominators()), owners_(snapshot_.owners()) {
-    tree_.for_each_child(TreePlace{0}, [&](TreePlace child) {
-      if (tree_.owner(child))
-        owner_places_.push_back(child);
-    });
-    std::sort(owner_places_.begin(), owner_places_.end());
-  }
+      : ObjectRows(tables), tree_(snapshot_.dominators()), owners_(snapshot_.owners()),
+        owner_places_(tree_, static_cast<u32>(owners_.owners.size())) {}
   void tell(sqlite3_context *context, int column) override {
     const TreePlace at = *tree_.place(ObjectId(static_cast<u32>(at_))), above = tree_.parent(at);
     switch (column) {
@@ -138,7 +133,7 @@ public:
         dnheap::tell(context, index_.address(*object));
       return;
     case 2:
-      if (const std::optional<OwnerId> owner = owner_above(at))
+      if (const std::optional<OwnerId> owner = owner_places_.above(at))
         dnheap::tell(context, owners_.owners[static_cast<u32>(*owner)].name);
       return;
     case 3: return dnheap::tell(context, tree_.retained(at).bytes);
@@ -148,14 +143,9 @@ public:
 
 private:
   bool has_row() override { return tree_.place(ObjectId(static_cast<u32>(at_))).has_value(); }
-  // What an owner holds stands behind it, up to its end.
-  std::optional<OwnerId> owner_above(TreePlace at) const {
-    const auto next = std::upper_bound(owner_places_.begin(), owner_places_.end(), at);
-    return next != owner_places_.begin() && at < tree_.end(next[-1]) ? tree_.owner(next[-1]) : std::nullopt;
-  }
   const DominatorTree &tree_;
   const RootOwners &owners_;
-  std::vector<TreePlace> owner_places_; // in order
+  const OwnerPlaces owner_places_;
 };
 
 class Refs final : public SqlRows {
