@@ -117,7 +117,7 @@ CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOw
       if (v + 2 * ahead < end && search.object[v + 2 * ahead] < objects)
         edges.prefetch(search.object[v + 2 * ahead]);
       if (v + ahead < end && search.object[v + ahead] < objects)
-        __builtin_prefetch(edges.targets.data() + edges.begin(search.object[v + ahead]));
+        edges.prefetch_targets(search.object[v + ahead]);
       u32 object = search.object[v];
       if (object < objects)
         sorter.sort_out(edges.of(ObjectId{object}), static_cast<u32>(v),

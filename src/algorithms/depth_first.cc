@@ -3,19 +3,21 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
+#include <atomic>
 #include <unordered_map>
 
 namespace dnheap {
 namespace {
 
-constexpr u64 chunk = u64{1} << 20; // edges handed out at once
+constexpr u64 chunk = u64{1} << 20;       // edges handed out at once
+constexpr u64 object_part = u64{1} << 18; // objects; whole words of bits
 
 // Two bits per object, both set for those with references of their own. For the others the low one says that a
 // reference was seen, the high one that two were.
 class SeenTwice {
 public:
   SeenTwice(const Edges &edges, unsigned threads) : words_((edges.objects() + 31) / 32) {
-    parallel_for_parts(edges.objects(), 0x10000 * 32, threads, [&](u64 begin, u64 end, unsigned) { // whole words
+    parallel_for_parts(edges.objects(), object_part, threads, [&](u64 begin, u64 end, unsigned) {
       for (u64 i = begin; i < end; ++i)
         words_[i / 32] |= u64{edges.begin(i) != edges.begin(i + 1) ? 3u : 0u} << (i % 32 * 2);
     });
@@ -45,12 +47,16 @@ u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned thread
     twice.see(edges.targets.subspan(begin, end - begin));
   });
   twice.see(roots.objects);
-  u64 count = 0;
-  for (u64 i = 0; i < edges.objects(); ++i)
-    if (!twice[i]) {
-      out.set(i);
-      ++count;
-    }
+  std::atomic<u64> count{0};
+  parallel_for_parts(edges.objects(), object_part, threads, [&](u64 begin, u64 end, unsigned) {
+    u64 found = 0;
+    for (u64 i = begin; i < end; ++i)
+      if (!twice[i]) {
+        out.set(i);
+        ++found;
+      }
+    count += found;
+  });
   return count;
 }
 
@@ -127,6 +133,10 @@ private:
     vertex.parent = static_cast<u32>(cursor);
     vertex.semi = static_cast<u32>(cursor >> 32) | (is_link_ ? link_flag : 0);
     vertex.dominator = static_cast<u32>(std::min<u64>(left, many));
+    if (at_ != end_ && !met_.test(*at_)) { // comes when all below this one are done
+      edges_.prefetch_targets(static_cast<u32>(*at_));
+      __builtin_prefetch(&out_.number[static_cast<u32>(*at_)], 1);
+    }
     return enter(found_, v);
   }
   u32 leave(u32 v) {

@@ -3,6 +3,7 @@
 #include "algorithms/dominators.h"
 #include "base/parallel.h"
 
+#include <atomic>
 #include <numeric>
 
 namespace dnheap {
@@ -211,9 +212,13 @@ void DominatorTree::add_up(const ObjectSizes &sizes, unsigned threads, const Wat
       __builtin_prefetch(&sizes.bytes[node_[at + ahead]]);
     return node_[at] < objects_ ? sizes.of(ObjectId{node_[at]}) : 0;
   });
-  u64 all = 0;
-  for (u64 i = 0; i < objects_; ++i)
-    all += sizes.of(ObjectId(i));
+  std::atomic<u64> all{0};
+  for_parts(objects_, threads, watch, [&](u64 begin, u64 end) {
+    u64 part = 0;
+    for (u64 i = begin; i < end; ++i)
+      part += sizes.of(ObjectId(i));
+    all += part;
+  });
   unreachable_bytes_ = all - reached().bytes;
 }
 

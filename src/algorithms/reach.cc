@@ -38,7 +38,7 @@ void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
     if (i + ahead < objects.size())
       edges_.prefetch(objects[i + ahead]);
     if (i + ahead / 2 < objects.size())
-      __builtin_prefetch(edges_.targets.data() + edges_.begin(objects[i + ahead / 2]));
+      edges_.prefetch_targets(objects[i + ahead / 2]);
     for (ObjectId target : edges_.of(ObjectId{objects[i]}))
       if (met_.claim(target))
         next.push_back(static_cast<u32>(target));

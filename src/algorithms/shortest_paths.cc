@@ -99,7 +99,7 @@ template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objec
     if (i + ahead < objects.size())
       edges_.prefetch(objects[i + ahead]);
     if (i + ahead / 2 < objects.size())
-      __builtin_prefetch(edges_.targets.data() + edges_.begin(objects[i + ahead / 2]));
+      edges_.prefetch_targets(objects[i + ahead / 2]);
     const bool linked = linked_ && linked_->test(objects[i]);
     for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
       if (closed_.test(target) || (linked && linked_->test(target)))
