@@ -37,7 +37,8 @@ enum class Takes : std::uint8_t {
   refers_to,
   near,
   from,
-  struct_type
+  struct_type,
+  no_stacks
 };
 
 // Only objects that are, or are not, reachable.
@@ -58,6 +59,7 @@ struct Question {
   std::optional<Address> from = {}; // the object that a way begins at, instead of a root
   std::string struct_type = {};     // what lies at the subject: a MethodTable's address, or a type's name
 
+  bool no_stacks = false;                        // of roots only those that are not on stacks
   bool all = false;                              // not just the shortest path
   bool closure = false;                          // also what is reachable from the object
   bool tree = false;                             // the dominator tree instead of sums

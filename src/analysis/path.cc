@@ -33,13 +33,21 @@ constexpr u64 most_paths = 100;    // of --all
 constexpr u64 most_explained = 20; // of a type's paths: names in them
 
 // `bad_references`: that a search over the heap itself met.
-std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all, u64 &bad_references) {
+std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all, OnStacks on_stacks,
+                                  u64 &bad_references) {
   if (all) {
     Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
-    return paths_from_owners(referrers.edges(), snapshot.owned_roots(), object, most_paths, snapshot.threads(),
-                             snapshot.watch());
+    Owners owners = snapshot.owned_roots();
+    std::vector<OwnedRoot> not_on_stacks;
+    if (on_stacks == OnStacks::left_out) {
+      std::ranges::copy_if(owners.roots, std::back_inserter(not_on_stacks), [&](const OwnedRoot &root) {
+        return !is_on_stack(snapshot.owners().owners[static_cast<u32>(root.owner)].kind);
+      });
+      owners.roots = not_on_stacks;
+    }
+    return paths_from_owners(referrers.edges(), owners, object, most_paths, snapshot.threads(), snapshot.watch());
   }
-  RankedPath found = find_ranked_path(snapshot, object);
+  RankedPath found = find_ranked_path(snapshot, object, on_stacks);
   bad_references = found.bad_references;
   return found.path ? std::vector{*std::move(found.path)} : std::vector<OwnedPath>();
 }
@@ -116,9 +124,10 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
       question.from ? std::optional(view.at(*question.from, note_of_from)) : std::nullopt;
   if (!note_of_from.empty())
     answer.completeness->notes.push_back(note_of_from);
+  const OnStacks on_stacks = question.no_stacks ? OnStacks::left_out : OnStacks::count;
   const std::vector<PathSteps> paths =
       from ? path_between(snapshot, view, *from, object)
-           : path_steps(snapshot, view, find_paths(snapshot, object, question.all, bad_references));
+           : path_steps(snapshot, view, find_paths(snapshot, object, question.all, on_stacks, bad_references));
   answer.tables.push_back(paths_table(paths));
   for (u64 i = 0; i < paths.size(); ++i) {
     std::string title =
@@ -126,10 +135,14 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     title += (title.empty() ? "Signature " : ", signature ") + short_signature(paths[i].signature);
     answer.tables.push_back(steps_table(paths[i], title, question.raw));
   }
-  if (paths.empty())
-    answer.completeness->notes.push_back(from ? "no way leads from " + object_text(view, *from) + " to " +
-                                                    object_text(view, object)
-                                              : unheld_text(snapshot, view, object));
+  if (paths.empty() && from)
+    answer.completeness->notes.push_back("no way leads from " + object_text(view, *from) + " to " +
+                                         object_text(view, object));
+  else if (paths.empty() && question.no_stacks && find_ranked_path(snapshot, object).path)
+    answer.completeness->notes.push_back("nothing but what stands on stacks holds " + object_text(view, object) +
+                                         "; without --no-stacks path tells which");
+  else if (paths.empty())
+    answer.completeness->notes.push_back(unheld_text(snapshot, view, object));
   if (paths.size() == most_paths)
     answer.completeness->notes.push_back("only the nearest " + std::to_string(most_paths) + " roots are listed");
   answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
@@ -239,6 +252,8 @@ Plan plan_path(const Question &question) {
     throw UsageError("which object, or which type? an address or a name is wanted behind the target");
   if (question.from && question.all)
     throw UsageError("--from is about the shortest way from that object: --all is of roots");
+  if (question.from && question.no_stacks)
+    throw UsageError("--from is about the shortest way from that object: --no-stacks is of roots");
   Plan plan;
   // Perhaps of a MethodTable, or it is a name.
   const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
@@ -266,6 +281,8 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
     throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");
   if (of_type && question.from)
     throw UsageError("--from is for the way to one object: dnheap path TARGET ADDR --from ADDRESS");
+  if (of_type && question.no_stacks)
+    throw UsageError("--no-stacks is for the ways to one object: dnheap path TARGET ADDR --no-stacks");
   if (of_type && question.raw)
     throw UsageError("--raw is for the ways to one object: those to all objects of a type are told together");
   if (!of_type && !question.sort.empty())

@@ -42,7 +42,8 @@ enum class Takes : u8 {
   refers_to,
   near,
   from,
-  struct_type
+  struct_type,
+  no_stacks
 };
 
 // Only objects that are, or are not, reachable.
@@ -63,6 +64,7 @@ struct Question {
   std::optional<Address> from; // the object that a way begins at, instead of a root
   std::string struct_type;     // what lies at the subject: a MethodTable's address, or a type's name
 
+  bool no_stacks = false;                   // of roots only those that are not on stacks
   bool all = false;                         // not just the shortest path
   bool closure = false;                     // also what is reachable from the object
   bool tree = false;                        // the dominator tree instead of sums

@@ -32,8 +32,10 @@ const char *name_of(OwnerRank rank); // "own", "own_frames", …
 // By the number of the owner in Snapshot::owners(). A look at each root.
 std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);
 
+enum class OnStacks : u8 { count, left_out };
+
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
-std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot);
+std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
 // The runtime's own queues: what is in them waits there, whoever reaches them.
 struct Queues {

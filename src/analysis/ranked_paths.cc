@@ -16,8 +16,8 @@ bool is_of_program(u64 rank) { return rank <= static_cast<u64>(OwnerRank::own_fr
 
 } // namespace
 
-RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only) {
-  const RootsByRank roots = roots_by_rank(snapshot);
+RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) {
+  const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
   auto grow = [&](ShortestPaths &search, auto &&takes) {
     for (u64 rank = 0; rank < roots.size() && !is_done(search); ++rank)
@@ -68,8 +68,8 @@ std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot) {
   return snapshot.kept<RankedPaths>([&] { return std::make_shared<RankedPaths>(snapshot); });
 }
 
-RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object) {
-  const RootsByRank roots = roots_by_rank(snapshot);
+RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_stacks) {
+  const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   PathSearch search(snapshot.index(), snapshot.references(), object, snapshot.threads(), snapshot.watch(),
                     snapshot.roots().holders);
   RankedPath out;
@@ -80,7 +80,7 @@ RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object) {
       continue;
     std::optional<OwnedPath> path = search.grow(roots[rank]);
     if (path && is_of_program(rank) && RankedOwners::leads_through_queue(snapshot, path->objects))
-      path = RankedPaths(snapshot, object).find(object);
+      path = RankedPaths(snapshot, object, on_stacks).find(object);
     if (path)
       out.path = std::move(path);
   }

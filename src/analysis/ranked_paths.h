@@ -5,7 +5,7 @@
 // One thread asks.
 #pragma once
 #include "algorithms/shortest_paths.h"
-#include "snapshot/snapshot.h"
+#include "analysis/ranked_owners.h"
 
 #include <array>
 #include <memory>
@@ -16,7 +16,7 @@ namespace dnheap {
 class RankedPaths {
 public:
   // `only`: no other object will be asked about.
-  explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object);
+  explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object, OnStacks on_stacks = OnStacks::count);
   RankedPaths(const RankedPaths &) = delete;
 
   // An object is met by one of them at most that counts: the first.
@@ -39,6 +39,6 @@ struct RankedPath {
   std::optional<OwnedPath> path; // none: nothing holds it
   u64 bad_references = 0;        // of what the roots reach: neither null nor to an object; perhaps of dead ones, too
 };
-RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object);
+RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_stacks = OnStacks::count);
 
 } // namespace dnheap

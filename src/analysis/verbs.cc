@@ -104,13 +104,14 @@ constexpr Verb all_verbs[] = {
      .details =
          "Of an object, or of a suspect of the report (@1): the shortest way from something that keeps it alive, "
          "each step by its field; --all "
-         "shows the nearest way from each root that reaches it; --from ADDRESS the shortest way from another object. "
+         "shows the nearest way from each root that reaches it, --no-stacks of roots only those that are on no stack; "
+         "--from ADDRESS the shortest way from another object. "
          "Of a type: the ways of all its instances, those "
          "that are alike as one, with what would be freed if all of them went; the type's full name, or a "
          "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
          "word on a stack may be chance.",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
-     .takes = {Takes::all, Takes::hubs, Takes::raw, Takes::from},
+     .takes = {Takes::all, Takes::hubs, Takes::raw, Takes::from, Takes::no_stacks},
      .sort_columns = {"bytes", "instances"},
      .tables = {"paths"},
      .parts = contexts | names | fields | delegates | life_parts | thread_ids,

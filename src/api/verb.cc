@@ -17,11 +17,11 @@ namespace dnheap::v0 {
 namespace {
 
 constexpr Takes all_options[] = {
-    Takes::type,      Takes::generation, Takes::min_bytes, Takes::range,      Takes::life,    Takes::all,
-    Takes::closure,   Takes::tree,       Takes::merge,     Takes::roots,      Takes::values,  Takes::no_values,
-    Takes::symbols,   Takes::interval,   Takes::limits,    Takes::plain,      Takes::hubs,    Takes::raw,
-    Takes::as,        Takes::around,     Takes::depth,     Takes::limit,      Takes::timeout, Takes::max_bytes,
-    Takes::refers_to, Takes::near,       Takes::from,      Takes::struct_type};
+    Takes::type,      Takes::generation, Takes::min_bytes, Takes::range,       Takes::life,     Takes::all,
+    Takes::closure,   Takes::tree,       Takes::merge,     Takes::roots,       Takes::values,   Takes::no_values,
+    Takes::symbols,   Takes::interval,   Takes::limits,    Takes::plain,       Takes::hubs,     Takes::raw,
+    Takes::as,        Takes::around,     Takes::depth,     Takes::limit,       Takes::timeout,  Takes::max_bytes,
+    Takes::refers_to, Takes::near,       Takes::from,      Takes::struct_type, Takes::no_stacks};
 constexpr const char *option_names[] = {"a type",
                                         "a generation",
                                         "a least size",
@@ -49,8 +49,9 @@ constexpr const char *option_names[] = {"a type",
                                         "refers to",
                                         "near",
                                         "from",
-                                        "a struct's type"};
-static_assert(static_cast<u8>(Takes::struct_type) == static_cast<u8>(dnheap::Takes::struct_type));
+                                        "a struct's type",
+                                        "no stacks"};
+static_assert(static_cast<u8>(Takes::no_stacks) == static_cast<u8>(dnheap::Takes::no_stacks));
 static_assert(std::size(all_options) == std::size(option_names));
 static_assert(static_cast<u8>(Life::dead) == static_cast<u8>(dnheap::Life::dead));
 
@@ -106,6 +107,7 @@ dnheap::Question inner(const Question &of) {
   if (of.from)
     out.from = of.from->value();
   out.struct_type = of.struct_type;
+  out.no_stacks = of.no_stacks;
   out.all = of.all;
   out.closure = of.closure;
   out.tree = of.tree;
@@ -170,6 +172,7 @@ bool asks_for(const Question &question, Takes what) {
   case Takes::near: return question.near.has_value();
   case Takes::from: return question.from.has_value();
   case Takes::struct_type: return !question.struct_type.empty();
+  case Takes::no_stacks: return question.no_stacks;
   }
   return false;
 }

@@ -201,6 +201,8 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.question.all = true; }},
     {"from", 0, "ADDRESS", Takes::from, "the way from this object, instead of from a root",
      [](Options &o, std::string_view v) { o.question.from = address("--from", v); }, Several::refused},
+    {"no-stacks", 0, nullptr, Takes::no_stacks, "the way from a root that is on no stack",
+     [](Options &o, std::string_view) { o.question.no_stacks = true; }},
     {"struct", 0, "TYPE", Takes::struct_type,
      "what lies there is a struct of this type: the address of its MethodTable, or its name where one is boxed",
      [](Options &o, std::string_view v) { o.question.struct_type = v; }, Several::refused},

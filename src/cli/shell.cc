@@ -276,7 +276,11 @@ private:
       return word;
     const u64 wanted = std::strtoull(word.c_str() + 1, nullptr, 10);
     const Answer again = ask(*snapshot_, last_->verb->name, last_->question);
-    const Table table = last_->question.table.empty() ? again.tables().front() : again.table(last_->question.table);
+    const std::vector<Table> tables = again.tables();
+    const auto seen = std::ranges::find_if(tables, [&](const Table &one) { // others are for programs
+      return one.in_text() && (last_->question.table.empty() || one.name() == last_->question.table);
+    });
+    const Table &table = seen == tables.end() ? tables.front() : *seen;
     std::string out;
     u64 row_number = 0;
     table.for_each_row([&](const Row &row) {

@@ -28,7 +28,7 @@ const std::vector<SosCommand> &long_commands() {
       {"dumpheap", "-stat", "stat", range, of_objects()},
       {"dumpheap", "-strings", "strings --values", "", {{"-live", "--live"}, {"-dead", "--dead"}}},
       {"dumpheap", "", "objects", range, of_objects()},
-      {"gcroot", "", "path", "ADDR", {{"-all", "--all"}, {"-nostacks", ""}}},
+      {"gcroot", "", "path", "ADDR", {{"-all", "--all"}, {"-nostacks", "--no-stacks"}}},
       {"pathto", "", "path $2 --from $1", "FROM TO"},
       {"objsize", "", "show --closure --table object", "ADDR"},
       {"dumpobj", "", "show --values", "ADDR", {{"-nofields", "--table object"}}},
@@ -102,6 +102,10 @@ const std::vector<SosCommand> &long_commands() {
       {"dumpdomain", "", "", "", {}, "info --table assemblies lists what is loaded"},
       {"dumpil", "", "", "", {}, "code is not shown here"},
       {"clru", "", "", "", {}, "code is not shown here"},
+      {"u", "", "", "", {}, "code is not shown here"},
+      {"dumpmd", "", "", "", {}, "code is not shown here; stack names the methods"},
+      {"dumpclass", "", "", "", {}, "dumpmt tells of a type, objects --type-exact of those that it has"},
+      {"traverseheap", "", "", "", {}, "export --as gcdump, heapsnapshot or ndjson writes the heap for other tools"},
       {"ip2md", "", "", "", {}, "code is not shown here; stack names the methods"},
   };
   return all;
@@ -250,6 +254,9 @@ std::vector<const SosCommand *> sos_commands_called(std::string_view word) {
 std::vector<std::string> our_words(const std::vector<std::string> &words) {
   if (words.empty())
     return words;
+  if (words.size() > 1 &&
+      (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as dotnet-dump and debuggers have it
+    return our_words({words.begin() + 1, words.end()});
   const std::vector<const SosCommand *> called = sos_commands_called(words[0]);
   const auto at = std::ranges::find_if(called, [&](const SosCommand *command) { return fits(*command, words); });
   if (at == called.end()) {

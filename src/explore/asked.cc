@@ -98,6 +98,7 @@ constexpr auto each_parameter = [] {
       {"near", Takes::near, [](Q &q, Text &n, Text &v) { q.near = address(n, v); }},
       {"from", Takes::from, [](Q &q, Text &n, Text &v) { q.from = address(n, v); }},
       {"struct", Takes::struct_type, [](Q &q, Text &, Text &v) { q.struct_type = v; }},
+      {"no-stacks", Takes::no_stacks, [](Q &q, Text &n, Text &v) { q.no_stacks = flag(n, v); }},
       {"limit", Takes::limit, [](Q &q, Text &n, Text &v) { q.limit = number(n, v); }},
       {"range", Takes::range, [](Q &q, Text &n, Text &v) { q.range = range(n, v); }},
       {"live", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::live : q.life; }},

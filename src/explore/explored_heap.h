@@ -50,6 +50,7 @@ private:
   std::string ask(const std::string &verb, const Parameters &parameters);
   void begin_again();
   void keep(const std::string &key, const std::string &answer);
+  std::optional<std::string> find_kept(const std::string &key) const;
   ExploredTree &tree();
   ExploredObjects &objects();
 
@@ -64,10 +65,14 @@ private:
   std::unique_ptr<ExploredTree> tree_;
   std::unique_ptr<ExploredObjects> objects_;
 
-  // Answers that took long, some take seconds: the latest, up to so many bytes.
+  // Answers that took long, some take seconds: the latest, compressed, up to so many bytes.
+  struct Packed {
+    std::string bytes; // in zlib's format
+    u64 size = 0;      // of the answer
+  };
   static constexpr std::chrono::milliseconds least_kept_time{5};
-  static constexpr u64 most_kept_bytes = u64{64} << 20;
-  std::unordered_map<std::string, std::string> kept_;
+  static constexpr u64 most_kept_bytes = u64{16} << 20;
+  std::unordered_map<std::string, Packed> kept_;
   std::deque<std::string> kept_order_;
   u64 kept_bytes_ = 0;
 };

@@ -15,10 +15,11 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr u64 most_rows = 1'000;  // of a page
-constexpr u64 most_recent = 8;    // objects whose referrers are kept
-constexpr u64 most_roots = 100;   // of one object
-constexpr u64 most_steps = 1'000; // of a way: of a longer one the first and the last
+constexpr u64 most_rows = 1'000;   // of a page
+constexpr u64 most_recent = 8;     // objects whose referrers are kept,
+constexpr u64 most_kept = 4 << 20; // and how many referrers of them, unless one alone has more
+constexpr u64 most_roots = 100;    // of one object
+constexpr u64 most_steps = 1'000;  // of a way: of a longer one the first and the last
 constexpr u64 part_size = 1 << 20;
 
 } // namespace
@@ -115,11 +116,18 @@ const std::vector<ObjectId> &ExploredObjects::referring(ObjectId object) {
     }
   });
   Referring out{object, {}};
+  u64 count = 0;
+  for (const std::vector<ObjectId> &some : by_part)
+    count += some.size();
+  out.from.reserve(count);
   for (const std::vector<ObjectId> &some : by_part)
     out.from.insert(out.from.end(), some.begin(), some.end());
-  if (recent_.size() == most_recent)
-    recent_.pop_back();
   recent_.push_front(std::move(out));
+  u64 kept = 0;
+  for (const Referring &one : recent_)
+    kept += one.from.size();
+  for (; recent_.size() > 1 && (recent_.size() > most_recent || kept > most_kept); recent_.pop_back())
+    kept -= recent_.back().from.size();
   return recent_.front().from;
 }
 

@@ -90,11 +90,14 @@ const ExploredTree::Children &ExploredTree::children_of(TreePlace at) {
     return recent_.front();
   }
   Children out{at, 0, {}};
-  // Twice as many at most, then the smaller half goes: each child is looked at a constant number of times.
+  // When all room is taken the smallest go: each child is looked at a constant number of times.
+  const u64 places = static_cast<u32>(tree().end(at)) - static_cast<u32>(at) - 1;
+  LargeArray<Child> found(std::min(places, most_listed + most_listed / 4));
+  u64 count = 0;
   auto keep_largest = [&] {
-    if (out.largest.size() > most_listed) {
-      std::nth_element(out.largest.begin(), out.largest.begin() + most_listed, out.largest.end());
-      out.largest.resize(most_listed);
+    if (count > most_listed) {
+      std::nth_element(found.begin(), found.begin() + most_listed, found.begin() + count);
+      count = most_listed;
     }
   };
   u64 end = tree().bytes_before(at);
@@ -106,12 +109,15 @@ const ExploredTree::Children &ExploredTree::children_of(TreePlace at) {
     const u64 begin = end; // children stand side by side, so each one's end is the next one's begin
     end = tree().bytes_before(tree().end(child));
     ++out.total;
-    out.largest.push_back({end - begin, child});
-    if (out.largest.size() == 2 * most_listed)
+    if (count == found.size())
       keep_largest();
+    found[count++] = {end - begin, child};
   });
   keep_largest();
-  std::sort(out.largest.begin(), out.largest.end());
+  std::sort(found.begin(), found.begin() + count);
+  out.largest.reserve(count);
+  for (const Child &child : std::span(found.data(), count))
+    out.largest.push_back(child.place);
   recent_.push_front(std::move(out));
   auto count_kept = [&] {
     u64 count = 0;
@@ -128,7 +134,7 @@ ordered_json ExploredTree::children(TreePlace at, u64 from, u64 count) {
   const Children &all = children_of(at);
   ordered_json rows = ordered_json::array();
   for (u64 i = from; i < std::min<u64>(all.largest.size(), from + std::min(count, most_parts * 5)); ++i)
-    rows.push_back(node(all.largest[i].place));
+    rows.push_back(node(all.largest[i]));
   return {{"total", all.total}, {"listed", all.largest.size()}, {"rows", std::move(rows)}};
 }
 

@@ -47,7 +47,7 @@ private:
   struct Children {
     TreePlace of;
     u64 total = 0;
-    std::vector<Child> largest; // in order
+    std::vector<TreePlace> largest; // in order
   };
   const Children &children_of(TreePlace at);
   // What is merged: sums, and by type.

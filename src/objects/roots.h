@@ -33,6 +33,7 @@ struct Root {
 
 // "handle", "finalizer", "static", "thread_static", "com", "stack", "stack_conservative".
 const char *name_of(RootKind kind);
+inline bool is_on_stack(RootKind kind) { return kind == RootKind::stack || kind == RootKind::stack_conservative; }
 // "handle:strong", "finalizer", "static", "thread_static", "com", "stack", "stack_conservative".
 std::string kind_text(const Root &root);
 

@@ -183,7 +183,13 @@ TEST(AroundObjects, TheWayFromOneToAnother) {
     question.all = true;
     EXPECT_THROW(answer_of(shop.heap, "path", question), UsageError);
     question.all = false;
+    question.no_stacks = true;
+    EXPECT_THROW(answer_of(shop.heap, "path", question), UsageError);
+    question.no_stacks = false;
     question.subject = "Shop.Link";
+    EXPECT_THROW(answer_of(shop.heap, "path", question), UsageError);
+    question.from.reset();
+    question.no_stacks = true;
     EXPECT_THROW(answer_of(shop.heap, "path", question), UsageError);
     EXPECT_THROW(way(shop.links[0], 0x10), Error);
   }

@@ -135,7 +135,19 @@ TEST(Held, EveryVerbSaysTheSame) {
       EXPECT_EQ(certain || chance, expected.at_all);
       EXPECT_EQ(!certain && chance, expected.by_chance);
       both += certain && chance;
+      question.no_stacks = true;
+      std::vector<Cells> not_on_stacks = rows_of(snapshot, "path", question, "paths");
+      EXPECT_EQ(!not_on_stacks.empty(), certain);
+      for (Cells &row : not_on_stacks)
+        EXPECT_FALSE(is_conservative(row["root"]));
       question.all = false;
+      report::Answer alone = ask(snapshot, "path", question);
+      EXPECT_EQ(!rows_of(alone, "paths").empty(), certain);
+      if (!certain) {
+        EXPECT_NE(alone.completeness->notes.front().find(chance ? "nothing but what stands on stacks" : "garbage"),
+                  std::string::npos);
+      }
+      question.no_stacks = false;
       question.subject = type;
       std::vector<Cells> of_type = rows_of(snapshot, "path", question, "paths");
       EXPECT_EQ((Held{!of_type.empty(), !of_type.empty() && is_conservative(of_type[0]["root"]),

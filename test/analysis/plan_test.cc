@@ -57,7 +57,8 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
                                                       {Takes::merge, &Question::merge},
                                                       {Takes::roots, &Question::references},
                                                       {Takes::values, &Question::values},
-                                                      {Takes::no_values, &Question::no_values}};
+                                                      {Takes::no_values, &Question::no_values},
+                                                      {Takes::no_stacks, &Question::no_stacks}};
   for (auto [takes, flag] : flags)
     if (verb.takes.has(takes))
       add([&, flag = flag](Question &q) { q.*flag = true; });

@@ -1,4 +1,5 @@
 // `dnheap shell` as a user meets it: lines in, answers and exit codes out.
+#include "base/text.h"
 #include "support/core_file.h"
 #include "support/places.h"
 #include "support/run.h"
@@ -53,6 +54,20 @@ TEST_F(ShellProgram, RowsOfTheLastAnswerAreSubjects) {
   EXPECT_NE(result.out.find("System.String"), std::string::npos);
   EXPECT_NE(result.err.find("@99: the last answer, of 'show', has no such row"), std::string::npos) << result.err;
   EXPECT_EQ(result.err.find("@2"), std::string::npos) << result.err;
+}
+
+TEST_F(ShellProgram, StepsOfAPathAreRows) {
+  test::HeapBuilder heap({});
+  auto &segment = heap.segment(GCSegmentGeneration::gen2);
+  const auto array = segment.object(heap.object_array_type, 1), held = segment.string("held");
+  segment.store(array + 2 * heap.p, held, static_cast<u32>(heap.p));
+  heap.gc.handles = {{.type = HandleType::strong, .object = array}};
+  core_ = folder_.write("b.core", test::core_file(heap));
+  const std::string address = hex(held);
+  const test::RunResult result =
+      run("-c 'path " + address + "' -c 'show @2 --table object' -c 'path " + address + "' -c 'show @3'");
+  EXPECT_NE(result.out.find("object       " + address), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("@3: the last answer, of 'path', has no such row"), std::string::npos) << result.err;
 }
 
 TEST_F(ShellProgram, GoesOnAfterErrorsAndTellsTheWorst) {

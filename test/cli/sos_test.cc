@@ -20,6 +20,8 @@ std::string ours(const Strings &words) {
 TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"!DumpHeap", "-stat"}), "stat");
   EXPECT_EQ(ours({"dumpheap", "-type", "X", "-STAT"}), "stat --type X");
+  EXPECT_EQ(ours({"sos", "DumpHeap", "-stat"}), "stat");
+  EXPECT_EQ(ours({"ext", "stat"}), "stat");
   EXPECT_EQ(ours({"dumpheap"}), "objects");
   EXPECT_EQ(ours({"dumpheap", "-mt", "7f00", "-min", "10", "-max", "20", "-live"}),
             "objects --type-exact 0x7f00 --min 10 --max 20 --live");
@@ -40,7 +42,7 @@ TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"ti"}), "inspect timers");
   EXPECT_EQ(ours({"lm"}), "info --table images");
   EXPECT_EQ(ours({"da", "-length", "3", "-details", "-nofields", "7f00"}), "show 7f00 --values --top 3");
-  EXPECT_EQ(ours({"gcroot", "-nostacks", "7f00"}), "path 7f00");
+  EXPECT_EQ(ours({"gcroot", "-nostacks", "7f00"}), "path 7f00 --no-stacks");
   EXPECT_EQ(ours({"eeheap", "-gc"}), "segments");
   EXPECT_EQ(ours({"eeheap", "-loader"}), "account");
   EXPECT_EQ(ours({"threads"}), "threads");
@@ -61,7 +63,8 @@ TEST(Sos, WhatIsNotUnderstoodIsSaid) {
        {Strings{"pathto", "1"}, Strings{"pathto", "1", "2", "3"}, Strings{"dumpvc"}, Strings{"dumpgen"},
         Strings{"dumpheap", "-nonsense"}, Strings{"dumpheap", "-type"}, Strings{"dumpheap", "1", "2", "3"},
         Strings{"eeheap", "-nonsense"}, Strings{"setthread", "3"}, Strings{"dumpmt", "-md", "7f00"},
-        Strings{"da", "-start", "3", "7f00"}, Strings{"fq", "-short"}, Strings{"threads", "-special"}})
+        Strings{"da", "-start", "3", "7f00"}, Strings{"fq", "-short"}, Strings{"threads", "-special"},
+        Strings{"traverseheap", "x"}})
     EXPECT_THROW(our_words(wrong), UsageError) << wrong[0];
 }
 

@@ -163,6 +163,12 @@ def check_sqlite(asked, _):
         yield from differences("objects", references_of(asked), {one: (names[one], sizes[one], found.get(one, [])) for one in names})
         yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")},
                                dict(rows("select owner, retained_bytes from owners")))
+        if rows("select count(*) - count(distinct name) from owner_names") != [(0,)]:
+            yield "an owner's name is there twice"
+        sums = "select owner, count(*), count(dominator), sum(retained_bytes), sum(retained_objects) from dominators group by 1"
+        in_query = asked.answer("query", sums, "--limit", "100000")["tables"]["rows"]
+        if sorted(map(str, rows(sums))) != sorted(str(tuple(row.values())) for row in in_query):
+            yield "dominators, as a view"
         yield from differences("types", asked.types(), {name: (count, size) for name, count, size in rows("select type, count, aligned_bytes from stat where type != 'Free'")})
         if rows("select count(*) from strings where value is not null") != [(0,)]:
             yield "values, though nobody asked for them"

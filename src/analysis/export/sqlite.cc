@@ -1,4 +1,5 @@
-// sqlite: the tables of `query` as a database, with indexes and views for the usual questions. Made by SQLite itself
+// sqlite: the tables of `query` as a database (dominators as a view, so that each owner's name is there once), with
+// indexes and views for the usual questions. Made by SQLite itself
 // out of those tables, row by row; graph and dominator tree take what `retained` takes.
 #include "algorithms/dominator_tree.h"
 #include "analysis/export/exporter.h"
@@ -12,8 +13,9 @@ namespace dnheap {
 
 namespace {
 
+// A table, and how it is filled; of most it is the one of the same name that `query` has.
 struct Made {
-  const char *name, *columns;
+  const char *name, *columns, *rows = nullptr;
 };
 constexpr Made made_tables[] = {
     {"meta", "key TEXT PRIMARY KEY, value TEXT"},
@@ -23,15 +25,22 @@ constexpr Made made_tables[] = {
                 "reached INTEGER"},
     {"refs", "source INTEGER, target INTEGER, field TEXT, element INTEGER"},
     {"roots", "kind TEXT, owner TEXT, object INTEGER"},
-    {"dominators", "object INTEGER PRIMARY KEY, dominator INTEGER, owner TEXT, retained_bytes INTEGER, "
-                   "retained_objects INTEGER"},
+    // Half of the rows' bytes were owners' names, of which there are few.
+    {"owner_names", "id INTEGER PRIMARY KEY, name TEXT UNIQUE",
+     "SELECT NULL, owner FROM (SELECT DISTINCT owner FROM heap_roots)"},
+    {"dominated",
+     "object INTEGER PRIMARY KEY, dominator INTEGER, owner INTEGER, retained_bytes INTEGER, retained_objects INTEGER",
+     "SELECT object, dominator, (SELECT id FROM owner_names WHERE name = owner), retained_bytes, retained_objects "
+     "FROM heap_dominators"},
     {"strings", "object INTEGER PRIMARY KEY, length INTEGER, value TEXT"},
 };
 constexpr const char *indexes_and_views = R"(
 CREATE INDEX objects_by_type ON objects(type);
 CREATE INDEX refs_by_source ON refs(source);
 CREATE INDEX refs_by_target ON refs(target);
-CREATE INDEX dominators_by_dominator ON dominators(dominator);
+CREATE INDEX dominated_by_dominator ON dominated(dominator);
+CREATE VIEW dominators AS SELECT d.object, d.dominator, n.name AS owner, d.retained_bytes, d.retained_objects
+  FROM dominated d LEFT JOIN owner_names n ON n.id = d.owner;
 CREATE VIEW stat AS SELECT name AS type, sum(count) AS count, sum(bytes) AS bytes, sum(aligned_bytes) AS aligned_bytes
   FROM types GROUP BY name ORDER BY 3 DESC;
 CREATE VIEW owners AS SELECT coalesce(owner, '(shared)') AS owner, sum(retained_bytes) AS retained_bytes,
@@ -96,7 +105,7 @@ Exported export_sqlite(const ExportJob &job, NewFile &file) {
     for (const Made &made : made_tables) {
       const std::string name = made.name;
       database.run(tables, "CREATE TABLE " + name + "(" + made.columns + ")", path);
-      database.run(tables, "INSERT INTO " + name + " SELECT * FROM heap_" + name, path);
+      database.run(tables, "INSERT INTO " + name + " " + (made.rows ? made.rows : "SELECT * FROM heap_" + name), path);
       if (name == "objects")
         out.objects = database.changes();
       else if (name == "refs")
