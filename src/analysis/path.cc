@@ -37,14 +37,9 @@ std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all,
                                   u64 &bad_references) {
   if (all) {
     Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
+    const std::vector<OwnedRoot> roots = roots_that_count(snapshot, on_stacks);
     Owners owners = snapshot.owned_roots();
-    std::vector<OwnedRoot> not_on_stacks;
-    if (on_stacks == OnStacks::left_out) {
-      std::ranges::copy_if(owners.roots, std::back_inserter(not_on_stacks), [&](const OwnedRoot &root) {
-        return !is_on_stack(snapshot.owners().owners[static_cast<u32>(root.owner)].kind);
-      });
-      owners.roots = not_on_stacks;
-    }
+    owners.roots = roots;
     return paths_from_owners(referrers.edges(), owners, object, most_paths, snapshot.threads(), snapshot.watch());
   }
   RankedPath found = find_ranked_path(snapshot, object, on_stacks);

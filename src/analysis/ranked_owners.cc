@@ -202,12 +202,19 @@ std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot) {
   return out;
 }
 
+std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks) {
+  std::vector<OwnedRoot> out;
+  for (const OwnedRoot &root : snapshot.owned_roots().roots)
+    if (on_stacks == OnStacks::count || !is_on_stack(snapshot.owners().owners[static_cast<u32>(root.owner)].kind))
+      out.push_back(root);
+  return out;
+}
+
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks) {
   const std::vector<OwnerRank> rank = ranks_of_owners(snapshot);
   std::vector<std::vector<OwnedRoot>> out(static_cast<u64>(OwnerRank::chance) + 1);
-  for (const OwnedRoot &root : snapshot.owned_roots().roots)
-    if (on_stacks == OnStacks::count || !is_on_stack(snapshot.owners().owners[static_cast<u32>(root.owner)].kind))
-      out[static_cast<u64>(rank[static_cast<u32>(root.owner)])].push_back(root);
+  for (const OwnedRoot &root : roots_that_count(snapshot, on_stacks))
+    out[static_cast<u64>(rank[static_cast<u32>(root.owner)])].push_back(root);
   return out;
 }
 

@@ -34,6 +34,8 @@ std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);
 
 enum class OnStacks : u8 { count, left_out };
 
+// With the owners of Snapshot::owners().
+std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks);
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 

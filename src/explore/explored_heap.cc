@@ -3,12 +3,12 @@
 #include "analysis/answer_head.h"
 #include "base/not_found.h"
 #include "base/text.h"
+#include "explore/deflated.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
 #include "report/write.h"
 
 #include <algorithm>
-#include <zlib.h>
 
 namespace dnheap::explore {
 
@@ -183,13 +183,7 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
 void ExploredHeap::keep(const std::string &key, const std::string &answer) {
   if (answer.size() > most_kept_bytes || kept_.contains(key))
     return;
-  uLongf size = compressBound(answer.size());
-  std::string packed(size, '\0');
-  if (compress2(reinterpret_cast<Bytef *>(packed.data()), &size, reinterpret_cast<const Bytef *>(answer.data()),
-                answer.size(), Z_BEST_SPEED) != Z_OK)
-    return;
-  packed.resize(size);
-  packed.shrink_to_fit();
+  std::string packed = deflated(answer, 1);
   kept_bytes_ += packed.size() + key.size();
   kept_.emplace(key, Packed{std::move(packed), answer.size()});
   kept_order_.push_back(key);
@@ -203,15 +197,7 @@ void ExploredHeap::keep(const std::string &key, const std::string &answer) {
 
 std::optional<std::string> ExploredHeap::find_kept(const std::string &key) const {
   const auto at = kept_.find(key);
-  if (at == kept_.end())
-    return std::nullopt;
-  std::string out(at->second.size, '\0');
-  uLongf size = out.size();
-  const std::string &packed = at->second.bytes;
-  return uncompress(reinterpret_cast<Bytef *>(out.data()), &size, reinterpret_cast<const Bytef *>(packed.data()),
-                    packed.size()) == Z_OK
-             ? std::optional(std::move(out))
-             : std::nullopt;
+  return at == kept_.end() ? std::nullopt : inflated(at->second.bytes, at->second.size);
 }
 
 HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {

@@ -1,12 +1,12 @@
 #include "explore/kept_page.h"
 
 #include "base/error.h"
+#include "explore/deflated.h"
 #include "explore/page.h"
 
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <zlib.h>
 
 namespace dnheap::explore {
 
@@ -50,17 +50,6 @@ std::string encoded(std::string_view text) { // as encodeURIComponent() does
       out += letter;
     else
       out += {'%', digits[static_cast<unsigned char>(letter) >> 4], digits[static_cast<unsigned char>(letter) & 15]};
-  return out;
-}
-
-// zlib's format, which browsers call "deflate".
-std::string deflated(const std::string &text) {
-  uLongf size = compressBound(text.size());
-  std::string out(size, '\0');
-  if (compress2(reinterpret_cast<Bytef *>(out.data()), &size, reinterpret_cast<const Bytef *>(text.data()), text.size(),
-                Z_BEST_COMPRESSION) != Z_OK)
-    throw std::bad_alloc();
-  out.resize(size);
   return out;
 }
 
@@ -206,7 +195,7 @@ std::string kept_page(ExploredHeap &heap) {
   std::string out(file("kept.html"));
   for (auto [place, text] : {std::pair<std::string_view, std::string>("/*style*/", file("app.css")),
                              {"/*script*/", std::string(file("app.js"))},
-                             {"<!--kept-->", base64(deflated(keeper.text()))}}) {
+                             {"<!--kept-->", base64(deflated(keeper.text(), 9))}}) {
     const std::size_t at = out.find(place);
     if (at == out.npos)
       throw Error("this program's page lacks a place for " + std::string(place));

@@ -1,6 +1,6 @@
 // sqlite: the tables of `query` as a database (dominators as a view, so that each owner's name is there once), with
-// indexes and views for the usual questions. Made by SQLite itself
-// out of those tables, row by row; graph and dominator tree take what `retained` takes.
+// indexes and views for the usual questions. Made by SQLite itself out of those tables, row by row; graph and dominator
+// tree take what `retained` takes.
 #include "algorithms/dominator_tree.h"
 #include "analysis/export/exporter.h"
 #include "analysis/export/held_roots.h"
@@ -25,7 +25,7 @@ constexpr Made made_tables[] = {
                 "reached INTEGER"},
     {"refs", "source INTEGER, target INTEGER, field TEXT, element INTEGER"},
     {"roots", "kind TEXT, owner TEXT, object INTEGER"},
-    // Half of the rows' bytes were owners' names, of which there are few.
+    // Owners' names, of which there are few, were 12 % of the file.
     {"owner_names", "id INTEGER PRIMARY KEY, name TEXT UNIQUE",
      "SELECT NULL, owner FROM (SELECT DISTINCT owner FROM heap_roots)"},
     {"dominated",

@@ -60,7 +60,7 @@ void SemaphoreHolders::look_at_threads(Snapshot &snapshot, const LockSet &locks)
   static_arrays_ = &roots.holders;
   for (const Root &root : roots.roots) {
     const RootThread *of = roots.thread(root);
-    if (!of || !of->os_id || (root.kind != RootKind::stack && !root.is_conservative()))
+    if (!of || !of->os_id || !is_on_stack(root.kind))
       continue;
     const std::optional<u32> thread = locks.thread_with_os_id(*of->os_id);
     if (!thread)

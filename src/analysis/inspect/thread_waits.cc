@@ -167,7 +167,7 @@ private:
           add_reader(*thread, root.object);
         continue;
       }
-      if (root.kind != RootKind::stack_conservative && root.kind != RootKind::stack)
+      if (!is_on_stack(root.kind))
         continue;
       if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task)) {
         running_.by_stack[task].insert(*thread);
