@@ -122,6 +122,7 @@ private:
   }
 
   void prepare(const std::string &text) {
+    tables_.set_question(text);
     const char *rest = nullptr;
     const int result = sqlite3_prepare_v2(
         database_, text.c_str(), static_cast<int>(std::min<u64>(text.size() + 1, longest_query)), &statement_, &rest);

@@ -102,14 +102,15 @@ constexpr Verb all_verbs[] = {
     {.name = "path",
      .question = "why is it alive?",
      .details =
-         "Of an object, or of a suspect of the report (@1): the shortest way from something that keeps it alive, "
-         "each step by its field; --all "
-         "shows the nearest way from each root that reaches it, --no-stacks of roots only those that are on no stack; "
-         "--from ADDRESS the shortest way from another object. "
-         "Of a type: the ways of all its instances, those "
-         "that are alike as one, with what would be freed if all of them went; the type's full name, or a "
-         "regular expression (RE2).\nStatic fields, handles and the like come first, however long the way: a "
-         "word on a stack may be chance.",
+         "Of an object, or of a suspect of the report (@1): how it is held, each step by its field. Asked in this "
+         "order: "
+         "static fields of the program, its methods on stacks, its container of services, the framework's static "
+         "fields and methods, the runtime's queues and handles, words on stacks, which may be chance; of the first of "
+         "them that holds it, the shortest way. --all shows the shortest way from each static field, method, handle "
+         "and "
+         "the like, nearest first, --no-stacks of roots only those that are on no stack; --from ADDRESS the shortest "
+         "way from another object. Of a type: the ways of all its instances, those that are alike as one, with what "
+         "would be freed if all of them went; the type's full name, or a regular expression (RE2).",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
      .takes = {Takes::all, Takes::hubs, Takes::raw, Takes::from, Takes::no_stacks},
      .sort_columns = {"bytes", "instances"},

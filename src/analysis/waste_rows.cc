@@ -3,9 +3,11 @@
 #include "analysis/inspect/waste_scan.h"
 #include "base/parallel.h"
 #include "base/share.h"
+#include "base/text.h"
 #include "objects/object_graph.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -141,31 +143,49 @@ std::vector<WastedObject> all_of(const WasteScan::Parts &parts) {
   return out;
 }
 
-// Sums of a sample by field become those of all objects. The largest of them takes what rounding leaves.
+// `part` of `whole`, as so much of `all`. Never falls as `part` grows; whole of whole is all.
+u64 scaled(u64 part, u64 whole, u64 all) {
+  if (part == whole || whole == all)
+    return part == whole ? all : part;
+  return static_cast<u64>(share_of(part, whole) * static_cast<double>(all));
+}
+
+// Sums of a sample by field become those of all objects: what the fields up to one have together is scaled, so that no
+// row is wrong by more than one for rounding, and all rows add up.
 WasteSums scaled(const WasteSums &sample, KindsAndTypes &all) {
   std::map<std::pair<u8, u32>, std::vector<std::pair<WasteKey, WasteSum>>> groups;
   for (const auto &one : sample)
     groups[{static_cast<u8>(one.first.kind), static_cast<u32>(one.first.type)}].push_back(one);
   WasteSums out;
   for (auto &[group, parts] : groups) {
-    std::sort(parts.begin(), parts.end(), [](const auto &a, const auto &b) {
-      return std::tie(b.second.bytes, a.first.field) < std::tie(a.second.bytes, b.first.field);
-    });
+    std::sort(parts.begin(), parts.end(), [](const auto &a, const auto &b) { return a.first.field < b.first.field; });
     WasteSum whole;
     for (const auto &[key, sum] : parts)
-      whole.count += sum.count, whole.bytes += sum.bytes;
-    WasteSum rest = all.of(parts[0].first.kind, parts[0].first.type);
-    const WasteSum total = rest;
-    for (u64 i = parts.size(); i-- > 1;) {
-      WasteSum &to = out[parts[i].first];
-      to.count = static_cast<u64>(share_of(parts[i].second.count, whole.count) * static_cast<double>(total.count));
-      to.bytes = static_cast<u64>(share_of(parts[i].second.bytes, whole.bytes) * static_cast<double>(total.bytes));
-      rest.count -= std::min(rest.count, to.count);
-      rest.bytes -= std::min(rest.bytes, to.bytes);
+      whole.add(sum);
+    const WasteSum &total = all.of(parts[0].first.kind, parts[0].first.type);
+    WasteSum seen, told;
+    for (const auto &[key, sum] : parts) {
+      seen.add(sum);
+      const WasteSum until{scaled(seen.count, whole.count, total.count), scaled(seen.bytes, whole.bytes, total.bytes)};
+      out[key] = {until.count - told.count, until.bytes - told.bytes};
+      told = until;
     }
-    out[parts[0].first] = rest;
   }
   return out;
+}
+
+// Whose rows are estimates, and of how many objects.
+void note_sample(const WasteSums &sample, KindsAndTypes &all, Snapshot &snapshot, Waste &waste) {
+  std::map<std::pair<WasteKind, TypeId>, u64> looked_at;
+  for (const auto &[key, sum] : sample)
+    looked_at[{key.kind, key.type}] += sum.count;
+  for (const auto &[group, count] : looked_at)
+    if (const u64 there = all.of(group.first, group.second).count; there > count)
+      waste.notes.push_back(fmt::format(
+          "waste: what holds the {} {} of {} is estimated from {} of them; dnheap waste --live looks at all",
+          count_text(there), name_of(group.first),
+          snapshot.runtime().types().name(snapshot.references().types()[group.second].method_table),
+          count_text(count)));
 }
 
 // Rows of objects, each by what holds it. `graph`: how find_live_waste() does it.
@@ -196,8 +216,10 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
     ++sum.count;
     sum.bytes += objects[i].bytes;
   }
-  if (sample)
+  if (sample) {
+    note_sample(sums, all, snapshot, waste);
     sums = scaled(sums, all);
+  }
   for (const auto &[key, sum] : sums) {
     const std::string &field = holders.text(key.field);
     if (is_static_box(key.kind, field))

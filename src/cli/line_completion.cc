@@ -1,6 +1,7 @@
 #include "cli/line_completion.h"
 
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/sos.h"
 
 #include <algorithm>

@@ -1,12 +1,10 @@
-// Options: the command line, understood and checked, before any file is opened. The options are rows of one table, from
-// which parsing, checking and help follow; which of them a verb takes is said by the verb's own row.
+// Options: the command line, understood and checked, before any file is opened. The options are rows of option_table.h.
 #pragma once
 #include "cli/integers.h"
 #include "dnheap/verb.h"
 
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace dnheap::cli {
@@ -44,31 +42,6 @@ struct Options {
   bool perf = false, progress = true, strict = false;
 };
 
-// What a verb must have that takes an option: a target, an answer (commands have none), an answer or events to write, a
-// file to make or an answer, or such a list in its row.
-enum class Needs : u8 { nothing, target, answer, words, file, sort_columns, by, tables };
-// What several of it on one line mean: the last counts; an error, as the last would silently replace the first; all
-// count.
-enum class Several : u8 { last_counts, refused, all_count };
-// Only that command takes it.
-struct OnlyOf {
-  std::string_view command;
-};
-
-struct Option {
-  const char *name;                         // without the dashes
-  char letter;                              // 0 = none
-  const char *value;                        // what help calls its value; null = takes none
-  std::variant<Needs, Takes, OnlyOf> needs; // what a verb's row must have, or take
-  const char *help;
-  void (*set)(Options &options, std::string_view value);
-  Several several = Several::last_counts;
-  // The words that its value is one of, where they are known beforehand; null: it is anything.
-  std::vector<std::string_view> (*words)(const Verb &verb) = nullptr;
-};
-
-std::span<const Option> option_table();
-bool takes(const Verb &verb, const Option &option);
 // "usage: dnheap show TARGET ADDR [options]"
 std::string usage_of(const Verb &verb);
 

@@ -1,6 +1,6 @@
 #include "cli/sos.h"
 
-#include "cli/options.h"
+#include "cli/option_table.h"
 #include "cli/values.h"
 #include "dnheap/error.h"
 

@@ -154,6 +154,9 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
   };
   if (is_set("live") && is_set("dead"))
     throw UsageError("live and dead exclude each other");
+  if (!question.table.empty() && std::ranges::find(out.verb->tables, question.table) == out.verb->tables.end())
+    throw UsageError("table: '" + printable(question.table, 100) + "' is no table of '" + name + "'" +
+                     did_you_mean(question.table, {out.verb->tables.begin(), out.verb->tables.end()}));
   if (question.subject.empty() && out.verb->subject && !out.verb->subject.is_optional)
     throw UsageError(std::string(out.verb->subject.asked) + " subject=" + out.verb->subject.name);
   if (!question.subject.empty() && !out.verb->subject)

@@ -171,6 +171,11 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
       what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
   report::WriteOptions how;
   how.top = what.question.top;
+  // What has no such table, as a string has no fields, is answered all the same: with none.
+  if (std::ranges::any_of(answer.tables, [&](const report::Table &table) { return table.name == what.question.table; }))
+    how.table = what.question.table;
+  else if (!what.question.table.empty())
+    answer.tables.clear();
   how.threads = snapshot_->threads();
   how.watch = snapshot_->watch();
   std::string out;

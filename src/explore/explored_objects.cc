@@ -46,7 +46,8 @@ ordered_json ExploredObjects::object(ObjectId object) {
   const std::optional<CollectionFill> fill = view.fill(object);
   out["entries"] = fill ? ordered_json(fill->count) : ordered_json();
   out["capacity"] = fill && fill->capacity ? ordered_json(*fill->capacity) : ordered_json();
-  out["references"] = snapshot_.graph().edges().of(object).size();
+  // Not the graph's count: what static fields hold is a root there, not a reference of the array that the fields are in.
+  out["references"] = references(object, 0, 0)["total"];
   out["referrers"] = referring(object).size();
   ordered_json roots = ordered_json::array(); // that name this very object
   u64 root_count = 0;

@@ -203,6 +203,46 @@ TEST(Query, MetaKnowsWhetherRootsAreMissing) {
   }
 }
 
+// The same rows by whatever way: looked up, compared, by one look-up or another.
+TEST(Query, EveryWayToARowLeadsToTheSame) {
+  std::mt19937_64 random(12);
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    RandomGraph graph(shape, random);
+    graph.heap.gc.handles = {{.type = HandleType::strong, .object = graph.random_object()}};
+    Snapshot snapshot(graph.heap.target(), {});
+    auto count = [&](const std::string &from) { return query(snapshot, "select count(*) n from " + from)[0]["n"]; };
+    for (int i = 0; i < 4; ++i) {
+      const std::string a = hex(graph.random_object()), b = hex(graph.random_object());
+      EXPECT_EQ(count("objects where address = " + a), 1);
+      EXPECT_EQ(count("objects where address >= " + a), count("objects where +address >= " + a));
+      EXPECT_EQ(count("objects where address < " + a).get<u64>() + count("objects where address >= " + a).get<u64>(),
+                snapshot.index().count());
+      for (const char *where :
+           {"source = A or target = B", "target = A or target = B", "source = A and element = 5 or target = B",
+            "source = A or source = B", "source in (A, B) or target in (A, B)"}) {
+        std::string looked_up, compared;
+        for (const char *at = where; *at; ++at) {
+          const std::string next = *at == 'A' ? a : *at == 'B' ? b : std::string(1, *at);
+          compared +=
+              std::string(at).starts_with("source") || std::string(at).starts_with("target") ? "+" + next : next;
+          looked_up += next;
+        }
+        EXPECT_EQ(count("refs where " + looked_up), count("refs where " + compared)) << looked_up;
+      }
+    }
+    const std::string quoted = "'" + hex(graph.random_object()) + "'";
+    for (const char *compares : {
+           "address = ",
+#if SQLITE_VERSION_NUMBER >= 3038000
+               "address > ", "address != "
+#endif
+         })
+      EXPECT_EQ(error_of(snapshot, std::string("select * from objects where ") + compares + quoted),
+                "query: an address is a number here: 0x7f… without quotes around it");
+  }
+}
+
 TEST(Query, WhatATypeIsCalledIsAText) {
   for (const std::string name : {"<script>", "a'b\"c",
                                  "A\xe2\x80\xae"

@@ -361,11 +361,38 @@ TEST(Waste, OfASample) {
     EXPECT_EQ(rows(one), rows(three));
     EXPECT_EQ(sums_of(one), sums_of(exact));
     EXPECT_EQ(one.bytes, exact.bytes);
-    ASSERT_EQ(one.rows.size(), 2u); // two fields
+    EXPECT_EQ(full.notes, exact.notes);
+    EXPECT_EQ(one.notes.size(), exact.notes.size() + 1); // that it is an estimate
+    ASSERT_EQ(one.rows.size(), 2u);                      // two fields
     EXPECT_EQ(one.rows[0].field, exact.rows[0].field);
     EXPECT_NEAR(static_cast<double>(one.rows[0].bytes), static_cast<double>(exact.rows[0].bytes),
                 0.2 * static_cast<double>(exact.rows[0].bytes));
     EXPECT_GE(sampled(1, 2).rows.size(), 1u);
+  }
+}
+
+// What is told of all objects is no estimate: 1 of 49 times 49 is 1.
+TEST(Waste, OfFewerThanTheSampleAllIsTold) {
+  for (u64 orders = 2; orders < 60; ++orders) {
+    Store store(type_layouts().front());
+    const u64 p = store.p;
+    const Address all = store.old.object(store.references, orders);
+    for (u64 i = 0; i < orders; ++i) {
+      const Address order = store.old.object(store.order);
+      store.old.store(all + (2 + i) * p, order, p);
+      store.old.store(order + p, store.old.string("the same"), p);
+      if (i == 0)
+        store.old.store(order + 2 * p, store.old.string("the same"), p);
+    }
+    store.heap.gc.handles = {{.type = HandleType::strong, .object = all}};
+    Snapshot snapshot(store.heap.target(), {});
+    ObjectFilter filter;
+    filter.among = &snapshot.live().objects;
+    const Waste exact = find_waste(snapshot, filter), told = find_live_waste(snapshot, *filter.among, 1 << 14);
+    ASSERT_EQ(told.rows.size(), exact.rows.size());
+    for (u64 i = 0; i < told.rows.size(); ++i)
+      EXPECT_EQ(std::pair(told.rows[i].field, told.rows[i].count), std::pair(exact.rows[i].field, exact.rows[i].count));
+    EXPECT_EQ(told.notes, exact.notes);
   }
 }
 

@@ -134,7 +134,7 @@ def check_verb(asked, verb, folder):
             if verb == "export" and name in ("as", "around", "limit", "depth"):
                 continue
             of_type = verb == "path" and not subject[0].startswith("0x")
-            if verb == "path" and name in (("all", "raw", "from") if of_type else ("sort",)):
+            if verb == "path" and name in (("all", "raw", "from", "no-stacks") if of_type else ("sort",)):
                 continue
             values = ({"sort": words_after(text, "columns to sort by (--sort)"), "by": words_after(text, "words for --by")}
                       .get(name, [VALUES.get(name)]) if takes_value else [None])

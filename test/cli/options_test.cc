@@ -193,6 +193,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat a b", "unexpected 'b'; usage: dnheap stat TARGET [options]"},
       {"stat -p 1 b", "either --pid or a file, not both: 'b'"},
       {"stat core --sotr x", "unknown option '--sotr', did you mean '--sort'?"},
+      {"stat core --json", "unknown option '--json', did you mean '--format json'?"},
       {"stat core --xyzzy=1", "unknown option '--xyzzy'; dnheap --help lists all"},
       {"stat core -x", "unknown option '-x'; dnheap --help lists all"},
       {"stat core --top", "--top needs a value: --top N"},

@@ -41,13 +41,14 @@ def check_answers(page, dnheap, dump):
     for words, parameters in ((["stat", "--top", "200"], {}), (["stat", "--type", "Shop", "--gen", "gen2", "--top", "3"],
                               {"type": "Shop", "gen": "2", "top": 3}), (["retained", "--top", "0"], {"top": 0}),
                               (["report", "--top", "200"], {}), (["threads", "--top", "200"], {}),
+                              (["roots", "--table", "kinds", "--top", "200"], {"table": "kinds"}),
                               (["stat", "--live", "--min", "1k", "--top", "200"], {"live": "", "min": "1k"})):
         equal(page.json("api/ask/" + words[0], **parameters), verb(dnheap, dump, *words), f"ask {words}")
     for path, status in (("api/ask/nonsense", 404), ("api/ask/stat?top=x", 400), ("api/ask/stat?nonsense=1", 400),
                          ("api/ask/stat?tree=1", 400), ("api/ask/stat?live=1&dead=1", 400), ("api/ask/stat?live=1&dead=0&top=1", 200),
                          ("api/ask/stat?max=2k&min=1k", 200), ("api/ask/stat?min=2k&max=1k", 400), ("api/ask/stat?refers-to=gen0", 200),
                          ("api/ask/query?subject=select+1&limit=1", 200), ("api/ask/objects?near=0x1", 404), ("api/ask/stat?type=(", 400), ("api/ask/show", 400),
-                         ("api/ask/show?subject=0x1", 404), ("api/ask/extract", 404), ("api/ask/diff", 404), ("api/ask/check", 404),
+                         ("api/ask/show?subject=0x1", 404), ("api/ask/roots?table=nonsense", 400), ("api/ask/extract", 404), ("api/ask/diff", 404), ("api/ask/check", 404),
                          ("api/ask/ps", 404), ("api/ask/stat?subject=x", 400), ("api/ask/show?subject=0x1&values=1", 400),
                          ("api/nonsense", 404), ("api/map?at=x", 400), ("api/map?at=owner:x", 400), ("api/map?at=owner:999999", 404),
                          ("api/object", 400), ("api/object?at=zzz", 400), ("api/way?at=0x10", 404), ("api/children?at=0x10", 404),
@@ -146,6 +147,8 @@ def check_objects(page, dnheap, dump):
     rooted = next(row for row in verb(dnheap, dump, "roots", "--table", "roots")["tables"]["roots"] if row["kind"] == "static")
     told = page.json("api/object", at=rooted["object"])
     check(rooted["name"] in [one["name"] for one in told["roots"]] and told["root_count"] >= 1, "roots of an object")
+    array = next(row["address"] for row in rows if row["type"] == "System.Object[]")  # the first of them holds static fields
+    equal(page.json("api/object", at=array)["references"], page.json("api/references", at=array, count=0)["total"], "references of statics")
     fields = page.json("api/find", text="byTok", count=1000)["fields"]
     check({"type": "Shop.Cache.SessionCache", "field": "byToken"} in fields, f"fields are found by name: {fields}")
     found = page.json("api/find", text="shop.order", count=3)

@@ -85,14 +85,13 @@ bool is_address(const SqlTable &table, int column) {
   return columns.substr(0, columns.find(',')).ends_with("ADDRESS");
 }
 
-// A text equals no number: whoever compared an address with one would find nothing, and never know why.
-void check_compared(sqlite3_value *with) {
-  if (sqlite3_value_type(with) == SQLITE_TEXT)
-    throw UsageError("query: an address is a number here: 0x7f… without quotes around it");
+[[noreturn]] void refuse_text() {
+  throw UsageError("query: an address is a number here: 0x7f… without quotes around it");
 }
 
-// Where nothing is looked up, and filter() does not see with what an address is compared.
-void check_constants([[maybe_unused]] const SqlTable &table, [[maybe_unused]] sqlite3_index_info *info) {
+// A text equals no number: whoever compared an address with one would find nothing, and never know why. Where nothing
+// is looked up, filter() does not see with what an address is compared.
+void check_constants([[maybe_unused]] const Table &of, [[maybe_unused]] sqlite3_index_info *info) {
 #if SQLITE_VERSION_NUMBER >= 3038000
   for (int i = 0; i < info->nConstraint; ++i) {
     const auto &one = info->aConstraint[i];
@@ -100,9 +99,14 @@ void check_constants([[maybe_unused]] const SqlTable &table, [[maybe_unused]] sq
                           one.op == SQLITE_INDEX_CONSTRAINT_GT || one.op == SQLITE_INDEX_CONSTRAINT_GE ||
                           one.op == SQLITE_INDEX_CONSTRAINT_LT || one.op == SQLITE_INDEX_CONSTRAINT_LE;
     sqlite3_value *with = nullptr;
-    if (compares && one.iColumn >= 0 && is_address(table, one.iColumn) &&
-        sqlite3_vtab_rhs_value(info, i, &with) == SQLITE_OK && with)
-      check_compared(with);
+    if (!compares || one.iColumn < 0 || !is_address(*of.row, one.iColumn) ||
+        sqlite3_vtab_rhs_value(info, i, &with) != SQLITE_OK || !with || sqlite3_value_type(with) != SQLITE_TEXT)
+      continue;
+    const char *bytes = reinterpret_cast<const char *>(sqlite3_value_text(with));
+    const std::string text = bytes ? bytes : "";
+    const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+    if (!is_hex || of.tables->is_quoted(text))
+      refuse_text();
   }
 #endif
 }
@@ -127,7 +131,7 @@ int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
     info->estimatedCost = one.iColumn == 0 ? 2 : 20;
     info->estimatedRows = one.iColumn == 0 ? 2 : 20;
   }
-  return guarded(*table.tables, [&] { check_constants(*table.row, info); });
+  return guarded(*table.tables, [&] { check_constants(table, info); });
 }
 
 int open(sqlite3_vtab *of, sqlite3_vtab_cursor **out) {
@@ -145,8 +149,8 @@ int close(sqlite3_vtab_cursor *cursor) {
 int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlite3_value **values) {
   return guarded(tables_of(cursor), [&] {
     const bool looks_up = plan > 0 && count > 0;
-    if (looks_up)
-      check_compared(values[0]);
+    if (looks_up && sqlite3_value_type(values[0]) == SQLITE_TEXT)
+      refuse_text();
     // What is no integer equals no address; SQLite compares the rows that there are once more.
     static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);
   });

@@ -27,6 +27,13 @@ public:
   void add_to(sqlite3 *database, const std::string &prefix);
   static const std::vector<std::string> &names();
 
+  // What will be prepared next: see is_quoted().
+  void set_question(std::string sql) { question_ = std::move(sql); }
+  // Stands this text between quotes in the question? SQLite tells hexadecimal literals of more than 31 bits as texts.
+  bool is_quoted(const std::string &text) const {
+    return question_.find("'" + text + "'") != question_.npos || question_.find('"' + text + '"') != question_.npos;
+  }
+
   Snapshot &snapshot() const { return snapshot_; }
   bool values() const { return values_; }
   const std::vector<std::string> &types(); // by TypeId, and one more for what has none
@@ -44,6 +51,7 @@ public:
 private:
   Snapshot &snapshot_;
   const bool values_;
+  std::string question_;
   std::vector<std::string> types_;
   std::unique_ptr<ReferenceNames> reference_names_;
   std::unique_ptr<HeldRoots> roots_;

@@ -174,11 +174,12 @@ public:
     settle();
   }
   void next() override {
-    ++place_, ++row_;
+    ++place_;
     settle();
   }
   bool at_end() const override { return place_ >= found_.size(); }
-  i64 row_id() const override { return static_cast<i64>(row_); }
+  // The same whatever the row was found by: SQLite tells by it which rows two look-ups of one question (a or b) share.
+  i64 row_id() const override { return static_cast<i64>(u64{source_number_} << 32 | found_[place_].nth); }
   void tell(sqlite3_context *context, int column) override {
     const Found &here = found_[place_];
     switch (column) {
@@ -194,6 +195,7 @@ public:
 private:
   struct Found {
     ObjectId target;
+    u32 nth; // of the source's references
     ReferenceNames::Name name;
   };
 
@@ -216,15 +218,17 @@ private:
   }
 
   void read(ObjectId source) {
-    source_ = index_.address(source);
+    source_ = index_.address(source), source_number_ = static_cast<u32>(source);
     const std::vector<Address> &holders = snapshot_.roots().holders;
     OpenedObject object;
     if (std::binary_search(holders.begin(), holders.end(), source_) || !reader_.open(source_, object))
       return;
+    u32 nth = 0;
     auto add = [&](Address address, auto name) {
+      ++nth;
       if (const ObjectId to = address ? index_.find(address) : no_object;
           to != no_object && (!target_ || to == *target_))
-        found_.push_back({to, name()});
+        found_.push_back({to, nth, name()});
     };
     const Format format = references_.format();
     object.type->references.for_each_slot(object.bytes, object.size, format, [&](const std::byte *slot) {
@@ -247,8 +251,9 @@ private:
   std::span<const ObjectId> sources_;
   std::optional<ObjectId> target_;
   bool by_target_ = false;
-  u64 place_ = 0, row_ = 0, next_source_ = 0, last_source_ = 0;
+  u64 place_ = 0, next_source_ = 0, last_source_ = 0;
   Address source_ = 0;
+  u32 source_number_ = 0;
 };
 
 // Types by TypeId; with Free, which has none, last, so that sums are those of stat.
