@@ -199,7 +199,6 @@ Table waste_table(const Waste &waste, u64 live) {
 
 constexpr u64 most_told = 3;         // of waste, of neighbours of holes
 constexpr double least_told = 0.01;  // of what is alive, or of the holes
-constexpr u64 waste_sample = 16'384; // objects of which is looked who holds them
 constexpr double least_holes = 0.1;  // of the heap's objects and holes; less is not looked into
 constexpr u64 least_hole_bytes = 1 << 20;
 
@@ -356,7 +355,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "report");
   const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));
   const AccountMap map = make_account_map(snapshot, resident, tally_of(snapshot, *suspects.live));
-  const Waste waste = find_live_waste(snapshot, *suspects.live, waste_sample);
+  const Waste waste = find_live_waste(snapshot, *suspects.live);
   VerdictFacts facts = facts_of(snapshot, map, suspects);
   add_waste(waste, facts);
   const u64 with_holes = facts.live + facts.dead + facts.free_inside;

@@ -65,8 +65,7 @@ inline constexpr Passes passes_of_waste = Pass::index | Pass::tally | Pass::refe
 // Of the objects that pass; only what `filter.among` has counts as holder. Holes count where all objects do.
 Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter);
 Waste find_waste(Snapshot &snapshot);
-// Of what is alive, for who has the graph already, and knows that. Bytes by kind and type are exact; which fields hold
-// them is told of more than `sample` objects from about that many, chosen by their addresses.
-Waste find_live_waste(Snapshot &snapshot, const HeapBits &live, u64 sample);
+// Of what is alive, for who has the graph already, and knows that.
+Waste find_live_waste(Snapshot &snapshot, const HeapBits &live);
 
 } // namespace dnheap

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/line_editor.h"
+#include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/screen.h"
@@ -33,6 +34,17 @@ void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(mes
 
 // The worse of two exit codes: an interruption counts most.
 int worse(int a, int b) { return std::max(a, b); }
+
+// Of what pclose() says. As shells have it, a signal is 128 and its number.
+int exit_code_of(int status) {
+#ifdef WIFEXITED
+  if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE)
+    return 128 + WTERMSIG(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+#else
+  return status;
+#endif
+}
 
 struct Closing {
   void operator()(std::FILE *pipe) const { ::pclose(pipe); }
@@ -189,10 +201,8 @@ private:
       asked.erase(asked.begin());
     if (asked.size() > 1 && asked[1] == options_.target)
       asked.erase(asked.begin() + 1);
-    if (const std::optional<std::string> help = help_for(asked)) {
-      write_text(*help, line);
-      return 0;
-    }
+    if (const std::optional<std::string> help = help_for(asked))
+      return write_text(*help, line);
     const std::vector<std::string> words = our_words(asked);
     check_verb(words[0]);
     if (words != asked && !sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
@@ -250,9 +260,12 @@ private:
   // As if they stood on the command line, with the target.
   Options parsed(std::vector<std::string> words) {
     const std::string target = options_.process ? "--pid=" + std::to_string(*options_.process) : options_.target;
-    for (std::string &word : words)
-      if (word.size() > 1 && word[0] == '@')
-        word = row_of_last_answer(word, words[0]);
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (words[i].size() > 1 && words[i].find_first_not_of("0123456789", 1) == words[i].npos && words[i][0] == '@') {
+        words[i] = row_of_last_answer(words[i], words[0], words[i - 1]);
+        if (words[i - 1] == "--type") // a name, not a regular expression
+          words[i - 1] = "--type-exact";
+      }
     const auto verb = std::ranges::find(verbs_and_commands(), words[0], &Verb::name);
     if (verb != verbs_and_commands().end()) {
       if (find_command(*verb) || verb->takes_records || verb->records_reads)
@@ -271,7 +284,8 @@ private:
   }
 
   // The address, type or thread of row N: asks the last question again, up to that row.
-  std::string row_of_last_answer(const std::string &word, const std::string &verb) {
+  std::string row_of_last_answer(const std::string &word, const std::string &verb, const std::string &before) {
+    const Keys keys = keys_for(verb, before);
     if (!last_ || (verb == "path" && last_->verb->name == "report"))
       return word;
     const u64 wanted = std::strtoull(word.c_str() + 1, nullptr, 10);
@@ -286,21 +300,40 @@ private:
     table.for_each_row([&](const Row &row) {
       if (++row_number != wanted)
         return true;
-      out = subject_in(row, table.columns(), verb);
+      out = subject_in(row, table.columns(), keys);
       return false;
     });
     if (out.empty())
       throw NotFound(word + ": the last answer, of '" + std::string(last_->verb->name) + "', has no such row for '" +
-                     verb + "'");
+                     (before.starts_with("-") ? before : verb) + "'");
     return out;
   }
 
-  static std::string subject_in(const Row &row, const std::vector<Column> &columns, std::string_view verb) {
-    using Keys = std::vector<std::string_view>;
-    const Keys keys = verb == "stack"  ? Keys{"os_id"}
-                      : verb == "show" ? Keys{"address", "object", "method_table"}
-                      : verb == "path" ? Keys{"address", "object", "type"}
-                                       : Keys{"type"};
+  using Keys = std::vector<std::string_view>;
+
+  // The columns that hold what stands behind that word: an option, or else a verb. Of a row with a place and the object
+  // there (roots, handles) it is the object.
+  static Keys keys_for(std::string_view verb, std::string_view before) {
+    std::string_view wanted;
+    const auto of_verb = std::ranges::find(verbs_and_commands(), verb, &Verb::name);
+    if (of_verb != verbs_and_commands().end())
+      wanted = of_verb->subject;
+    for (const Option &option : option_table())
+      if (option.value && before == "--" + std::string(option.name))
+        wanted = option.value;
+    if (wanted == "THREAD")
+      return {"os_id"};
+    Keys out;
+    if (wanted.starts_with("ADDR"))
+      out = {"object", "address", "example"};
+    if (verb == "show")
+      out.push_back("method_table");
+    if (!wanted.starts_with("ADDR") || wanted.find("TYPE") != wanted.npos)
+      out.push_back("type");
+    return out;
+  }
+
+  static std::string subject_in(const Row &row, const std::vector<Column> &columns, const Keys &keys) {
     for (std::string_view key : keys)
       for (std::size_t i = 0; i < columns.size(); ++i)
         if (columns[i].key == key) {
@@ -329,9 +362,11 @@ private:
         fail();
     }
     bool is_screen() const { return to == stdout && is_terminal(1); }
-    void finish() {
+    // The exit code of the program, or 0.
+    int finish() {
       if (std::fflush(to) != 0 && errno != EPIPE)
         fail();
+      return program ? exit_code_of(::pclose(program.release())) : 0;
     }
     [[noreturn]] void fail() const { throw Error("cannot write to " + name + ": " + std::strerror(errno)); }
 
@@ -346,24 +381,20 @@ private:
     const Output checks(line.file.empty() ? output : line.file, {options_.target}, ">");
   }
 
-  void write_text(const std::string &text, const ShellLine &line) const {
+  int write_text(const std::string &text, const ShellLine &line) const {
     check_place(line, "");
     Place place(line, "");
     std::fwrite(text.data(), 1, text.size(), place.to);
-    place.finish();
+    return place.finish();
   }
 
   int ask_and_write(const Options &options, const ShellLine &line) {
     watch_interrupts();
     check_place(line, options.output);
-    if (options.help) {
-      write_text(cli::help_for(options), line);
-      return 0;
-    }
-    if (options.version) {
-      write_text(std::string("dnheap ") + library_version() + "\n", line);
-      return 0;
-    }
+    if (options.help)
+      return write_text(cli::help_for(options), line);
+    if (options.version)
+      return write_text(std::string("dnheap ") + library_version() + "\n", line);
     const bool alone = options.target.empty();
     ProgressLine progress(*progress_, passes_of(*options.verb, options.question, options_.process.has_value()),
                           options_.progress && options.progress && prompts_ && is_terminal(2));
@@ -374,10 +405,10 @@ private:
     write(answer, options, place);
     if (!alone)
       last_ = options;
-    place.finish();
+    const int of_program = place.finish();
     if (std::string rest = options.format->tells_completeness ? "" : answer.unsaid(); !rest.empty())
       say(rest);
-    return answer.exceeded() ? 1 : answer.uncertain() ? 4 : 0;
+    return of_program ? of_program : answer.exceeded() ? 1 : answer.uncertain() ? 4 : 0;
   }
 
   void write(const Answer &answer, const Options &options, Place &place) {

@@ -56,6 +56,34 @@ TEST_F(ShellProgram, RowsOfTheLastAnswerAreSubjects) {
   EXPECT_EQ(result.err.find("@2"), std::string::npos) << result.err;
 }
 
+// A row is what the word in front of it asks for: of a root or a handle the object, of an object its address or its
+// type.
+TEST_F(ShellProgram, ARowIsWhatTheWordBeforeItWants) {
+  test::HeapBuilder heap({});
+  auto &segment = heap.segment(GCSegmentGeneration::gen2);
+  const auto array = segment.object(heap.object_array_type, 1), held = segment.string("held");
+  segment.store(array + 2 * heap.p, held, static_cast<u32>(heap.p));
+  heap.gc.handles = {{.type = HandleType::strong, .object = array}};
+  core_ = folder_.write("b.core", test::core_file(heap));
+  for (const char *asks : {"handles", "'roots --table roots'", "objects"}) {
+    const test::RunResult result = run(std::string("-c ") + asks + " -c 'show @1 --table object'");
+    EXPECT_NE(result.out.find("object       " + hex(array)), std::string::npos) << asks << result.out << result.err;
+  }
+  const test::RunResult from = run("-c objects -c 'path " + hex(held) + " --from @1'");
+  EXPECT_EQ(from.exit_code, 0) << from.err;
+  EXPECT_EQ(from.out.find("no way leads"), std::string::npos) << from.out;
+  EXPECT_EQ(run("-c objects -c 'objects --type @1'").out,
+            run("-c objects -c 'objects --type-exact System.Object[]'").out);
+  EXPECT_NE(run("-c objects -c 'show @1x'").err.find("'@1x'"), std::string::npos);
+}
+
+TEST_F(ShellProgram, TheProgramBehindALineTellsHowItEnds) {
+  EXPECT_EQ(run("-c 'stat | true'").exit_code, 0);
+  EXPECT_EQ(run("-c 'stat | false'").exit_code, 1);
+  EXPECT_EQ(run("-c 'stat | exit 7'").exit_code, 7);
+  EXPECT_EQ(run("-c 'help | exit 7'").exit_code, 7);
+}
+
 TEST_F(ShellProgram, StepsOfAPathAreRows) {
   test::HeapBuilder heap({});
   auto &segment = heap.segment(GCSegmentGeneration::gen2);
