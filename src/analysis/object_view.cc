@@ -72,7 +72,7 @@ std::optional<CollectionFill> ObjectView::fill(ObjectId id) {
     if (!reader_.open(object, opened) || !shapes.is_collection(opened.id))
       return std::nullopt;
     const std::optional<CollectionFill> fill = shapes.read(opened, reader_, snapshot_.runtime().memory().format());
-    if (!fill || !fill->inner)
+    if (!fill || !fill->inner || fill->is_builder)
       return fill;
     object = fill->inner;
   }

@@ -208,6 +208,10 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
                    {"objects", "Objects", Kind::count},   {"address", "Address", Kind::address},
                    {"type", "Type", Kind::text},          {"owner", "Owner", Kind::text}};
   table.row_count = count;
+  if (!holding->is_plain())
+    table.notes.push_back(
+        "as its owner holds it, whatever holds it behind (table owners tells their order); dnheap show "
+        "TARGET ADDR tells what would be freed with the object alone");
   if (keep == most && count > most)
     table.notes.push_back("the first " + count_text(most) + " of " + count_text(count) + " objects; --top 0 gives all");
   table.rows = [holding, best = std::move(best), next = u64{0}](report::Row &row) mutable {

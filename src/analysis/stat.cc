@@ -120,9 +120,10 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total.back() = total_of(lines.size(), "type");
   table.total = std::move(total);
   if (retained)
-    table.notes.push_back(
-        "Retained: each instance by itself; what only several of them hold together is in no row, and dnheap "
-        "path TARGET TYPE tells it");
+    table.notes.push_back("Retained: each instance by itself, as its owner holds it, whatever holds it behind (dnheap "
+                          "retained tells the order of "
+                          "owners); what only several of them hold together is in no row, and dnheap "
+                          "path TARGET TYPE tells it");
   if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
   table.set_rows(std::move(rows), lines.size());

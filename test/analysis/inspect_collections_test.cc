@@ -28,7 +28,25 @@ struct Depot : LibraryHeap {
     rid = metadata.type("System.Collections.Immutable", "ImmutableList");
     fixed = type_of(rid, 0, 3, {"_root"}, 0);
     fixed_node = nested(rid, "Node", 5, {"_left", "_right", "!_count"});
-    heap_table = type("System.Collections", "Hashtable", 0, 4, {"_buckets", "!_count"});
+    rid = metadata.type("System.Collections", "Hashtable");
+    heap_table = type_of(rid, 0, 4, {"_buckets", "!_count"}, 0);
+    lent_table = type_of(metadata.nested(rid, "SyncHashtable"), heap_table, 5, {"_table"}, 2);
+    rid = metadata.type("System.Collections.Concurrent", "ConcurrentDictionary");
+    concurrent = type_of(rid, 0, 3, {"_tables"}, 0);
+    tables = nested(rid, "Tables", 5, {"_buckets", "_locks", "_countPerLock"});
+    concurrent_node = nested(rid, "Node", 6, {"_value", "_next"});
+    builder = type("System.Text", "StringBuilder", 0, 6,
+                   {"m_ChunkChars", "m_ChunkPrevious", "!m_ChunkLength", "!m_ChunkOffset"});
+    rid = metadata.type("System.Runtime.CompilerServices", "ConditionalWeakTable");
+    weak_table = type_of(rid, 0, 3, {"_container"}, 0);
+    container = nested(rid, "Container", 6, {"_parent", "_buckets", "_entries", "!_firstFreeEntry"});
+    integers = heap.array(heap.object_type, 4);
+  }
+  Address numbers(const std::vector<u32> &values) {
+    const Address at = old.object(integers, values.size());
+    for (u64 i = 0; i < values.size(); ++i)
+      old.store(at + 2 * p + 4 * i, values[i], 4);
+    return at;
   }
   Address held(Address collection) {
     with(owner, {collection});
@@ -49,7 +67,8 @@ struct Depot : LibraryHeap {
   }
 
   Address owner = 0, linked = 0, linked_node = 0, sorted = 0, tree = 0, by_key = 0, node = 0, stack = 0, link = 0,
-          bag = 0, segment = 0, fixed = 0, fixed_node = 0, heap_table = 0;
+          bag = 0, segment = 0, fixed = 0, fixed_node = 0, heap_table = 0, lent_table = 0, concurrent = 0, tables = 0,
+          concurrent_node = 0, builder = 0, weak_table = 0, container = 0, integers = 0;
 };
 
 // The only row of a type.
@@ -114,6 +133,56 @@ TEST(InspectCollections, ChainsAndSegments) {
   }
 }
 
+TEST(InspectCollections, ChunksOfABuilderAreOne) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Depot s(shape);
+    const Address first = s.with(s.builder, {s.array({}, 16), 0, 16, 0}),
+                  second = s.with(s.builder, {s.array({}, 32), first, 30, 16});
+    s.held(s.with(s.builder, {s.array({}, 64), second, 5, 46}));
+    report::Answer answer = inspected(s.heap, "collections");
+    const std::vector<TextRow> rows = text_rows_of(answer, "collections");
+    TextRow row = row_of(rows, "System.Text.StringBuilder");
+    u64 arrays = 0;
+    for (u64 places : {16u, 32u, 64u})
+      arrays += s.heap.size_of(s.heap.object_array_type, places);
+    expect_row(row, 51, 3 * 6 * s.p + arrays);
+    EXPECT_EQ(row["capacity"], "110");
+    Snapshot snapshot(s.heap.target(), {});
+    for (const WasteRow &waste : find_waste(snapshot).rows)
+      EXPECT_NE(waste.kind, WasteKind::over_allocated_collections); // 51 of 110 are used
+  }
+}
+
+TEST(InspectCollections, WhatIsInsideIsToldOutside) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Depot s(shape);
+    const u64 p = s.p;
+    // A table of which some have outgrown the container, which is still there.
+    const Address weak = s.held(s.with(s.weak_table, {0}));
+    s.with(s.container, {weak, s.array({}, 4), s.array({}, 4), 4});
+    s.old.store(weak + p, s.with(s.container, {weak, s.array({}, 8), s.array({}, 8), 5}), p);
+    // What lends itself to a table has no elements of its own.
+    s.with(s.owner, {s.with(s.lent_table, {0, 0, s.held(s.with(s.heap_table, {s.array({}, 10), 6}))})});
+    const Address locks = s.array({}, 3); // the first lock is the array itself
+    for (u64 i = 0; i < 3; ++i)
+      s.old.store(locks + (2 + i) * p, i ? s.old.object(s.node) : locks, p);
+    const Address buckets =
+        s.array({0, s.with(s.concurrent_node, {}), 0, s.with(s.concurrent_node, {})}, 4); // eight places
+    s.held(s.with(s.concurrent, {s.with(s.tables, {buckets, locks, s.numbers({1, 1, 0})})}));
+    report::Answer answer = inspected(s.heap, "collections");
+    const std::vector<TextRow> rows = text_rows_of(answer, "collections");
+    EXPECT_EQ(rows.size(), 3u) << notes_of(answer);
+    const auto array = [&](u64 places) { return s.heap.size_of(s.heap.object_array_type, places); };
+    expect_row(row_of(rows, "System.Runtime.CompilerServices.ConditionalWeakTable"), 5, 3 * p + 6 * p + 2 * array(8));
+    expect_row(row_of(rows, "System.Collections.Hashtable"), 6, 4 * p + array(10));
+    expect_row(row_of(rows, "System.Collections.Concurrent.ConcurrentDictionary"), 2,
+               3 * p + 5 * p + array(4 + 4) + array(3 + 0) + align_up(s.heap.size_of(s.integers, 3), p) + 2 * 6 * p +
+                   2 * 6 * p);
+  }
+}
+
 TEST(InspectCollections, WhatCannotBeIsNotTold) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));
@@ -144,14 +213,20 @@ TEST(InspectCollections, OnlyWhatHasRoomIsWaste) {
   s.held(s.with(s.sorted, {s.with(s.node, {}), 1}));
   s.held(s.with(s.bag, {s.queue_of_bag(64, 0, 0, 0)}));
   s.held(s.with(s.heap_table, {s.array({}, 10), 1}));
+  Address next = 0;
+  for (int i = 0; i < 4; ++i)
+    next = s.with(s.segment, {next, s.numbers({1, 2, 3, 4, 5, 6, 7, 8}), 0, 8});
+  s.held(s.with(s.bag, {next}));
   SnapshotOptions options;
   Snapshot snapshot(s.heap.target(), options);
   u64 collections = 0;
-  for (const WasteRow &row : find_waste(snapshot).rows)
+  for (const WasteRow &row : find_waste(snapshot).rows) {
+    EXPECT_NE(row.kind, WasteKind::duplicate_arrays); // those of segments are their own
     if (row.kind == WasteKind::empty_collections || row.kind == WasteKind::one_element_collections) {
       EXPECT_EQ(row.what, "System.Collections.Hashtable");
       ++collections;
     }
+  }
   EXPECT_EQ(collections, 1u);
 }
 

@@ -51,6 +51,7 @@ struct CollectionShapes::Row {
   const char *count = nullptr, *freed = nullptr; // numbers
   const char *first = nullptr, *second = nullptr, *third = nullptr;
   const char *nested = ""; // the type's, which is meant
+  bool is_inside = false;
 };
 
 namespace {
@@ -75,7 +76,8 @@ constexpr CollectionShapes::Row collection_rows[] = {
     {"System.Collections.Concurrent.ConcurrentDictionary", CollectionKind::concurrent, nullptr, nullptr, "_tables"},
     {"System.Collections.Concurrent.ConcurrentDictionary", CollectionKind::tables, nullptr, nullptr, "_buckets",
      "_countPerLock", "_locks", "+Tables"},
-    {"System.Text.StringBuilder", CollectionKind::builder, "m_ChunkLength", "m_ChunkOffset", "m_ChunkChars"},
+    {"System.Text.StringBuilder", CollectionKind::builder, "m_ChunkLength", "m_ChunkOffset", "m_ChunkChars", nullptr,
+     "m_ChunkPrevious"},
     {"System.Collections.Generic.LinkedList", CollectionKind::counted, "count", nullptr, "head"},
     {"System.Collections.Generic.LinkedListNode", CollectionKind::refers_back},
     {"System.Collections.Generic.Dictionary", CollectionKind::refers_back, nullptr, nullptr, nullptr, nullptr, nullptr,
@@ -125,7 +127,7 @@ constexpr CollectionShapes::Row collection_rows[] = {
     {"System.Runtime.CompilerServices.ConditionalWeakTable", CollectionKind::wrapper, nullptr, nullptr, "_container"},
     // Of the places used so far: which have died, only handles tell.
     {"System.Runtime.CompilerServices.ConditionalWeakTable", CollectionKind::counted, "_firstFreeEntry", nullptr,
-     "_entries", "_buckets", nullptr, "+Container"},
+     "_entries", "_buckets", nullptr, "+Container", true},
 };
 
 bool has_name_of(std::string_view name, const CollectionShapes::Row &row) {
@@ -136,9 +138,16 @@ bool has_name_of(std::string_view name, const CollectionShapes::Row &row) {
   return name == row.type || is_instance_of(name, row.type);
 }
 
+// A class within a collection that derives from it (Hashtable+SyncHashtable, SortedSet+TreeSubSet) lends itself to
+// another one, which has the elements.
 const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table) {
   const CollectionShapes::Row *out = nullptr;
+  std::string own;
   bases.any_of(method_table, [&](const std::string &name) {
+    if (own.empty())
+      own = name;
+    if (own.size() > name.size() && own.starts_with(name) && own[name.size()] == '+')
+      return true;
     const auto found = std::find_if(std::begin(collection_rows), std::end(collection_rows),
                                     [&](const CollectionShapes::Row &one) { return has_name_of(name, one); });
     out = found == std::end(collection_rows) ? nullptr : found;
@@ -184,7 +193,8 @@ std::optional<CollectionShapes::Shape> CollectionShapes::shape_of(const Runtime 
             offset(row.freed, false),
             offset(row.first, true),
             offset(row.second, true),
-            offset(row.third, true)};
+            offset(row.third, true),
+            row.is_inside};
   return has_all ? std::optional(out) : std::nullopt;
 }
 
@@ -281,8 +291,14 @@ private:
       return false;
     if (shape.kind == Kind::hash_table)
       out_.count -= freed;
-    out_.is_builder = shape.kind == Kind::builder;
-    return !out_.is_builder || out_.count || !freed; // else a chunk of a longer one
+    if (shape.kind == Kind::builder) {
+      out_.is_builder = true;
+      out_.elsewhere = freed;
+      out_.count += freed;
+      *out_.capacity += freed;
+      out_.inner = reference(object, shape.third);
+    }
+    return true;
   }
 
   bool read_concurrent(Address at) {
@@ -304,7 +320,32 @@ private:
       return false;
     for (u64 i = 0; i < number; ++i)
       out_.count += load<u32>(counts.bytes + start + 4 * i, format_.byte_order);
-    return out_.count < u64{1} << 32;
+    if (out_.count >= u64{1} << 32 || (out_.count && !add_nodes(references_in(buckets, 0).first)))
+      return false;
+    // Each lock is an object; the first one may be the array.
+    const References others = references_in(locks, out_.parts[3]);
+    if (OpenedObject lock; others.first && reader_.open(others.first, lock))
+      out_.more_bytes += others.count * bytes_of(lock);
+    return true;
+  }
+
+  struct References {
+    u64 count = 0;
+    Address first = 0;
+  };
+  // Of an array, but those to one object.
+  References references_in(const OpenedObject &array, Address but) const {
+    const u64 p = format_.pointer_size, places = load<u32>(array.bytes + p, format_.byte_order);
+    References out;
+    if (shapes_.component_size(array.id) != p || array.size < 3 * p || places > (array.size - 3 * p) / p)
+      return out;
+    for (u64 i = 0; i < places; ++i)
+      if (const Address at = load_pointer(array.bytes + (2 + i) * p, format_); at && at != but) {
+        if (!out.first)
+          out.first = at;
+        ++out.count;
+      }
+    return out;
   }
 
   bool read_counted(const OpenedObject &object, const Shape &shape) {
@@ -358,7 +399,7 @@ private:
 
   bool read_segments(Address at) {
     OpenedObject segment, array;
-    for (u64 i = 0; at; ++i) {
+    while (at) {
       const Shape *shape = open(at, Kind::segment, segment);
       const Address slots = shape ? reference(segment, shape->second) : 0;
       if (!slots || !shapes_.may_follow() || !reader_.open(slots, array) || shapes_.component_size(array.id) == 0)
@@ -371,10 +412,7 @@ private:
       // Both go on counting, past the end; one that takes no more elements ends twice its length further on.
       if (to != from && to != from + 2 * places)
         out_.count += ((to - from - 1) & (places - 1)) + 1;
-      if (i < 2)
-        out_.parts[2 * i] = at, out_.parts[2 * i + 1] = slots;
-      else
-        out_.more_bytes += bytes_of(segment) + bytes_of(array);
+      out_.more_bytes += bytes_of(segment) + bytes_of(array);
       at = reference(segment, shape->first);
     }
     return true;
@@ -397,6 +435,13 @@ private:
   const Format format_;
   CollectionFill &out_;
 };
+
+Address CollectionShapes::array_of_segment(const OpenedObject &object, Format format) const {
+  const u16 number = numbers_[static_cast<u32>(object.id)];
+  if (!number || shapes_[number - 1].kind != Kind::segment)
+    return 0;
+  return load_pointer(object.bytes + shapes_[number - 1].second, format);
+}
 
 std::optional<CollectionFill> CollectionShapes::read(const OpenedObject &object, ReferenceReader &reader,
                                                      Format format) const {

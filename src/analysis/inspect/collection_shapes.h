@@ -17,12 +17,13 @@ namespace dnheap {
 
 struct CollectionFill {
   u64 count = 0;
+  u64 elsewhere = 0;              // of these in other objects than `slots`: in earlier chunks of a builder
   std::optional<u64> capacity;    // nullopt: it has none, or none that could be wasted
   bool is_builder = false;        // of characters, not elements
   std::array<Address, 4> parts{}; // objects that belong to it alone: arrays, and what holds them; 0: none
   std::array<Address, 2> slots{}; // of these the arrays with one place per element
   u64 more_bytes = 0;             // of further parts: nodes, segments
-  Address inner = 0;              // the collection that it wraps, which has the elements; 0: none
+  Address inner = 0;              // the collection that it wraps, or the chunk in front of this one; 0: none
 };
 
 class CollectionShapes {
@@ -38,6 +39,12 @@ public:
   bool refers_back(TypeId type) const {
     return is_collection(type) && shapes_[numbers_[static_cast<u32>(type)] - 1].kind == Kind::refers_back;
   }
+  // Told with the collection that it is part of, and refers back to.
+  bool is_inside(TypeId type) const {
+    return is_collection(type) && shapes_[numbers_[static_cast<u32>(type)] - 1].is_inside;
+  }
+  // The array that belongs to a segment of a collection; 0: the object is none.
+  Address array_of_segment(const OpenedObject &object, Format format) const;
   // Nullopt: what it says cannot be.
   std::optional<CollectionFill> read(const OpenedObject &object, ReferenceReader &reader, Format format) const;
   // Bytes of one component of the type's objects; 0: no array.
@@ -51,7 +58,7 @@ public:
     array,      // `count` elements in the array `first`, or in `first` and `second` alike
     hash_table, // `count` less `freed`, in `first`; `second`: the buckets
     concurrent, // `first`: tables
-    builder,    // `count` characters in `first`, a chunk at `freed`
+    builder,    // `count` characters in `first`, behind `freed` others, in the chunks from `third` on
     counted,    // `count`; `first`, `second`: arrays, or one of as many nodes
     rooted,     // `first`: a node that has the count
     wrapper,    // `first`: the collection
@@ -70,6 +77,7 @@ private:
   struct Shape {
     Kind kind = Kind::array;
     u32 count = 0, freed = 0, first = 0, second = 0, third = 0;
+    bool is_inside = false;
   };
   class Reading;
 

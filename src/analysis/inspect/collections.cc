@@ -27,6 +27,7 @@ struct FoundCollection {
   u64 bytes = 0, count = 0;
   std::optional<u64> capacity;
   TypeId type = TypeId(0);
+  Address earlier = 0; // of a builder: the chunk in front, which is among those found
 };
 
 struct FoundCollections {
@@ -62,15 +63,16 @@ FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &sh
       OpenedObject object;
       if (!worker.reader.open(address, object) || !shapes.is_collection(object.id))
         return;
-      if (shapes.refers_back(object.id)) {
+      if (shapes.refers_back(object.id) || shapes.is_inside(object.id)) {
         worker.parts.push_back(address);
         return;
       }
       const std::optional<CollectionFill> fill = shapes.read(object, worker.reader, references.format());
       if (!fill)
         return;
-      FoundCollection one{address, align_up(object.size, Alignments(heap, address).of(address)) + fill->more_bytes,
-                          fill->count, fill->capacity, object.id};
+      FoundCollection one{address,     align_up(object.size, Alignments(heap, address).of(address)) + fill->more_bytes,
+                          fill->count, fill->capacity,
+                          object.id,   fill->is_builder ? fill->inner : 0};
       if (fill->inner)
         worker.inner.push_back(fill->inner);
       OpenedObject part;
@@ -89,12 +91,29 @@ FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &sh
     out.parts.insert(out.parts.end(), worker->parts.begin(), worker->parts.end());
   }
   std::sort(inner.begin(), inner.end());
+  std::vector<FoundCollection> all;
   for (const auto &worker : workers)
-    for (const FoundCollection &one : worker->found)
-      if (!std::binary_search(inner.begin(), inner.end(), one.address))
-        out.all.push_back(one);
-  std::sort(out.all.begin(), out.all.end(),
+    all.insert(all.end(), worker->found.begin(), worker->found.end());
+  std::sort(all.begin(), all.end(),
             [](const FoundCollection &a, const FoundCollection &b) { return a.address < b.address; });
+  // What a chunk takes is told with the builder, which is the last of them. Each once, whatever refers to it.
+  std::vector<bool> is_told(all.size());
+  for (const FoundCollection &one : all) {
+    if (std::binary_search(inner.begin(), inner.end(), one.address))
+      continue;
+    out.all.push_back(one);
+    for (Address at = one.earlier; at;) {
+      const auto chunk = std::lower_bound(all.begin(), all.end(), at,
+                                          [](const FoundCollection &a, Address wanted) { return a.address < wanted; });
+      const u64 number = static_cast<u64>(chunk - all.begin());
+      if (chunk == all.end() || chunk->address != at || is_told[number])
+        break;
+      is_told[number] = true;
+      out.all.back().bytes += chunk->bytes;
+      out.parts.push_back(at);
+      at = chunk->earlier;
+    }
+  }
   return out;
 }
 

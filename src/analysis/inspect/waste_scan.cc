@@ -32,10 +32,13 @@ struct WasteScan::Worker {
 
   void claim(const CollectionFill &fill) {
     for (Address part : fill.parts)
-      if (part && test_and_add(claimed, part)) {
-        test_and_add(shared, part);
-        has_shared = true;
-      }
+      claim(part);
+  }
+  void claim(Address part) {
+    if (part && test_and_add(claimed, part)) {
+      test_and_add(shared, part);
+      has_shared = true;
+    }
   }
 
   ReferenceReader reader;
@@ -123,6 +126,8 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
           if (filter.passes(object) && !heap_.is_frozen(address))
             if (std::optional<WastedObject> waste = waste_of(opened, *fill, aligned, worker.reader, nullptr))
               worker.collections.push_back(*waste);
+        } else {
+          worker.claim(shapes_.array_of_segment(opened, format_));
         }
       } else if (filter.passes(object)) {
         look_at(opened, aligned, worker);
@@ -218,7 +223,8 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
       continue;
     if (element == 0)
       element = component;
-    unused += length > fill.count ? (length - fill.count) * component : 0;
+    const u64 here = fill.count - fill.elsewhere;
+    unused += length > here ? (length - here) * component : 0;
   }
   WastedObject out{collection.address, 0, collection.id, WasteKind::over_allocated_collections};
   if (fill.count == 0) {
