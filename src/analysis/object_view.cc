@@ -128,6 +128,19 @@ std::string ObjectView::field_between(ObjectId from, ObjectId to, Indices indice
   return out;
 }
 
+std::string ObjectView::fields_between(ObjectId from, ObjectId to) {
+  constexpr u64 most_told = 3;
+  std::string out;
+  const Address target = address(to);
+  u64 count = 0;
+  for_each_reference(from, [&](const Reference &reference) {
+    if (reference.target == target && ++count <= most_told)
+      out += (out.empty() ? "" : ", ") + field(from, reference, Indices::told);
+    return true;
+  });
+  return count > most_told ? out + " and " + count_text(count - most_told) + " more" : out;
+}
+
 const std::string &ObjectView::delegate_text(ObjectId object) { return calls(object).text; }
 
 u64 ObjectView::delegate_targets(ObjectId object) { return calls(object).targets; }

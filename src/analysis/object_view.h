@@ -48,6 +48,8 @@ public:
   std::string field(ObjectId object, const Reference &reference, Indices indices);
   // The first reference of `from` that leads to `to`; the empty text when there is none.
   std::string field_between(ObjectId from, ObjectId to, Indices indices);
+  // All of them: "._head, ._tail", "[0], [1], [2] and 14 more".
+  std::string fields_between(ObjectId from, ObjectId to);
   // "Shop.Cart.OnChanged" of a delegate, "Shop.View.OnChanged ×2,000, Shop.Log.Write" of one that calls several: alike
   // ones once, in the order of the first of each; empty of anything else.
   const std::string &delegate_text(ObjectId object);

@@ -136,7 +136,7 @@ ordered_json ExploredObjects::referrers(ObjectId object, u64 from, u64 count) {
   const std::vector<ObjectId> &all = referring(object);
   ordered_json rows = ordered_json::array();
   for (u64 i = from; i < std::min<u64>(all.size(), from + std::min(count, most_rows)); ++i)
-    rows.push_back({{"field", tree_.view().field_between(all[i], object, ObjectView::Indices::told)},
+    rows.push_back({{"field", tree_.view().fields_between(all[i], object)},
                     {"node", tree_.node(all[i])}});
   return {{"total", all.size()}, {"rows", std::move(rows)}};
 }

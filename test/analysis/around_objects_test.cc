@@ -82,6 +82,29 @@ TEST(AroundObjects, UpToASize) {
   }
 }
 
+// Who refers to an object several times does so by several fields.
+TEST(AroundObjects, ReferrersTellAllTheirFields) {
+  for (Format format : all_formats) {
+    HeapBuilder heap({.format = format});
+    const u64 p = heap.p;
+    SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+    const Address held = old.string("held"), twice = old.object(heap.object_array_type, 4),
+                  often = old.object(heap.object_array_type, 9);
+    for (u64 i : {1u, 3u})
+      old.store(twice + (2 + i) * p, held, p);
+    for (u64 i = 0; i < 9; ++i)
+      old.store(often + (2 + i) * p, held, p);
+    Question question;
+    question.target = "core";
+    question.subject = hex(held);
+    report::Answer answer = answer_of(heap, "show", question);
+    std::vector<TextRow> rows = text_rows_of(answer, "referrers");
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0]["field"], "[1], [3]");
+    EXPECT_EQ(rows[1]["field"], "[0], [1], [2] and 6 more");
+  }
+}
+
 TEST(AroundObjects, BySize) {
   for (Format format : all_formats) {
     Shop shop(format);
