@@ -78,7 +78,7 @@ def typed(command, prompt, keys, folder, wanted):
     if not child:
         os.chdir(folder)
         os.execvpe(command[0], command, dict(os.environ, TERM="dumb", PS1=prompt, HISTFILE=""))
-    text, end = "", time.monotonic() + 20
+    text, end = "", time.monotonic() + 120
     def read_until(sign):
         nonlocal text
         while sign not in text and time.monotonic() < end:
@@ -130,7 +130,7 @@ zle -N ask; bindkey '^T' ask
 
     def read_until(is_there):
         nonlocal text
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not is_there():
             if time.monotonic() > end:
                 raise AssertionError(f"zsh: {text!r}")

@@ -277,7 +277,7 @@ def check_dropped(stalled):
 
 def raw(page, data, wait=0.0):
     """What comes back for these bytes; without waiting for the end unless asked to."""
-    with socket.create_connection(("127.0.0.1", page.port), timeout=30) as one:
+    with socket.create_connection(("127.0.0.1", page.port), timeout=120) as one:
         try:
             one.sendall(data)
             if wait:
@@ -340,7 +340,7 @@ def check_ends(dnheap, dump):
             equal((found, headers["Location"]), (303, page.url), "the address for once")
             equal(page.get(path)[0], 404, "the address for once, twice")
     with Served(dnheap, dump, "--idle", "1") as page:
-        page.process.communicate(timeout=30)
+        page.process.communicate(timeout=120)
         equal(page.process.returncode, 0, "--idle ends it")
     with Served(dnheap, dump) as page:
         done = subprocess.run([dnheap, "explore", dump, "--port", str(page.port)], capture_output=True, text=True)

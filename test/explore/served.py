@@ -38,7 +38,7 @@ class Served:
         """Ctrl-C: the exit code, and how long it took."""
         begin = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=120)
         return self.process.returncode, time.monotonic() - begin
 
     def again(self):
