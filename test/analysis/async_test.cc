@@ -41,6 +41,16 @@ TEST(Async, ThoseThatAreAlikeAreOneRow) {
   }
 }
 
+// An awaiter without a reference is one of Task.Yield() only where the method has such.
+TEST(Async, AwaitersWithoutReferences) {
+  Calls calls({});
+  calls.method(calls.pay, 1, 0);
+  report::Answer answer = answer_of(calls.heap, "async");
+  std::vector<TextRow> rows = text_rows_of(answer, "calls");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["awaits"], "other");
+}
+
 // What several tasks have to be done for is on a stack of each.
 TEST(Async, SeveralAtOnce) {
   Calls calls({});

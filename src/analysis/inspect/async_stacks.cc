@@ -226,7 +226,11 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
   Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
   if (!mt) {
     const std::optional<i32> state = tasks_.state(method);
-    return {!state ? "cannot be told" : *state == -1 ? "nothing: it runs" : "its turn to run", ""};
+    const char *what = !state                              ? "cannot be told"
+                       : *state == -1                      ? "nothing: it runs"
+                       : tasks_.machine(method)->may_yield ? "its turn to run"
+                                                           : "other"; // an awaiter that holds no reference
+    return {what, ""};
   }
   if (!runtime_.types().object_layout(mt))
     return {"cannot be told", ""};

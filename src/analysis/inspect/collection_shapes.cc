@@ -64,6 +64,7 @@ constexpr CollectionShapes::Row collection_rows[] = {
     {"System.Collections.Generic.Queue", CollectionKind::array, "_size", nullptr, "_array"},
     {"System.Collections.Generic.PriorityQueue", CollectionKind::array, "_size", nullptr, "_nodes"},
     {"System.Collections.Generic.SortedList", CollectionKind::array, "_size", nullptr, "keys", "values"},
+    {"System.Collections.SortedList", CollectionKind::array, "_size", nullptr, "keys", "values"},
     {"System.Collections.ArrayList", CollectionKind::array, "_size", nullptr, "_items"},
     {"System.Collections.Stack", CollectionKind::array, "_size", nullptr, "_array"},
     {"System.Collections.Queue", CollectionKind::array, "_size", nullptr, "_array"},
@@ -320,23 +321,23 @@ private:
       return false;
     for (u64 i = 0; i < number; ++i)
       out_.count += load<u32>(counts.bytes + start + 4 * i, format_.byte_order);
-    if (out_.count >= u64{1} << 32 || (out_.count && !add_nodes(references_in(buckets, 0).first)))
+    if (out_.count >= u64{1} << 32 || (out_.count && !add_nodes(referred_by(buckets, 0).first)))
       return false;
     // Each lock is an object; the first one may be the array.
-    const References others = references_in(locks, out_.parts[3]);
+    const Referred others = referred_by(locks, out_.parts[3]);
     if (OpenedObject lock; others.first && reader_.open(others.first, lock))
       out_.more_bytes += others.count * bytes_of(lock);
     return true;
   }
 
-  struct References {
+  struct Referred {
     u64 count = 0;
     Address first = 0;
   };
-  // Of an array, but those to one object.
-  References references_in(const OpenedObject &array, Address but) const {
+  // What an array's elements refer to, but for one object.
+  Referred referred_by(const OpenedObject &array, Address but) const {
     const u64 p = format_.pointer_size, places = load<u32>(array.bytes + p, format_.byte_order);
-    References out;
+    Referred out;
     if (shapes_.component_size(array.id) != p || array.size < 3 * p || places > (array.size - 3 * p) / p)
       return out;
     for (u64 i = 0; i < places; ++i)

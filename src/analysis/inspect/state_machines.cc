@@ -32,6 +32,11 @@ std::string_view without_closures(std::string_view type) {
 
 bool is_awaiter(std::string_view name) { return name.starts_with("<>u__") || name.starts_with("$A"); }
 bool is_state(std::string_view name) { return name == "<>1__state" || name == "$State"; }
+// Of Task.Yield(), or of a type that is not known.
+bool may_be_of_yield(const InstanceField &field) {
+  return field.type == ElementType::ValueType &&
+         (field.type_name.empty() || field.type_name.find("+YieldAwaiter") != std::string::npos);
+}
 
 } // namespace
 
@@ -60,16 +65,19 @@ const MachineShape *StateMachines::find(Address method_table) {
     return out ? &*out : nullptr;
   MachineShape shape;
   shape.method_table = method_table;
+  bool yields = false;
   for (const InstanceField &field : runtime_.fields().instance_fields(method_table)) {
     if (is_state(field.name) && field.type == ElementType::I4)
       shape.state_at = field.offset;
     if (is_awaiter(field.name)) {
       shape.has_awaiter_fields = true;
+      yields |= may_be_of_yield(field);
       add_references(field, field.offset, shape);
     }
   }
   if (!shape.state_at)
     return nullptr;
+  shape.may_yield = yields || !shape.has_awaiter_fields;
   shape.method = method_of_state_machine(runtime_.types().name(method_table));
   out = std::move(shape);
   return &*out;

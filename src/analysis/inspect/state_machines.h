@@ -15,6 +15,7 @@ struct MachineShape {
   std::optional<u64> state_at;     // i32: -1 runs, -2 done, else which await
   std::vector<u64> awaiters;       // references, of which one that is not null is what is awaited
   bool has_awaiter_fields = false; // whether or not these hold references
+  bool may_yield = true;           // false: it is known to have no await of Task.Yield()
 };
 
 class StateMachines {
