@@ -231,6 +231,13 @@ TEST(Query, EveryWayToARowLeadsToTheSame) {
         EXPECT_EQ(count("refs where " + looked_up), count("refs where " + compared)) << looked_up;
       }
     }
+    EXPECT_EQ(count("objects o join types t on t.id = o.type"), snapshot.index().count());
+    EXPECT_EQ(
+        query(snapshot, "select t.name, count(*) n from objects o join types t on t.id = o.type group by 1 order by 1"),
+        query(snapshot,
+              "select t.name, count(*) n from objects o join types t on +t.id = o.type group by 1 order by 1"));
+    EXPECT_EQ(count("types where id in (select id from types)"), count("types"));
+    EXPECT_EQ(count("types where id = -1 or id = 1000000 or id = 'x'"), 0);
     const std::string quoted = "'" + hex(graph.random_object()) + "'";
     for (const char *compares : {
            "address = ",

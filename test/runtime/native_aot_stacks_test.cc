@@ -173,6 +173,35 @@ TEST(NativeAotStacks, BackToAnInstructionThatFailed) {
   }
 }
 
+// Of the runtime's own functions nothing may tell how they are left; what called them has noted where it stands.
+TEST(NativeAotStacks, BackToTheMethodThatCalledTheRuntime) {
+  constexpr Address runtime = module_base + 0x900, noted = stack_low + 0x1100, sp = noted - 0x20;
+  for (const u64 thread : {0x1234, 0x1238}) {
+    Scene scene;
+    scene.call({runtime});
+    u64 at = noted;
+    for (u64 word :
+         {Scene::code(Scene::method, 0x40), noted + 80, Address(thread), Address(0x77'0000'8001), Address(0xb), sp}) {
+      scene.word(at) = word; // what proves it is the thread: for an instruction that failed it might be taken, too
+      at += 8;
+    }
+    scene.word(sp + 8) = Scene::code(Scene::last, 0x30);
+    const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+    if (thread != 0x1234) {
+      EXPECT_FALSE(walked.is_complete() && walked.frames.size() == 4);
+      continue;
+    }
+    EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+    ASSERT_EQ(walked.frames.size(), 4u);
+    EXPECT_EQ(walked.frames[1].ip, runtime);
+    EXPECT_EQ(walked.frames[1].kind, StackFrame::Kind::native);
+    EXPECT_EQ(walked.frames[2].ip, Scene::code(Scene::method, 0x40));
+    EXPECT_EQ(walked.frames[2].sp, sp);
+    EXPECT_FALSE(walked.frames[2].is_active);
+    EXPECT_EQ(walked.frames[3].ip, Scene::code(Scene::last, 0x30));
+  }
+}
+
 TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
   auto why = [](Scene &scene, Address ip) { return scene.walk(ip).why_not; };
   Scene cut;

@@ -16,6 +16,7 @@ constexpr SqlTable all_tables[] = {
     {.name = "types",
      .columns = "id INTEGER, name TEXT, method_table ADDRESS, assembly TEXT, count INTEGER, bytes INTEGER, "
                 "aligned_bytes INTEGER",
+     .look_up = 1,
      .rows_per_object = 0,
      .rows = rows_of_types},
     {.name = "objects",
@@ -149,7 +150,8 @@ int close(sqlite3_vtab_cursor *cursor) {
 int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlite3_value **values) {
   return guarded(tables_of(cursor), [&] {
     const bool looks_up = plan > 0 && count > 0;
-    if (looks_up && sqlite3_value_type(values[0]) == SQLITE_TEXT)
+    if (looks_up && sqlite3_value_type(values[0]) == SQLITE_TEXT &&
+        is_address(*static_cast<Table *>(cursor->pVtab)->row, plan - 1))
       refuse_text();
     // What is no integer equals no address; SQLite compares the rows that there are once more.
     static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);

@@ -1,7 +1,8 @@
 // HeapTables: the open snapshot as tables of SQLite: types, objects, refs, roots, dominators, strings, meta. Read-only;
-// rows are made when they are asked for. Equality on the address of an object (of refs also on its source or target) is
-// a look-up, everything else goes over all rows. What a table rests on is worked out when it is first asked for: graph
-// and referrers by refs' targets, the dominator tree by dominators. From the thread of the snapshot only.
+// rows are made when they are asked for. Equality on the address of an object (of refs on its source or target, of
+// types on the id) is a look-up, everything else goes over all rows. What a table rests on is worked out when it is
+// first asked for: graph and referrers by refs' targets, the dominator tree by dominators. From the thread of the
+// snapshot only.
 #pragma once
 #include "analysis/export/held_roots.h"
 #include "analysis/export/reference_names.h"

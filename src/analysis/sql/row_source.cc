@@ -272,7 +272,17 @@ public:
         rows_.push_back({type.method_table, type.total(), 1 + static_cast<u32>(rows_.size())});
     }
   }
-  bool at_end() const override { return at_ >= rows_.size(); }
+  void begin(int column, i64 value) override {
+    at_ = 0, end_ = rows_.size();
+    if (column < 0)
+      return;
+    // Ids ascend.
+    const auto at = std::lower_bound(rows_.begin(), rows_.end(), value,
+                                     [](const Row &row, i64 wanted) { return static_cast<i64>(row.id) < wanted; });
+    at_ = static_cast<u64>(at - rows_.begin());
+    end_ = at != rows_.end() && static_cast<i64>(at->id) == value ? at_ + 1 : at_;
+  }
+  bool at_end() const override { return at_ >= end_; }
   void tell(sqlite3_context *context, int column) override {
     const Row &row = rows_[at_];
     switch (column) {
@@ -295,6 +305,7 @@ private:
   HeapTables &tables_;
   const HeapTypes &types_;
   std::vector<Row> rows_;
+  u64 end_ = 0;
 };
 
 class Roots final : public NumberedRows {

@@ -16,8 +16,10 @@ constexpr u64 max_frames = 1 << 20;
 constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk looks at
 constexpr u64 most_places = 4096;           // in code whose rules are kept
 constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of what throws for a failed instruction
-constexpr u64 most_signals = 64;            // handled one within the other
-constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
+constexpr u64 most_of_runtime =
+    64 << 10;                         // bytes of stack of the runtime's own functions, in one call from managed code
+constexpr u64 most_signals = 64;      // handled one within the other
+constexpr u64 auxv_system_calls = 33; // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
 
 class NativeWalk {
 public:
@@ -62,7 +64,7 @@ private:
     if (out_.frames.size() >= max_frames)
       return stop("it has more than " + count_text(max_frames) + " frames");
     const CallFrame *rules = rules_at(registers_.ip, is_exact_);
-    if (!rules && return_to_fault())
+    if (!rules && (return_to_fault() || return_to_caller()))
       rules = rules_at(registers_.ip, is_exact_);
     add_frame(rules);
     if (!rules)
@@ -96,6 +98,8 @@ private:
       const Address end = from + at + words * p, rsp = load_pointer(stack.data() + at + p, format);
       if (rsp < end || rsp - end >= alignment || !managed_->holds(load_pointer(stack.data() + at, format)))
         continue;
+      if (load_pointer(stack.data() + at + 2 * p, format) == thread_.address)
+        return false; // what calls the runtime left that word: see return_to_caller()
       if (found)
         return false;
       found = at;
@@ -109,6 +113,47 @@ private:
     is_exact_ = true;
     out_.why_not.clear();
     return true;
+  }
+
+  // Of the runtime's own functions nothing tells how they are left where it was compiled so. What calls them leaves
+  // word of itself: {ip, rbp, thread, flags, registers…} (PInvokeTransitionFrame and its flags:
+  // nativeaot/Runtime/inc/rhbinder.h), within its own frame, between rsp and rbp. The nearest one counts, those behind
+  // are of earlier calls.
+  bool return_to_caller() {
+    constexpr u32 saves_rsp = 0x8000;
+    constexpr std::pair<u32, unsigned> saved[] = {{0x1, 3},   {0x2, 6},   {0x4, 7},   {0x10, 12},
+                                                  {0x20, 13}, {0x40, 14}, {0x80, 15}, {saves_rsp, 4}}; // in their order
+    constexpr unsigned rsp = 4, rbp = 5;
+    if (convention_->architecture != Architecture::x64 || !managed_ || is_exact_)
+      return false;
+    const Format format = memory_.format();
+    const u64 p = format.pointer_size, most_words = 4 + std::size(saved);
+    const Address from = sp();
+    const Bytes stack = memory_.peek_up_to(from, most_of_runtime);
+    for (u64 at = 0; at + most_words * p <= stack.size(); at += p) {
+      const Address frame = from + at, ip = load_pointer(stack.data() + at, format);
+      const u32 flags = load<u32>(stack.data() + at + 3 * p, format.byte_order);
+      if (load_pointer(stack.data() + at + 2 * p, format) != thread_.address || !managed_->holds(ip - 1) ||
+          !(flags & saves_rsp))
+        continue;
+      Registers caller = registers_;
+      u64 word = 4;
+      for (auto [flag, reg] : saved)
+        if (flags & flag) {
+          caller.set(reg, load_pointer(stack.data() + at + word * p, format), frame + word * p);
+          ++word;
+        }
+      caller.set(rbp, load_pointer(stack.data() + at + p, format), frame + p);
+      if (caller.get(rsp) <= from || caller.get(rsp) > frame || caller.get(rbp) <= frame)
+        continue;
+      memory_.note_read(frame, word * p);
+      add_frame(nullptr);
+      registers_ = std::move(caller);
+      registers_.ip = ip;
+      out_.why_not.clear();
+      return true;
+    }
+    return false;
   }
 
   Address sp() const { return registers_.get(convention_->stack_pointer).value_or(0); }
