@@ -257,6 +257,8 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
     set_incomplete(answer);
     answer.completeness->notes.push_back(problem);
   }
+  if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
+    set_incomplete(answer); // what is said of it stands in the notes
   answer.headline += found.counts();
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap async " + shell_word(question.target);

@@ -81,6 +81,8 @@ std::optional<u64> private_memory(u64 pid);
 // When it was started, by a clock of the system's own: another process of the same number has another time. Nullopt: it
 // has ended.
 std::optional<u64> process_start(u64 pid);
+// How many seconds ago that was.
+std::optional<double> process_age(u64 pid);
 // When there is no memory left, the system ends this process rather than another. False where it has no such choice.
 bool be_first_to_go();
 

@@ -34,6 +34,7 @@ u64 ProcessFiles::read(const MappedPath &, u64, std::span<std::byte>) const { re
 std::optional<u64> resident_memory(u64) { return std::nullopt; }
 std::optional<u64> private_memory(u64) { return std::nullopt; }
 std::optional<u64> process_start(u64) { return std::nullopt; }
+std::optional<double> process_age(u64) { return std::nullopt; }
 bool be_first_to_go() { return false; }
 
 StoppedProcess::StoppedProcess(u64, bool (*)(const void *), const void *) : pid_(0) { refuse(); }

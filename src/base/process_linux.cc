@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -237,6 +238,14 @@ std::optional<u64> process_start(u64 pid) {
   for (int i = 0; i < fields_before; ++i)
     rest = rest.substr(std::min(rest.find(' ') + 1, rest.size())); // npos + 1: no space, and no number behind it
   return rest.empty() ? std::nullopt : number_in(rest);
+}
+
+std::optional<double> process_age(u64 pid) {
+  const std::optional<u64> start = process_start(pid);
+  double now = 0; // since the machine was started, as that is
+  if (std::ifstream uptime("/proc/uptime"); !start || !(uptime >> now))
+    return std::nullopt;
+  return now - static_cast<double>(*start) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 bool be_first_to_go() {

@@ -54,6 +54,21 @@ std::unique_ptr<RunningProcess> find_process(const WatchWords &words, std::strin
   }
 }
 
+// Of a process that began a moment ago the runtime may not stand yet: then it is looked at again.
+std::unique_ptr<RunningProcess> open_process(const WatchWords &words, const LookoutClock &clock) {
+  constexpr double young = 10, pause = 0.5; // seconds
+  for (;; clock.sleep(pause)) {
+    try {
+      return std::make_unique<RunningProcess>(*words.pid, words.open, words.no_values, words.folder);
+    } catch (const Interrupted &) {
+      throw;
+    } catch (const Error &) {
+      if (process_age(*words.pid).value_or(young) >= young)
+        throw;
+    }
+  }
+}
+
 std::unique_ptr<RunningProcess> wait_for_process(const WatchWords &words, const LookoutOptions &options,
                                                  const LookoutClock &clock) {
   std::optional<std::string> told;
@@ -78,8 +93,7 @@ bool watch_running(const WatchWords &words, const LookoutOptions &options) {
   const LookoutClock clock = clock_of(words.open.watch);
   try {
     if (words.pid) {
-      RunningProcess process(*words.pid, words.open, words.no_values, words.folder);
-      Lookout(options, clock, cores).watch(process);
+      Lookout(options, clock, cores).watch(*open_process(words, clock));
       return true;
     }
     for (;;)

@@ -171,6 +171,21 @@ TEST(MissingParts, NothingIsSilentInNativeAot) {
   }
 }
 
+// "No locks" would be believed.
+TEST(MissingParts, WithoutSyncBlocksNoLocksAreNoAnswer) {
+  for (const bool has_table : {true, false}) {
+    SnapshotOptions options = one_thread();
+    if (!has_table)
+      options.hints.left_out = {"SyncTableEntries"};
+    Snapshot snapshot(process(HeapShape{}).target, options);
+    Question question;
+    question.target = "core";
+    const Verb &locks = *std::find_if(verbs().begin(), verbs().end(),
+                                      [](const Verb &one) { return one.name == std::string_view("locks"); });
+    EXPECT_EQ(ask(locks, snapshot, question).completeness->complete, has_table);
+  }
+}
+
 // By the verb's row.
 MissingParts missing_of(std::string_view name, const ContractDescriptor &descriptor, const Question &question = {},
                         const std::vector<std::string> &said = {}) {

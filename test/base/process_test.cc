@@ -199,14 +199,18 @@ TEST(ProcessStart, TellsProcessesOfOneNumberApart) {
   std::optional<u64> own = process_start(static_cast<u64>(::getpid()));
   ASSERT_TRUE(own);
   EXPECT_EQ(process_start(static_cast<u64>(::getpid())), own);
+  EXPECT_GE(process_age(static_cast<u64>(::getpid())).value_or(-1), 0.0);
   u64 pid = 0;
   {
     ChildProcess child(1);
     pid = child.pid();
     EXPECT_GE(process_start(pid).value_or(0), *own);
+    const std::optional<double> age = process_age(pid);
+    EXPECT_LE(age.value_or(1e9), process_age(static_cast<u64>(::getpid())).value_or(-1));
     EXPECT_GT(resident_memory(pid).value_or(0), 0u);
   }
   EXPECT_FALSE(process_start(pid));
+  EXPECT_FALSE(process_age(pid));
   EXPECT_FALSE(resident_memory(pid));
 }
 
