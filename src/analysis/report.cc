@@ -197,9 +197,9 @@ Table waste_table(const Waste &waste, u64 live) {
   return table;
 }
 
-constexpr u64 most_told = 3;         // of waste, of neighbours of holes
-constexpr double least_told = 0.01;  // of what is alive, or of the holes
-constexpr double least_holes = 0.1;  // of the heap's objects and holes; less is not looked into
+constexpr u64 most_told = 3;        // of waste, of neighbours of holes
+constexpr double least_told = 0.01; // of what is alive, or of the holes
+constexpr double least_holes = 0.1; // of the heap's objects and holes; less is not looked into
 constexpr u64 least_hole_bytes = 1 << 20;
 
 std::string figures(u64 part, u64 whole) {

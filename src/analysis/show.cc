@@ -293,8 +293,7 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
   for (ObjectId source : sources) {
     if ((top && rows.size() > top) || rows.size() >= most_referrers)
       break;
-    rows.push_back(
-        {view.address(source), view.fields_between(source, object), view.type_name(source)});
+    rows.push_back({view.address(source), view.fields_between(source, object), view.type_name(source)});
   }
   if (rows.size() == most_referrers && count > rows.size())
     table.notes.push_back("only the first " + count_text(most_referrers) + " of " + count_text(count) + " are listed");

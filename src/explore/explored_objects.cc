@@ -46,7 +46,8 @@ ordered_json ExploredObjects::object(ObjectId object) {
   const std::optional<CollectionFill> fill = view.fill(object);
   out["entries"] = fill ? ordered_json(fill->count) : ordered_json();
   out["capacity"] = fill && fill->capacity ? ordered_json(*fill->capacity) : ordered_json();
-  // Not the graph's count: what static fields hold is a root there, not a reference of the array that the fields are in.
+  // Not the graph's count: what static fields hold is a root there, not a reference of the array that the fields are
+  // in.
   out["references"] = references(object, 0, 0)["total"];
   out["referrers"] = referring(object).size();
   ordered_json roots = ordered_json::array(); // that name this very object
@@ -136,8 +137,7 @@ ordered_json ExploredObjects::referrers(ObjectId object, u64 from, u64 count) {
   const std::vector<ObjectId> &all = referring(object);
   ordered_json rows = ordered_json::array();
   for (u64 i = from; i < std::min<u64>(all.size(), from + std::min(count, most_rows)); ++i)
-    rows.push_back({{"field", tree_.view().fields_between(all[i], object)},
-                    {"node", tree_.node(all[i])}});
+    rows.push_back({{"field", tree_.view().fields_between(all[i], object)}, {"node", tree_.node(all[i])}});
   return {{"total", all.size()}, {"rows", std::move(rows)}};
 }
 
