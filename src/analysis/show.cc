@@ -391,10 +391,8 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   if (is_of_heap(question)) {
     referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object), snapshot.threads(),
                                snapshot.watch());
-    const std::vector<Address> &holders = snapshot.roots().holders; // their elements are roots by themselves
-    std::erase_if(referrers, [&](ObjectId referrer) {
-      return std::binary_search(holders.begin(), holders.end(), view.address(referrer));
-    });
+    // The elements of holders are roots by themselves.
+    std::erase_if(referrers, [&](ObjectId referrer) { return snapshot.roots().is_holder(view.address(referrer)); });
   }
   if (is_wanted(question, "object"))
     add_object_tables(snapshot, view, object, referrers, note, question, answer);

@@ -36,7 +36,6 @@ enum class WasteKind : u8 {
   boxes,
   free_beside_pins
 };
-inline constexpr u64 waste_kind_count = 9;
 const char *name_of(WasteKind kind); // "duplicate_strings", …
 
 inline constexpr u64 most_small_object = 128;  // bytes, header included

@@ -46,9 +46,10 @@ ordered_json ExploredObjects::object(ObjectId object) {
   const std::optional<CollectionFill> fill = view.fill(object);
   out["entries"] = fill ? ordered_json(fill->count) : ordered_json();
   out["capacity"] = fill && fill->capacity ? ordered_json(*fill->capacity) : ordered_json();
-  // Not the graph's count: what static fields hold is a root there, not a reference of the array that the fields are
-  // in.
-  out["references"] = references(object, 0, 0)["total"];
+  // The graph leaves those of holders out; others are counted there already, of which an array has millions.
+  const bool is_holder = snapshot_.roots().is_holder(view.address(object));
+  out["references"] =
+      is_holder ? references(object, 0, 0)["total"] : ordered_json(snapshot_.graph().edges().of(object).size());
   out["referrers"] = referring(object).size();
   ordered_json roots = ordered_json::array(); // that name this very object
   u64 root_count = 0;

@@ -251,6 +251,8 @@ std::string kind_text(const Root &root) {
   return root.kind == RootKind::handle ? out + ":" + name_of(root.handle) : out;
 }
 
+bool RootSet::is_holder(Address object) const { return std::binary_search(holders.begin(), holders.end(), object); }
+
 const NamedSlot *RootSet::find_slot(Address slot) const {
   auto found =
       std::lower_bound(slots.begin(), slots.end(), slot, [](const NamedSlot &s, Address a) { return s.slot < a; });

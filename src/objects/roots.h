@@ -73,6 +73,7 @@ struct RootSet {
   const RootThread *thread(const Root &root) const { return root.thread ? &threads[root.thread - 1] : nullptr; }
   // Null: no field.
   const NamedSlot *find_slot(Address slot) const;
+  bool is_holder(Address object) const;
 };
 
 // The object that begins at that address, or reaches over it; 0: none.

@@ -26,6 +26,16 @@ protected:
   test::RunResult run(const std::string &more) {
     return test::run("'" + test::program() + "' shell '" + core_ + "' " + more);
   }
+  // Asks of another heap from now on: a handle's array, and the string in it.
+  std::pair<u64, u64> take_string_in_array() {
+    test::HeapBuilder heap({});
+    auto &segment = heap.segment(GCSegmentGeneration::gen2);
+    const auto array = segment.object(heap.object_array_type, 1), held = segment.string("held");
+    segment.store(array + 2 * heap.p, held, static_cast<u32>(heap.p));
+    heap.gc.handles = {{.type = HandleType::strong, .object = array}};
+    core_ = folder_.write("b.core", test::core_file(heap));
+    return {array, held};
+  }
   std::string read(const std::string &name) {
     std::ostringstream out;
     out << std::ifstream(folder_.path(name)).rdbuf();
@@ -59,12 +69,7 @@ TEST_F(ShellProgram, RowsOfTheLastAnswerAreSubjects) {
 // A row is what the word in front of it asks for: of a root or a handle the object, of an object its address or its
 // type.
 TEST_F(ShellProgram, ARowIsWhatTheWordBeforeItWants) {
-  test::HeapBuilder heap({});
-  auto &segment = heap.segment(GCSegmentGeneration::gen2);
-  const auto array = segment.object(heap.object_array_type, 1), held = segment.string("held");
-  segment.store(array + 2 * heap.p, held, static_cast<u32>(heap.p));
-  heap.gc.handles = {{.type = HandleType::strong, .object = array}};
-  core_ = folder_.write("b.core", test::core_file(heap));
+  const auto [array, held] = take_string_in_array();
   for (const char *asks : {"handles", "'roots --table roots'", "objects"}) {
     const test::RunResult result = run(std::string("-c ") + asks + " -c 'show @1 --table object'");
     EXPECT_NE(result.out.find("object       " + hex(array)), std::string::npos) << asks << result.out << result.err;
@@ -85,12 +90,7 @@ TEST_F(ShellProgram, TheProgramBehindALineTellsHowItEnds) {
 }
 
 TEST_F(ShellProgram, StepsOfAPathAreRows) {
-  test::HeapBuilder heap({});
-  auto &segment = heap.segment(GCSegmentGeneration::gen2);
-  const auto array = segment.object(heap.object_array_type, 1), held = segment.string("held");
-  segment.store(array + 2 * heap.p, held, static_cast<u32>(heap.p));
-  heap.gc.handles = {{.type = HandleType::strong, .object = array}};
-  core_ = folder_.write("b.core", test::core_file(heap));
+  const u64 held = take_string_in_array().second;
   const std::string address = hex(held);
   const test::RunResult result =
       run("-c 'path " + address + "' -c 'show @2 --table object' -c 'path " + address + "' -c 'show @3'");

@@ -250,9 +250,7 @@ public:
   }
 
 private:
-  const Shape &shape_of(const OpenedObject &object) const {
-    return shapes_.shapes_[shapes_.numbers_[static_cast<u32>(object.id)] - 1];
-  }
+  const Shape &shape_of(const OpenedObject &object) const { return *shapes_.find_shape(object.id); }
   u64 number(const OpenedObject &object, u32 offset) const {
     return offset ? load<u32>(object.bytes + offset, format_.byte_order) : 0;
   }
@@ -438,10 +436,8 @@ private:
 };
 
 Address CollectionShapes::array_of_segment(const OpenedObject &object, Format format) const {
-  const u16 number = numbers_[static_cast<u32>(object.id)];
-  if (!number || shapes_[number - 1].kind != Kind::segment)
-    return 0;
-  return load_pointer(object.bytes + shapes_[number - 1].second, format);
+  const Shape *shape = find_shape(object.id);
+  return shape && shape->kind == Kind::segment ? load_pointer(object.bytes + shape->second, format) : 0;
 }
 
 std::optional<CollectionFill> CollectionShapes::read(const OpenedObject &object, ReferenceReader &reader,

@@ -34,14 +34,16 @@ public:
   // `objects`: how many the heap has.
   CollectionShapes(const Runtime &runtime, const HeapTypes &types, u64 objects);
 
-  bool is_collection(TypeId type) const { return numbers_[static_cast<u32>(type)] != 0; }
+  bool is_collection(TypeId type) const { return find_shape(type) != nullptr; }
   // A node, reader, … that refers back to the collection to which it belongs, and so does not hold it.
   bool refers_back(TypeId type) const {
-    return is_collection(type) && shapes_[numbers_[static_cast<u32>(type)] - 1].kind == Kind::refers_back;
+    const Shape *shape = find_shape(type);
+    return shape && shape->kind == Kind::refers_back;
   }
   // Told with the collection that it is part of, and refers back to.
   bool is_inside(TypeId type) const {
-    return is_collection(type) && shapes_[numbers_[static_cast<u32>(type)] - 1].is_inside;
+    const Shape *shape = find_shape(type);
+    return shape && shape->is_inside;
   }
   // The array that belongs to a segment of a collection; 0: the object is none.
   Address array_of_segment(const OpenedObject &object, Format format) const;
@@ -81,6 +83,10 @@ private:
   };
   class Reading;
 
+  const Shape *find_shape(TypeId type) const {
+    const u16 number = numbers_[static_cast<u32>(type)];
+    return number ? &shapes_[number - 1] : nullptr;
+  }
   std::optional<Shape> shape_of(const Runtime &runtime, Address method_table, const Row &row) const;
   bool may_follow() const { return steps_.fetch_sub(1, std::memory_order_relaxed) > 0; }
 

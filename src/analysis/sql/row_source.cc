@@ -219,9 +219,8 @@ private:
 
   void read(ObjectId source) {
     source_ = index_.address(source), source_number_ = static_cast<u32>(source);
-    const std::vector<Address> &holders = snapshot_.roots().holders;
     OpenedObject object;
-    if (std::binary_search(holders.begin(), holders.end(), source_) || !reader_.open(source_, object))
+    if (snapshot_.roots().is_holder(source_) || !reader_.open(source_, object))
       return;
     u32 nth = 0;
     auto add = [&](Address address, auto name) {

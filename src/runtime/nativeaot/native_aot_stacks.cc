@@ -16,10 +16,9 @@ constexpr u64 max_frames = 1 << 20;
 constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk looks at
 constexpr u64 most_places = 4096;           // in code whose rules are kept
 constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of what throws for a failed instruction
-constexpr u64 most_of_runtime =
-    64 << 10;                         // bytes of stack of the runtime's own functions, in one call from managed code
-constexpr u64 most_signals = 64;      // handled one within the other
-constexpr u64 auxv_system_calls = 33; // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
+constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack of the runtime's own functions, in one call to it
+constexpr u64 most_signals = 64;            // handled one within the other
+constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
 
 class NativeWalk {
 public:
