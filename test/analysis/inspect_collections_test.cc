@@ -183,6 +183,21 @@ TEST(InspectCollections, WhatIsInsideIsToldOutside) {
   }
 }
 
+// A table that has grown has the array of its earlier locks for its first one: of another size than the others.
+TEST(InspectCollections, LocksOfATableThatHasGrown) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Depot s(shape);
+    const u64 p = s.p;
+    const Address locks = s.array({s.array({}, 9), s.old.object(s.node), s.old.object(s.node)});
+    s.held(s.with(s.concurrent, {s.with(s.tables, {s.array({}, 4), locks, s.numbers({0, 0, 0})})}));
+    report::Answer answer = inspected(s.heap, "collections");
+    const auto array = [&](u64 places) { return s.heap.size_of(s.heap.object_array_type, places); };
+    expect_row(row_of(text_rows_of(answer, "collections"), "System.Collections.Concurrent.ConcurrentDictionary"), 0,
+               3 * p + 5 * p + array(4) + array(3) + align_up(s.heap.size_of(s.integers, 3), p) + array(9) + 2 * 6 * p);
+  }
+}
+
 TEST(InspectCollections, WhatCannotBeIsNotTold) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));

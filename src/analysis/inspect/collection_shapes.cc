@@ -321,8 +321,10 @@ private:
       out_.count += load<u32>(counts.bytes + start + 4 * i, format_.byte_order);
     if (out_.count >= u64{1} << 32 || (out_.count && !add_nodes(referred_by(buckets, 0).first)))
       return false;
-    // Each lock is an object; the first one may be the array.
-    const Referred others = referred_by(locks, out_.parts[3]);
+    // Each lock is an object; the first one is the array, or an earlier one that it took the place of.
+    const Referred locked = referred_by(locks, 0), others = referred_by(locks, 1);
+    if (OpenedObject lock; locked.first && locked.first != out_.parts[3] && reader_.open(locked.first, lock))
+      out_.more_bytes += bytes_of(lock);
     if (OpenedObject lock; others.first && reader_.open(others.first, lock))
       out_.more_bytes += others.count * bytes_of(lock);
     return true;
@@ -332,14 +334,14 @@ private:
     u64 count = 0;
     Address first = 0;
   };
-  // What an array's elements refer to, but for one object.
-  Referred referred_by(const OpenedObject &array, Address but) const {
+  // What an array's elements refer to, from one of them on.
+  Referred referred_by(const OpenedObject &array, u64 from) const {
     const u64 p = format_.pointer_size, places = load<u32>(array.bytes + p, format_.byte_order);
     Referred out;
     if (shapes_.component_size(array.id) != p || array.size < 3 * p || places > (array.size - 3 * p) / p)
       return out;
-    for (u64 i = 0; i < places; ++i)
-      if (const Address at = load_pointer(array.bytes + (2 + i) * p, format_); at && at != but) {
+    for (u64 i = from; i < places; ++i)
+      if (const Address at = load_pointer(array.bytes + (2 + i) * p, format_)) {
         if (!out.first)
           out.first = at;
         ++out.count;
