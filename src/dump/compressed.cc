@@ -21,6 +21,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 step = 4 << 20;                          // bytes of input or output between two looks at Progress
+constexpr u64 smallest_step = 64 << 10;                // of files that are not larger themselves
 constexpr int largest_window = 27;                     // log2; zstd needs the option --long to make larger ones
 constexpr u64 most_windows = u64{1} << largest_window; // bytes, of all threads together
 constexpr u64 reach = u64{256} << 20; // of the compressed file, searched for frames before they are decompressed
@@ -234,7 +235,8 @@ private:
 template <class Decoder, class Out>
 Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, const Watch &watch) {
   Decompression<Decoder> decompression(file, from);
-  std::vector<std::byte> next(step), last(step);
+  const u64 size = std::clamp(file.size(), smallest_step, step); // fresh memory may cost more than a small file's work
+  std::vector<std::byte> next(size), last(size);
   u64 filled = 0, to_write = 0;
   do {
     parallel_for(2, threads, [&](u64 i, unsigned) {
