@@ -11,6 +11,7 @@
 #include "objects/object_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <map>
 
@@ -226,45 +227,67 @@ private:
   };
   Contents contents_of(TreePlace at, const std::vector<TreePlace> &parts) const {
     Contents out;
-    std::vector<TreePlace> inside, held; // to be looked below
+    std::vector<TreePlace> inside, behind; // to be looked below
+    auto count_behind = [&](TreePlace parent) {
+      const u32 type = type_at(parent);
+      u64 &count = out.behind[type];
+      for_each_child(parent, [&](TreePlace child) {
+        if (type_at(child) == type)
+          ++count, behind.push_back(child);
+      });
+    };
     auto look_below = [&](TreePlace parent) {
-      tree_.for_each_child(parent, [&](TreePlace child) {
+      for_each_child(parent, [&](TreePlace child) {
         if (parent == at && std::binary_search(parts.begin(), parts.end(), child))
           return;
         if (is_inside(parent, child)) {
           inside.push_back(child);
         } else {
           add_to(out.held, child);
-          held.push_back(child);
+          count_behind(child);
         }
       });
-    };
-    auto count_behind = [&](TreePlace parent) {
-      const u32 type = type_at(parent);
-      u64 &behind = out.behind[type];
-      tree_.for_each_child(parent, [&](TreePlace child) {
-        if (type_at(child) == type)
-          ++behind, held.push_back(child);
-      });
+      if (is_node(parent))
+        ++out.nodes[type_at(parent)];
     };
     look_below(at);
-    if (is_node(at))
-      ++out.nodes[type_at(at)];
-    for (u64 i = 0; !inside.empty() || !held.empty(); ++i) {
+    for (u64 i = 0; !inside.empty() || !behind.empty(); ++i) {
       if (i % 0x10000 == 0)
         snapshot_.watch().check();
-      std::vector<TreePlace> &work = held.empty() ? inside : held;
+      std::vector<TreePlace> &work = behind.empty() ? inside : behind;
       const TreePlace next = work.back();
       work.pop_back();
-      if (&work == &held) {
+      if (&work == &behind)
         count_behind(next);
-      } else {
+      else
         look_below(next);
-        if (is_node(next))
-          ++out.nodes[type_at(next)];
-      }
     }
     return out;
+  }
+
+  // visit(TreePlace) for each child, in their order. Types lie anywhere in memory, of the children and of what is first
+  // below them: they are brought in for some children before these are visited.
+  template <class Visit> void for_each_child(TreePlace parent, Visit visit) const {
+    std::array<TreePlace, 32> waiting;
+    u64 count = 0;
+    auto bring_in = [&](TreePlace at) {
+      if (const std::optional<ObjectId> object = tree_.object(at))
+        __builtin_prefetch(&graph_.types()[static_cast<u32>(*object)]);
+    };
+    auto visit_all = [&] {
+      for (u64 i = 0; i < count; ++i)
+        visit(waiting[i]);
+      count = 0;
+    };
+    tree_.for_each_child(parent, [&](TreePlace child) {
+      bring_in(child);
+      if (tree_.end(child) > TreePlace{static_cast<u32>(child) + 1})
+        bring_in(TreePlace{static_cast<u32>(child) + 1});
+      waiting[count++] = child;
+      if (count == waiting.size())
+        visit_all();
+    });
+    visit_all();
   }
 
   // Behind an owner nothing is.

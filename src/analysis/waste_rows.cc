@@ -36,33 +36,35 @@ bool is_static_box(WasteKind kind, const std::string &field) {
   return kind == WasteKind::boxes && (field.starts_with("static ") || field.starts_with("thread static "));
 }
 
-// Of each object its number in the index.
-std::vector<u32> numbers_in(const ObjectIndex &index, const std::vector<WastedObject> &objects, Snapshot &snapshot) {
-  constexpr u64 piece = 65536, ahead = 16;
-  std::vector<u32> out(objects.size());
-  parallel_for_parts(objects.size(), piece, snapshot.threads(), [&](u64 begin, u64 end, unsigned) {
-    snapshot.watch().check();
-    for (u64 k = begin; k < end; ++k) {
-      if (k + ahead < end)
-        if (const u64 place = index.places().find(objects[k + ahead].address); place != HeapPlaces::nowhere)
-          index.prefetch(place);
-      out[k] = static_cast<u32>(index.find(objects[k].address));
-    }
-  });
-  return out;
-}
-
 using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
 
-std::vector<WastedObject> all_of(const WasteScan::Parts &parts) {
-  u64 count = 0;
-  for (const std::vector<WastedObject> &part : parts)
-    count += part.size();
-  std::vector<WastedObject> out;
-  out.reserve(count);
-  for (const std::vector<WastedObject> &part : parts)
-    out.insert(out.end(), part.begin(), part.end());
-  return out;
+// body(object, worker) for all, a part by one thread. Those of a part lie anywhere in the heap, so that each is a miss
+// or two: fetch(place) is called some objects before that.
+template <class Fetch, class Body>
+void for_each_wasted(const WasteScan::Parts &parts, Snapshot &snapshot, Fetch fetch, Body body) {
+  constexpr u64 ahead = 16;
+  const HeapPlaces &places = snapshot.index().places();
+  parallel_for(parts.size(), snapshot.threads(), [&](u64 i, unsigned worker) {
+    snapshot.watch().check();
+    const std::vector<WastedObject> &part = parts[i];
+    for (u64 k = 0; k < part.size(); ++k) {
+      if (k + ahead < part.size())
+        if (const u64 place = places.find(part[k + ahead].address); place != HeapPlaces::nowhere)
+          fetch(place);
+      body(part[k], worker);
+    }
+  });
+}
+
+ObjectIndex index_of(const WasteScan::Parts &parts, Snapshot &snapshot) {
+  HeapBits bits(snapshot.index().starts().shared_places());
+  std::vector<HeapBits::Writer> writers(std::max(snapshot.threads(), 1u), HeapBits::Writer(bits));
+  for_each_wasted(
+      parts, snapshot, [&](u64 place) { __builtin_prefetch(&bits.words()[place / 64], 1); },
+      [&](const WastedObject &object, unsigned worker) { writers[worker].add(object.address); });
+  for (HeapBits::Writer &writer : writers)
+    writer.flush();
+  return ObjectIndex(std::move(bits));
 }
 
 // Rows of objects, each by what holds it. `graph`: how find_live_waste() does it.
@@ -71,25 +73,29 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
   WasteScan scan(snapshot, filter);
   waste.notes = scan.notes();
   waste.lacks_contents = scan.lacks_contents();
-  const std::vector<WastedObject> objects = all_of(scan.parts());
-  HeapBits bits(snapshot.index().starts().shared_places());
-  HeapBits::Writer writer(bits);
-  for (const WastedObject &object : objects)
-    writer.add(object.address);
-  writer.flush();
-  const ObjectIndex wasted(std::move(bits));
-  const std::vector<u32> numbers = numbers_in(wasted, objects, snapshot);
+  const WasteScan::Parts &parts = scan.parts();
+  const unsigned threads = std::max(snapshot.threads(), 1u);
+  const ObjectIndex wasted = index_of(parts, snapshot);
+  const auto fetch = [&](u64 place) { wasted.prefetch(place); };
   LargeArray<u64> bytes(wasted.count());
-  for (u64 i = 0; i < objects.size(); ++i)
-    bytes[numbers[i]] = objects[i].bytes;
+  for_each_wasted(parts, snapshot, fetch, [&](const WastedObject &object, unsigned) {
+    bytes[static_cast<u32>(wasted.find(object.address))] = object.bytes;
+  });
   HoldingFields holders(
       snapshot, wasted, [&](u32 number) { return bytes[number]; }, filter.among, graph);
-  WasteSums sums;
-  for (u64 i = 0; i < objects.size(); ++i) {
-    WasteSum &sum = sums[{objects[i].kind, objects[i].type, holders[numbers[i]]}];
+  std::vector<WasteSums> sums_of(threads);
+  for_each_wasted(parts, snapshot, fetch, [&](const WastedObject &object, unsigned worker) {
+    const u32 field = holders[static_cast<u32>(wasted.find(object.address))];
+    WasteSum &sum = sums_of[worker][{object.kind, object.type, field}];
     ++sum.count;
-    sum.bytes += objects[i].bytes;
-  }
+    sum.bytes += object.bytes;
+  });
+  WasteSums &sums = sums_of[0];
+  for (u64 i = 1; i < threads; ++i)
+    for (const auto &[key, sum] : sums_of[i]) {
+      sums[key].count += sum.count;
+      sums[key].bytes += sum.bytes;
+    }
   for (const auto &[key, sum] : sums) {
     const std::string &field = holders.text(key.field);
     if (is_static_box(key.kind, field))
