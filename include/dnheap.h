@@ -102,7 +102,7 @@ DNHEAP_API int dnheap_release_process(dnheap_snapshot *snapshot);
 /* Rows that are still open keep what they need. Null is nothing. */
 DNHEAP_API void dnheap_close(dnheap_snapshot *snapshot);
 /* What runs now, and all that is asked later, fails with DNHEAP_INTERRUPTED: open it again to go on. From any thread,
- * even amid another call, and from signal handlers. */
+ * even amid another call, and from signal handlers. What had been worked out before may still be told. */
 DNHEAP_API void dnheap_cancel(dnheap_snapshot *snapshot);
 
 /* What was opened. Texts are good as long as the snapshot. */

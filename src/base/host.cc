@@ -26,6 +26,16 @@ void TemporaryFile::write(Bytes bytes) {
   size_ += bytes.size();
 }
 
+std::string NewFile::followed(const std::string &path) {
+  constexpr int most_links = 40; // as Linux has it
+  std::filesystem::path out = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(out, error) && links < most_links; ++links)
+    if (const std::filesystem::path to = std::filesystem::read_symlink(out, error); !error)
+      out = out.parent_path() / to;
+  return out.string();
+}
+
 void NewFile::write(Bytes bytes) {
   constexpr u64 page = 4096;
   u64 pending = 0; // of the front of `bytes`: not zero, not written yet

@@ -85,7 +85,8 @@ private:
 };
 
 // A file that has its name only once it is whole: until commit() it has another one, in the same folder, and goes when
-// the object does. Readable by its owner only. Pages of zeros take no room on disk.
+// the object does. A symbolic link stays one: what it leads to is written. Readable by its owner only. Pages of zeros
+// take no room on disk.
 class NewFile {
 public:
   // Throws Error when the folder cannot be written to, or something that is no regular file has that name.
@@ -103,6 +104,7 @@ public:
   void commit();
 
 private:
+  static std::string followed(const std::string &path); // where links lead, whether something is there or not
   [[noreturn]] void fail();
   void write_at(u64 offset, Bytes bytes);
 

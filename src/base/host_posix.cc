@@ -185,11 +185,11 @@ std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   return std::shared_ptr<const MappedFile>(new MappedFile(file, size_, name, false));
 }
 
-NewFile::NewFile(const std::string &path) : path_(path) {
+NewFile::NewFile(const std::string &path) : path_(followed(path)) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
     throw Error("cannot write to " + path + ": it is not a regular file");
-  name_for_now_ = path + ".XXXXXX";
+  name_for_now_ = path_ + ".XXXXXX";
   file_ = ::mkstemp(name_for_now_.data());
   if (file_ < 0)
     throw Error("cannot write to " + path + ": " + std::strerror(errno));

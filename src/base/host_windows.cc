@@ -199,11 +199,11 @@ std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   return std::shared_ptr<const MappedFile>(new MappedFile(file_of(copy), size_, name, false));
 }
 
-NewFile::NewFile(const std::string &path) : path_(path) {
+NewFile::NewFile(const std::string &path) : path_(followed(path)) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
     throw Error("cannot write to " + path + ": it is not a regular file");
-  name_for_now_ = path + "." + random_word();
+  name_for_now_ = path_ + "." + random_word();
   file_ = create_file(name_for_now_, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, FILE_ATTRIBUTE_NORMAL);
   if (file_ < 0)
     throw Error("cannot write to " + path + ": " + what_failed());

@@ -45,7 +45,10 @@ public:
     return add(Json(std::move(list)));
   }
   bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &error) override {
-    throw Error(std::string("its JSON is malformed: ") + printable(error.what(), 200));
+    std::string_view what = error.what(); // "[json.exception.parse_error.101] parse error at …"
+    if (const std::size_t at = what.find("] "); at != what.npos)
+      what.remove_prefix(at + 2);
+    throw Error("its JSON is malformed: " + printable(what, 200));
   }
 
   Json take() { return std::move(root_); }

@@ -1,5 +1,7 @@
 #include "c/calls.h"
 
+#include "dnheap/text.h"
+
 #include <new>
 #include <string>
 #include <system_error>
@@ -18,7 +20,7 @@ thread_local LastError last;
 int failed(int code, const char *text) noexcept {
   last.fixed = dnheap_code_text(code);
   try {
-    last.text = text;
+    last.text = printable_text(text); // names of files may be any bytes
     last.fixed = nullptr;
   } catch (const std::bad_alloc &) {
   }

@@ -158,7 +158,9 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
   for (const auto &[key, value] : arguments.items()) {
     if (key == "file" && !verb.takes_several) {
       out.targets = {number_of_target(value, names)};
-    } else if (key == "files" && verb.takes_several && value.is_array()) {
+    } else if (key == "files" && verb.takes_several) {
+      if (!value.is_array())
+        throw UsageError("'files' is a list of files, the oldest first");
       for (const Json &name : value)
         out.targets.push_back(number_of_target(name, names));
     } else if (key == "subject" && !verb.subject.empty()) {
@@ -178,7 +180,8 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
   if (out.targets.empty() && !verb.takes_several && names.size() == 1)
     out.targets = {0};
   if (out.targets.empty())
-    throw UsageError(fmt::format("which file? There are: {}", fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("which {}? There are: {}", verb.takes_several ? "files" : "file", fmt::join(names, ", ")));
   // A word of the model's is never an option by itself.
   out.words.insert(out.words.end(), {"--", std::string(verb.name)});
   if (!(verb.answers_alone && subject.empty()))
@@ -187,6 +190,16 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
   if (!subject.empty())
     out.words.push_back(subject);
   return out;
+}
+
+std::string cut_to_top(Json &answer, std::size_t top) {
+  std::string out;
+  for (auto &[name, rows] : answer["tables"].items())
+    if (rows.size() == top + 1) { // those that are always whole may have more
+      rows.get_ref<Json::array_t &>().resize(top);
+      out += (out.empty() ? "'" : ", '") + name + "'";
+    }
+  return out.empty() ? "" : fmt::format("there are more than these {} rows of {}: a larger 'top' has them", top, out);
 }
 
 std::string cut_to_size(Json &answer, std::size_t most_bytes) {

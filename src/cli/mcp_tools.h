@@ -21,6 +21,10 @@ struct ToolWords {
 ToolWords words_of_call(const Verb &verb, const mcp::Json &arguments, const std::vector<std::string> &names,
                         bool values);
 
+// Of each table of an answer that was asked for one row more, the rows that were wanted. Says of which there are more,
+// and how to get them; empty: of none.
+std::string cut_to_top(mcp::Json &answer, std::size_t top);
+
 // At most that many bytes of JSON: the longest tables, and lists of gaps and notes, lose their last rows. Says what was
 // left out, and how to get it; empty: nothing.
 std::string cut_to_size(mcp::Json &answer, std::size_t most_bytes);

@@ -17,6 +17,13 @@ namespace {
   throw Error("cannot write to " + path + ": " + std::strerror(errno));
 }
 
+// What is there, and not a symbolic link that leads to it.
+void remove_file(const std::string &path) {
+  std::error_code error;
+  if (const std::filesystem::path file = std::filesystem::canonical(path, error); !error)
+    std::filesystem::remove(file, error);
+}
+
 } // namespace
 
 Output::Output(std::string path, const std::vector<std::string> &targets, const char *option) : path_(std::move(path)) {
@@ -37,15 +44,15 @@ Output::Output(std::string path, const std::vector<std::string> &targets, const 
     fail(path_);
   std::fclose(probe);
   if (!exists)
-    std::filesystem::remove(path_, ignored);
+    remove_file(path_);
 }
 
 Output::~Output() {
   if (!file_ || path_.empty())
     return;
   std::fclose(file_);
-  if (std::error_code ignored; is_regular_)
-    std::filesystem::remove(path_, ignored);
+  if (is_regular_)
+    remove_file(path_);
 }
 
 std::FILE *Output::begin() {

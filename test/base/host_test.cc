@@ -2,6 +2,7 @@
 #include "support/run.h"
 
 #include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,6 +18,20 @@ TEST(HostDeathTest, NoFileTakesTheNumberOfAStandardStream) {
         ::_exit(::open("/", O_RDONLY) > 2 && ::write(1, "x", 1) < 0 ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
+}
+
+TEST(Host, ANewFileIsWhereALinkLeads) {
+  test::TemporaryFolder folder;
+  std::filesystem::create_symlink("second", folder.path("first"));
+  std::filesystem::create_symlink(folder.path("file"), folder.path("second"));
+  for (const std::string text : {"new", "newer"}) { // nothing is there at first
+    NewFile file(folder.path("first"));
+    file.write(Bytes(reinterpret_cast<const std::byte *>(text.data()), text.size()));
+    file.commit();
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path("first")) &&
+                std::filesystem::is_symlink(folder.path("second")));
+    EXPECT_EQ(test::read_file(folder.path("file")), text);
+  }
 }
 
 TEST(Host, TemporaryFilesHaveNoName) {

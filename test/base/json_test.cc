@@ -74,7 +74,8 @@ TEST(JsonText, WhatIsWrittenIsReadAgain) {
 }
 
 TEST(JsonText, ErrorsAreShortAndSayWhere) {
-  EXPECT_NE(error_of("[1,]").find("its JSON is malformed: "), std::string::npos);
+  EXPECT_TRUE(error_of("[1,]").find("its JSON is malformed: parse error at line 1") != std::string::npos)
+      << error_of("[1,]");
   EXPECT_NE(error_of("[1,]").find("column 4"), std::string::npos);
   EXPECT_LT(error_of("[" + std::string(100'000, 'x')).size(), 300u);
   EXPECT_EQ(error_of(R"({"a":1,"b":2,"a":3})"), "its JSON gives a twice");

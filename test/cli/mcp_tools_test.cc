@@ -87,6 +87,14 @@ TEST(McpTools, NamesOfTargetsAreShortWhereTheyDiffer) {
             (std::vector<std::string>{"/a/x", "y", "/b/x", "z", "/c/"}));
 }
 
+TEST(McpTools, RowsBeyondTopAreSaid) {
+  Json answer = {{"tables", {{"more", {1, 2, 3}}, {"just", {1, 2}}, {"none", Json::array()}}}};
+  EXPECT_EQ(cut_to_top(answer, 2), "there are more than these 2 rows of 'more': a larger 'top' has them");
+  EXPECT_EQ(answer["tables"]["more"], Json({1, 2}));
+  EXPECT_EQ(answer["tables"]["just"], Json({1, 2}));
+  EXPECT_EQ(cut_to_top(answer, 2), "");
+}
+
 TEST(McpTools, LongAnswersLoseLastRows) {
   Json answer = {{"tables", {{"short", Json::array({1, 2})}, {"long", Json::array()}}}};
   for (int i = 0; i < 1000; ++i)

@@ -110,6 +110,12 @@ TEST(Options, SubjectsThatAreWords) {
   EXPECT_EQ(error_of("inspect timers a b"), "unexpected 'b'; " + usage);
 }
 
+TEST(Options, AnEmptyNameIsNoFiles) {
+  for (const std::vector<std::string_view> &words :
+       {std::vector<std::string_view>{"stat", ""}, {"diff", "a", ""}, {"inspect", "timers", ""}})
+    EXPECT_THROW(parse_options(words, fake_verbs), UsageError) << words[0];
+}
+
 TEST(Options, AFileAloneIsTheFirstVerb) {
   EXPECT_EQ(parse("core.1234").verb->name, "stat");
   EXPECT_EQ(parse("some/core --top 3").verb->name, "stat");

@@ -32,6 +32,22 @@ TEST(Output, LeavesNoFileBehindWithoutAnAnswer) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(Output, FollowsALinkThatLeadsToNothingYet) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path("answer"), link = folder.path("link");
+  std::filesystem::create_symlink("answer", link);
+  { Output output(link, {"dump"}); }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  {
+    Output output(link, {"dump"});
+    std::fputs("new", output.begin());
+    output.finish();
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(test::read_file(path), "new");
+}
+
 TEST(Output, RefusesTheDumpItselfAndWhatCannotBeWritten) {
   test::TemporaryFolder folder;
   std::string dump = folder.write("core", "precious");

@@ -166,7 +166,7 @@ public:
         next_source_ = static_cast<u32>(one);
         last_source_ = next_source_ + 1;
       } else if (one != no_object) {
-        target_ = one;
+        target_ = one, target_address_ = static_cast<Address>(value);
         sources_ = tables_.referrers().edges().of(one);
         last_source_ = sources_.size();
       }
@@ -225,9 +225,12 @@ private:
     u32 nth = 0;
     auto add = [&](Address address, auto name) {
       ++nth;
-      if (const ObjectId to = address ? index_.find(address) : no_object;
-          to != no_object && (!target_ || to == *target_))
+      if (target_) { // of an array's references, all of which are looked at, few lead to it
+        if (address == target_address_)
+          found_.push_back({*target_, nth, name()});
+      } else if (const ObjectId to = address ? index_.find(address) : no_object; to != no_object) {
         found_.push_back({to, nth, name()});
+      }
     };
     const Format format = references_.format();
     object.type->references.for_each_slot(object.bytes, object.size, format, [&](const std::byte *slot) {
@@ -249,6 +252,7 @@ private:
   std::vector<Found> found_; // of one source
   std::span<const ObjectId> sources_;
   std::optional<ObjectId> target_;
+  Address target_address_ = 0;
   bool by_target_ = false;
   u64 place_ = 0, next_source_ = 0, last_source_ = 0;
   Address source_ = 0;
