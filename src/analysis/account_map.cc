@@ -105,8 +105,8 @@ public:
     claim_large_blocks();
     count(coloring_.stretches());
     if (target_.container == "process" && !resident_)
-      out_.notes.push_back("how much of it is in memory was not looked at: more than 1 TiB is mapped, or the process "
-                           "has gone on");
+      out_.notes.push_back("how much of it is in memory was not looked at: the process had gone on, or more than 1 "
+                           "TiB is mapped");
     tell_other_allocators();
     return std::move(out_);
   }
@@ -472,8 +472,8 @@ bool is_of_files(MemoryClass memory) { return memory == MemoryClass::images || m
 std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {
   const Target &target = snapshot.target();
   if (target.container == "process") {
-    if (std::optional<std::vector<std::pair<Address, Address>>> pages = snapshot.resident())
-      return ResidentPages{std::move(*pages), false};
+    if (snapshot.resident())
+      return ResidentPages{*snapshot.resident(), false};
     return std::nullopt;
   }
   if (target.extraction)

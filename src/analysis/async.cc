@@ -1,17 +1,19 @@
 // `async`: which asynchronous calls are pending, and what do they wait for? Logical stacks, tasks by status, and the
 // thread pool with what waits for it.
-#include "algorithms/retained_by_group.h"
+#include "algorithms/reach.h"
 #include "analysis/answer_head.h"
 #include "analysis/inspect/async_stacks.h"
 #include "analysis/inspect/thread_pool.h"
 #include "analysis/ranked_tree.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "objects/object_graph.h"
 #include "objects/object_index.h"
 #include "snapshot/source_lines.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace dnheap {
 
@@ -23,25 +25,41 @@ using report::Shown;
 
 constexpr u64 most_callers = 4; // shown in text
 
-// What would be freed with the methods of each stack, and with the tasks between them.
-std::vector<u64> retained_by(Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
+constexpr u64 most_searched = 32;       // kinds of calls, whatever the size of the heap
+constexpr u64 few_looks = u64{1} << 27; // at objects, which all kinds together may take
+
+// What would be freed with the methods of each stack, and with the tasks between them: a search each, since callers and
+// what they call have much in common that none of them holds alone. Nullopt: it was not searched for, as there are more
+// kinds, and none of them alone holds as much.
+std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
   const ObjectIndex &index = snapshot.index();
+  const ObjectGraph &graph = snapshot.graph();
   const std::vector<u32> stack_of = stacks.stack_of_each();
-  std::vector<std::pair<u32, u32>> groups; // object and its stack
-  for (TaskNumber task = 0; task < tasks.count(); ++task)
-    if (stack_of[task] < stacks.stacks().size())
-      if (ObjectId object = index.find(tasks.address(task)); object != no_object)
-        groups.emplace_back(static_cast<u32>(object), stack_of[task]);
-  std::sort(groups.begin(), groups.end());
   const u32 none = static_cast<u32>(stacks.stacks().size());
-  auto group_of = [&](ObjectId object) {
-    auto it = std::lower_bound(groups.begin(), groups.end(), std::pair{static_cast<u32>(object), u32{0}});
-    return it != groups.end() && it->first == static_cast<u32>(object) ? it->second : none;
-  };
-  std::vector<u64> out;
-  for (const GroupRetained &one :
-       retained_by_group(ranked_tree(snapshot)->tree, none, snapshot.threads(), snapshot.watch(), group_of))
-    out.push_back(one.retained.bytes);
+  std::vector<std::pair<u32, ObjectId>> members; // of stacks
+  std::vector<u64> alone(none);
+  const DominatorTree &tree = ranked_tree(snapshot)->tree;
+  for (TaskNumber task = 0; task < tasks.count(); ++task)
+    if (const u32 stack = stack_of[task]; stack < none)
+      if (const ObjectId object = index.find(tasks.address(task)); object != no_object) {
+        members.emplace_back(stack, object);
+        if (const std::optional<TreePlace> place = tree.place(object))
+          alone[stack] += tree.retained(*place).bytes;
+      }
+  std::sort(members.begin(), members.end());
+  std::vector<u32> order(none);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return alone[a] > alone[b]; });
+  order.resize(std::min<u64>(none, std::max(most_searched, few_looks / std::max<u64>(graph.objects(), 1))));
+  std::vector<std::optional<u64>> out(none);
+  const RetainedBySets sets(graph.edges(), graph.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
+  for (u32 stack : order) {
+    ObjectBits set(graph.objects());
+    for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(stack, ObjectId(0)));
+         at != members.end() && at->first == stack; ++at)
+      set.set(at->second);
+    out[stack] = sets.of([&](ObjectId object) { return set.test(object); }).bytes;
+  }
   return out;
 }
 
@@ -66,8 +84,8 @@ std::string callers(const AsyncStack &stack, SourceLines &lines) {
   return out;
 }
 
-report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const std::vector<u64> *retained,
-                          SourceLines &source_lines) {
+report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
+                          const std::vector<std::optional<u64>> *retained, SourceLines &source_lines) {
   report::Table table;
   table.name = "calls";
   table.columns = {{"count", "Count", Kind::count}, {"calls", "Calls", Kind::count}};
@@ -117,6 +135,12 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const s
   total[retained ? 4 : 3] = total_of(rows.size(), "kind");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
+  if (retained)
+    if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
+      table.notes.push_back(
+          fmt::format("what would be freed is worked out for {} kinds; of the {} others none holds as "
+                      "much alone",
+                      count_text(retained->size() - static_cast<u64>(others)), count_text(static_cast<u64>(others))));
   return table;
 }
 
@@ -225,7 +249,7 @@ Plan plan_async(const Question &question) {
   plan.then("walk").then("tasks").then("async stacks").then("walk");
   if (question.by == "retained") {
     foresee_ranked(plan);
-    plan.then("retained by group");
+    plan.then("reachable objects").then("reachable without a set");
   }
   return plan;
 }
@@ -235,7 +259,7 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "async");
   Tasks tasks(snapshot);
   const AsyncStacks stacks(tasks, snapshot.runtime(), snapshot.threads(), snapshot.watch());
-  std::vector<u64> retained;
+  std::vector<std::optional<u64>> retained;
   if (asks_retained) {
     retained = retained_by(snapshot, tasks, stacks);
     add_root_notes(snapshot, answer);
@@ -258,7 +282,9 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
                     count_text(stacks.shared())));
   if (stacks.cycles())
     answer.completeness->notes.push_back(
-        fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
+        stacks.cycles() == 1
+            ? "a method awaits itself, through others: it never ends"
+            : fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
   if (stacks.is_cut())
     answer.completeness->notes.push_back("there are more stacks than are counted");
   add_name_notes(snapshot, answer);

@@ -94,6 +94,13 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
 
 } // namespace
 
+std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &problems) {
+  const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
+  ThreadPlaces places(snapshot);
+  waits_of(snapshot, threads, places);
+  return places.finalizer();
+}
+
 HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
   std::vector<std::string> problems; // said where threads are listed

@@ -11,4 +11,8 @@ namespace dnheap {
 
 HangFacts find_hangs(Snapshot &snapshot);
 
+// Of that only where the thread stands that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: none
+// does. What could not be read of threads is in `problems`.
+std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &problems);
+
 } // namespace dnheap

@@ -221,7 +221,8 @@ private:
     std::string out;
     for (u64 i = 0; i < std::min<u64>(shown, sure.size()); ++i)
       out += (i ? ", " : "") +
-             (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task)));
+             (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
+             (sure[i]->grounds == Grounds::static_field ? " in " + sure[i]->method : ""); // all that speaks for it
     return out + (sure.size() > shown ? ", …" : "");
   }
 

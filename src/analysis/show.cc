@@ -175,7 +175,10 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (fill)
     fact("holds", count_text(fill->count) + (fill->is_builder ? " character" : " element") +
                       (fill->count == 1 ? "" : "s") +
-                      (fill->capacity ? " in room for " + count_text(*fill->capacity) : ""));
+                      (fill->capacity ? " in room for " + count_text(*fill->capacity) : "") +
+                      (view.type_name(object).starts_with("System.Runtime.CompilerServices.ConditionalWeakTable")
+                           ? ", those whose keys died among them"
+                           : ""));
   if (!call.empty())
     fact("call", "of " + call + ", an async method");
   if (!calls.empty())
@@ -243,10 +246,13 @@ void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Que
     if (answer.tables.back().row_count == FieldValues::most_fields)
       answer.tables.back().notes.push_back("only the first " + count_text(FieldValues::most_fields) +
                                            " fields are listed");
-  } else if (question.values && shape->type != ElementType::Class) {  // references are listed in any case
+  } else if (question.values) {
     const u64 most = question.top ? question.top + 1 : most_elements; // the writer says that there are more
     std::vector<FieldValue> values = FieldValues(snapshot.runtime()).elements(at, view.size(object), *shape, most);
     answer.tables.push_back(value_table("elements", "Elements", values, question));
+    if (shape->type == ElementType::Class && // references are listed in any case; texts are not
+        std::ranges::all_of(values, [](const FieldValue &value) { return value.text.empty(); }))
+      answer.tables.back().shown = Shown::in_data;
     if (values.size() == most)
       answer.tables.back().row_count.reset(); // how many more there are is not known
     if (!question.top && values.size() == most)

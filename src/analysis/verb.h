@@ -76,7 +76,8 @@ struct Verb {
   const char *format = nullptr; // that its answers are written in unless another is asked for; null: as all are
   // -o, which must be given, names the file that the verb makes; its answer goes to standard output.
   bool makes_file = false;
-  bool records_reads = false; // it is asked of a Snapshot that records what is read
+  bool tells_resident = false; // which pages of a process are in memory: to be looked at before all is copied
+  bool records_reads = false;  // it is asked of a Snapshot that records what is read
   // It reads nothing but objects and what `extract` asks for of every type, which so does not ask this verb. Verbs with
   // a subject are not asked in any case.
   bool reads_objects_only = false;

@@ -32,6 +32,7 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids,
      .plan = plan_report,
      .answer = answer_report,
+     .tells_resident = true,
      .reads_objects_only = true},
     {.name = "stat",
      .question = "which types fill the heap?",
@@ -60,6 +61,7 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | segments | gc,
      .plan = plan_account,
      .answer = answer_account,
+     .tells_resident = true,
      .reads_objects_only = true},
     {.name = "segments",
      .question = "where does the heap lie?",
@@ -493,6 +495,8 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
   const Plan plan = verb.plan(question);
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
     of.foresee(plan.foreseen());
+    if (verb.tells_resident)
+      of.look_at_resident();
     of.prepare(plan.first());
     report::Answer out = verb.answer(of, question);
     add_missing_parts(of, parts_of(verb, plan), verb, out);

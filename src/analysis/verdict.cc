@@ -107,7 +107,11 @@ constexpr Rule rules[] = {
                           percent(f.dead, f.live + f.dead), bytes_text(f.dead));
      }},
     {"finalizers",
-     [](const VerdictFacts &f) { return is_much(f.finalizers, f.live, 0.3, 16 * mib) ? f.finalizers : 0; },
+     [](const VerdictFacts &f) {
+       // Many that wait while one runs are more to come, however small they are.
+       const bool is_stuck = !f.finalizer_place.empty() && f.finalizer_objects >= 1000;
+       return is_much(f.finalizers, f.live, 0.3, is_stuck ? 0 : 16 * mib) ? f.finalizers : 0;
+     },
      [](const VerdictFacts &f) {
        return fmt::format("{} objects wait for their finalizer and hold {}{}: the finalizer thread {}.",
                           count_text(f.finalizer_objects), bytes_text(f.finalizers),

@@ -135,8 +135,9 @@ void Snapshot::release_process() {
     process_->release();
 }
 
-std::optional<std::vector<std::pair<Address, Address>>> Snapshot::resident() const {
-  return process_ ? process_->resident() : std::nullopt;
+void Snapshot::look_at_resident() {
+  if (process_ && (is_pausing() || !options_.pause))
+    resident_ = process_->resident();
 }
 
 std::optional<double> Snapshot::pause_seconds() const { return process_ ? process_->pause_seconds() : std::nullopt; }

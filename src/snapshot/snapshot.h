@@ -59,9 +59,11 @@ public:
   bool is_pausing() const;
   // Lets it go on. What was not read of it until then is unknown from now on.
   void release_process();
-  // Of a live process, until it goes on: which pages have memory, swapped out or not, as [start, end) by address. Reads
-  // 8 bytes per page that is mapped. Nullopt for dumps.
-  std::optional<std::vector<std::pair<Address, Address>>> resident() const;
+  // Which pages of a live process have memory, swapped out or not: as long as it waits, since what works on all of its
+  // memory copies that and lets it go on. Reads 8 bytes per page that is mapped.
+  void look_at_resident();
+  // What that found, as [start, end) by address. Nullopt for dumps, and where nobody looked in time.
+  const std::optional<std::vector<std::pair<Address, Address>>> &resident() const { return resident_; }
   // How long it stood still; nullopt for dumps, and without a pause.
   std::optional<double> pause_seconds() const;
   // Was any of the target's memory lost since it was mapped (base/mapping_faults.h)? Then nothing is worked out any
@@ -139,6 +141,7 @@ private:
 
   std::unique_ptr<ReadRecord> reads_, initial_reads_; // outlive the target
   std::unique_ptr<LinuxProcess> process_;             // null: a dump
+  std::optional<std::vector<std::pair<Address, Address>>> resident_;
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;

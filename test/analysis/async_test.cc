@@ -82,6 +82,41 @@ TEST(Async, MethodsThatAwaitThemselvesAreTold) {
   EXPECT_NE(answer.completeness->notes.back().find("await themselves"), std::string::npos);
 }
 
+// A caller and what it calls refer to an object: neither holds it alone, and it goes with them.
+TEST(Async, WhatCallsHaveInCommonIsFreedWithThem) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Calls calls(shape);
+    const u64 p = calls.p;
+    calls.box = calls.heap.method_table({.base_size = calls.size(5),
+                                         .rid = calls.rid("Compiler", "AsyncStateMachineBox<Shop.Cart>"),
+                                         .parent = calls.task,
+                                         .series = {{3 * p, p}}});
+    calls.heap.fields(calls.box, {calls.field("StateMachine", ElementType::Object, 2 * p)});
+    const Address machine = calls.heap.method_table({.base_size = calls.size(3),
+                                                     .rid = calls.heap.app().metadata.nested(calls.cart, "<Buy>d__3"),
+                                                     .series = {{3 * p, p}}});
+    calls.heap.fields(machine,
+                      {calls.field("<>u__1", ElementType::Object, 0), calls.field("<>1__state", ElementType::I4, p),
+                       calls.field("request", ElementType::Object, 2 * p)});
+    const Address request = calls.of_type(calls.delay, done); // any object
+    const Address inner = calls.method(machine, 0, calls.of_type(calls.delay, waiting));
+    const Address outer = calls.method(machine, 0, inner);
+    for (Address call : {inner, outer}) {
+      calls.old.store(calls.machines.at(call) + 3 * p, request, p);
+      calls.heap.gc.handles.push_back({.type = HandleType::strong, .object = call});
+    }
+    Question question;
+    question.by = "retained";
+    report::Answer answer = answer_of(calls.heap, "async", question);
+    std::vector<TextRow> rows = text_rows_of(answer, "calls");
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Buy Shop.Cart.Buy");
+    const u64 together = 2 * calls.size(5) + 2 * calls.size(3) + calls.size(4);
+    EXPECT_EQ(rows[0]["retained"], std::to_string(together));
+  }
+}
+
 // Each call counts once: what several await is on the stack of the first of these.
 TEST(Async, CallsThatSeveralAwaitCountOnce) {
   Calls calls({});

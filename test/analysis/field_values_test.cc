@@ -2,6 +2,7 @@
 #include "analysis/field_values.h"
 #include "runtime/array_bounds.h"
 #include "support/opened.h"
+#include "support/rows.h"
 
 #include <gtest/gtest.h>
 
@@ -421,6 +422,28 @@ TEST(FieldValues, NullablesAndEnums) {
     ASSERT_EQ(of_boxed.size(), 1u);
     EXPECT_EQ(of_boxed[0].text, "Paid (1)");
     EXPECT_EQ(*of_boxed[0].value.text(), "Paid");
+  }
+}
+
+// An array of strings shows what these say, whatever else it shows of its references.
+TEST(FieldValues, TextsOfAnArrayOfStrings) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    HeapBuilder heap(shape);
+    SegmentWriter &young = heap.segment(GCSegmentGeneration::gen0);
+    const Address pear = young.string("pear"), plum = young.string("plum");
+    const Address both = young.object(heap.array(heap.string_type, static_cast<u32>(heap.p)), 2);
+    young.store(both + 2 * heap.p, pear, heap.p);
+    young.store(both + 3 * heap.p, plum, heap.p);
+    Question question;
+    question.subject = hex(both);
+    question.values = true;
+    report::Answer answer = answer_of(heap, "show", question);
+    std::vector<TextRow> rows = text_rows_of(answer, "elements");
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0]["value"], "pear");
+    EXPECT_EQ(rows[1]["value"], "plum");
+    EXPECT_EQ(rows[1]["reference"], hex(plum));
   }
 }
 

@@ -110,6 +110,10 @@ TEST(Verdict, DeadObjects) {
 TEST(Verdict, Finalizers) {
   expect("finalizers", [](VerdictFacts &f) { f.finalizers = 18 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.finalizers = 18 * mib - 1; });
+  expect("finalizers", [](VerdictFacts &f) {
+    f.live = 2 * mib, f.finalizers = mib, f.finalizer_objects = 1000,
+    f.finalizer_place = "waits in Shop.Handle.Finalize";
+  });
   VerdictFacts f = healthy();
   f.finalizers = 30 * mib, f.finalizer_objects = 5000, f.finalizers_text = "5,000 × Shop.Handle, 6.0 KiB each";
   EXPECT_EQ(judge(f).text, "5,000 objects wait for their finalizer and hold 30.0 MiB, most of it 5,000 × Shop.Handle, "

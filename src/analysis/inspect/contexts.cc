@@ -159,7 +159,8 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
   std::vector<std::optional<std::string>> states;
   std::vector<Address> collectible;
   for (const TypedObject &context : contexts) {
-    states.push_back(context_state(fields, runtime, context.address));
+    states.push_back(snapshot.target().has_blanked_values() ? std::nullopt
+                                                            : context_state(fields, runtime, context.address));
     if (states.back() && is_collectible(*states.back()))
       collectible.push_back(context.address);
   }

@@ -1,4 +1,5 @@
 // `inspect finalizers`: objects whose finalizer is due and has not run, by type.
+#include "analysis/hangs.h"
 #include "analysis/inspect/inspector.h"
 #include "analysis/inspect/largest_first.h"
 #include "base/text.h"
@@ -54,6 +55,10 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
   total[2] = total_of(rows.size(), "type");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
+  table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
+  if (sum.count)
+    if (const std::string place = find_finalizer_place(snapshot, answer.completeness->notes); !place.empty())
+      answer.lead = "The finalizer thread " + place + ".";
   answer.tables.push_back(std::move(table));
   for (const std::string &problem : snapshot.roots().problems)
     answer.completeness->notes.push_back(problem);

@@ -107,6 +107,8 @@ void SemaphoreHolders::look_at_statics(Snapshot &snapshot, const LockSet &locks)
   if (by_type.empty())
     return;
   auto add_all = [&](std::string_view method, std::optional<u32> thread, TaskNumber task) {
+    if (method.find("<.cctor>") != method.npos)
+      return; // a lambda that initializes another field
     if (auto of = by_type.find(type_of_method(method)); of != by_type.end())
       for (Address semaphore : of->second)
         add(semaphore, {thread, task, Grounds::static_field, 0, std::string(method)});
