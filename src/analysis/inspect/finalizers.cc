@@ -55,10 +55,11 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
   total[2] = total_of(rows.size(), "type");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
-  if (sum.count)
+  if (sum.count) {
+    table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
     if (const std::string place = find_finalizer_place(snapshot, answer.completeness->notes); !place.empty())
       answer.lead = "The finalizer thread " + place + ".";
+  }
   answer.tables.push_back(std::move(table));
   for (const std::string &problem : snapshot.roots().problems)
     answer.completeness->notes.push_back(problem);
