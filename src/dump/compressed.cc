@@ -231,12 +231,12 @@ private:
   u64 size_ = 0;
 };
 
-// While one buffer is filled the other one is written.
+// While one buffer is filled the other one is written. They grow from the file's size on, as fresh memory may cost more
+// than a small file's work, while much that comes out of one would take many small steps, each a thread's start.
 template <class Decoder, class Out>
 Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, const Watch &watch) {
   Decompression<Decoder> decompression(file, from);
-  const u64 size = std::clamp(file.size(), smallest_step, step); // fresh memory may cost more than a small file's work
-  std::vector<std::byte> next(size), last(size);
+  std::vector<std::byte> next(std::clamp(file.size(), smallest_step, step)), last;
   u64 filled = 0, to_write = 0;
   do {
     parallel_for(2, threads, [&](u64 i, unsigned) {
@@ -247,6 +247,7 @@ Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, c
     });
     std::swap(next, last);
     to_write = std::exchange(filled, 0);
+    next.resize(std::min(to_write == last.size() ? 2 * last.size() : last.size(), step));
   } while (to_write > 0);
   return decompression.result(out.size());
 }
