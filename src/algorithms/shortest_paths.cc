@@ -34,6 +34,12 @@ ShortestPaths::ShortestPaths(const Edges &edges, unsigned threads, const Watch &
     : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), large_(std::max<u64>(edges.objects() / 2048, 8)),
       from_(edges.objects()), closed_(edges.objects()) {}
 
+void ShortestPaths::leave_out_met(const ShortestPaths &other) {
+  const std::span<const u64> theirs = other.closed_.words();
+  for (u64 i = 0; i < std::min(closed_.words().size(), theirs.size()); ++i)
+    closed_.words()[i] |= theirs[i];
+}
+
 void ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
   for (const OwnedRoot &root : roots) {
     u64 object = static_cast<u32>(root.object), from = 1 + edges_.objects() + static_cast<u32>(root.owner);

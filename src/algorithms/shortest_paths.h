@@ -29,6 +29,8 @@ public:
     for (ObjectId object : objects)
       closed_.claim(object);
   }
+  // Nor what a search that came to its end met or left out.
+  void leave_out_met(const ShortestPaths &other);
   // From now on references from one of these to another do not count. Null: all do.
   void cut_between(const ObjectBits *linked) { linked_ = linked; }
 

@@ -14,6 +14,20 @@ using RootsByRank = std::vector<std::vector<OwnedRoot>>;
 
 bool is_of_program(u64 rank) { return rank <= static_cast<u64>(OwnerRank::own_frames); }
 
+// Was all met that the program reaches? Where a way of the program leaves what was met, its next object is a queue, or
+// one of the linked, met from another one: `behind` leaves out neither.
+bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const Queues &queues,
+                 const ObjectBits &linked, const Edges &edges) {
+  auto is_met = [&](ObjectId object) { return direct.met(object) || behind.met(object); };
+  return std::all_of(queues.queues.begin(), queues.queues.end(), is_met) &&
+         std::all_of(queues.linked.begin(), queues.linked.end(), [&](ObjectId one) {
+           const std::span<const ObjectId> targets = edges.of(one);
+           return !direct.met(one) || std::all_of(targets.begin(), targets.end(), [&](ObjectId target) {
+             return !linked.test(target) || is_met(target);
+           });
+         });
+}
+
 } // namespace
 
 RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) {
@@ -45,7 +59,11 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) 
   }
   ShortestPaths &behind = begin(1);
   grow(behind, [](u64 rank) { return !is_of_program(rank) && rank != static_cast<u64>(OwnerRank::chance); });
-  grow(behind, is_of_program);
+  // What chance holds counts only where nothing else does, so no way of that kind leads through what was met.
+  if (all_are_met(direct, behind, queues, linked, snapshot.graph().edges()))
+    behind.leave_out_met(direct);
+  else
+    grow(behind, is_of_program);
   grow(behind, [](u64 rank) { return rank == static_cast<u64>(OwnerRank::chance); });
 }
 

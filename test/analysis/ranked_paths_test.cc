@@ -15,7 +15,8 @@ using G = GCSegmentGeneration;
 // holds an object.
 class Timers {
 public:
-  explicit Timers(const Format &format) : heap({.format = format, .signed_app = true}), p(static_cast<u32>(heap.p)) {
+  explicit Timers(const Format &format, bool framework_holds = true)
+      : heap({.format = format, .signed_app = true}), p(static_cast<u32>(heap.p)) {
     const Address program = one_static("Shop", "Program"), framework = one_static("System.Threading", "Timers"),
                   timer_type = links("System.Threading", "TimerQueueTimer"),
                   queue_type = links("System.Threading", "TimerQueue"), item = links("Shop", "Item");
@@ -34,8 +35,11 @@ public:
       old.store(timers[i] + p, timers[i + 1], p);
     old.store(timers[1] + 3 * p, queue, p); // each refers to its queue; here the one that the program holds
     heap.statics(program, own + 2 * p);
-    heap.statics(framework, theirs + 2 * p);
-    heap.gc.handles = {{.type = HandleType::strong, .object = own}, {.type = HandleType::strong, .object = theirs}};
+    heap.gc.handles = {{.type = HandleType::strong, .object = own}};
+    if (framework_holds) {
+      heap.statics(framework, theirs + 2 * p);
+      heap.gc.handles.push_back({.type = HandleType::strong, .object = theirs});
+    }
     snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
   }
 
@@ -76,6 +80,18 @@ TEST(RankedPaths, WhatOnlyTheTimersHoldIsTheirs) {
       // Behind a timer that the program holds, but by no means the program's.
       EXPECT_EQ(t.way(t.items[2], alone), "static System.Threading.Timers.s_all: 5");
       EXPECT_EQ(t.way(t.queue, alone), "static System.Threading.Timers.s_all: 1");
+    }
+  }
+}
+
+TEST(RankedPaths, WhereNothingElseHoldsTheTimersTheProgramDoes) {
+  for (const Format format : all_formats) {
+    Timers t(format, false);
+    for (bool alone : {true, false}) {
+      EXPECT_EQ(t.way(t.items[0], alone), "static Shop.Program.s_all: 4"); // by timers[1], the queue, timers[0]
+      EXPECT_EQ(t.way(t.items[1], alone), "static Shop.Program.s_all: 2");
+      EXPECT_EQ(t.way(t.items[2], alone), "static Shop.Program.s_all: 3");
+      EXPECT_EQ(t.way(t.queue, alone), "static Shop.Program.s_all: 2");
     }
   }
 }
