@@ -1,5 +1,6 @@
 #include "analysis/compare.h"
 
+#include "analysis/framework_names.h"
 #include "base/host.h"
 #include "base/text.h"
 
@@ -185,6 +186,24 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
                        "--interval says better");
 }
 
+// Do two dumps have nothing in common that is the program's? The first and the last are asked. Told by namespaces.
+void tell_other_program(Comparison &to) {
+  constexpr std::string_view is_static = "static ";
+  const FrameworkNames framework({});
+  bool first = false, last = false;
+  for (const Series &owner : to.owners) {
+    if (!owner.name.starts_with(is_static) || framework.contain(owner.name.substr(is_static.size())))
+      continue;
+    if (owner.bytes.front() && owner.bytes.back())
+      return;
+    first |= owner.bytes.front() != 0;
+    last |= owner.bytes.back() != 0;
+  }
+  if (first && last)
+    to.notes.push_back("no static field of the program's holds anything in both the first and the last: are these "
+                       "dumps of one program?");
+}
+
 } // namespace
 
 const char *name_of(Course course) {
@@ -227,6 +246,7 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   for (Series *sum : {&out.heap, &out.live, &out.mapped})
     settle(*sum);
   tell_hours(records, interval, out);
+  tell_other_program(out);
   return out;
 }
 

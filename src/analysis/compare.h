@@ -30,7 +30,7 @@ struct Comparison {
   Series heap, live, mapped;                // sums: bytes and numbers of all objects, of live ones; of all classes
   std::vector<std::optional<double>> hours; // of each record from the first one on, where times are known
   bool is_too_close = false;                // by these less than a minute: nothing per hour follows from that
-  std::vector<std::string> notes;           // why there are no rates, in whole phrases
+  std::vector<std::string> notes;           // why there are no rates, that programs differ, in whole phrases
 };
 
 // From the first to the last; what does not fit 63 bits is as much as does.

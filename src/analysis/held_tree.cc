@@ -19,7 +19,8 @@ class HeldTree {
 public:
   HeldTree(Snapshot &snapshot, const Question &question)
       : holding_(snapshot, question), tree_(holding_.tree()), folded_(holding_, question.raw),
-        depth_(std::min(question.depth.value_or(4), most_tree_levels)), watch_(snapshot.watch()) {
+        depth_(std::min(question.depth.value_or(4), most_tree_levels)),
+        top_(question.top_is_asked && question.top ? question.top : ~u64{0}), watch_(snapshot.watch()) {
     descend(folded_.top());
   }
 
@@ -51,6 +52,7 @@ private:
     const u64 least = std::max<u64>(holding_.all().bytes / least_share, 1);
     std::erase_if(nodes, [&](const Node &node) { return node.retained.bytes < least; });
     FoldedTree::sort(nodes);
+    nodes.resize(std::min<u64>(nodes.size(), top_));
     levels_.push_back({std::move(nodes)});
   }
 
@@ -84,7 +86,7 @@ private:
   Holding holding_;
   const DominatorTree &tree_;
   const FoldedTree folded_;
-  const u64 depth_;
+  const u64 depth_, top_; // levels; nodes below one
   const Watch watch_;
   std::vector<Level> levels_; // from the top to the row that comes next
 };
@@ -106,6 +108,8 @@ report::Table held_tree_table(Snapshot &snapshot, const Question &question) {
   table.whole = true;
   table.notes = {"each line would be freed if the line above it, one step to the left, let go of it; less than 0.5% is "
                  "not shown; --depth goes deeper"};
+  if (question.top_is_asked && question.top)
+    table.notes.push_back("below each line there are the " + count_text(question.top) + " largest at most (--top)");
   if (!question.raw)
     table.notes.push_back("what collections are made of is told with them, a chain of one type is one line, and of "
                           "several objects the address is that of the largest: dnheap show tells more of it; --raw "

@@ -124,7 +124,8 @@ constexpr Verb all_verbs[] = {
      .question = "what would be freed?",
      .details =
          "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
-         "and assembly, and the objects that hold most; --tree shows level by level who holds what. Exact: from "
+         "and assembly, and the objects that hold most; --tree shows level by level who holds what (--top N: of what "
+         "stands below a line the N largest). Exact: from "
          "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
          "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike, but for "
          "words of stacks that only may be references: they own what nothing else reaches. What several owners of a "

@@ -227,8 +227,10 @@ private:
       const std::string asked(options_.verb->subject_asked);
       if (words_.empty())
         throw UsageError(asked + " one of " + comma_list(subjects) + "; " + usage_of(*options_.verb));
-      const std::string guess = did_you_mean(words_[0], subjects);
-      throw UsageError(asked + " " + in_quotes(words_[0]) + " is none of " + comma_list(subjects) +
+      auto meant = std::find_if_not(words_.begin(), words_.end(), is_file_name);
+      const std::string_view wrong = meant == words_.end() ? words_.front() : *meant;
+      const std::string guess = did_you_mean(wrong, subjects);
+      throw UsageError(asked + " " + in_quotes(wrong) + " is none of " + comma_list(subjects) +
                        (guess.empty() ? "; " + usage_of(*options_.verb) : guess));
     }
     options_.question.subject = *at;

@@ -69,6 +69,24 @@ TEST(Compare, CoursesAndTrends) {
   EXPECT_EQ(c.types.back().name, "came and went");
 }
 
+TEST(Compare, DumpsOfDifferentPrograms) {
+  auto notes_of = [](const std::vector<std::string> &first, const std::vector<std::string> &last) {
+    std::vector<Record> records(2);
+    for (u64 i = 0; i < 2; ++i)
+      for (const std::string &name : i ? last : first)
+        records[i].owners.push_back({name, "static", name, 100, 1});
+    const std::vector<std::string> notes = compare(records, 3600).notes;
+    return std::any_of(notes.begin(), notes.end(),
+                       [](const std::string &note) { return note.ends_with("are these dumps of one program?"); });
+  };
+  EXPECT_TRUE(notes_of({"static Shop.Cart.all"}, {"static Bank.Account.all"}));
+  EXPECT_TRUE(notes_of({"static Shop.Cart.all", "static System.Console.s_in"},
+                       {"static Bank.Account.all", "static System.Console.s_in"}));
+  EXPECT_FALSE(notes_of({"static Shop.Cart.all"}, {"static Shop.Cart.all", "static Shop.Cache.all"}));
+  EXPECT_FALSE(notes_of({"static Shop.Cart.all"}, {"static System.Console.s_in"})); // not yet, perhaps
+  EXPECT_FALSE(notes_of({"thread 1 Shop.Cart.Pay()"}, {"thread 2 Bank.Account.Pay()"}));
+}
+
 // Of few names, so that rows meet; some rows of one record have the same key.
 std::vector<Record> random_records(std::mt19937_64 &random) {
   std::vector<Record> out(2 + random() % 3);

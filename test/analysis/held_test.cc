@@ -241,6 +241,30 @@ TEST(Held, TheTreeOfALongList) {
   EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 1u);
 }
 
+TEST(Held, TheLargestOfEachLevelOfTheTree) {
+  HeapBuilder heap({});
+  const u32 p = static_cast<u32>(heap.p);
+  SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+  const Address all = old.object(heap.object_array_type, 3);
+  for (u32 i = 0; i < 3; ++i) {
+    const std::string name(1, static_cast<char>('A' + i));
+    const Address type = heap.method_table({.base_size = (3 + 8 * i) * p, .rid = heap.app().metadata.type("", name)});
+    old.store(all + (2 + i) * p, old.object(type), p);
+  }
+  heap.gc.handles = {{.type = HandleType::strong, .object = all}};
+  Snapshot snapshot(heap.target(), {});
+  Question question;
+  question.tree = true;
+  EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 5u);
+  question.top = 2; // how many rows a text has when nobody asks
+  EXPECT_EQ(rows_of(snapshot, "retained", question, "tree").size(), 5u);
+  question.top_is_asked = true;
+  const std::vector<Cells> rows = rows_of(snapshot, "retained", question, "tree");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(*rows[2].at("name").text(), "C");
+  EXPECT_EQ(*rows[3].at("name").text(), "B");
+}
+
 // A heap has millions of objects that hold something: all are listed when that is asked for.
 TEST(Held, MoreObjectsThanAreListed) {
   LongList made(3000, "Link");

@@ -105,6 +105,8 @@ TEST(Options, SubjectsThatAreWords) {
   EXPECT_EQ(error_of("inspect core"), "which inspector? 'core' is none of timers, events, list; " + usage);
   EXPECT_EQ(error_of("inspect event core"),
             "which inspector? 'event' is none of timers, events, list, did you mean 'events'?");
+  EXPECT_EQ(error_of("inspect shop.core event"),
+            "which inspector? 'event' is none of timers, events, list, did you mean 'events'?");
   EXPECT_EQ(error_of("inspect -p 12"), "which inspector? one of timers, events, list; " + usage);
   EXPECT_EQ(error_of("inspect timers"), "which dump? " + usage);
   EXPECT_EQ(error_of("inspect timers a b"), "unexpected 'b'; " + usage);
