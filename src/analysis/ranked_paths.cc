@@ -12,10 +12,12 @@ namespace {
 
 using RootsByRank = std::vector<std::vector<OwnedRoot>>;
 
+constexpr u64 chance = static_cast<u64>(OwnerRank::chance);
+
 bool is_of_program(u64 rank) { return rank <= static_cast<u64>(OwnerRank::own_frames); }
 
 // Was all met that the program reaches? Where a way of the program leaves what was met, its next object is a queue, or
-// one of the linked, met from another one: `behind` leaves out neither.
+// one of the linked, met from another one: `behind` leaves out neither, and what it met, it met to the end.
 bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const Queues &queues,
                  const ObjectBits &linked, const Edges &edges) {
   auto is_met = [&](ObjectId object) { return direct.met(object) || behind.met(object); };
@@ -57,14 +59,25 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) 
     grow(direct, [](u64 rank) { return !is_of_program(rank); });
     return;
   }
+  // As soon as all is met that the program reaches, no way of an owner that is still to come leads from there to
+  // anything new, so what the program reaches is left out of these searches. Mostly that is all there is.
   ShortestPaths &behind = begin(1);
-  grow(behind, [](u64 rank) { return !is_of_program(rank) && rank != static_cast<u64>(OwnerRank::chance); });
-  // What chance holds counts only where nothing else does, so no way of that kind leads through what was met.
-  if (all_are_met(direct, behind, queues, linked, snapshot.graph().edges()))
-    behind.leave_out_met(direct);
-  else
-    grow(behind, is_of_program);
-  grow(behind, [](u64 rank) { return rank == static_cast<u64>(OwnerRank::chance); });
+  bool all_met = false;
+  auto grow_behind = [&](u64 rank) {
+    if (!all_met && all_are_met(direct, behind, queues, linked, snapshot.graph().edges())) {
+      behind.leave_out_met(direct);
+      all_met = true;
+    }
+    if (!(all_met && is_of_program(rank)) && !is_done(behind))
+      behind.grow(roots[rank], only);
+  };
+  for (u64 rank = 0; rank < chance; ++rank)
+    if (!is_of_program(rank))
+      grow_behind(rank);
+  for (u64 rank = 0; rank < chance; ++rank)
+    if (is_of_program(rank))
+      grow_behind(rank);
+  grow_behind(chance);
 }
 
 const ShortestPaths *RankedPaths::search_of(ObjectId object) const {
@@ -92,7 +105,7 @@ RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_sta
                     snapshot.roots().holders);
   RankedPath out;
   for (u64 rank = 0; rank < roots.size(); ++rank) {
-    if (out.path && rank == static_cast<u64>(OwnerRank::chance))
+    if (out.path && rank == chance)
       break; // what such roots reach may be dead
     if (roots[rank].empty())
       continue;
