@@ -71,6 +71,7 @@ constexpr Value values[] = {
     {"Thread.RuntimeThreadLocals", contexts},
     {"Thread.Frame", code},
     {"Thread.GCFrame", code},
+    {"FinalizerThread", code},
     {"Thread.State", code},
     {"Thread.PreemptiveGCDisabled", code},
     {"Thread.GCHandle", code},

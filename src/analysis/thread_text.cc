@@ -79,13 +79,12 @@ std::string name_in(const Runtime &runtime, Address text) {
 
 std::string thread_name(const Runtime &runtime, const ThreadDetails &details) {
   const Address type = details.object ? method_table_of(runtime.memory(), details.object) : 0;
-  if (!type || !runtime.types().object_layout(type))
-    return "";
-  for (const InstanceField &field : runtime.fields().instance_fields(type))
-    if (field.name == "_name" && field.is_reference())
-      if (Address text = runtime.memory().try_pointer(details.object + field.offset).value_or(0))
-        return name_in(runtime, text);
-  return "";
+  if (type && runtime.types().object_layout(type))
+    for (const InstanceField &field : runtime.fields().instance_fields(type))
+      if (field.name == "_name" && field.is_reference())
+        if (Address text = runtime.memory().try_pointer(details.object + field.offset).value_or(0))
+          return name_in(runtime, text);
+  return details.is_finalizer ? ".NET Finalizer" : ""; // as the runtime names it to the operating system
 }
 
 std::string thread_state(const ThreadDetails &details) {

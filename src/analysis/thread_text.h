@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// Thread.Name; empty: it has none, or that cannot be told.
+// Thread.Name; of the finalizer thread, which has none, what the operating system calls it. Empty: none, or unknown.
 std::string thread_name(const Runtime &runtime, const ThreadDetails &details);
 // "background, pool worker"; empty: cannot be told.
 std::string thread_state(const ThreadDetails &details);

@@ -20,7 +20,8 @@ struct ThreadDetails {
   std::optional<u32> state;
   // A collection has to wait for it: it runs managed code, or touches objects.
   std::optional<bool> is_cooperative;
-  Address object = 0; // the managed Thread; 0: it has none, or that cannot be told
+  Address object = 0;        // the managed Thread; 0: it has none, or that cannot be told
+  bool is_finalizer = false; // it runs the finalizers; false also where that cannot be told
 };
 
 } // namespace dnheap

@@ -42,6 +42,8 @@ ThreadDetails Thread1::get_details(Address thread) const {
   if (std::optional<Address> handle = place("GCHandle"))
     if (std::optional<u64> at = memory_->try_pointer(*handle); at && *at)
       out.object = memory_->try_pointer(*at).value_or(0);
+  if (std::optional<u64> finalizer = descriptor_->try_number("FinalizerThread"))
+    out.is_finalizer = memory_->try_pointer(*finalizer) == thread;
   return out;
 }
 

@@ -32,10 +32,14 @@ public:
     if (!find_thread_store())
       return;
     find_threads();
+    find_finalizer_thread();
     derive_thread_contexts(d_, gc_, threads_, variables());
   }
 
 private:
+  // All variables that the table names near g_gcDacGlobals, from and to which number.
+  static constexpr i64 first_variable = -64, end_variable = 192;
+
   // A thread is linked into the list by a word inside it: the addresses of those words. Empty when there are more than
   // `most`, as in a list that runs in a circle.
   std::vector<Address> chain(Address head, u64 most) {
@@ -61,8 +65,8 @@ private:
           out.push_back(*variable);
     };
     add(-4, 8);
-    add(-64, -4);
-    add(8, 192);
+    add(first_variable, -4);
+    add(8, end_variable);
     // Without the table (heap dumps of Windows leave constants out) any variable may be meant.
     if (out.empty())
       d_.scan_data([&](Address variable, u64 word) {
@@ -191,6 +195,26 @@ private:
         store = at;
         first = static_cast<i64>(head - at);
       }
+  }
+
+  // The variable behind the thread store's in the table; it holds one of the threads.
+  void find_finalizer_thread() {
+    const std::optional<u64> store = d_.descriptor.try_number("ThreadStore");
+    if (!store || d_.descriptor.try_number("FinalizerThread"))
+      return;
+    for (i64 i = first_variable; i < end_variable; ++i) {
+      if (table_.variable(i) != store)
+        continue;
+      const std::optional<Address> variable = table_.variable(i + 1);
+      const std::optional<u64> thread = variable ? d_.word(*variable) : std::nullopt;
+      if (thread && std::any_of(threads_.begin(), threads_.end(),
+                                [&](const ListedThread &one) { return one.address == *thread; }))
+        d_.descriptor.set_number("FinalizerThread", *variable, true, Origin::discovered);
+      break;
+    }
+    if (!d_.descriptor.try_number("FinalizerThread"))
+      d_.descriptor.missing["FinalizerThread"] =
+          "g_dacTable names no variable behind the thread store's that holds a thread of the list";
   }
 
   // Where in a Thread the link lies: some variables of the table (the finalizer thread) point at a Thread itself.
