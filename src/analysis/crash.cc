@@ -77,6 +77,8 @@ bool is_throwing(const std::string &method) {
 
 constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
 
+constexpr std::string_view made_by_runtime = "ILStubClass."; // calls that no exception notes
+
 constexpr const char *who_deals_with = "what ended the process: ";
 constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told: ";
 
@@ -273,10 +275,12 @@ private:
       if (one.os_id != crash_.thread)
         continue;
       const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
-      if (!exception_)
+      if (!exception_) {
         exception_ = read;
-      else if (!first_nested_)
+        is_at_hand_ = one.is_at_hand;
+      } else if (!first_nested_) {
         first_nested_ = read;
+      }
     }
     for (const std::string &problem : problems)
       problems_.push_back(who_deals_with + problem);
@@ -361,8 +365,31 @@ private:
 
   // Its first pass finds no handler before anything is unwound: the thread still stands in the call that threw.
   bool is_unhandled() const {
-    return (throws_ || faulted_ || allocates_) &&
-           std::find(exception_->methods.begin(), exception_->methods.end(), method_desc_) != exception_->methods.end();
+    return ((throws_ || faulted_ || allocates_) && std::find(exception_->methods.begin(), exception_->methods.end(),
+                                                             method_desc_) != exception_->methods.end()) ||
+           has_passed_through_all();
+  }
+  // Where native code of the runtime threw it, the stack says no more of that: but the thread deals with it, no handler
+  // runs, which would be a funclet, and each call stands where the exception noted it, to the outermost one. The
+  // innermost one does not: what it noted of that is where the native code would have come back to.
+  bool has_passed_through_all() const {
+    constexpr u64 most_of_call = 4; // of a call's last bytes: the exception notes the call, a frame what follows it
+    u64 left = std::min(exception_->methods.size(), exception_->ips.size());
+    for (u64 i = stack_.frames.size(); i-- > 0;) {
+      const StackFrame &frame = stack_.frames[i];
+      if (frame.is_funclet || frame.is_unwound)
+        return false;
+      if (frame.kind != StackFrame::Kind::method)
+        continue;
+      if (left > 0 && exception_->methods[left - 1] == frame.method_desc &&
+          (left == 1 || frame.ip - exception_->ips[left - 1] <= most_of_call)) {
+        --left;
+      } else if (!frame.method_desc ||
+                 !runtime_.method_text(frame.method_desc).qualified.starts_with(made_by_runtime)) {
+        return false;
+      }
+    }
+    return is_at_hand_ && stack_.is_complete() && left < exception_->methods.size();
   }
 
   bool is_exception(Address object) const { return object && objects_.is_exception(object); }
@@ -400,6 +427,7 @@ private:
   std::string method_, thrown_in_, inner_of_fatal_error_;
   std::vector<std::string> recursion_; // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
+  bool is_at_hand_ = false;
   std::vector<std::string> problems_;
 };
 

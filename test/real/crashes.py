@@ -5,7 +5,8 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, failfast, overflow, overflow-second, overflow-mutual, access, segv   ways to crash (../programs/crash)
+    unhandled, cast, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
+                ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
 
@@ -23,11 +24,11 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
+WAYS = ("unhandled", "cast", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in (8, 9, 10) for dump in ("heap", "full")]
 OVERFLOWS = ("overflow", "overflow-second")
-SAMPLE = ["unhandled:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:8:full", "dead:10:full"]  # even a short run makes these
+SAMPLE = ["unhandled:10:heap", "cast:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:8:full", "dead:10:full"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -132,6 +133,8 @@ IN_RECURSE = "Frame..ctor()"  # which Program.Recurse calls
 CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 # What answers lead with: signal, cause, the innermost method, what is in the words.
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
+          "cast": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidCastException 0x", ", thrown in "),
+          "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in native code that Program.Retry(Boolean) called"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
           "overflow-second": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
@@ -155,7 +158,7 @@ def led_by(dnheap, path, kind, truth):
     problems = [f"{part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} ", f" on thread {crash['os_id']}"]
                 if part not in crash["text"]]
     found = {key: crash[key] for key in ("signal", "cause", "managed_id", "method")}
-    expected = {"signal": signal, "cause": cause, "managed_id": 1, "method": method}
+    expected = {"signal": signal, "cause": cause, "managed_id": 1, "method": method or crash["method"]}
     if kind == "overflow-second":
         threads = matrix.answer(dnheap, "threads", path)["tables"]["threads"]
         expected["managed_id"] = {row["name"]: row["managed_id"] for row in threads}["overflower"]

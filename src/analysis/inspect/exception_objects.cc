@@ -91,7 +91,8 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
     const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
                                   [&](Address object) { return is_exception(object); });
     for (const Thrown &one : thrown.find(threads))
-      out.push_back({one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested});
+      out.push_back(
+          {one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested, one.is_at_hand});
   } catch (const Error &e) {
     problems.push_back(std::string("which thread deals with which exception cannot be told: ") + e.what());
   }

@@ -26,7 +26,7 @@ struct ExceptionObject {
 struct ExceptionInFlight {
   Address object = 0;
   std::optional<u64> os_id, managed_id;
-  bool is_nested = false;
+  bool is_nested = false, is_at_hand = false; // as in Thrown
 };
 
 class ExceptionObjects {

@@ -104,13 +104,18 @@ std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) 
     nesting = find_nesting(threads, *last);
   for (u32 i = 0; i < threads.size(); ++i) {
     const u64 before = out.size();
-    auto add = [&](Address object) {
-      if (object && std::none_of(out.begin() + static_cast<i64>(before), out.end(),
-                                 [&](const Thrown &other) { return other.object == object; }))
-        out.push_back({i, object, out.size() > before});
+    auto add = [&](Address object, bool is_at_hand) {
+      if (!object)
+        return;
+      const auto known = std::find_if(out.begin() + static_cast<i64>(before), out.end(),
+                                      [&](const Thrown &other) { return other.object == object; });
+      if (known == out.end())
+        out.push_back({i, object, out.size() > before, is_at_hand});
+      else
+        known->is_at_hand |= is_at_hand;
     };
     if (last)
-      add(exception_in(memory_->try_pointer(threads[i].address + *last).value_or(0)));
+      add(exception_in(memory_->try_pointer(threads[i].address + *last).value_or(0)), false);
     if (!nesting)
       continue;
     Address info = memory_->try_pointer(threads[i].address + nesting->head).value_or(0);
@@ -118,7 +123,7 @@ std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) 
       // A handle or, where exceptions are handled by managed code, the object itself.
       const Address word = memory_->try_pointer(info + nesting->thrown).value_or(0);
       const Address object = exception_in(word);
-      add(object ? object : word && is_exception_(word) ? word : 0);
+      add(object ? object : word && is_exception_(word) ? word : 0, true);
       info = nesting->previous ? memory_->try_pointer(info + *nesting->previous).value_or(0) : 0;
     }
   }

@@ -16,7 +16,8 @@ namespace dnheap {
 struct Thrown {
   u32 thread = 0; // index in the list of threads
   Address object = 0;
-  bool is_nested = false; // another one was thrown while this one was dealt with
+  bool is_nested = false;  // another one was thrown while this one was dealt with
+  bool is_at_hand = false; // still dealt with, or so the runtime's ExceptionInfo says; else perhaps only the last one
 };
 
 class ThrownExceptions {

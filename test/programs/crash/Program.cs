@@ -31,6 +31,8 @@ static unsafe class Program
     static extern int gettid();
     [DllImport("libc")]
     static extern nint strlen(nint text);
+    [DllImport("libc")]
+    static extern void abort();
 
     static void Hold()
     {
@@ -58,6 +60,15 @@ static unsafe class Program
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Pong(long depth) => Ping(depth + 1) * 2;
 
+    // What it threw at first is caught where it is called from, and it is called from there again.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Retry(bool again)
+    {
+        if (again)
+            abort();
+        throw failure;
+    }
+
     static void Crash(string way)
     {
         switch (way)
@@ -72,6 +83,16 @@ static unsafe class Program
             thread.Join();
             break;
         case "access": kept.Add(*(long*)0x123456780); break;
+        case "cast": kept.Add(((Frame)(object)failure).Depth); break; // native code of the runtime throws
+        case "retried":
+            for (bool again = false;; again = true)
+                try
+                {
+                    Retry(again);
+                }
+                catch (Failure)
+                {
+                }
         case "segv": strlen((nint)0x123456780); break;
         }
     }
