@@ -248,6 +248,28 @@ TEST(FramesDerivation, AnOverflowAlone) {
   });
 }
 
+// The main thread reads what it may not, and no other one has called anything: the record has its registers.
+TEST(FramesDerivation, AFaultAlone) {
+  for_each_version([](const Version &version) {
+    if (!version.has_vtables)
+      return;
+    constexpr u64 context = 32, flags = 0x10001f;
+    for (u64 segment : {0x33, 0x2b}) {
+      Process process(version, 2);
+      process.add(1, "DebuggerU2MCatchHandlerFrame");
+      const Address fault = process.add(0, "FaultingExceptionFrame");
+      process.words[fault + context + 0x30] = flags;
+      process.words[fault + context + 0x38] = segment;
+      process.words[fault + context + 0x98] = fault + 0x178;
+      const ContractDescriptor d = process.derive();
+      for (const char *kind : {"FaultingExceptionFrame", "InlinedCallFrame"})
+        EXPECT_EQ(d.try_number(std::string(kind) + "Identifier"),
+                  segment == 0x33 ? std::optional(process.identifier(kind)) : std::nullopt)
+            << kind;
+    }
+  });
+}
+
 // A list that leads out of the stack is none.
 TEST(FramesDerivation, UnsoundLists) {
   Process process(versions[2], 2);

@@ -21,7 +21,8 @@ constexpr i64 table_entries = 256;     // of g_dacTable, looked at on either sid
 constexpr u32 max_protected = 4096;    // references of one GCFrame
 constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
                            thread_start = "DebuggerU2MCatchHandlerFrame", faulting_exception = "FaultingExceptionFrame";
-constexpr u64 context = 32, stack_pointer_in_context = 0x98; // of a FaultingExceptionFrame, x64
+// Of a FaultingExceptionFrame, x64.
+constexpr u64 context = 32, flags_in_context = 0x30, code_segment_in_context = 0x38, stack_pointer_in_context = 0x98;
 
 class FramesDerivation {
 public:
@@ -136,6 +137,24 @@ private:
     });
   }
 
+  // Are they records with the registers of a thread of this processor in them, whose stack stood further out?
+  bool hold_registers(u64 identifier) const {
+    constexpr u32 of_x64 = 0x100000, control = 1, user_code = 0x33;
+    bool any = false;
+    for (const FramePlace &frame : frames_) {
+      if (frame.identifier != identifier)
+        continue;
+      const u32 flags = d_.memory.try_load<u32>(frame.address + context + flags_in_context).value_or(0);
+      const u16 segment = d_.memory.try_load<u16>(frame.address + context + code_segment_in_context).value_or(0);
+      const u64 sp = d_.word(frame.address + context + stack_pointer_in_context).value_or(0);
+      if ((flags & (of_x64 | control)) != (of_x64 | control) || segment != user_code || !frame.thread->holds(sp) ||
+          sp <= frame.address)
+        return false;
+      any = true;
+    }
+    return any;
+  }
+
   // Do most of them keep their Thread there? Not all that the runtime makes itself say it.
   bool keep_thread(u64 identifier, i64 offset) const {
     u64 keep = 0, others = 0;
@@ -208,7 +227,7 @@ private:
 
   struct Seen {
     std::optional<i64> index; // in the table
-    bool is_call = false, may_be_helper = false, is_overflow = false;
+    bool is_call = false, may_be_helper = false, is_overflow = false, is_fault = false;
   };
   void derive_vtables() {
     const std::vector<std::string_view> names = order();
@@ -224,6 +243,7 @@ private:
       of.is_call = are_calls(vtable, place_of_call());
       of.may_be_helper = keep_thread(vtable, 4 * p_);
       of.is_overflow = tells_overflow(vtable);
+      of.is_fault = hold_registers(vtable);
     }
     const std::optional<u64> start = start_of_threads(seen);
     auto passes = [&](i64 first) -> Verdict {
@@ -238,7 +258,7 @@ private:
             (vtable == start && name != thread_start) || (of.is_overflow && name != faulting_exception) ||
             !may_be(vtable, *find_frame_kind(name.data())))
           return false;
-        told |= of.is_call || is_helper || of.is_overflow;
+        told |= of.is_call || is_helper || of.is_overflow || (of.is_fault && name == faulting_exception);
       }
       return told ? Verdict(true) : Verdict::cannot_tell();
     };
@@ -254,8 +274,8 @@ private:
     };
     if (!d_.choose("DacTable", "FirstFrameVtable", candidates, passes,
                    "vtables of all Frames follow; those of native calls look like them, helper methods keep their "
-                   "Thread, one on another stack tells of an overflow, and what most lists end with is what threads "
-                   "start under",
+                   "Thread, one on another stack tells of an overflow, one with registers in it of a fault, and what "
+                   "most lists end with is what threads start under",
                    [&](i64 first) { return kinds_told(names, seen, first); }))
       return;
     const i64 first = d_.descriptor.offset("DacTable", "FirstFrameVtable");
