@@ -21,6 +21,8 @@ struct Wait {
   const char *method; // how the name begins, without parameters
   const char *text;
 };
+// What a task failed with is thrown where it was waited for: that is over.
+constexpr const char *rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
 // The first that fits counts; inner frames come first.
 constexpr Wait waits[] = {
     {"System.Threading.Thread.Sleep", "sleep"},
@@ -34,7 +36,9 @@ constexpr Wait waits[] = {
     {"System.Threading.ManualResetEventSlim.", "an event"},
     {"System.Threading.CountdownEvent.", "a countdown"},
     {"System.Threading.Barrier.", "a barrier"},
+    {rethrows, ""},
     {"System.Threading.Tasks.Task.", "a task"},
+    {"System.GC.WaitForPendingFinalizers", "finalizers"},
     {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)"},
     {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer"},
     {"System.Threading.TimerQueue.", "the next timer"},
@@ -147,6 +151,8 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
         continue;
       break;
     }
+    if (found->method == rethrows)
+      return {};
     out.frames = i + 1;
     if (out.text.empty() || is_inner(out.text))
       out.text = found->text;

@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, cast, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
+    unhandled, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
                 ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
@@ -24,7 +24,7 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "cast", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
+WAYS = ("unhandled", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in (8, 9, 10) for dump in ("heap", "full")]
 OVERFLOWS = ("overflow", "overflow-second")
@@ -134,6 +134,7 @@ CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 # What answers lead with: signal, cause, the innermost method, what is in the words.
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
           "cast": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidCastException 0x", ", thrown in "),
+          "failed-task": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " (inside: Failure), thrown in System.Threading.Tasks.Task."),
           "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in native code that Program.Retry(Boolean) called"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
@@ -162,6 +163,9 @@ def led_by(dnheap, path, kind, truth):
     if kind == "overflow-second":
         threads = matrix.answer(dnheap, "threads", path)["tables"]["threads"]
         expected["managed_id"] = {row["name"]: row["managed_id"] for row in threads}["overflower"]
+    if cause == "unhandled_exception":
+        waits = [row["waits_for"] for row in matrix.answer(dnheap, "threads", path)["tables"]["threads"] if row["os_id"] == crash["os_id"]]
+        found["waits_for"], expected["waits_for"] = waits, [None]
     if kind == "unhandled":
         found["exception"], expected["exception"] = crash["exception"], truth["thrown"]
     if kind == "segv":

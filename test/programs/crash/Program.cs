@@ -84,6 +84,7 @@ static unsafe class Program
             break;
         case "access": kept.Add(*(long*)0x123456780); break;
         case "cast": kept.Add(((Frame)(object)failure).Depth); break; // native code of the runtime throws
+        case "failed-task": System.Threading.Tasks.Task.Run(() => throw failure).Wait(); break;
         case "retried":
             for (bool again = false;; again = true)
                 try
