@@ -30,8 +30,9 @@ struct Outcome {
   u64 value = 0;
   std::optional<u64> before; // in the baseline
   u64 most = 0;              // that the value may be
-  bool is_certain = true;    // false: within it as far as could be read
-  bool is_exceeded() const { return value > most; }
+  bool is_known = true;      // false: it cannot be told whether it is within it
+  bool is_certain = true;    // false: within it as far as could be read, or not known
+  bool is_exceeded() const { return is_known && value > most; }
 };
 
 const char *kind_of(const Limit &limit) {
@@ -285,6 +286,11 @@ void add_notes(std::span<const Record> records, const Question &question, const 
   if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
     to.notes.push_back("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
                        "folder of their files");
+  for (const Record &record : records)
+    if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
+      to.notes.push_back(file_name_of(record.name) +
+                         " is an extract: it has the heap's memory and little else, so "
+                         "limits of memory by class, by group or mapped cannot be held against it");
   if (!records[0].complete && !budget.limits.empty())
     to.notes.push_back("not all of the heap could be read: what is within its limit here may not be");
   if (records.size() > 1) {
@@ -325,8 +331,11 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   std::vector<Outcome> outcomes;
   for (const Limit &limit : budget.limits)
     for (Outcome &one : outcomes_of(limit, records)) {
+      // Of memory outside of the heap an extract has little: of a baseline that makes growth out of nothing.
+      one.is_known = !(is_of_memory(limit) && limit.is_growth && records[1].is_extract);
       one.is_certain =
-          one.is_exceeded() || is_of_memory(limit) || (records[0].complete && !(is_nameless && is_by_name(limit)));
+          one.is_exceeded() || (is_of_memory(limit) ? one.is_known && !records[0].is_extract
+                                                    : records[0].complete && !(is_nameless && is_by_name(limit)));
       outcomes.push_back(std::move(one));
     }
   std::stable_partition(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return one.is_exceeded(); });
@@ -350,7 +359,8 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
         !answer.exceeded && answer.uncertain
             ? "UNSURE: " + count_text(answer.uncertain) + " of " + count_text(outcomes.size()) +
                   (outcomes.size() == 1 ? " limit is" : " limits are") +
-                  " kept as far as could be read: part of the heap, of what holds it, or of the types' names is missing"
+                  " kept as far as could be read: part of the heap, of what holds it, of the types' names or, of an "
+                  "extract, of the process's memory is missing"
         : answer.exceeded
             ? "FAIL: " + count_text(answer.exceeded) + " of " + count_text(outcomes.size()) +
                   (outcomes.size() == 1 ? " limit is exceeded" : " limits are exceeded")

@@ -126,7 +126,8 @@ std::vector<Series> waste_of(std::span<const Record> records, std::vector<std::s
   for (const Record &record : records)
     if (!record.has_waste) {
       notes.push_back("what is stored for nothing is not in " + file_name_of(record.name) +
-                      ", which an earlier version of dnheap made: it is not compared");
+                      ": it has no contents of objects, or an earlier version of dnheap made it; so that is not "
+                      "compared");
       return {};
     }
   return matched(
@@ -149,11 +150,12 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       to.hours[i] = static_cast<double>(interval) * static_cast<double>(i) / 3600;
     return;
   }
-  bool in_order = true, one_process = true, by_file = false;
+  bool in_order = true, one_process = true, one_runtime = true, by_file = false;
   std::optional<u64> before;
   std::string unknown; // when these were taken
   for (const Record &record : records) {
     one_process &= !record.pid || !records[0].pid || *record.pid == *records[0].pid;
+    one_runtime &= record.version == records[0].version;
     by_file |= record.taken && record.clock == "file";
     if (!record.taken)
       unknown += (unknown.empty() ? "" : ", ") + file_name_of(record.name);
@@ -171,7 +173,10 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
     to.notes.push_back(
         "their process ids differ, so they are not of one process: no rates, unless --interval says what "
         "lies between them");
-  if (!in_order || !one_process || !records[0].taken)
+  if (one_process && !one_runtime)
+    to.notes.push_back("their runtimes differ, so they are not of one process: no rates, unless --interval says what "
+                       "lies between them");
+  if (!in_order || !one_process || !one_runtime || !records[0].taken)
     return;
   for (u64 i = 0; i < records.size(); ++i)
     if (records[i].taken)
@@ -184,6 +189,13 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   if (by_file)
     to.notes.push_back("times are those at which the files were written last: copying may have changed them; "
                        "--interval says better");
+}
+
+// An extract among whole dumps.
+const Record *one_that_differs(std::span<const Record> records) {
+  const auto is_extract = [](const Record &record) { return record.is_extract; };
+  const auto first = std::find_if(records.begin(), records.end(), is_extract);
+  return first == records.end() || std::all_of(records.begin(), records.end(), is_extract) ? nullptr : &*first;
 }
 
 // Do two dumps have nothing in common that is the program's? The first and the last are asked. Told by namespaces.
@@ -230,7 +242,11 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   Comparison out;
   out.owners = owners_of(records);
   out.types = types_of(records);
-  out.classes = classes_of(records);
+  if (const Record *extract = one_that_differs(records))
+    out.notes.push_back("memory by class is not compared: " + file_name_of(extract->name) +
+                        " is an extract, which has the heap's memory and little else, and not all of these are");
+  else
+    out.classes = classes_of(records);
   out.waste = waste_of(records, out.notes);
   for (const Record &record : records) {
     out.heap.bytes.push_back(record.bytes);

@@ -296,7 +296,8 @@ report::Answer answer_diff(std::span<const Record> records, const Question &ques
   answer.lead = lead_of(differences, comparison);
   add_owners(differences, comparison, answer);
   add_types(differences, comparison, answer);
-  add_classes(differences, comparison, answer);
+  if (!comparison.classes.empty())
+    add_classes(differences, comparison, answer);
   if (!comparison.waste.empty())
     add_waste(differences, comparison, answer);
   add_dumps(records, comparison, question, answer);

@@ -143,6 +143,7 @@ std::vector<report::Fact> facts_of(Snapshot &snapshot, Retained reached) {
           {"description", target_headline(target, &snapshot.runtime()).substr(name)},
           {"container", target.container},
           {"version", snapshot.runtime().version()},
+          {"extract", target.extraction.has_value()},
           {"pid", target.pid ? Cell(target.pid) : Cell()},
           {"taken", target.taken ? Cell(target.taken->seconds) : Cell()},
           {"clock", target.taken ? Cell(name_of(target.taken->clock)) : Cell()},
@@ -164,7 +165,7 @@ report::Answer answer_record(Snapshot &snapshot, const Question &question) {
   of_alive.among = &alive;
   const Waste waste = find_waste(snapshot, of_alive);
   record.waste = waste_of(waste);
-  record.has_waste = true;
+  record.has_waste = !snapshot.target().has_blanked_values();
   answer.target = facts_of(snapshot, holding.tree().reached());
   answer.tables = tables_of(record);
   std::vector<std::string> &notes = answer.completeness->notes;

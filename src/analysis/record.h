@@ -34,6 +34,7 @@ struct Record {
   std::string name;                     // of the file that was asked, as it was given, or "process 4711"
   std::string description;              // ".NET 10.0.14 on linux x64, workstation GC, regions"
   std::string container, version;       // of the target; of the runtime
+  bool is_extract = false;              // of the memory outside of the heap it has little
   std::optional<u64> pid;               // as far as it is known
   std::optional<u64> taken;             // seconds since 1970, UTC
   std::string clock;                    // who says so: TakenAt::Clock
@@ -48,7 +49,7 @@ struct Record {
   std::vector<Type> types;    // the same
   std::vector<Class> classes; // in the account's order
   std::vector<Waste> waste;   // the largest first
-  bool has_waste = false;     // records of earlier versions have none
+  bool has_waste = false;     // records of earlier versions have none, nor those of dumps without contents
 };
 
 // Asks the snapshot: costs the tree of `retained`, one sweep over it, the account, and the passes of `waste`. Throws

@@ -79,6 +79,7 @@ Record record_in(const Place &root, const std::string &name) {
   out.description = target.at("description").text();
   out.container = target.at("container").text();
   out.version = target.at("version").text();
+  out.is_extract = !target.is_null("extract") && target.at("extract").boolean(); // earlier versions do not say
   out.pid = target.number_or_null("pid");
   out.taken = target.number_or_null("taken");
   out.clock = target.is_null("clock") ? "" : target.at("clock").text();
@@ -187,6 +188,7 @@ report::Answer answer_of(const Record &record) {
                 {"description", record.description},
                 {"container", record.container},
                 {"version", record.version},
+                {"extract", record.is_extract},
                 {"pid", record.pid},
                 {"taken", record.taken},
                 {"clock", record.taken ? Cell(record.clock) : Cell()},

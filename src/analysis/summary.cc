@@ -275,7 +275,7 @@ report::Answer answer_summary(Snapshot &snapshot, const Question &question) {
       {{target.taken ? Cell(target.taken->seconds) : Cell(), target.taken ? Cell(name_of(target.taken->clock)) : Cell(),
         judged("rule"), shortened(judged("text").text().value_or(""), 1000), judged("hang"),
         report::text_cell(shortened(judged("hang_text").text().value_or(""), 1000)), owners.unreachable,
-        bytes_of(waste), owners.count, u64{types.size()}, threads.live}}));
+        target.has_blanked_values() ? Cell() : Cell(bytes_of(waste)), owners.count, u64{types.size()}, threads.live}}));
   answer.tables.push_back(std::move(account));
   answer.tables.push_back(std::move(owners.table));
   answer.tables.push_back(table_of(

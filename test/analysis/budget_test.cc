@@ -131,6 +131,25 @@ std::vector<std::string> outcome_of(const std::vector<Record> &records, const st
 
 using Lines = std::vector<std::string>;
 
+// It has the heap's memory and little else: what is exceeded there is, what is not may be; and from an extract as the
+// baseline everything would have grown.
+TEST(Check, MemoryOfAnExtractIsNotSure) {
+  Record extract = one_record(), whole = one_record();
+  extract.is_extract = true;
+  const char *budget = R"({"account": [{"group": "malloc", "bytes": 999}, {"class": "malloc_free", "bytes": 300}],
+                           "totals": {"mapped": 5000, "live_bytes": 4000}})";
+  EXPECT_EQ(outcome_of({extract}, budget),
+            (Lines{"FAIL account[0].bytes 1000 999", "ok totals.live_bytes 4000 4000", "UNSURE totals.mapped 5000 5000",
+                   "UNSURE account[1].bytes 300 300"}));
+  const char *growth = R"({"account": [{"group": "malloc", "growth": {"bytes": 0}}],
+                           "totals": {"live_bytes": 4000}})";
+  whole.classes[1].bytes = 7000;
+  EXPECT_EQ(outcome_of({whole, extract}, growth),
+            (Lines{"ok totals.live_bytes 4000 4000", "UNSURE account[0].growth.bytes 7300 1000"}));
+  EXPECT_EQ(outcome_of({whole, one_record()}, growth),
+            (Lines{"FAIL account[0].growth.bytes 7300 1000", "ok totals.live_bytes 4000 4000"}));
+}
+
 TEST(Check, EachKindOfLimit) {
   const std::vector<Record> now = {one_record()};
   auto of = [&](const char *budget) { return outcome_of(now, budget); };

@@ -69,6 +69,32 @@ TEST(Compare, CoursesAndTrends) {
   EXPECT_EQ(c.types.back().name, "came and went");
 }
 
+// Nothing but the heap is in an extract, so the rest did not go away.
+TEST(Compare, MemoryByClassOnlyAmongAlikes) {
+  std::vector<Record> records(2);
+  for (Record &record : records)
+    record.classes = {{"malloc_in_use", "malloc", "malloc", 700}};
+  EXPECT_EQ(compare(records, 3600).classes.size(), 1u);
+  records[1].is_extract = true;
+  EXPECT_TRUE(compare(records, 3600).classes.empty());
+  EXPECT_EQ(compare(records, 3600).notes.size(), 2u); // so is waste, which neither has
+  records[0].is_extract = true;
+  EXPECT_EQ(compare(records, 3600).classes.size(), 1u);
+}
+
+// A process does not change its runtime, and in containers all have the same id.
+TEST(Compare, NoRatesBetweenRuntimes) {
+  std::vector<Record> records(2);
+  for (u64 i = 0; i < 2; ++i) {
+    records[i].pid = 1;
+    records[i].taken = 1000 + i * 3600;
+    records[i].version = "10.0.14";
+  }
+  EXPECT_EQ(compare(records, 0).hours[1], 1.0);
+  records[0].version = "8.0.33";
+  EXPECT_EQ(compare(records, 0).hours[1], std::nullopt);
+}
+
 TEST(Compare, DumpsOfDifferentPrograms) {
   auto notes_of = [](const std::vector<std::string> &first, const std::vector<std::string> &last) {
     std::vector<Record> records(2);
