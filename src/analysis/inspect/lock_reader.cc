@@ -112,7 +112,8 @@ void LockReader::read_reader_writer(LockObject &to) {
   const u32 owner = writer != no_owner ? writer : upgrader;
   if (owner != no_owner) {
     to.owner = threads_.thread_with_managed_id(owner);
-    to.recursion = 1;
+    // Of one that may be taken again the times are in the thread's own counts.
+    to.recursion = fields_.number<u8>(to.object, "_fIsReentrant").value_or(0) ? 0 : 1;
     to.state = writer != no_owner ? "for writing" : "for reading, to be upgraded";
   } else if (readers) {
     to.state = fmt::format("{} reader{}, which it does not name", readers, readers == 1 ? "" : "s");

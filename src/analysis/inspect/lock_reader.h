@@ -22,7 +22,7 @@ struct LockObject {
   LockKind kind = LockKind::thin_lock;
   bool is_held = false;
   std::optional<u32> owner; // index in the list of threads; absent: nobody, or it is not told
-  u64 recursion = 0;        // how often its owner has taken it
+  u64 recursion = 0;        // how often its owner has taken it; 0: not held, or not known
   u64 waiters = 0;          // as it says itself
   std::string state;        // "0 of 4 free", "3 readers, …"; empty: nothing to add
   std::vector<u32> waiting; // threads that are known to
