@@ -350,7 +350,8 @@ constexpr Verb all_verbs[] = {
      .question = "can it be made small enough to send?",
      .details = "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all "
                 "objects, types and their names, handles, statics, stacks in use, and what the runtime says of itself. "
-                "Every verb but account answers the same on it, without the files that --modules names, too.\n"
+                "Every verb answers the same on it, without the files that --modules names, too, but account, and what "
+                "report, summary, diff and check say of memory outside of the heap's objects.\n"
                 "--no-values blanks "
                 "contents: strings, numbers and whatever else on the heap is no reference, all words on stacks and in "
                 "registers but pointers, environment variables and the command line; outside heap and stacks all that "
