@@ -374,7 +374,8 @@ private:
   // innermost one does not: what it noted of that is where the native code would have come back to.
   bool has_passed_through_all() const {
     constexpr u64 most_of_call = 4; // of a call's last bytes: the exception notes the call, a frame what follows it
-    u64 left = std::min(exception_->methods.size(), exception_->ips.size());
+    const u64 noted = std::min(exception_->methods.size(), exception_->ips.size());
+    u64 left = noted;
     for (u64 i = stack_.frames.size(); i-- > 0;) {
       const StackFrame &frame = stack_.frames[i];
       if (frame.is_funclet || frame.is_unwound)
@@ -389,7 +390,7 @@ private:
         return false;
       }
     }
-    return is_at_hand_ && stack_.is_complete() && left < exception_->methods.size();
+    return is_at_hand_ && stack_.is_complete() && left < noted;
   }
 
   bool is_exception(Address object) const { return object && objects_.is_exception(object); }
