@@ -150,11 +150,11 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       to.hours[i] = static_cast<double>(interval) * static_cast<double>(i) / 3600;
     return;
   }
-  bool in_order = true, one_process = true, one_runtime = true, by_file = false;
+  bool in_order = true, one_id = true, one_runtime = true, by_file = false;
   std::optional<u64> before;
   std::string unknown; // when these were taken
   for (const Record &record : records) {
-    one_process &= !record.pid || !records[0].pid || *record.pid == *records[0].pid;
+    one_id &= !record.pid || !records[0].pid || *record.pid == *records[0].pid;
     one_runtime &= record.version == records[0].version;
     by_file |= record.taken && record.clock == "file";
     if (!record.taken)
@@ -169,14 +169,12 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   if (!in_order)
     to.notes.push_back("by their times these are not in the order in which they were taken: no rates; --interval can "
                        "say what lies between them");
-  if (!one_process)
-    to.notes.push_back(
-        "their process ids differ, so they are not of one process: no rates, unless --interval says what "
-        "lies between them");
-  if (one_process && !one_runtime)
-    to.notes.push_back("their runtimes differ, so they are not of one process: no rates, unless --interval says what "
-                       "lies between them");
-  if (!in_order || !one_process || !one_runtime || !records[0].taken)
+  const char *differ = !one_id ? "process ids" : !one_runtime ? "runtimes" : nullptr;
+  if (differ)
+    to.notes.push_back("their " + std::string(differ) +
+                       " differ, so they are not of one process: no rates, unless --interval says what lies between "
+                       "them");
+  if (!in_order || differ || !records[0].taken)
     return;
   for (u64 i = 0; i < records.size(); ++i)
     if (records[i].taken)
@@ -191,8 +189,8 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
                        "--interval says better");
 }
 
-// An extract among whole dumps.
-const Record *one_that_differs(std::span<const Record> records) {
+// Null: all are whole dumps, or all extracts.
+const Record *extract_among_whole(std::span<const Record> records) {
   const auto is_extract = [](const Record &record) { return record.is_extract; };
   const auto first = std::find_if(records.begin(), records.end(), is_extract);
   return first == records.end() || std::all_of(records.begin(), records.end(), is_extract) ? nullptr : &*first;
@@ -242,7 +240,7 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   Comparison out;
   out.owners = owners_of(records);
   out.types = types_of(records);
-  if (const Record *extract = one_that_differs(records))
+  if (const Record *extract = extract_among_whole(records))
     out.notes.push_back("memory by class is not compared: " + file_name_of(extract->name) +
                         " is an extract, which has the heap's memory and little else, and not all of these are");
   else

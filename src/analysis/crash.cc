@@ -77,8 +77,6 @@ bool is_throwing(const std::string &method) {
 
 constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
 
-constexpr std::string_view made_by_runtime = "ILStubClass."; // calls that no exception notes
-
 constexpr const char *who_deals_with = "what ended the process: ";
 constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told: ";
 
@@ -374,6 +372,8 @@ private:
   // innermost one does not: what it noted of that is where the native code would have come back to.
   bool has_passed_through_all() const {
     constexpr u64 most_of_call = 4; // of a call's last bytes: the exception notes the call, a frame what follows it
+    if (!is_at_hand_ || !stack_.is_complete())
+      return false;
     const u64 noted = std::min(exception_->methods.size(), exception_->ips.size());
     u64 left = noted;
     for (u64 i = stack_.frames.size(); i-- > 0;) {
@@ -385,12 +385,11 @@ private:
       if (left > 0 && exception_->methods[left - 1] == frame.method_desc &&
           (left == 1 || frame.ip - exception_->ips[left - 1] <= most_of_call)) {
         --left;
-      } else if (!frame.method_desc ||
-                 !runtime_.method_text(frame.method_desc).qualified.starts_with(made_by_runtime)) {
-        return false;
+      } else if (!frame.method_desc || !runtime_.method_text(frame.method_desc).qualified.starts_with(stub_class)) {
+        return false; // stubs are calls that no exception notes
       }
     }
-    return is_at_hand_ && stack_.is_complete() && left < noted;
+    return left < noted;
   }
 
   bool is_exception(Address object) const { return object && objects_.is_exception(object); }

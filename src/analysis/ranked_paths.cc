@@ -64,19 +64,19 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) 
   ShortestPaths &behind = begin(1);
   bool all_met = false;
   auto grow_behind = [&](u64 rank) {
+    if (is_done(behind))
+      return;
     if (!all_met && all_are_met(direct, behind, queues, linked, snapshot.graph().edges())) {
       behind.leave_out_met(direct);
       all_met = true;
     }
-    if (!(all_met && is_of_program(rank)) && !is_done(behind))
+    if (!(all_met && is_of_program(rank)))
       behind.grow(roots[rank], only);
   };
-  for (u64 rank = 0; rank < chance; ++rank)
-    if (!is_of_program(rank))
-      grow_behind(rank);
-  for (u64 rank = 0; rank < chance; ++rank)
-    if (is_of_program(rank))
-      grow_behind(rank);
+  for (bool of_program : {false, true})
+    for (u64 rank = 0; rank < chance; ++rank)
+      if (is_of_program(rank) == of_program)
+        grow_behind(rank);
   grow_behind(chance);
 }
 

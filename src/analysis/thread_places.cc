@@ -10,8 +10,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr std::string_view native_call = "ILStubClass."; // made by the runtime
-constexpr u64 frames_looked_at = 64;                     // from the innermost on, for a method of the program
+constexpr u64 frames_looked_at = 64; // from the innermost on, for a method of the program
 
 // "sleeps", "waits for an event"; of many "sleep", "wait for an event".
 std::string in_words(const WaitText &wait, bool is_many) {
@@ -33,7 +32,7 @@ std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText
       continue;
     ++looked_at;
     const MethodText text = runtime_.method_text(frame.method_desc);
-    if (!framework_.contain(text.qualified) && !text.qualified.starts_with(native_call))
+    if (!framework_.contain(text.qualified) && !text.qualified.starts_with(stub_class))
       return method_in_words(text.qualified);
   }
   return "";

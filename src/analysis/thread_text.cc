@@ -22,7 +22,7 @@ struct Wait {
   const char *text;
 };
 // What a task failed with is thrown where it was waited for: that is over.
-constexpr const char *rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
+constexpr std::string_view rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
 // The first that fits counts; inner frames come first.
 constexpr Wait waits[] = {
     {"System.Threading.Thread.Sleep", "sleep"},
@@ -36,7 +36,6 @@ constexpr Wait waits[] = {
     {"System.Threading.ManualResetEventSlim.", "an event"},
     {"System.Threading.CountdownEvent.", "a countdown"},
     {"System.Threading.Barrier.", "a barrier"},
-    {rethrows, ""},
     {"System.Threading.Tasks.Task.", "a task"},
     {"System.GC.WaitForPendingFinalizers", "finalizers"},
     {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)"},
@@ -57,8 +56,8 @@ bool is_inner(std::string_view text) {
 
 // Native calls that the others end in, and by what NativeAOT waits on Unix.
 bool is_stub(std::string_view method) {
-  return method.starts_with("Interop+") || method.starts_with("ILStubClass.") ||
-         method.starts_with("Microsoft.Win32.") || method.starts_with("System.Threading.WaitSubsystem+") ||
+  return method.starts_with("Interop+") || method.starts_with(stub_class) || method.starts_with("Microsoft.Win32.") ||
+         method.starts_with("System.Threading.WaitSubsystem+") ||
          method.starts_with("System.Threading.LowLevelMonitor.");
 }
 
@@ -144,6 +143,8 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
     if (frame.kind == StackFrame::Kind::explicit_ && text.module.empty())
       continue; // what it holds in the place of a method is something else
     const std::string &method = text.qualified;
+    if (method.starts_with(rethrows))
+      return {};
     const Wait *found = std::find_if(std::begin(waits), std::end(waits),
                                      [&](const Wait &wait) { return method.starts_with(wait.method); });
     if (found == std::end(waits)) {
@@ -151,8 +152,6 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
         continue;
       break;
     }
-    if (found->method == rethrows)
-      return {};
     out.frames = i + 1;
     if (out.text.empty() || is_inner(out.text))
       out.text = found->text;

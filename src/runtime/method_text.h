@@ -1,8 +1,12 @@
 // MethodText: what a method is called, as plain data, whatever the kind of runtime.
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace dnheap {
+
+// What the runtime makes itself to call native code and the like stands in this class.
+inline constexpr std::string_view stub_class = "ILStubClass.";
 
 struct MethodText {
   std::string name;      // "Shop.Cart.Add<System.Int32>(Int32, System.String)"; never empty

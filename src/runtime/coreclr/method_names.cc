@@ -62,7 +62,7 @@ MethodText MethodNames::dynamic_text(Address method) const {
   if (name.empty())
     name = "<method " + hex(method) + ">";
   MethodText out;
-  out.qualified = (name.starts_with("IL_STUB") ? "ILStubClass." : "DynamicClass.") + name;
+  out.qualified = std::string(name.starts_with("IL_STUB") ? stub_class : "DynamicClass.") + name;
   const Address type = methods_.method_table_of(method); // of a stub for a delegate the delegate's
   const std::vector<std::string> of_type = names_of(types_->instantiation(type));
   const Metadata *metadata = loader_->metadata(types_->module_of(type));
