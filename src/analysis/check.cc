@@ -199,6 +199,7 @@ std::string allowed_text(const Outcome &of) {
 std::string sentence_of(const Outcome &of) {
   return std::string(kind_of(*of.limit)) + " " + of.name + ": " + found_text(of) +
          (of.is_exceeded() ? "; the limit is "
+          : !of.is_known   ? "; compared with an extract, so that is not known; the limit is "
           : of.is_certain  ? "; within "
                            : "; as far as could be read within ") +
          allowed_text(of);
