@@ -87,20 +87,18 @@ std::vector<EqualGroups> EqualContents::take_parts(unsigned threads, const Watch
     watch.check();
     u64 entries = 0;
     for (const Writer &writer : writers_)
-      for (const Chunk &chunk : writer.buckets_[bucket])
-        entries += chunk.size();
+      entries += writer.buckets_[bucket].size();
     BucketGroups groups(entries);
     std::vector<u32> group_of;
     std::vector<u64> tags;
     group_of.reserve(entries);
     tags.reserve(entries);
     for (Writer &writer : writers_) {
-      for (const Chunk &chunk : writer.buckets_[bucket])
-        for (const Entry &entry : chunk) {
-          group_of.push_back(groups.add(entry.hash));
-          tags.push_back(entry.tag);
-        }
-      writer.buckets_[bucket] = {};
+      writer.buckets_[bucket].for_each([&](const Entry &entry) {
+        group_of.push_back(groups.add(entry.hash));
+        tags.push_back(entry.tag);
+      });
+      writer.buckets_[bucket].clear();
     }
     found[bucket] = sorted_groups(std::move(groups.groups), group_of, tags);
   });

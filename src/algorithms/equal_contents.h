@@ -6,6 +6,7 @@
 // any two share 128 bits is 2⁻⁶⁵: less than that of a wrong bit in memory. XXH3 is no cryptographic hash: who writes a
 // dump by hand could make two contents look equal, and would be told wrong figures of his own dump, and nothing worse.
 #pragma once
+#include "base/chunks.h"
 #include "base/watch.h"
 
 #include <memory>
@@ -39,8 +40,6 @@ class EqualContents {
     u64 tag;
     auto operator<=>(const Entry &) const = default;
   };
-  static constexpr u64 chunk_size = 512;
-  using Chunk = std::vector<Entry>; // of chunk_size at most
 
 public:
   // `expected`: about how many will come.
@@ -50,17 +49,12 @@ public:
   class Writer {
   public:
     void add(const ContentHash &hash, u64 tag) {
-      std::vector<Chunk> &chunks = buckets_[shift_ < 64 ? hash.high >> shift_ : 0];
-      if (chunks.empty() || chunks.back().size() == chunk_size) {
-        chunks.emplace_back();
-        chunks.back().reserve(chunk_size);
-      }
-      chunks.back().push_back({hash, tag});
+      buckets_[shift_ < 64 ? hash.high >> shift_ : 0].push_back({hash, tag});
     }
 
   private:
     friend class EqualContents;
-    std::vector<std::vector<Chunk>> buckets_;
+    std::vector<Chunks<Entry>> buckets_;
     unsigned shift_ = 64;
   };
   Writer &writer(unsigned thread) { return writers_[thread]; }

@@ -54,7 +54,8 @@ std::optional<ResidentPages> resident_pages(Snapshot &snapshot);
 // Can nothing be said of its memory?
 bool is_of_files(MemoryClass memory);
 
-// `live`: of the objects that are alive, without frozen ones, where somebody asked which those are.
+// `live`: of the objects that are alive, without frozen ones, where somebody asked which those are; only its aligned
+// bytes by segment count.
 AccountMap make_account_map(Snapshot &snapshot, const std::optional<ResidentPages> &resident,
                             const std::optional<HeapTally> &live);
 

@@ -86,11 +86,9 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
   return table;
 }
 
-HeapTally tally_of_live(Snapshot &snapshot) { return tally_of(snapshot, snapshot.live().objects); }
-
-HeapTally tally_of(Snapshot &snapshot, const HeapBits &live) {
+HeapTally tally_of_live(Snapshot &snapshot) {
   ObjectFilter filter;
-  filter.among = &live;
+  filter.among = &snapshot.live().objects;
   filter.not_frozen = &snapshot.heap();
   return snapshot.tally(filter);
 }

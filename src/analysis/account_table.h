@@ -10,7 +10,5 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
 
 // Of all objects that are alive but frozen ones, which are never freed. Walks the heap.
 HeapTally tally_of_live(Snapshot &snapshot);
-// The same for who knows already what is alive.
-HeapTally tally_of(Snapshot &snapshot, const HeapBits &live);
 
 } // namespace dnheap

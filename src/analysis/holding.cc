@@ -1,7 +1,6 @@
 #include "analysis/holding.h"
 
 #include "analysis/named_types.h"
-#include "base/parallel.h"
 #include "objects/frozen_objects.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
@@ -10,19 +9,6 @@
 #include <algorithm>
 
 namespace dnheap {
-
-HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index, unsigned threads) {
-  HeapBits out(index.starts().shared_places());
-  parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned) {
-    HeapBits::Writer writer(out);
-    index.for_each(block, [&](ObjectId object, Address address) {
-      if (tree.place(object))
-        writer.add(address);
-    });
-    writer.flush();
-  });
-  return out;
-}
 
 Holding::Holding(Snapshot &snapshot, const Question &question)
     : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),

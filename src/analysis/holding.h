@@ -5,13 +5,9 @@
 #include "algorithms/owner_places.h"
 #include "analysis/ranked_tree.h"
 #include "analysis/type_filter.h"
-#include "heap/heap_bits.h"
 #include "objects/object_graph.h"
 
 namespace dnheap {
-
-// The objects that have a place in a tree, which something keeps alive. One look at each, in parallel.
-HeapBits objects_in(const DominatorTree &tree, const ObjectIndex &index, unsigned threads);
 
 class Holding {
 public:

@@ -4,6 +4,7 @@
 #include "analysis/account_map.h"
 #include "analysis/answer_head.h"
 #include "analysis/holding.h"
+#include "analysis/reached_objects.h"
 #include "analysis/signature.h"
 #include "analysis/verbs.h"
 #include "analysis/waste.h"
@@ -23,56 +24,8 @@ namespace {
 
 using report::Cell;
 
-// Live objects by type, and the bytes of those that are not frozen by segment.
-struct LiveCounts {
-  std::vector<u64> by_type;
-  HeapTally by_segment;
-};
-
-LiveCounts count_live(Snapshot &snapshot, const DominatorTree &tree) {
-  const ObjectIndex &index = snapshot.index();
-  const ObjectGraph &graph = snapshot.graph();
-  const Heap &heap = snapshot.heap();
-  const u32 types = snapshot.references().types().size();
-  Timer timer(snapshot.watch(), "live objects");
-  const unsigned threads = std::max(snapshot.threads(), 1u);
-  std::vector<LiveCounts> parts(threads);
-  for (LiveCounts &part : parts) {
-    part.by_type.resize(types);
-    part.by_segment.segments.resize(heap.segments().size());
-  }
-  const std::span<const ObjectRange> ranges = heap.ranges();
-  parallel_for(index.places().blocks(), threads, [&](u64 block, unsigned worker) {
-    snapshot.watch().check();
-    LiveCounts &to = parts[worker];
-    u64 range = 0; // that the object before lay in
-    index.for_each(block, [&](ObjectId object, Address address) {
-      if (!tree.place(object))
-        return;
-      if (const u32 type = static_cast<u32>(graph.type(object)); type < types)
-        ++to.by_type[type];
-      if (range == ranges.size() || address < ranges[range].address || address >= ranges[range].end()) {
-        auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                      [](Address at, const ObjectRange &of) { return at < of.address; });
-        if (after == ranges.begin())
-          return;
-        range = static_cast<u64>(after - ranges.begin()) - 1;
-      }
-      if (ranges[range].generation != GCSegmentGeneration::frozen)
-        to.by_segment.segments[ranges[range].segment].objects.aligned_bytes += graph.sizes().of(object);
-    });
-  });
-  for (unsigned i = 1; i < threads; ++i) {
-    for (u32 type = 0; type < types; ++type)
-      parts[0].by_type[type] += parts[i].by_type[type];
-    for (u64 s = 0; s < heap.segments().size(); ++s)
-      parts[0].by_segment.segments[s].objects.add(parts[i].by_segment.segments[s].objects);
-  }
-  return std::move(parts[0]);
-}
-
 // One per name, largest first.
-std::vector<Record::Type> types_of(Snapshot &snapshot, const DominatorTree &tree, const LiveCounts &live) {
+std::vector<Record::Type> types_of(Snapshot &snapshot, const DominatorTree &tree, const ReachedObjects &live) {
   TypeSystem &system = snapshot.runtime().types();
   std::map<std::string, u32> numbers;
   std::vector<Record::Type> out;
@@ -155,15 +108,12 @@ report::Answer answer_record(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "record");
   Record record;
   Holding holding(snapshot, question);
-  const LiveCounts live = count_live(snapshot, holding.tree());
+  const ReachedObjects live(snapshot, holding.tree());
   record.types = types_of(snapshot, holding.tree(), live);
   record.owners = owners_of(holding.owner_lines());
   const AccountMap map = make_account_map(snapshot, std::nullopt, live.by_segment);
   record.classes = classes_of(map);
-  const HeapBits alive = objects_in(holding.tree(), snapshot.index(), snapshot.threads());
-  ObjectFilter of_alive;
-  of_alive.among = &alive;
-  const Waste waste = find_waste(snapshot, of_alive);
+  const Waste waste = find_live_waste(snapshot, live.all);
   record.waste = waste_of(waste);
   record.has_waste = !snapshot.target().has_blanked_values();
   answer.target = facts_of(snapshot, holding.tree().reached());

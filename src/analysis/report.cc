@@ -346,7 +346,7 @@ std::string next_command(const MemoryVerdict &verdict, const Suspects &suspects,
 Plan plan_report(const Question &) {
   Plan plan(Pass::tally | Pass::roots);
   foresee_suspects(plan);
-  return plan.then("walk").then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
+  return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
 }
 
 report::Answer answer_report(Snapshot &snapshot, const Question &question) {
@@ -355,8 +355,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const std::optional<ResidentPages> resident = is_process ? resident_pages(snapshot) : std::nullopt;
   report::Answer answer = begin_answer(snapshot, "report");
   const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));
-  const AccountMap map = make_account_map(snapshot, resident, tally_of(snapshot, *suspects.live));
-  const Waste waste = find_live_waste(snapshot, *suspects.live);
+  const AccountMap map = make_account_map(snapshot, resident, suspects.live->by_segment);
+  const Waste waste = find_live_waste(snapshot, suspects.live->all);
   VerdictFacts facts = facts_of(snapshot, map, suspects);
   add_waste(waste, facts);
   const u64 with_holes = facts.live + facts.dead + facts.free_inside;

@@ -1,7 +1,7 @@
 #include "analysis/suspects.h"
 
 #include "analysis/compiled_names.h"
-#include "analysis/holding.h"
+#include "analysis/held_contents.h"
 #include "analysis/inside_of.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_paths.h"
@@ -26,12 +26,6 @@ constexpr double main_share = 0.6; // one child with that much of its parent is 
 
 constexpr const char *and_others = " and others", *no_single_reference = "…";
 
-struct Group {
-  u64 count = 0;              // of its own places
-  u64 objects = 0, bytes = 0; // that these retain
-  TreePlace first{};
-};
-
 struct Fan { // the children of a place
   TreePlace largest{};
   u64 largest_bytes = 0, count = 0;
@@ -49,12 +43,12 @@ public:
   }
 
   Suspects run() {
-    std::map<u32, Group> shared; // what no single owner holds, by type
+    std::map<TypeId, HeldGroup> shared; // what no single owner holds, by type
     tree_.for_each_child(TreePlace{0}, [&](TreePlace place) {
       if (bytes(place) >= least_)
         work_.push_back({place});
-      else if (tree_.object(place))
-        add_to(shared, place);
+      else if (const std::optional<ObjectId> object = tree_.object(place))
+        shared[graph_.type(*object)].add(place, tree_.retained(place));
     });
     while (!work_.empty()) {
       snapshot_.watch().check();
@@ -62,10 +56,10 @@ public:
       work_.pop_back();
       follow(std::move(way));
     }
-    std::vector<std::pair<TypeId, Group>> many;
+    std::vector<std::pair<TypeId, HeldGroup>> many;
     for (const auto &[type, group] : shared)
       if (group.bytes >= least_)
-        many.emplace_back(TypeId{type}, group);
+        many.emplace_back(type, group);
     add_shared(many);
     count_kept();
     std::stable_sort(out_.list.begin(), out_.list.end(), [](const Suspect &a, const Suspect &b) {
@@ -85,16 +79,8 @@ private:
     std::optional<ObjectId> object = tree_.object(at);
     return object ? static_cast<u32>(graph_.type(*object)) : ~u32{0};
   }
-  std::string type_name(u32 type) {
-    return snapshot_.runtime().types().name(snapshot_.references().types()[TypeId{type}].method_table);
-  }
-  void add_to(std::map<u32, Group> &groups, TreePlace at) const {
-    Group &group = groups[type_at(at)];
-    const Retained more = tree_.retained(at);
-    if (!group.count++ || more.bytes > bytes(group.first))
-      group.first = at;
-    group.objects += more.objects;
-    group.bytes += more.bytes;
+  std::string type_name(TypeId type) {
+    return snapshot_.runtime().types().name(snapshot_.references().types()[type].method_table);
   }
   Fan fan_of(TreePlace at) const {
     Fan out;
@@ -180,7 +166,7 @@ private:
         type = other;
     way.resize(first + 1);
     Suspect &s = begin(Suspect::Kind::chain, way, bytes(head), tree_.retained(head).objects);
-    s.element = type_name(type);
+    s.element = type_name(TypeId{type});
     s.elements = counts[type];
   }
 
@@ -191,12 +177,13 @@ private:
     u64 objects = tree_.retained(at).objects;
     for (TreePlace part : parts)
       objects -= tree_.retained(part).objects;
-    const Contents within = contents_of(at, parts);
+    const HeldContents within =
+        held_contents(tree_, graph_, insides_, at, parts, snapshot_.threads(), snapshot_.watch());
     if (tree_.owner(at)) { // an owner that holds many in several places
       for (const auto &[type, group] : within.held)
         if (group.bytes >= least_) {
           const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
-          add_group(owner.name, owner.source, owner.rank, TypeId{type}, group);
+          add_group(owner.name, owner.source, owner.rank, type, group);
         }
       return;
     }
@@ -212,7 +199,7 @@ private:
     const bool is_collection = is_of_held || is_of_nodes;
     Suspect &s = begin(is_collection ? Suspect::Kind::collection : Suspect::Kind::object, way, rest, objects);
     if (is_of_held) {
-      s.elements = largest->second.count + within.behind.at(largest->first);
+      s.elements = largest->second.count + largest->second.behind;
       s.element = type_name(largest->first);
     } else if (is_of_nodes) {
       s.elements = nodes->second;
@@ -220,81 +207,6 @@ private:
     }
   }
 
-  struct Contents { // by type
-    std::map<u32, Group> held;
-    std::map<u32, u64> behind; // more of the type, one behind the other
-    std::map<u32, u64> nodes;  // of collections
-  };
-  Contents contents_of(TreePlace at, const std::vector<TreePlace> &parts) const {
-    Contents out;
-    std::vector<TreePlace> inside, behind; // to be looked below
-    auto count_behind = [&](TreePlace parent) {
-      const u32 type = type_at(parent);
-      u64 &count = out.behind[type];
-      for_each_child(parent, [&](TreePlace child) {
-        if (type_at(child) == type)
-          ++count, behind.push_back(child);
-      });
-    };
-    auto look_below = [&](TreePlace parent) {
-      for_each_child(parent, [&](TreePlace child) {
-        if (parent == at && std::binary_search(parts.begin(), parts.end(), child))
-          return;
-        if (is_inside(parent, child)) {
-          inside.push_back(child);
-        } else {
-          add_to(out.held, child);
-          count_behind(child);
-        }
-      });
-      if (is_node(parent))
-        ++out.nodes[type_at(parent)];
-    };
-    look_below(at);
-    for (u64 i = 0; !inside.empty() || !behind.empty(); ++i) {
-      if (i % 0x10000 == 0)
-        snapshot_.watch().check();
-      std::vector<TreePlace> &work = behind.empty() ? inside : behind;
-      const TreePlace next = work.back();
-      work.pop_back();
-      if (&work == &behind)
-        count_behind(next);
-      else
-        look_below(next);
-    }
-    return out;
-  }
-
-  // visit(TreePlace) for each child, in their order. Types lie anywhere in memory, of the children and of what is first
-  // below them: they are brought in for some children before these are visited.
-  template <class Visit> void for_each_child(TreePlace parent, Visit visit) const {
-    std::array<TreePlace, 32> waiting;
-    u64 count = 0;
-    auto bring_in = [&](TreePlace at) {
-      if (const std::optional<ObjectId> object = tree_.object(at))
-        __builtin_prefetch(&graph_.types()[static_cast<u32>(*object)]);
-    };
-    auto visit_all = [&] {
-      for (u64 i = 0; i < count; ++i)
-        visit(waiting[i]);
-      count = 0;
-    };
-    tree_.for_each_child(parent, [&](TreePlace child) {
-      bring_in(child);
-      if (tree_.end(child) > TreePlace{static_cast<u32>(child) + 1})
-        bring_in(TreePlace{static_cast<u32>(child) + 1});
-      waiting[count++] = child;
-      if (count == waiting.size())
-        visit_all();
-    });
-    visit_all();
-  }
-
-  // Behind an owner nothing is.
-  bool is_inside(TreePlace parent, TreePlace child) const {
-    const std::optional<ObjectId> holder = tree_.object(parent), held = tree_.object(child);
-    return holder && held && insides_.is_inside(graph_.type(*holder), graph_.type(*held));
-  }
   bool is_node(TreePlace at) const {
     const std::optional<ObjectId> object = tree_.object(at);
     return object && insides_.is_node(graph_.type(*object));
@@ -318,14 +230,14 @@ private:
   void find_live() {
     if (snapshot_.roots().roots.empty()) // which is no answer, but an Error that says why
       snapshot_.live();
-    out_.live = objects_in(tree_, snapshot_.index(), snapshot_.threads());
+    out_.live.emplace(snapshot_, tree_);
   }
 
   static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }
 
   // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
   // there.
-  void add_shared(const std::vector<std::pair<TypeId, Group>> &groups) {
+  void add_shared(const std::vector<std::pair<TypeId, HeldGroup>> &groups) {
     for (const auto &[type, group] : groups)
       if (const std::optional<RankedOwners::Owner> owner = first_owner(*tree_.object(group.first)))
         add_group(owner->name + and_others, owner->source, owner->rank, type, group);
@@ -343,11 +255,12 @@ private:
     return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source, name_of(owner.kind)};
   }
 
-  void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type, const Group &group) {
+  void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type,
+                 const HeldGroup &group) {
     Suspect s;
     s.kind = group.count > 1 ? Suspect::Kind::many : Suspect::Kind::object;
     s.owner = owner;
-    s.element = type_name(static_cast<u32>(type));
+    s.element = type_name(type);
     s.elements = group.count;
     s.retained = group.bytes;
     s.is_own = is_own(rank);
@@ -466,7 +379,7 @@ std::string Suspect::way() const {
 
 void foresee_suspects(Plan &plan) {
   foresee_ranked(plan);
-  plan.perhaps("breadth-first search").perhaps("holders");
+  plan.then("live objects").perhaps("breadth-first search").perhaps("holders");
 }
 
 Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, double least_share) {

@@ -5,6 +5,7 @@
 #pragma once
 #include "analysis/kept_resources.h"
 #include "analysis/plan.h"
+#include "analysis/reached_objects.h"
 #include "snapshot/snapshot.h"
 
 #include <array>
@@ -48,7 +49,7 @@ struct Suspects {
   u64 live_objects = 0, live_bytes = 0; // all that the roots reach
   u64 suspects_bytes = 0;               // of the list; no byte twice
   KeptResources kept;
-  std::optional<HeapBits> live; // what the roots reach; as Snapshot::live() has it, but without another walk
+  std::optional<ReachedObjects> live; // what the roots reach
 };
 
 const char *name_of(Suspect::Kind kind); // "collection"

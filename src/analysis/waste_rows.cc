@@ -38,32 +38,19 @@ bool is_static_box(WasteKind kind, const std::string &field) {
 
 using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
 
-// body(object, worker) for all, a part by one thread. Those of a part lie anywhere in the heap, so that each is a miss
-// or two: fetch(place) is called some objects before that.
-template <class Fetch, class Body>
-void for_each_wasted(const WasteScan::Parts &parts, Snapshot &snapshot, Fetch fetch, Body body) {
-  constexpr u64 ahead = 16;
-  const HeapPlaces &places = snapshot.index().places();
-  parallel_for(parts.size(), snapshot.threads(), [&](u64 i, unsigned worker) {
+// visit(object, place, thread) for all, a stretch by one thread.
+template <class Visit> void for_each_wasted(const WasteScan &scan, Snapshot &snapshot, Visit visit) {
+  parallel_for(scan.stretches(), snapshot.threads(), [&](u64 stretch, unsigned thread) {
     snapshot.watch().check();
-    const std::vector<WastedObject> &part = parts[i];
-    for (u64 k = 0; k < part.size(); ++k) {
-      if (k + ahead < part.size())
-        if (const u64 place = places.find(part[k + ahead].address); place != HeapPlaces::nowhere)
-          fetch(place);
-      body(part[k], worker);
-    }
+    scan.for_each(stretch, [&](const WastedObject &object, u64 place) { visit(object, place, thread); });
   });
 }
 
-ObjectIndex index_of(const WasteScan::Parts &parts, Snapshot &snapshot) {
+ObjectIndex index_of(const WasteScan &scan, Snapshot &snapshot) {
   HeapBits bits(snapshot.index().starts().shared_places());
-  std::vector<HeapBits::Writer> writers(std::max(snapshot.threads(), 1u), HeapBits::Writer(bits));
-  for_each_wasted(
-      parts, snapshot, [&](u64 place) { __builtin_prefetch(&bits.words()[place / 64], 1); },
-      [&](const WastedObject &object, unsigned worker) { writers[worker].add(object.address); });
-  for (HeapBits::Writer &writer : writers)
-    writer.flush();
+  for_each_wasted(scan, snapshot, [&](const WastedObject &, u64 place, unsigned) {
+    bits.words()[place / 64] |= u64{1} << (place % 64);
+  });
   return ObjectIndex(std::move(bits));
 }
 
@@ -73,20 +60,18 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
   WasteScan scan(snapshot, filter);
   waste.notes = scan.notes();
   waste.lacks_contents = scan.lacks_contents();
-  const WasteScan::Parts &parts = scan.parts();
-  const unsigned threads = std::max(snapshot.threads(), 1u);
-  const ObjectIndex wasted = index_of(parts, snapshot);
-  const auto fetch = [&](u64 place) { wasted.prefetch(place); };
+  const ObjectIndex wasted = index_of(scan, snapshot);
   LargeArray<u64> bytes(wasted.count());
-  for_each_wasted(parts, snapshot, fetch, [&](const WastedObject &object, unsigned) {
-    bytes[static_cast<u32>(wasted.find(object.address))] = object.bytes;
+  for_each_wasted(scan, snapshot, [&](const WastedObject &object, u64 place, unsigned) {
+    bytes[static_cast<u32>(wasted.at_place(place))] = object.bytes;
   });
   HoldingFields holders(
       snapshot, wasted, [&](u32 number) { return bytes[number]; }, filter.among, graph);
+  const unsigned threads = std::max(snapshot.threads(), 1u);
   std::vector<WasteSums> sums_of(threads);
-  for_each_wasted(parts, snapshot, fetch, [&](const WastedObject &object, unsigned worker) {
-    const u32 field = holders[static_cast<u32>(wasted.find(object.address))];
-    WasteSum &sum = sums_of[worker][{object.kind, object.type, field}];
+  for_each_wasted(scan, snapshot, [&](const WastedObject &object, u64 place, unsigned thread) {
+    const u32 field = holders[static_cast<u32>(wasted.at_place(place))];
+    WasteSum &sum = sums_of[thread][{object.kind, object.type, field}];
     ++sum.count;
     sum.bytes += object.bytes;
   });

@@ -1,5 +1,8 @@
 // Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
 // runtime's timers hold it, too.
+#include "analysis/account_table.h"
+#include "analysis/held_contents.h"
+#include "analysis/ranked_tree.h"
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
 #include "base/not_found.h"
@@ -9,6 +12,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <random>
 
 namespace dnheap::test {
 namespace {
@@ -64,10 +68,30 @@ public:
   Suspects suspects() {
     snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
     Suspects out = find_suspects(*snapshot, {}, 0.05);
-    const HeapBits &live = snapshot->live().objects; // as the graph's search and the walk find it
-    EXPECT_EQ(out.live->words().size(), live.words().size());
-    EXPECT_TRUE(std::equal(live.words().begin(), live.words().end(), out.live->words().begin()));
+    expect_live(*out.live);
     return out;
+  }
+
+  // As the walk finds it.
+  void expect_live(const ReachedObjects &reached) {
+    const HeapBits &live = snapshot->live().objects;
+    ASSERT_EQ(reached.all.words().size(), live.words().size());
+    EXPECT_TRUE(std::equal(live.words().begin(), live.words().end(), reached.all.words().begin()));
+    const HeapTally tally = tally_of_live(*snapshot);
+    ASSERT_EQ(reached.by_segment.segments.size(), tally.segments.size());
+    for (u64 i = 0; i < tally.segments.size(); ++i)
+      EXPECT_EQ(reached.by_segment.segments[i].objects.aligned_bytes, tally.segments[i].objects.aligned_bytes);
+    std::map<Address, u64> counts;
+    for (u32 i = 0; i < reached.by_type.size(); ++i)
+      if (reached.by_type[i])
+        counts[snapshot->references().types()[TypeId{i}].method_table] = reached.by_type[i];
+    std::map<Address, u64> expected;
+    ObjectFilter alive;
+    alive.among = &live;
+    for (const TypeTally &type : snapshot->tally(alive).types)
+      if (const u64 count = type.total().count)
+        expected[type.method_table] = count;
+    EXPECT_EQ(counts, expected);
   }
 
   HeapBuilder heap;
@@ -76,6 +100,90 @@ public:
   SegmentWriter *old = nullptr;
   std::unique_ptr<Snapshot> snapshot;
 };
+
+// By the definition, one object after the other.
+struct ContentsTwin {
+  const DominatorTree &tree;
+  const ObjectGraph &graph;
+  const Insides &insides;
+  std::span<const TreePlace> without;
+  HeldContents out;
+
+  TypeId type(TreePlace at) const { return graph.type(*tree.object(at)); }
+  void below(TreePlace at, bool is_top) {
+    tree.for_each_child(at, [&](TreePlace child) {
+      if (is_top && std::count(without.begin(), without.end(), child))
+        return;
+      if (tree.object(at) && insides.is_inside(type(at), type(child)))
+        return below(child, false);
+      HeldGroup &group = out.held[type(child)];
+      const Retained retained = tree.retained(child);
+      ++group.count;
+      group.objects += retained.objects;
+      group.bytes += retained.bytes;
+      group.most = std::max(group.most, retained.bytes);
+      group.behind += behind(child);
+    });
+    if (tree.object(at) && insides.is_node(type(at)))
+      ++out.nodes[type(at)];
+  }
+  u64 behind(TreePlace at) const {
+    u64 count = 0;
+    tree.for_each_child(at, [&](TreePlace child) { count += type(child) == type(at) ? 1 + behind(child) : 0; });
+    return count;
+  }
+};
+
+// Many parts below one place, which threads share; what is in nodes, and linked one behind the other.
+TEST(HeldContents, AsByTheDefinitionForAnyNumberOfThreads) {
+  Shop shop({.format = all_formats[0]});
+  const Address node =
+      shop.heap.method_table({.base_size = 5 * shop.p,
+                              .rid = shop.heap.app().metadata.type("System.Collections.Concurrent", "Map+Node"),
+                              .series = {{shop.p, 2 * shop.p}}});
+  const Address array = shop.old->object(shop.links, 5000);
+  shop.first(array);
+  std::mt19937 random(7);
+  for (u64 i = 0; i < 5000; ++i) {
+    Address last = array;
+    for (u64 k = 0, depth = random() % 6; k < depth; ++k) {
+      const Address next = shop.old->object(random() % 3 ? shop.link : node);
+      shop.store(last, k ? random() % 2 : 1 + i, next);
+      if (k && random() % 2)
+        shop.store(last, 1, shop.old->object(shop.link)); // beside it, or instead: then it is dead
+      last = next;
+    }
+  }
+  shop.suspects();
+  const std::shared_ptr<const RankedTree> ranked = ranked_tree(*shop.snapshot);
+  const DominatorTree &tree = ranked->tree;
+  const Insides insides(shop.snapshot->runtime(), shop.snapshot->references().types());
+  const TreePlace at = *tree.place(shop.snapshot->index().find(array));
+  std::vector<TreePlace> children;
+  tree.for_each_child(at, [&](TreePlace child) { children.push_back(child); });
+  ASSERT_GT(children.size(), 3000u);
+  for (const std::vector<TreePlace> &without : {std::vector<TreePlace>(), {children[0], children[2000]}}) {
+    ContentsTwin twin{tree, shop.snapshot->graph(), insides, without, {}};
+    twin.below(at, true);
+    ASSERT_GE(twin.out.held.size(), 1u);
+    std::optional<TreePlace> first;
+    for (unsigned threads : {1u, 2u, 16u}) {
+      const HeldContents found =
+          held_contents(tree, shop.snapshot->graph(), insides, at, without, threads, shop.snapshot->watch());
+      EXPECT_EQ(found.nodes, twin.out.nodes);
+      ASSERT_EQ(found.held.size(), twin.out.held.size());
+      for (const auto &[type, group] : found.held) {
+        const HeldGroup &expected = twin.out.held.at(type);
+        EXPECT_EQ(std::tie(group.count, group.objects, group.bytes, group.behind, group.most),
+                  std::tie(expected.count, expected.objects, expected.bytes, expected.behind, expected.most));
+        EXPECT_EQ(tree.retained(group.first).bytes, group.most);
+        EXPECT_EQ(group.first, first.value_or(group.first));
+        first = group.first;
+      }
+      ASSERT_EQ(found.held.size(), 1u); // else `first` would be of several types
+    }
+  }
+}
 
 // A table's buckets: each node holds the next one.
 TEST(Suspecting, NodesThatHoldEachOtherCountAsElements) {

@@ -13,24 +13,69 @@ namespace dnheap {
 
 namespace {
 
-// What else holds an object, beside the field that was met first.
-struct FurtherField {
+// An object that is asked about, and a field that holds it.
+struct HoldingField {
   u32 object = 0, field = 0;
-  auto operator<=>(const FurtherField &) const = default;
+  auto operator<=>(const HoldingField &) const = default;
 };
 
-// One thread's part. References go through a short queue: when one enters, the word that tells whether its target is
-// asked about is prefetched; when it leaves, it is read.
+// One thread's part. Memory is prefetched, and read a little later, in three short queues: objects, whose first bytes
+// are read next; references, of which it is asked whether their target is asked about; fields of those that are.
 class HolderReader {
 public:
   HolderReader(const ObjectIndex &asked, const References &references, const FieldNumbers &numbers,
                LargeArray<u32> &fields)
-      : asked_(asked), words_(asked.starts().words()), numbers_(numbers), fields_(fields), reader_(references),
+      : asked_(asked), numbers_(numbers), fields_(fields), references_(references), reader_(references),
         format_(references.format()) {}
 
   void read(Address address) {
+    const Bytes bytes = references_.bytes().from(address);
+    __builtin_prefetch(bytes.data());
+    if (objects_.is_full())
+      read(objects_.take());
+    objects_.put({address, bytes});
+  }
+  void drain() {
+    while (!objects_.is_empty())
+      read(objects_.take());
+    while (!waiting_.is_empty())
+      test(waiting_.take());
+    while (!holding_.is_empty())
+      add(holding_.take());
+  }
+  std::vector<HoldingField> take_further() {
+    compact();
+    return std::move(further_);
+  }
+
+private:
+  static constexpr u64 no_slot = ~u64{0};
+
+  struct Unread {
+    Address address;
+    Bytes bytes;
+  };
+  // What field that is, is worked out for those few that lead to what is asked about.
+  struct Waiting {
+    u64 place, offset;
+    TypeId type;
+  };
+  // First in, first out, for some few.
+  template <class T, u64 size> class Queue {
+  public:
+    bool is_empty() const { return begin_ == end_; }
+    bool is_full() const { return end_ - begin_ == size; }
+    void put(const T &one) { all_[end_++ % size] = one; }
+    const T &take() { return all_[begin_++ % size]; } // valid until the next put()
+
+  private:
+    std::array<T, size> all_;
+    u64 begin_ = 0, end_ = 0;
+  };
+
+  [[gnu::always_inline]] void read(const Unread &unread) {
     OpenedObject object;
-    if (!reader_.open(address, object))
+    if (!reader_.open(unread.address, unread.bytes, object))
       return;
     object.type->references.for_each_slot(object.bytes, object.size, format_, [&](const std::byte *slot) {
       if (u64 target = load_pointer(slot, format_))
@@ -39,45 +84,32 @@ public:
     if (object.type->has_hidden)
       reader_.for_each_hidden(object, [&](Address target) { enter(target, object.id, no_slot); });
   }
-  void drain() {
-    while (begin_ != end_)
-      take_oldest();
-  }
-  std::vector<FurtherField> take_further() {
-    compact();
-    return std::move(further_);
-  }
-
-private:
-  static constexpr u64 no_slot = ~u64{0};
-
-  // What field that is, is worked out for those few that lead to what is asked about.
-  struct Waiting {
-    u64 place, offset;
-    TypeId type;
-  };
-
   [[gnu::always_inline]] void enter(Address target, TypeId type, u64 offset) {
     const u64 place = asked_.places().find(target);
     if (place == HeapPlaces::nowhere)
       return;
-    __builtin_prefetch(&words_[place / 64]);
-    if (end_ - begin_ == waiting_.size())
-      take_oldest();
-    waiting_[end_++ % waiting_.size()] = {place, offset, type};
+    asked_.prefetch(place);
+    if (waiting_.is_full())
+      test(waiting_.take());
+    waiting_.put({place, offset, type});
   }
-  [[gnu::always_inline]] void take_oldest() {
-    const Waiting &one = waiting_[begin_++ % waiting_.size()];
-    if (words_[one.place / 64] >> (one.place % 64) & 1)
-      add(static_cast<u32>(asked_.at_place(one.place)),
-          1 + (one.offset == no_slot ? numbers_.hidden(one.type) : numbers_.of(one.type, one.offset)));
+  [[gnu::always_inline]] void test(const Waiting &one) {
+    const ObjectId object = asked_.at_place(one.place);
+    if (object == no_object)
+      return;
+    __builtin_prefetch(&fields_[static_cast<u32>(object)], 1);
+    if (holding_.is_full())
+      add(holding_.take());
+    holding_.put({static_cast<u32>(object),
+                  1 + (one.offset == no_slot ? numbers_.hidden(one.type) : numbers_.of(one.type, one.offset))});
   }
-  void add(u32 object, u32 field) {
+  void add(const HoldingField &one) {
+    const auto [object, field] = one;
     std::atomic_ref<u32> first(fields_[object]);
     u32 known = first.load(std::memory_order_relaxed);
     if (known == HoldingFields::nobody && first.compare_exchange_strong(known, field, std::memory_order_relaxed))
       return;
-    if (known == field || (!further_.empty() && further_.back() == FurtherField{object, field}))
+    if (known == field || (!further_.empty() && further_.back() == HoldingField{object, field}))
       return;
     further_.push_back({object, field});
     if (further_.size() >= limit_)
@@ -91,19 +123,20 @@ private:
   }
 
   const ObjectIndex &asked_;
-  const LargeArray<u64> &words_;
   const FieldNumbers &numbers_;
   LargeArray<u32> &fields_;
+  const References &references_;
   ReferenceReader reader_;
   const Format format_;
-  std::vector<FurtherField> further_;
+  std::vector<HoldingField> further_; // beside the field that was met first
   u64 limit_ = 1 << 20;
-  std::array<Waiting, 64> waiting_;
-  u64 begin_ = 0, end_ = 0;
+  Queue<Unread, 16> objects_;
+  Queue<Waiting, 64> waiting_;
+  Queue<HoldingField, 32> holding_;
 };
 
 // Of the fields that hold an object the one that holds most.
-void choose_fields(LargeArray<u32> &fields, const std::vector<FurtherField> &further,
+void choose_fields(LargeArray<u32> &fields, const std::vector<HoldingField> &further,
                    const std::function<u64(u32)> &bytes) {
   if (further.empty())
     return;
@@ -111,9 +144,9 @@ void choose_fields(LargeArray<u32> &fields, const std::vector<FurtherField> &fur
   for (u64 i = 0; i < fields.size(); ++i)
     if (fields[i] != HoldingFields::nobody)
       sums[fields[i]] += bytes(static_cast<u32>(i));
-  for (const FurtherField &one : further)
+  for (const HoldingField &one : further)
     sums[one.field] += bytes(one.object);
-  for (const FurtherField &one : further) {
+  for (const HoldingField &one : further) {
     u32 &chosen = fields[one.object];
     const u64 old = sums[chosen], other = sums[one.field];
     if (other > old || (other == old && one.field < chosen))
@@ -133,9 +166,16 @@ ObjectBits bits_of(const ObjectIndex &asked, const ObjectIndex &index, unsigned 
   return out;
 }
 
-// Asked of every object: without a branch for each reference, which no processor foresees.
-bool refers_to_any(std::span<const ObjectId> targets, const ObjectBits &bits) {
-  constexpr u64 at_once = 64;
+// Asked of every object: without a branch for each reference, which no processor foresees. References of objects are
+// asked in the order in which they are kept: the bits of those that follow are brought in, so that a branch that was
+// foreseen wrongly does not wait for memory.
+bool refers_to_any(const Edges &edges, ObjectId object, const ObjectBits &bits) {
+  constexpr u64 at_once = 64, ahead = 32;
+  const std::span<const ObjectId> targets = edges.of(object);
+  const ObjectId *following = targets.data() + ahead, *const end = edges.targets.data() + edges.targets.size();
+  for (u64 i = 0, count = end > following ? std::min<u64>(targets.size(), static_cast<u64>(end - following)) : 0;
+       i < count; ++i)
+    bits.prefetch(following[i]);
   for (u64 i = 0; i < targets.size(); i += at_once) {
     bool any = false;
     for (ObjectId target : targets.subspan(i, std::min(at_once, targets.size() - i)))
@@ -178,6 +218,7 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
   const unsigned threads = std::max(snapshot.threads(), 1u);
   Timer timer(snapshot.watch(), "holders", snapshot.heap().segment_bytes());
   const ObjectBits asked_bits = graph ? bits_of(asked, index, threads) : ObjectBits();
+  const Edges edges = graph ? graph->edges() : Edges();
   std::vector<std::unique_ptr<HolderReader>> readers;
   for (unsigned i = 0; i < threads; ++i)
     readers.push_back(std::make_unique<HolderReader>(asked, references, numbers_, fields_));
@@ -185,7 +226,7 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
     snapshot.watch().check();
     HolderReader &reader = *readers[worker];
     index.for_each(block, [&](ObjectId object, Address address) {
-      if (graph && !refers_to_any(graph->edges().of(object), asked_bits))
+      if (graph && !refers_to_any(edges, object, asked_bits))
         return;
       if ((!among || among->test(address)) &&
           (left_out.empty() || !std::binary_search(left_out.begin(), left_out.end(), address)))
@@ -195,9 +236,9 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
     if (auto *progress = snapshot.watch().progress)
       progress->done += index.places().block_size() << index.places().unit_shift();
   });
-  std::vector<FurtherField> further;
+  std::vector<HoldingField> further;
   for (const auto &reader : readers) {
-    std::vector<FurtherField> part = reader->take_further();
+    std::vector<HoldingField> part = reader->take_further();
     further.insert(further.end(), part.begin(), part.end());
   }
   std::sort(further.begin(), further.end());

@@ -14,6 +14,8 @@ namespace dnheap {
 
 namespace {
 
+constexpr u64 most_stretches = 256;
+
 // Adds to a set; was it there before?
 bool test_and_add(HeapBits &bits, Address address) {
   const u64 place = bits.places().find(address);
@@ -141,29 +143,36 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
     has_shared |= worker->has_shared;
   // What each thread found, then the copies, which claim what they count, then what is left of the threads' rest.
   std::vector<EqualGroups> equal = contents.take_parts(threads, snapshot.watch());
-  parts_.resize(workers.size() + equal.size());
-  parallel_for(workers.size(), threads, [&](u64 i, unsigned) {
+  const u64 places = index_.places().count();
+  stretch_shift_ = static_cast<unsigned>(std::bit_width(index_.places().block_size())) - 1;
+  while (places >> stretch_shift_ > most_stretches)
+    ++stretch_shift_;
+  found_.resize(threads);
+  for (std::vector<Chunks<WastedObject>> &of_thread : found_)
+    of_thread.resize((places >> stretch_shift_) + 1);
+  parallel_for(workers.size(), threads, [&](u64 i, unsigned thread) {
     Worker &worker = *workers[i];
-    if (!has_shared) {
-      parts_[i] = std::move(worker.collections);
-      return;
-    }
-    for (const WastedObject &object : worker.collections)
-      if (OpenedObject opened; worker.reader.open(object.address, opened)) {
+    for (const WastedObject &object : worker.collections) {
+      OpenedObject opened;
+      if (!has_shared) {
+        add(object, thread);
+      } else if (worker.reader.open(object.address, opened)) {
         const std::optional<CollectionFill> fill = shapes_.read(opened, worker.reader, format_);
         const u64 aligned = align_up(opened.size, Alignments(heap_, object.address).of(object.address));
         if (fill)
           if (std::optional<WastedObject> waste = waste_of(opened, *fill, aligned, worker.reader, &shared_))
-            parts_[i].push_back(*waste);
+            add(*waste, thread);
       }
+    }
+    worker.collections = {};
   });
   // An object is in one group at most: what one thread claims of its groups, none asks of others.
   parallel_for(equal.size(), threads,
-               [&](u64 i, unsigned) { parts_[workers.size() + i] = copies_of(std::move(equal[i]), snapshot); });
-  parallel_for(workers.size(), threads, [&](u64 i, unsigned) {
+               [&](u64 i, unsigned thread) { add_copies(std::move(equal[i]), snapshot, thread); });
+  parallel_for(workers.size(), threads, [&](u64 i, unsigned thread) {
     for (const WastedObject &object : workers[i]->others)
       if (object.kind == WasteKind::boxes || !claimed_.test(object.address))
-        parts_[i].push_back(object);
+        add(object, thread);
   });
 }
 
@@ -240,18 +249,22 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
 }
 
 // Claims the arrays among them. Several threads may do this with different groups.
-std::vector<WastedObject> WasteScan::copies_of(EqualGroups equal, Snapshot &snapshot) {
-  std::vector<WastedObject> out;
-  out.reserve(equal.tags.size() - std::min(equal.tags.size(), equal.groups.size()));
+void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot, unsigned thread) {
+  constexpr u64 ahead = 32; // tags of a group lie anywhere in the heap
   const HeapPlaces &places = index_.places();
   ReferenceReader reader(references_);
   for (u64 g = 0; g < equal.groups.size(); ++g) {
     if (g % 1024 == 0)
       snapshot.watch().check();
-    const std::span<u64> all(equal.tags.data() + equal.groups[g].first, equal.groups[g].count);
-    const auto end = std::remove_if(all.begin(), all.end(),
-                                    [&](u64 tag) { return claimed_.test(places.address(CopyTag::place(tag))); });
-    const std::span<u64> tags = all.first(static_cast<u64>(end - all.begin()));
+    const u64 first = equal.groups[g].first, last = first + equal.groups[g].count;
+    u64 kept = first;
+    for (u64 i = first; i < last; ++i) {
+      if (i + ahead < equal.tags.size())
+        __builtin_prefetch(&claimed_.words()[CopyTag::place(equal.tags[i + ahead]) / 64]);
+      if (!claimed_.test_place(CopyTag::place(equal.tags[i])))
+        equal.tags[kept++] = equal.tags[i];
+    }
+    const std::span<u64> tags(equal.tags.data() + first, kept - first);
     OpenedObject opened;
     if (tags.size() < 2 || !reader.open(places.address(CopyTag::place(tags[0])), opened))
       continue;
@@ -260,14 +273,15 @@ std::vector<WastedObject> WasteScan::copies_of(EqualGroups equal, Snapshot &snap
                            : role == Role::plain_array ? WasteKind::duplicate_arrays
                                                        : WasteKind::duplicate_objects;
     const u64 stay = sort_out_copies(tags, heap_, places);
+    const bool may_be_zero = kind == WasteKind::duplicate_arrays && opened.size >= least_sparse_array;
     for (u64 tag : tags.subspan(stay)) {
-      if (kind == WasteKind::duplicate_arrays) // its zeros are not counted beside
+      if (may_be_zero) // its zeros are not counted beside
         test_and_add(claimed_, places.address(CopyTag::place(tag)));
-      out.push_back({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
-                     opened.id, kind});
+      add({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
+           opened.id, kind},
+          thread);
     }
   }
-  return out;
 }
 
 } // namespace dnheap

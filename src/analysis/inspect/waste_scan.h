@@ -23,9 +23,15 @@ class WasteScan {
 public:
   WasteScan(Snapshot &snapshot, const ObjectFilter &filter);
 
-  // In no order, and in parts as threads found them, so that as many threads can go on with them.
-  using Parts = std::vector<std::vector<WastedObject>>;
-  const Parts &parts() const { return parts_; }
+  // In no order, but apart by stretches of the heap, each of a few MiB of it: what is looked up of them by their places
+  // stays in a cache, and no word of HeapBits belongs to two stretches, so that each may be one thread's.
+  u64 stretches() const { return found_.empty() ? 0 : found_[0].size(); }
+  // visit(object, place) for each of a stretch.
+  template <class Visit> void for_each(u64 stretch, Visit &&visit) const {
+    for (const std::vector<Chunks<WastedObject>> &of_thread : found_)
+      of_thread[stretch].for_each(
+          [&](const WastedObject &object) { visit(object, index_.places().find(object.address)); });
+  }
   const std::vector<std::string> &notes() const { return notes_; }
   // See Waste.
   bool lacks_contents() const { return lacks_contents_; }
@@ -41,7 +47,10 @@ private:
   std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                        ReferenceReader &reader, const HeapBits *shared) const;
   std::optional<u64> zero_bytes(const OpenedObject &array) const;
-  std::vector<WastedObject> copies_of(EqualGroups equal, Snapshot &snapshot);
+  void add_copies(EqualGroups equal, Snapshot &snapshot, unsigned thread);
+  void add(const WastedObject &object, unsigned thread) {
+    found_[thread][index_.places().find(object.address) >> stretch_shift_].push_back(object);
+  }
 
   const Runtime &runtime_;
   const Heap &heap_;
@@ -52,11 +61,12 @@ private:
   const CollectionShapes shapes_;
   std::vector<std::string> notes_;
   bool lacks_contents_ = false;
-  std::vector<u32> base_sizes_;        // by TypeId
-  const std::vector<Role> roles_;      // by TypeId
-  const std::vector<Address> holders_; // arrays of the runtime's own, see RootSet::holders
-  HeapBits claimed_, shared_;          // parts of collections; of several ones
-  Parts parts_;
+  std::vector<u32> base_sizes_;                          // by TypeId
+  const std::vector<Role> roles_;                        // by TypeId
+  const std::vector<Address> holders_;                   // arrays of the runtime's own, see RootSet::holders
+  HeapBits claimed_, shared_;                            // parts of collections; of several ones
+  unsigned stretch_shift_ = 0;                           // a stretch is that power of two of places
+  std::vector<std::vector<Chunks<WastedObject>>> found_; // by thread, by stretch
 };
 
 } // namespace dnheap
