@@ -54,6 +54,9 @@ public:
   TreePlace end(TreePlace at) const { return TreePlace{static_cast<u32>(at) + count_[static_cast<u32>(at)]}; }
   // The immediate dominator; the virtual root is its own.
   TreePlace parent(TreePlace at) const { return TreePlace{parent_[static_cast<u32>(at)]}; }
+  // Ask for what place() and parent() will read.
+  void prefetch_place(ObjectId object) const { __builtin_prefetch(&place_[static_cast<u32>(object)]); }
+  void prefetch_parent(TreePlace at) const { __builtin_prefetch(&parent_[static_cast<u32>(at)]); }
   // visit(TreePlace) for each child, in their order.
   template <class Visit> void for_each_child(TreePlace parent, Visit &&visit) const {
     for (TreePlace at{static_cast<u32>(parent) + 1}; at < end(parent); at = end(at))

@@ -11,28 +11,12 @@ namespace {
 
 constexpr u64 word_part = 64; // words of bits that are handed out at once
 
-// The least value but 0 stays; true for the one caller who replaced 0.
-bool lower(u32 &from, u32 value, bool alone) {
-  if (alone) {
-    u32 old = from;
-    if (old == 0 || value < old)
-      from = value;
-    return old == 0;
-  }
-  std::atomic_ref<u32> shared(from);
-  u32 old = shared.load(std::memory_order_relaxed);
-  while (old == 0 || value < old)
-    if (shared.compare_exchange_weak(old, value, std::memory_order_relaxed))
-      return old == 0;
-  return false;
-}
-
 } // namespace
 
 // From some 1/2048 of all objects on, going through a bit for each costs less than one thread with a list.
-ShortestPaths::ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch)
+ShortestPaths::ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch, const HeldDirectly *direct)
     : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), large_(std::max<u64>(edges.objects() / 2048, 8)),
-      from_(edges.objects()), closed_(edges.objects()) {}
+      from_(edges.objects(), direct), closed_(edges.objects()) {}
 
 void ShortestPaths::leave_out_met(const ShortestPaths &other) {
   const std::span<const u64> theirs = other.closed_.words();
@@ -45,14 +29,17 @@ void ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
     u64 object = static_cast<u32>(root.object), from = 1 + edges_.objects() + static_cast<u32>(root.owner);
     if (from > ~u32{0})
       throw Error("more than 4 billion objects and roots: paths number them with 32 bits");
-    if (object < edges_.objects() && !closed_.test(object) && lower(from_[object], static_cast<u32>(from), true))
-      level.list.push_back(static_cast<u32>(object));
+    if (object < edges_.objects() && !closed_.test(object)) {
+      const FoundFrom::Meeting meeting{static_cast<u32>(object), static_cast<u32>(from)};
+      from_.put({&meeting, 1}, true, [&](u32 first) { level.list.push_back(first); });
+    }
   }
   close(level);
 }
 
 // The level is complete: from now on no other object takes its objects as its next step.
 void ShortestPaths::close(Level &level) {
+  from_.end_level();
   const u64 found_before = found_.size();
   if (!level.is_large) {
     level.count = level.list.size();
@@ -90,15 +77,10 @@ void ShortestPaths::close(Level &level) {
 
 template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objects, bool alone, Meet meet) {
   constexpr u64 ahead = 16;
-  struct Meeting {
-    u32 object, from;
-  };
-  std::array<Meeting, 64> meetings; // until what they write to has arrived
+  std::array<FoundFrom::Meeting, FoundFrom::most_at_once> meetings; // until what they write to has arrived
   u64 waiting = 0;
   auto hold = [&] {
-    for (u64 i = 0; i < waiting; ++i)
-      if (lower(from_[meetings[i].object], meetings[i].from, alone))
-        meet(meetings[i].object);
+    from_.put(std::span(meetings).first(waiting), alone, meet);
     waiting = 0;
   };
   for (u64 i = 0; i < objects.size(); ++i) {
@@ -110,7 +92,7 @@ template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objec
     for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
       if (closed_.test(target) || (linked && linked_->test(target)))
         continue;
-      __builtin_prefetch(&from_[static_cast<u32>(target)], 1);
+      from_.prefetch(static_cast<u32>(target));
       meetings[waiting++] = {static_cast<u32>(target), objects[i] + 1};
       if (waiting == meetings.size())
         hold();

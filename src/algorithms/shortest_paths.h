@@ -1,10 +1,11 @@
 // ShortestPaths: a breadth-first search, level by level, that remembers for each object whom it was met from. What it
 // finds does not depend on the number of threads: of several ways of the same length, the one over the object with the
-// least number counts, step by step from the far end, and the owner with the least number. Costs 4 bytes and three bits
-// per object. A level of few objects is a list, which is not worth a second thread; a large one is a bit for each
-// object, which all threads go through.
+// least number counts, step by step from the far end, and the owner with the least number. Costs what found_from.h says
+// and three bits per object. A level of few objects is a list, which is not worth a second thread; a large one is a bit
+// for each object, which all threads go through.
 #pragma once
 #include "algorithms/edges.h"
+#include "algorithms/found_from.h"
 #include "algorithms/object_bits.h"
 #include "algorithms/owners.h"
 #include "base/watch.h"
@@ -16,7 +17,8 @@ namespace dnheap {
 
 class ShortestPaths {
 public:
-  ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch);
+  // `direct`: takes less memory and more time; outlives this. What is found is the same.
+  ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch, const HeldDirectly *direct = nullptr);
 
   // Searches from these roots over all that earlier calls did not meet, up to the level in which `until` is met if that
   // is an object. With earlier calls it makes a forest. Throws Error when objects and owners are more than 2^32 - 2.
@@ -34,15 +36,15 @@ public:
   // From now on references from one of these to another do not count. Null: all do.
   void cut_between(const ObjectBits *linked) { linked_ = linked; }
 
-  bool met(ObjectId object) const { return from_[static_cast<u32>(object)] != 0; }
+  bool met(ObjectId object) const { return from_[object] != 0; }
   // Whom an object was met from; nothing for roots, and for what was not met.
   std::optional<ObjectId> parent(ObjectId object) const {
-    u32 from = from_[static_cast<u32>(object)];
+    u32 from = from_[object];
     return from != 0 && from <= edges_.objects() ? std::optional(ObjectId{from - 1}) : std::nullopt;
   }
   // The owner that a search began with here.
   std::optional<OwnerId> owner(ObjectId root) const {
-    u32 from = from_[static_cast<u32>(root)];
+    u32 from = from_[root];
     return from > edges_.objects() ? std::optional(OwnerId(from - 1 - edges_.objects())) : std::nullopt;
   }
   // From the root to the object; empty if it was not met.
@@ -67,9 +69,9 @@ private:
   const Edges edges_;
   const unsigned threads_;
   const Watch watch_;
-  const u64 large_;      // objects of a level that make it large
-  LargeArray<u32> from_; // 1 + the object it was met from, or 1 + objects + owner; 0 = not met
-  ObjectBits closed_;    // objects of levels that are complete
+  const u64 large_;   // objects of a level that make it large
+  FoundFrom from_;    // 1 + the object it was met from, or 1 + objects + owner; 0 = not met
+  ObjectBits closed_; // objects of levels that are complete
   const ObjectBits *wanted_ = nullptr, *linked_ = nullptr;
   std::vector<ObjectId> found_;
 };

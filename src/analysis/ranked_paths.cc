@@ -1,6 +1,5 @@
 #include "analysis/ranked_paths.h"
 
-#include "analysis/ranked_owners.h"
 #include "objects/object_graph.h"
 #include "objects/path_search.h"
 
@@ -32,7 +31,10 @@ bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const
 
 } // namespace
 
-RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) {
+RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, std::shared_ptr<const RankedTree> tree)
+    : tree_(std::move(tree)) {
+  if (tree_)
+    direct_.emplace(snapshot.graph().edges(), tree_->tree, snapshot.threads(), snapshot.watch());
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
   auto grow = [&](ShortestPaths &search, auto &&takes) {
@@ -41,7 +43,8 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks) 
         search.grow(roots[rank], only);
   };
   auto begin = [&](u64 i) -> ShortestPaths & {
-    return searches_[i].emplace(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
+    return searches_[i].emplace(snapshot.graph().edges(), snapshot.threads(), snapshot.watch(),
+                                direct_ ? &*direct_ : nullptr);
   };
 
   const Queues queues = RankedOwners::queues(snapshot);
@@ -95,8 +98,9 @@ std::optional<OwnedPath> RankedPaths::find(ObjectId object) const {
   return OwnedPath{*search->owner(objects.front()), std::move(objects)};
 }
 
-std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot) {
-  return snapshot.kept<RankedPaths>([&] { return std::make_shared<RankedPaths>(snapshot); });
+std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree) {
+  return snapshot.kept<RankedPaths>(
+      [&] { return std::make_shared<RankedPaths>(snapshot, no_object, OnStacks::count, std::move(tree)); });
 }
 
 RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_stacks) {

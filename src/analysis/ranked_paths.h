@@ -5,7 +5,7 @@
 // one over what only queues hold. One thread asks.
 #pragma once
 #include "algorithms/shortest_paths.h"
-#include "analysis/ranked_owners.h"
+#include "analysis/ranked_tree.h"
 
 #include <array>
 #include <memory>
@@ -15,8 +15,10 @@ namespace dnheap {
 
 class RankedPaths {
 public:
-  // `only`: no other object will be asked about.
-  explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object, OnStacks on_stacks = OnStacks::count);
+  // `only`: no other object will be asked about. `tree`: takes less memory and more time, for who has it in any case;
+  // what is found is the same.
+  explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object, OnStacks on_stacks = OnStacks::count,
+                       std::shared_ptr<const RankedTree> tree = nullptr);
   RankedPaths(const RankedPaths &) = delete;
 
   // An object is met by one of them at most that counts: the first.
@@ -26,11 +28,13 @@ public:
   std::optional<OwnedPath> find(ObjectId object) const;
 
 private:
+  const std::shared_ptr<const RankedTree> tree_;
+  std::optional<HeldDirectly> direct_;
   std::array<std::optional<ShortestPaths>, 2> searches_;
 };
 
-// The one of all objects: kept with the snapshot.
-std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot);
+// The one of all objects: kept with the snapshot. `tree`: where it is not there yet.
+std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree = nullptr);
 
 // The same for one object alone, straight from the heap's memory: the shortest of all ways of the program's, if it
 // leads through no queue, is the shortest of those that lead through none. Where it does lead through one, RankedPaths

@@ -144,7 +144,7 @@ ordered_json ExploredObjects::referrers(ObjectId object, u64 from, u64 count) {
 
 void ExploredObjects::find_ways() {
   if (!ways_)
-    ways_ = ranked_paths(snapshot_);
+    ways_ = ranked_paths(snapshot_, ranked_tree(snapshot_)); // which the tree's view has worked out
 }
 
 ordered_json ExploredObjects::way(ObjectId object) {

@@ -116,6 +116,69 @@ TEST(ShortestPaths, TheSameWithAnyNumberOfThreads) {
   }
 }
 
+// The ways that are kept beside a tree are those that are kept without: of the tree's own roots, of others that make
+// its dominators no step of a way, and of ways that leave something out.
+void expect_the_same(const Graph &graph, const DominatorTree &tree, unsigned threads) {
+  const HeldDirectly direct(graph.edges(), tree, threads, {});
+  std::vector<ObjectId> left_out;
+  ObjectBits linked(graph.objects());
+  for (u32 i = 0; i < graph.objects(); ++i) {
+    if (i % 11 == 3)
+      left_out.push_back(ObjectId{i});
+    if (i % 4 == 1)
+      linked.set(ObjectId{i});
+  }
+  for (const bool leaves_out : {false, true}) {
+    ShortestPaths expected(graph.edges(), 1, {}), found(graph.edges(), threads, {}, &direct);
+    for (ShortestPaths *search : {&expected, &found}) {
+      if (leaves_out) {
+        search->leave_out(left_out);
+        search->cut_between(&linked);
+      }
+      search->grow(graph.owners());
+    }
+    for (u32 i = 0; i < graph.objects(); ++i) {
+      ASSERT_EQ(found.met(ObjectId{i}), expected.met(ObjectId{i}));
+      ASSERT_EQ(found.parent(ObjectId{i}), expected.parent(ObjectId{i}));
+      ASSERT_EQ(found.owner(ObjectId{i}), expected.owner(ObjectId{i}));
+    }
+  }
+}
+
+TEST(ShortestPaths, BesideADominatorTree) {
+  for_all(3000, graphs(60, 3000), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
+    Owners some = graph.owners();
+    some.roots = some.roots.first((some.roots.size() + 1) / 2);
+    for (const Owners &owners : {graph.owners(), some})
+      expect_the_same(graph, DominatorTree(graph.edges(), graph.sizes(), owners, 1, {}), 1 + c.seed % 4);
+  });
+}
+
+// As many are met from others than their dominators as makes them be kept as without a tree.
+TEST(ShortestPaths, BesideATreeOfOtherRoots) {
+  for (const Graph &graph : {heap_like_graph(200'000), node_array_graph(200'000)})
+    for (unsigned threads : {1u, 4u}) {
+      Owners one = graph.owners();
+      one.roots = one.roots.first(1);
+      expect_the_same(graph, DominatorTree(graph.edges(), graph.sizes(), graph.owners(), threads, {}), threads);
+      expect_the_same(graph, DominatorTree(graph.edges(), graph.sizes(), one, threads, {}), threads);
+    }
+  // A list that the tree's only root holds by its head, and other roots by each element.
+  Graph list;
+  list.owner_count = list.precise_owners = 2;
+  for (u32 i = 0; i < 100'000; ++i)
+    list.add(8, i + 1 < 100'000 ? std::vector<u32>{i + 1} : std::vector<u32>());
+  list.root(0, 0);
+  Owners head = list.owners();
+  head.roots = head.roots.first(1);
+  const DominatorTree tree(list.edges(), list.sizes(), head, 1, {});
+  for (u32 i = 1; i < 100'000; ++i)
+    list.root(1, i);
+  for (unsigned threads : {1u, 4u})
+    expect_the_same(list, tree, threads);
+}
+
 TEST(ShortestPaths, OfSeveralTheOneOverTheLeastNumbers) {
   Graph graph;
   graph.add(8, {3});
