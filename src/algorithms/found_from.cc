@@ -16,12 +16,12 @@ u32 FoundFrom::operator[](ObjectId object) const {
   return other == otherwise_.end() ? usual : usual ? std::min(usual, other->second) : other->second;
 }
 
-// True: it was not met before, or another thread meets it now.
-bool FoundFrom::put_otherwise(const Meeting &one) {
+// True: it was not met before; where others put, too, not before from such an object.
+bool FoundFrom::put_otherwise(const Meeting &one, bool alone) {
   std::lock_guard lock(*mutex_);
   const auto [at, is_new] = otherwise_.emplace(one.object, one.from);
   at->second = std::min(at->second, one.from);
-  return is_new && !by_dominator_.test(one.object);
+  return is_new && !(alone && by_dominator_.test(one.object));
 }
 
 void FoundFrom::end_level() {

@@ -66,7 +66,7 @@ private:
   bool is_from_dominator(const Meeting &one, TreePlace place) const {
     return one.from <= objects_ && direct_->tree().place(ObjectId{one.from - 1}) == direct_->tree().parent(place);
   }
-  bool put_otherwise(const Meeting &one);
+  bool put_otherwise(const Meeting &one, bool alone);
 
   const u64 objects_;
   const HeldDirectly *direct_;
@@ -95,7 +95,7 @@ template <class First> void FoundFrom::put_apart(std::span<const Meeting> meetin
     const bool is_first = from[i] ? lower(*from[i], one.from, alone)
                           : is_from_dominator(one, places[i])
                               ? by_dominator_.claim(one.object) && (!alone || !otherwise_.contains(one.object))
-                              : put_otherwise(one);
+                              : put_otherwise(one, alone);
     if (is_first)
       first(one.object);
   }

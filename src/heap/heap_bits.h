@@ -16,9 +16,8 @@ public:
 
   bool test(Address address) const {
     u64 place = places_->find(address);
-    return place != HeapPlaces::nowhere && test_place(place);
+    return place != HeapPlaces::nowhere && words_[place / 64] >> (place % 64) & 1;
   }
-  bool test_place(u64 place) const { return words_[place / 64] >> (place % 64) & 1; }
   void clear() { words_ = LargeArray<u64>(words_.size()); }
 
   const HeapPlaces &places() const { return *places_; }

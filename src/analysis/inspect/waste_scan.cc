@@ -16,6 +16,10 @@ namespace {
 
 constexpr u64 most_stretches = 256;
 
+bool test(HeapBits &bits, u64 place) {
+  return std::atomic_ref<u64>(bits.words()[place / 64]).load(std::memory_order_relaxed) >> (place % 64) & 1;
+}
+
 // Adds to a set; was it there before?
 bool test_and_add(HeapBits &bits, Address address) {
   const u64 place = bits.places().find(address);
@@ -261,7 +265,7 @@ void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot, unsigned threa
     for (u64 i = first; i < last; ++i) {
       if (i + ahead < equal.tags.size())
         __builtin_prefetch(&claimed_.words()[CopyTag::place(equal.tags[i + ahead]) / 64]);
-      if (!claimed_.test_place(CopyTag::place(equal.tags[i])))
+      if (!test(claimed_, CopyTag::place(equal.tags[i])))
         equal.tags[kept++] = equal.tags[i];
     }
     const std::span<u64> tags(equal.tags.data() + first, kept - first);
