@@ -124,8 +124,8 @@ TEST(Corruption, RandomBytes) {
 }
 
 // 200,000 rows in the worst order: quadratic behaviour would take minutes.
-TEST(Corruption, HostileTablesTakeLinearTime) {
-  constexpr u32 count = 200000;
+// Each row refers to the last ones, or is nested in the one before: how long all questions take.
+std::chrono::duration<double> time_of_hostile_tables(u32 count) {
   MetadataWriter w;
   u32 name = w.string("T"), signature = w.blob(field_signature(element(ElementType::I4)));
   for (u32 i = 0; i < count; ++i) {
@@ -138,10 +138,10 @@ TEST(Corruption, HostileTablesTakeLinearTime) {
   shape.sort = false;
   std::vector<std::byte> bytes = w.write(shape);
   std::optional<Metadata> m = Metadata::parse(bytes);
-  ASSERT_TRUE(m);
-  auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(m);
+  const auto start = std::chrono::steady_clock::now();
   u64 fields = 0, nesting = 0, owners = 0;
-  for (u32 type = 1; type <= count; ++type) {
+  for (u32 type = 1; m && type <= count; ++type) {
     fields += m->fields_of(type).size();
     nesting += type_name_parts(*m, token(Table::TypeDef, type)).size();
     owners += m->type_of_field(type) != 0;
@@ -149,7 +149,13 @@ TEST(Corruption, HostileTablesTakeLinearTime) {
   EXPECT_LE(fields, count);
   EXPECT_LE(nesting, 64u * count);
   EXPECT_GT(owners, 0u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  return std::chrono::steady_clock::now() - start;
+}
+
+// Eight times as many rows would take 64 times as long if each looked at all. A ratio, as an emulated processor is
+// slow.
+TEST(Corruption, HostileTablesTakeLinearTime) {
+  EXPECT_LT(time_of_hostile_tables(200'000), 32 * time_of_hostile_tables(25'000));
 }
 
 } // namespace
