@@ -192,12 +192,13 @@ void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
 void add_reference_notes(u64 bad, report::Answer &answer) {
   if (!bad)
     return;
-  answer.completeness->complete = false;
-  const std::string count = count_text(bad) + (bad == 1 ? " reference" : " references");
-  answer.headline += "; " + count + (bad == 1 ? " of a live object leads" : " of live objects lead") + " to NO OBJECT";
-  answer.completeness->notes.push_back(count +
-                                       " of live objects lead to no object, and what was held that way seems to " +
-                                       "be dead: dnheap verify lists them");
+  set_incomplete(answer);
+  const std::string lead =
+      count_text(bad) + (bad == 1 ? " reference of a live object leads to " : " references of live objects lead to ");
+  answer.headline += "; " + lead + "NO OBJECT";
+  answer.completeness->notes.push_back(lead +
+                                       "no object, and what was held that way seems to be dead: dnheap verify lists " +
+                                       (bad == 1 ? "it" : "them"));
 }
 
 void add_reference_notes(Snapshot &snapshot, report::Answer &answer) {

@@ -38,7 +38,7 @@ struct Line {
 using enum MemoryClass;
 
 constexpr Line lines[] = {
-    {"live objects", {objects, live_objects, frozen_objects}},
+    {"live objects, and all frozen ones", {objects, live_objects, frozen_objects}},
     {"dead objects, not collected yet", {dead_objects}},
     {"free between objects", {free_objects}},
     {"committed by the GC, empty", {gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts}},
@@ -368,6 +368,13 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const HangFacts hang_facts = find_hangs(snapshot);
   facts.finalizer_place = hang_facts.finalizer_text;
   facts.threads_place = hang_facts.threads_text;
+  std::vector<std::string> &notes = answer.completeness->notes;
+  notes.insert(notes.end(), map.notes.begin(), map.notes.end());
+  notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
+  if (!hang_facts.note.empty())
+    notes.push_back(hang_facts.note);
+  add_root_notes(snapshot, answer);
+  add_reference_notes(snapshot, answer);
   facts.is_incomplete = !answer.completeness->complete || !snapshot.roots().problems.empty();
   const MemoryVerdict verdict = judge(facts);
   const HangVerdict hang = judge_hang(hang_facts);
@@ -394,13 +401,6 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   answer.tables.push_back(fragmentation_table(snapshot, holes));
   if (holes)
     answer.tables.push_back(fragmentation_as_text(snapshot, *holes, with_holes, question));
-  std::vector<std::string> &notes = answer.completeness->notes;
-  notes.insert(notes.end(), map.notes.begin(), map.notes.end());
-  notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
-  if (!hang_facts.note.empty())
-    notes.push_back(hang_facts.note);
-  add_root_notes(snapshot, answer);
-  add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   if (tells_crash_alone)
     answer.next_command = "dnheap exceptions " + shell_word(question.target);

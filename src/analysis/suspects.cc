@@ -121,7 +121,11 @@ private:
         if (bytes(child) >= least_ && parts.size() <= most_suspects)
           parts.push_back(child);
       });
-    if (parts.size() <= most_suspects)
+    // A tree that the program makes of objects of one type is told as a whole, too.
+    const bool is_tree =
+        tree_.object(at) && parts.size() > 1 &&
+        std::all_of(parts.begin(), parts.end(), [&](TreePlace p) { return type_at(p) == type_at(at); });
+    if (parts.size() <= most_suspects && !is_tree)
       for (TreePlace part : parts) {
         rest -= bytes(part);
         work_.push_back(way);

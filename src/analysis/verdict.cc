@@ -202,15 +202,20 @@ MemoryVerdict judge(const VerdictFacts &facts) {
   for (const Rule &rule : rules)
     if (const u64 bytes = rule.explains(facts); bytes > out.bytes)
       out = {rule.name, rule.text(facts), bytes, rule.verb, rule.options};
-  if (out.rule.empty())
+  constexpr const char *incomplete = "What this looked at is incomplete";
+  if (out.rule.empty()) {
+    const std::string figures =
+        fmt::format("{} of live objects, {} dead, in a heap of {}. If the program hangs: dnheap "
+                    "threads, locks or async.",
+                    bytes_text(facts.live), bytes_text(facts.dead), bytes_text(facts.heap));
     out = {"nothing",
-           fmt::format("Nothing is wrong with the memory that one look can tell: {} of live objects, {} dead, in a "
-                       "heap of {}. If the "
-                       "program hangs: dnheap threads, locks or async.",
-                       bytes_text(facts.live), bytes_text(facts.dead), bytes_text(facts.heap)),
+           facts.is_incomplete // no all-clear
+               ? fmt::format("{}, see the notes: nothing stands out in what is left of it, {}", incomplete, figures)
+               : "Nothing is wrong with the memory that one look can tell: " + figures,
            0};
-  if (facts.is_incomplete)
-    out.text += " What this looked at is incomplete, so it may be wrong: see the notes.";
+  } else if (facts.is_incomplete) {
+    out.text += fmt::format(" {}, so it may be wrong: see the notes.", incomplete);
+  }
   return out;
 }
 

@@ -248,6 +248,30 @@ TEST(Suspecting, AChain) {
   }
 }
 
+// Each link holds two others: not two suspects of half of it, but one.
+TEST(Suspecting, ATreeOfOneType) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    std::vector<Address> level = {shop.old->object(shop.link)};
+    shop.first(level[0]);
+    for (u64 depth = 0; depth < 9; ++depth) {
+      std::vector<Address> next;
+      for (Address above : level)
+        for (u64 slot : {0, 1}) {
+          next.push_back(shop.old->object(shop.link));
+          shop.store(above, slot, next.back());
+        }
+      level = next;
+    }
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first");
+    EXPECT_EQ(found.list[0].objects, 1023u);
+    EXPECT_EQ(found.list[0].element, "Shop.Link");
+    EXPECT_EQ(found.list[0].elements, 1022u); // that the first one holds
+  }
+}
+
 TEST(Suspecting, WhatTwoFieldsHoldTogether) {
   for (const Format format : all_formats) {
     Shop shop({.format = format});

@@ -156,6 +156,13 @@ TEST(Verdict, Threads) {
 
 TEST(Verdict, OfWhatIsIncomplete) {
   VerdictFacts f = healthy();
+  f.is_incomplete = true;
+  EXPECT_EQ(judge(f).rule, "nothing"); // but no all-clear
+  EXPECT_TRUE(
+      judge(f).text.starts_with("What this looked at is incomplete, see the notes: nothing stands out in what is left"))
+      << judge(f).text;
+  f = healthy();
+  f.suspect = 40 * mib, f.malloc_in_use = 200 * mib;
   const std::string text = judge(f).text;
   f.is_incomplete = true;
   EXPECT_EQ(judge(f).text, text + " What this looked at is incomplete, so it may be wrong: see the notes.");
