@@ -4,7 +4,7 @@ namespace dnheap {
 
 FoundFrom::FoundFrom(u64 objects, const HeldDirectly *direct)
     : objects_(objects), direct_(direct), from_(direct ? direct->others() : objects),
-      by_dominator_(direct ? objects : 0), mutex_(std::make_unique<std::mutex>()) {}
+      by_dominator_(direct ? objects : 0) {}
 
 u32 FoundFrom::operator[](ObjectId object) const {
   if (!direct_)
@@ -18,7 +18,7 @@ u32 FoundFrom::operator[](ObjectId object) const {
 
 // True: it was not met before; where others put, too, not before from such an object.
 bool FoundFrom::put_otherwise(const Meeting &one, bool alone) {
-  std::lock_guard lock(*mutex_);
+  std::lock_guard lock(mutex_);
   const auto [at, is_new] = otherwise_.emplace(one.object, one.from);
   at->second = std::min(at->second, one.from);
   return is_new && !(alone && by_dominator_.test(one.object));

@@ -6,7 +6,7 @@
 #include "algorithms/held_directly.h"
 
 #include <array>
-#include <memory>
+#include <atomic>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -73,7 +73,7 @@ private:
   LargeArray<u32> from_;                   // of those that are not held directly, by their numbers
   ObjectBits by_dominator_;                // of those that are: met from it
   std::unordered_map<u32, u32> otherwise_; // and met from another one
-  std::unique_ptr<std::mutex> mutex_;      // for that
+  std::mutex mutex_;                       // for that
 };
 
 template <class First> void FoundFrom::put_apart(std::span<const Meeting> meetings, bool alone, First first) {

@@ -11,7 +11,6 @@
 #include "objects/object_graph.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
 

@@ -54,6 +54,13 @@ public:
   void second(Address object) { store(holder, 2, object); }
   void all(Address object) { store(other, 1, object); }
 
+  // A type that concurrent collections are made of inside, as large as a Link.
+  Address node() {
+    return heap.method_table({.base_size = 5 * p,
+                              .rid = heap.app().metadata.type("System.Collections.Concurrent", "Map+Node"),
+                              .series = {{p, 2 * p}}});
+  }
+
   // Of 1,000 objects each.
   std::pair<Address, Address> two_arrays_of_the_same() {
     const Address one = old->object(links, 1000), two = old->object(links, 1000);
@@ -137,10 +144,7 @@ struct ContentsTwin {
 // Many parts below one place, which threads share; what is in nodes, and linked one behind the other.
 TEST(HeldContents, AsByTheDefinitionForAnyNumberOfThreads) {
   Shop shop({.format = all_formats[0]});
-  const Address node =
-      shop.heap.method_table({.base_size = 5 * shop.p,
-                              .rid = shop.heap.app().metadata.type("System.Collections.Concurrent", "Map+Node"),
-                              .series = {{shop.p, 2 * shop.p}}});
+  const Address node = shop.node();
   const Address array = shop.old->object(shop.links, 5000);
   shop.first(array);
   std::mt19937 random(7);
@@ -188,10 +192,7 @@ TEST(HeldContents, AsByTheDefinitionForAnyNumberOfThreads) {
 // A table's buckets: each node holds the next one.
 TEST(Suspecting, NodesThatHoldEachOtherCountAsElements) {
   Shop shop({.format = all_formats[0]});
-  const Address node =
-      shop.heap.method_table({.base_size = 5 * shop.p,
-                              .rid = shop.heap.app().metadata.type("System.Collections.Concurrent", "Map+Node"),
-                              .series = {{shop.p, 2 * shop.p}}});
+  const Address node = shop.node();
   const Address table = shop.old->object(shop.heap.array(node, shop.p), 100);
   shop.first(table);
   for (u64 i = 0; i < 100; ++i) {

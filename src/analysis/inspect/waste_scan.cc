@@ -9,6 +9,7 @@
 #include "objects/roots.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace dnheap {
 
@@ -21,10 +22,7 @@ bool test(HeapBits &bits, u64 place) {
 }
 
 // Adds to a set; was it there before?
-bool test_and_add(HeapBits &bits, Address address) {
-  const u64 place = bits.places().find(address);
-  if (place == HeapPlaces::nowhere)
-    return false;
+bool test_and_add(HeapBits &bits, u64 place) {
   const u64 bit = u64{1} << (place % 64);
   return std::atomic_ref<u64>(bits.words()[place / 64]).fetch_or(bit, std::memory_order_relaxed) & bit;
 }
@@ -41,8 +39,9 @@ struct WasteScan::Worker {
       claim(part);
   }
   void claim(Address part) {
-    if (part && test_and_add(claimed, part)) {
-      test_and_add(shared, part);
+    const u64 place = part ? claimed.places().find(part) : HeapPlaces::nowhere;
+    if (place != HeapPlaces::nowhere && test_and_add(claimed, place)) {
+      test_and_add(shared, place);
       has_shared = true;
     }
   }
@@ -280,7 +279,7 @@ void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot, unsigned threa
     const bool may_be_zero = kind == WasteKind::duplicate_arrays && opened.size >= least_sparse_array;
     for (u64 tag : tags.subspan(stay)) {
       if (may_be_zero) // its zeros are not counted beside
-        test_and_add(claimed_, places.address(CopyTag::place(tag)));
+        test_and_add(claimed_, CopyTag::place(tag));
       add({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
            opened.id, kind},
           thread);

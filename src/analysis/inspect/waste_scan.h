@@ -6,6 +6,7 @@
 #include "algorithms/equal_contents.h"
 #include "analysis/inspect/collection_shapes.h"
 #include "analysis/waste.h"
+#include "base/chunks.h"
 #include "heap/tally.h"
 #include "objects/object_index.h"
 #include "runtime/string_object.h"
