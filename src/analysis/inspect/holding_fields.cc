@@ -172,10 +172,12 @@ ObjectBits bits_of(const ObjectIndex &asked, const ObjectIndex &index, unsigned 
 bool refers_to_any(const Edges &edges, ObjectId object, const ObjectBits &bits) {
   constexpr u64 at_once = 64, ahead = 32;
   const std::span<const ObjectId> targets = edges.of(object);
-  const ObjectId *following = targets.data() + ahead, *const end = edges.targets.data() + edges.targets.size();
-  for (u64 i = 0, count = end > following ? std::min<u64>(targets.size(), static_cast<u64>(end - following)) : 0;
-       i < count; ++i)
-    bits.prefetch(following[i]);
+  if (targets.empty()) // of none at all there is no place of which to go ahead
+    return false;
+  const u64 from = static_cast<u64>(targets.data() - edges.targets.data()) + ahead;
+  const u64 to = std::min<u64>(from + targets.size(), edges.targets.size());
+  for (u64 i = from; i < to; ++i)
+    bits.prefetch(edges.targets[i]);
   for (u64 i = 0; i < targets.size(); i += at_once) {
     bool any = false;
     for (ObjectId target : targets.subspan(i, std::min(at_once, targets.size() - i)))
