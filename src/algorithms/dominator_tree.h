@@ -73,6 +73,9 @@ public:
   Retained unreachable() const; // what no root reaches; with reached() it makes all objects
   Retained reached() const { return retained(TreePlace{0}); }
 
+  // What the object at a place takes by itself; 0 of an owner.
+  u64 own_bytes(TreePlace at) const { return bytes_[u64{static_cast<u32>(at)} + 1] - bytes_before(at); }
+
   u32 size() const { return static_cast<u32>(node_.size()); } // places
   // Bytes of everything at places before this one.
   u64 bytes_before(TreePlace at) const { return bytes_[static_cast<u32>(at)]; }

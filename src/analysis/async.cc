@@ -52,7 +52,8 @@ std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tas
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return alone[a] > alone[b]; });
   order.resize(std::min<u64>(none, std::max(most_searched, few_looks / std::max<u64>(graph.objects(), 1))));
   std::vector<std::optional<u64>> out(none);
-  const RetainedBySets sets(graph.edges(), graph.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
+  const RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(),
+                            snapshot.watch());
   for (u32 stack : order) {
     ObjectBits set(graph.objects());
     for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(stack, ObjectId(0)));

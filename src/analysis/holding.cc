@@ -1,6 +1,7 @@
 #include "analysis/holding.h"
 
 #include "analysis/named_types.h"
+#include "analysis/object_view.h"
 #include "objects/frozen_objects.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
@@ -34,9 +35,14 @@ RankedOwners::Owner Holding::owner(OwnerId id) const {
 Owners Holding::owners() const { return ranked_ ? ranked_->owners.view() : snapshot_.owned_roots(); }
 
 Retained Holding::frozen() const {
+  ReferenceReader reader(snapshot_.references());
+  auto size_of = [&](ObjectId object) -> u64 {
+    const ObjectRange *in = range_of(snapshot_.heap(), address(object));
+    OpenedObject opened;
+    return in && reader.open(address(object), opened) ? align_up(opened.size, in->alignment) : 0;
+  };
   const FrozenObjects alone = frozen_alone(
-      snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
-      [&](ObjectId object) { return graph_.sizes().of(object); });
+      snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); }, size_of);
   return {alone.objects, alone.bytes};
 }
 

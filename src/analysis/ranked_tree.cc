@@ -6,7 +6,7 @@ namespace dnheap {
 
 RankedTree::RankedTree(Snapshot &snapshot, std::span<const std::string> hubs)
     : owners(snapshot, hubs),
-      tree(snapshot.graph().edges(), snapshot.graph().sizes(), owners.view(), snapshot.threads(), snapshot.watch()) {}
+      tree(snapshot.graph().edges(), snapshot.sizes(), owners.view(), snapshot.threads(), snapshot.watch()) {}
 
 std::shared_ptr<const RankedTree> ranked_tree(Snapshot &snapshot, std::span<const std::string> hubs) {
   if (!hubs.empty())

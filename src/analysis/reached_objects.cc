@@ -13,6 +13,8 @@ ReachedObjects::ReachedObjects(Snapshot &snapshot, const DominatorTree &tree)
     : all(snapshot.index().starts().shared_places()) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
+  // Side by side, where those of the tree lie anywhere.
+  const std::optional<ObjectSizes> sizes = snapshot.has_sizes() ? std::optional(snapshot.sizes()) : std::nullopt;
   const Heap &heap = snapshot.heap();
   const u32 types = snapshot.references().types().size();
   Timer timer(snapshot.watch(), "live objects");
@@ -31,7 +33,8 @@ ReachedObjects::ReachedObjects(Snapshot &snapshot, const DominatorTree &tree)
     HeapBits::Writer writer(all);
     u64 range = 0; // that the object before lay in
     index.for_each(block, [&](ObjectId object, Address address) {
-      if (!tree.place(object))
+      const std::optional<TreePlace> place = tree.place(object);
+      if (!place)
         return;
       writer.add(address);
       if (const u32 type = static_cast<u32>(graph.type(object)); type < types)
@@ -44,7 +47,7 @@ ReachedObjects::ReachedObjects(Snapshot &snapshot, const DominatorTree &tree)
         range = static_cast<u64>(after - ranges.begin()) - 1;
       }
       if (ranges[range].generation != GCSegmentGeneration::frozen)
-        to.by_segment[ranges[range].segment] += graph.sizes().of(object);
+        to.by_segment[ranges[range].segment] += sizes ? sizes->of(object) : tree.own_bytes(*place);
     });
     writer.flush();
   });

@@ -19,7 +19,7 @@ std::map<Address, u64> retained_by_threads(Snapshot &snapshot) {
       const u32 owner = root.thread ? root.thread - 1 : threads;
       owned.push_back({object, OwnerId{root.is_conservative() ? precise + owner : owner}});
     }
-  const DominatorTree tree(graph.edges(), graph.sizes(), Owners{2 * precise, precise, owned}, snapshot.threads(),
+  const DominatorTree tree(graph.edges(), snapshot.sizes(), Owners{2 * precise, precise, owned}, snapshot.threads(),
                            snapshot.watch());
   std::map<Address, u64> out;
   for (u32 i = 0; i < threads; ++i)

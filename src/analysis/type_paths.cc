@@ -87,7 +87,7 @@ struct Held {
 // What would be freed with the instances of the groups that take most.
 void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
-  RetainedBySets sets(graph.edges(), graph.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
+  RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
   std::vector<u32> order(paths.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return paths[a].bytes > paths[b].bytes; });
@@ -109,6 +109,7 @@ public:
 
   void add(std::span<const ObjectId> instances, TypePaths &out, std::vector<Held> &held) {
     const ObjectGraph &graph = snapshot_.graph();
+    const ObjectSizes sizes = snapshot_.sizes();
     const PathLabels labels{[](OwnerId owner) { return static_cast<u32>(owner); },
                             [&](ObjectId from, ObjectId to) { return names_.step(from, to); }};
     const FoldedPaths folded = fold_paths(search_, graph.objects(), instances, labels, snapshot_.watch());
@@ -119,7 +120,7 @@ public:
     for (u64 i = 0; i < instances.size(); ++i)
       if (folded.path_of[i] != FoldedPaths::none) {
         const u32 path = static_cast<u32>(before) + folded.path_of[i];
-        out.paths[path].bytes += graph.sizes().of(instances[i]);
+        out.paths[path].bytes += sizes.of(instances[i]);
         held.push_back({instances[i], path});
       }
   }

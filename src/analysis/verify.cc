@@ -217,7 +217,7 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
   const ObjectGraph &graph = snapshot.graph();
   GraphParts parts{snapshot.index(),
                    graph.edges(),
-                   graph.sizes(),
+                   snapshot.sizes(),
                    snapshot.owned_roots(),
                    snapshot.dominators(),
                    snapshot.live().objects,

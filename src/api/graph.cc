@@ -26,7 +26,7 @@ std::optional<ObjectId> Graph::find(Address address) const {
 
 Object Graph::object(ObjectId object) const { return state_->object(object); }
 std::span<const TypeId> Graph::types() const { return state_->inside().graph().types(); }
-std::uint64_t Graph::size(ObjectId object) const { return state_->inside().graph().sizes().of(object); }
+std::uint64_t Graph::size(ObjectId object) const { return state_->inside().sizes().of(object); }
 
 GraphEdges Graph::references() const { return {state_->first_references(), state_->inside().graph().edges().targets}; }
 
@@ -71,7 +71,7 @@ Retained Graph::closure(std::span<const ObjectId> objects) const {
     throw UsageError("closure(): there are " + std::to_string(all) + " objects");
   Reach reach(of.graph().edges(), of.threads(), of.watch());
   reach.from(objects);
-  return outer(reach.total(of.graph().sizes()));
+  return outer(reach.total(of.sizes()));
 }
 
 std::optional<Path> Graph::shortest_path(ObjectId object) const {

@@ -80,8 +80,8 @@ const Referrers &State::referrers() {
 
 const RetainedBySets &State::retained_by_sets() {
   if (!kept_.retained_by_sets)
-    kept_.retained_by_sets = std::make_unique<RetainedBySets>(of_->graph().edges(), of_->graph().sizes(),
-                                                              of_->owned_roots(), of_->threads(), of_->watch());
+    kept_.retained_by_sets = std::make_unique<RetainedBySets>(of_->graph().edges(), of_->sizes(), of_->owned_roots(),
+                                                              of_->threads(), of_->watch());
   return *kept_.retained_by_sets;
 }
 

@@ -98,12 +98,14 @@ void ExploredHeap::go_on() {
     case Stage::counts: snapshot_->prepare(Pass::index | Pass::tally); break;
     case Stage::graph: snapshot_->prepare(Pass::graph | Pass::owned_roots); break;
     case Stage::tree:
-      // What is alive, which tables ask for: marking takes less beside the graph alone than the tree will.
-      snapshot_->prepare(Pass::live);
       tree_ = std::make_unique<ExploredTree>(*snapshot_);
       objects_ = std::make_unique<ExploredObjects>(*snapshot_, *tree_, values_);
       break;
-    case Stage::ways: objects_->find_ways(); break;
+    case Stage::ways:
+      snapshot_->forget_sizes(); // few questions ask for these from here on
+      objects_->find_ways();
+      snapshot_->prepare(Pass::live); // which tables ask for
+      break;
     default: break;
     }
     stage_ = static_cast<Stage>(static_cast<u8>(stage_) + 1);
@@ -169,6 +171,8 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
     throw UsageError("contents of strings and fields are told only where dnheap explore was begun with --values");
   report::Answer answer =
       what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
+  if (stage_ > Stage::tree)
+    snapshot_->forget_sizes();
   report::WriteOptions how;
   how.top = what.question.top;
   // What has no such table, as a string has no fields, is answered all the same: with none.

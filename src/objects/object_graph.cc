@@ -89,8 +89,8 @@ private:
 } // namespace
 
 ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
-                         const Watch &watch, std::span<const Address> holders)
-    : types_(index.count()), sizes_(index.count()), short_first_(index.count() + 1) {
+                         const Watch &watch, std::span<const Address> holders, ObjectSizeColumn *sizes)
+    : types_(index.count()), short_first_(index.count() + 1) {
   Timer timer(watch, "edges", heap.segment_bytes());
   threads = std::max(threads, 1u);
   const u64 blocks = index.places().blocks();
@@ -99,7 +99,6 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
     readers.push_back(std::make_unique<EdgeReader>(index, references, short_first_));
   // Each object's degree, each block's targets.
   std::vector<std::span<const ObjectId>> targets(blocks);
-  std::vector<std::vector<ObjectSizes::Large>> large(blocks);
   parallel_for(blocks, threads, [&](u64 block, unsigned worker) {
     watch.check();
     EdgeReader &reader = *readers[worker];
@@ -111,10 +110,8 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
       if (!reader.open(address, object))
         return;
       types_[static_cast<u32>(id)] = object.id;
-      u64 size = align_up(object.size, alignments.of(address));
-      if (size >= ObjectSizes::in_large)
-        large[block].push_back({id, size});
-      sizes_[static_cast<u32>(id)] = static_cast<u32>(std::min<u64>(size, ObjectSizes::in_large));
+      if (sizes)
+        sizes->put(id, align_up(object.size, alignments.of(address)));
       while (holder != holders.end() && *holder < address)
         ++holder;
       if (holder == holders.end() || *holder != address)
@@ -127,10 +124,8 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
   for (const auto &reader : readers)
     bad_ += reader->bad;
   std::vector<u64> before(blocks + 1);
-  for (u64 block = 0; block < blocks; ++block) {
+  for (u64 block = 0; block < blocks; ++block)
     before[block + 1] = before[block] + targets[block].size();
-    large_.insert(large_.end(), large[block].begin(), large[block].end());
-  }
   const u64 all = before[blocks];
   const bool is_long = all >> 32;
   if (is_long)

@@ -1,35 +1,31 @@
-// ObjectGraph: every object's type and size, and what it refers to, as arrays by ObjectId, for algorithms that visit
-// the whole graph. Built in one parallel pass over the objects and one over the arrays; takes 12 bytes per object and 4
-// per reference, while it is built 12 and 8. Null and what leads to no object is left out; the latter is
-// counted. Immutable; any thread.
+// ObjectGraph: every object's type, and what it refers to, as arrays by ObjectId, for algorithms that visit the whole
+// graph. Built in one parallel pass over the objects and one over the arrays; takes 8 bytes per object and 4 per
+// reference, while it is built 8 and 8. Null and what leads to no object is left out; the latter is counted. Immutable;
+// any thread.
 #pragma once
 #include "algorithms/edges.h"
-#include "algorithms/object_sizes.h"
 #include "objects/object_index.h"
+#include "objects/object_size_column.h"
 #include "objects/references.h"
 
 namespace dnheap {
 
 class ObjectGraph {
 public:
-  // `holders`, ascending: objects whose references are left out. Throws Interrupted, Error when one object refers to
-  // more than 4 billion.
+  // `holders`, ascending: objects whose references are left out. `sizes`, if given, of as many objects: receives them
+  // on the way. Throws Interrupted, Error when one object refers to more than 4 billion.
   ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
-              const Watch &watch, std::span<const Address> holders = {});
+              const Watch &watch, std::span<const Address> holders = {}, ObjectSizeColumn *sizes = nullptr);
 
   u64 objects() const { return types_.size(); }
   u64 bad_references() const { return bad_; }
   TypeId type(ObjectId object) const { return types_[static_cast<u32>(object)]; }
   std::span<const TypeId> types() const { return types_; }
-  // What each takes in the heap (aligned bytes).
-  ObjectSizes sizes() const { return {sizes_, large_}; }
   // In the order of the fields; dependent handles' secondaries and LoaderAllocators last.
   Edges edges() const { return {first_, targets_, short_first_}; }
 
 private:
   LargeArray<TypeId> types_;
-  LargeArray<u32> sizes_;
-  std::vector<ObjectSizes::Large> large_;
   LargeArray<u64> first_;
   LargeArray<u32> short_first_; // instead of first_, as a rule
   LargeArray<ObjectId> targets_;

@@ -66,6 +66,7 @@ struct Snapshot::Results {
   std::unique_ptr<References> references;
   std::unique_ptr<LiveObjects> live;
   std::unique_ptr<ObjectGraph> graph;
+  std::unique_ptr<ObjectSizeColumn> sizes;
   std::unique_ptr<std::vector<LoadedAssembly>> assemblies;
   std::unique_ptr<RootOwners> owners;
   std::vector<OwnedRoot> owned; // what owned_roots points at
@@ -448,13 +449,31 @@ const LiveObjects &Snapshot::live() {
 bool Snapshot::has_graph() const { return results_->graph != nullptr; }
 
 const ObjectGraph &Snapshot::graph() {
-  if (!results_->graph)
-    results_->graph = work_out(Pass::graph, [&] {
-      return std::make_unique<ObjectGraph>(index(), references(), heap(), options_.threads, options_.watch,
-                                           roots().holders);
-    });
+  if (results_->graph)
+    return *results_->graph;
+  std::unique_ptr<ObjectSizeColumn> sizes;
+  results_->graph = work_out(Pass::graph, [&] {
+    const ObjectIndex &of = index();
+    sizes = std::make_unique<ObjectSizeColumn>(of.count());
+    return std::make_unique<ObjectGraph>(of, references(), heap(), options_.threads, options_.watch, roots().holders,
+                                         sizes.get());
+  });
+  results_->sizes = std::move(sizes);
   return *results_->graph;
 }
+
+ObjectSizes Snapshot::sizes() {
+  graph();
+  if (!results_->sizes)
+    results_->sizes = made_of_sound_memory([&] {
+      return std::make_unique<ObjectSizeColumn>(index(), references(), heap(), options_.threads, options_.watch);
+    });
+  return results_->sizes->sizes();
+}
+
+bool Snapshot::has_sizes() const { return results_->sizes != nullptr; }
+
+void Snapshot::forget_sizes() { results_->sizes.reset(); }
 
 const std::vector<LoadedAssembly> &Snapshot::assemblies() {
   if (!results_->assemblies) {
@@ -506,7 +525,7 @@ const DominatorTree &Snapshot::dominators() {
   if (!results_->dominators)
     results_->dominators = work_out(Pass::dominators, [&] {
       const ObjectGraph &of = graph();
-      return std::make_unique<DominatorTree>(of.edges(), of.sizes(), owned_roots(), options_.threads, options_.watch);
+      return std::make_unique<DominatorTree>(of.edges(), sizes(), owned_roots(), options_.threads, options_.watch);
     });
   return *results_->dominators;
 }

@@ -3,6 +3,7 @@
 // (forget_lost_memory). Not for several threads at once; passes use SnapshotOptions::threads threads themselves.
 // Functions throw Error when they cannot go on.
 #pragma once
+#include "algorithms/object_sizes.h"
 #include "base/watch.h"
 #include "heap/tally.h"
 #include "runtime/hints.h"
@@ -21,6 +22,7 @@ class LinuxProcess;
 class ObjectIndex;
 class References;
 class ObjectGraph;
+class ObjectSizeColumn;
 struct RootSet;
 struct RootOwners;
 struct Owners;
@@ -109,6 +111,12 @@ public:
   const LiveObjects &live();
   // All references as arrays; gigabytes for large heaps. Those of RootSet::holders are left out.
   const ObjectGraph &graph();
+  // What each object takes in the heap; worked out with the graph.
+  ObjectSizes sizes();
+  bool has_sizes() const;
+  // Gives back their 4 bytes per object: of what is alive a dominator tree has them, too. Who asks for them again has
+  // them read again, by a walk.
+  void forget_sizes();
   // What the program has loaded, and whose it is. What could not be read of the list is left out.
   const std::vector<LoadedAssembly> &assemblies();
   // Who owns what its roots reach.

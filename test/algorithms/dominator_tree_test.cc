@@ -123,6 +123,7 @@ void expect_as_defined(const DominatorTree &tree, const Graph &graph) {
     if (!at)
       continue;
     ASSERT_EQ(tree.retained(*at), twin.retained(v)) << v;
+    ASSERT_EQ(tree.own_bytes(*at), v < graph.objects() ? graph.sizes().of(ObjectId{v}) : 0) << v;
     std::vector<bool> above(twin.vertices());
     for (TreePlace up = *at; up != TreePlace{0}; up = tree.parent(up))
       above[vertex_at(tree, graph, up)] = true;

@@ -76,6 +76,8 @@ public:
     snapshot = std::make_unique<Snapshot>(heap.target(), SnapshotOptions{});
     Suspects out = find_suspects(*snapshot, {}, 0.05);
     expect_live(*out.live);
+    snapshot->forget_sizes(); // those of the tree are asked then
+    expect_live(ReachedObjects(*snapshot, ranked_tree(*snapshot)->tree));
     return out;
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Solved {
   explicit Solved(RandomGraph &made, std::mt19937_64 &random)
-      : in(made.heap), graph(*in.index, *in.references, in.opened.heap, 2, {}) {
+      : in(made.heap), sizes(in.index->count()), graph(*in.index, *in.references, in.opened.heap, 2, {}, {}, &sizes) {
     std::vector<RootStage> stages(1);
     for (u32 i = 0; i < 40; ++i) {
       Address object = made.random_object();
@@ -20,7 +20,7 @@ struct Solved {
       roots.push_back({in.index->find(object), OwnerId(static_cast<u32>(random() % 6))});
     }
     mark(stages);
-    tree = std::make_unique<DominatorTree>(graph.edges(), graph.sizes(), owners(), 2, Watch());
+    tree = std::make_unique<DominatorTree>(graph.edges(), sizes.sizes(), owners(), 2, Watch());
     for (u64 i = 0; i <= graph.objects(); ++i)
       first.push_back(graph.edges().begin(i));
     targets.assign(graph.edges().targets.begin(), graph.edges().targets.end());
@@ -35,7 +35,7 @@ struct Solved {
     checked = 0;
     Edges edges{first, targets};
     for (const Invariant &of : check_graph(
-             {*in.index, edges, graph.sizes(), owners(), *tree, live->objects, expected.value_or(targets.size())},
+             {*in.index, edges, sizes.sizes(), owners(), *tree, live->objects, expected.value_or(targets.size())},
              threads, {})) {
       checked += of.checked > 0;
       if (of.violations)
@@ -45,6 +45,7 @@ struct Solved {
   }
 
   Indexed in;
+  ObjectSizeColumn sizes;
   ObjectGraph graph;
   std::vector<OwnedRoot> roots;
   std::unique_ptr<LiveObjects> live;

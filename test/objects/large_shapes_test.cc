@@ -56,8 +56,9 @@ TEST(LargeShapes, AnArrayOfAGigabyte) {
   ASSERT_EQ(found.bad_references.size(), 1u);
   EXPECT_EQ(found.bad_references[0].slot, array + 16 + 8 * (length / 3));
   EXPECT_EQ(live(in, array), 4u);
-  ObjectGraph graph(*in.index, *in.references, in.opened.heap, 2, {});
-  EXPECT_EQ(graph.sizes().of(in.index->find(array)), 24 + 8 * length);
+  ObjectSizeColumn sizes(in.index->count());
+  ObjectGraph graph(*in.index, *in.references, in.opened.heap, 2, {}, {}, &sizes);
+  EXPECT_EQ(sizes.sizes().of(in.index->find(array)), 24 + 8 * length);
   EXPECT_EQ(graph.edges().of(in.index->find(array)).size(), 3u);
 }
 
@@ -71,10 +72,11 @@ TEST(LargeShapes, AnArrayOfFiveGigabytes) {
   Address array = put_array(large, memory, numbers, length);
   Indexed in(heap);
   ASSERT_EQ(in.tally.walk.objects, 1u);
-  ObjectGraph graph(*in.index, *in.references, in.opened.heap, 2, {});
-  EXPECT_EQ(graph.sizes().of(in.index->find(array)), 24 + 8 * length);
+  ObjectSizeColumn sizes(in.index->count());
+  ObjectGraph graph(*in.index, *in.references, in.opened.heap, 2, {}, {}, &sizes);
+  EXPECT_EQ(sizes.sizes().of(in.index->find(array)), 24 + 8 * length);
   std::vector<OwnedRoot> roots = {{in.index->find(array), OwnerId{0}}};
-  DominatorTree tree(graph.edges(), graph.sizes(), {1, 1, roots}, 1, {});
+  DominatorTree tree(graph.edges(), sizes.sizes(), {1, 1, roots}, 1, {});
   EXPECT_EQ(tree.retained(tree.place(OwnerId{0})), (Retained{1, 24 + 8 * length}));
 }
 

@@ -20,7 +20,9 @@ TEST(ObjectGraph, HasTheEdgesThatTheTestWrote) {
       dependents.push_back({made.random_object(), made.random_object() + made.p});
       std::sort(dependents.begin(), dependents.end());
       Indexed in(made.heap, dependents);
-      ObjectGraph graph(*in.index, *in.references, in.opened.heap, threads, {});
+      ObjectSizeColumn sizes(in.index->count());
+      ObjectGraph graph(*in.index, *in.references, in.opened.heap, threads, {}, {}, &sizes);
+      const ObjectSizeColumn again(*in.index, *in.references, in.opened.heap, threads, {});
       ASSERT_EQ(graph.objects(), objects.size());
       EXPECT_EQ(graph.bad_references(), made.bad.size() + 1);
       ASSERT_EQ(graph.edges().objects(), objects.size());
@@ -29,7 +31,8 @@ TEST(ObjectGraph, HasTheEdgesThatTheTestWrote) {
       u32 id = 0;
       for (const auto &[address, object] : objects) {
         EXPECT_EQ(in.references->types()[graph.type(ObjectId(id))].method_table, object.method_table);
-        EXPECT_EQ(graph.sizes().of(ObjectId(id)), object.aligned_size);
+        EXPECT_EQ(sizes.sizes().of(ObjectId(id)), object.aligned_size);
+        EXPECT_EQ(again.sizes().of(ObjectId(id)), object.aligned_size);
         std::vector<Address> wanted, found;
         for (Address target : made.targets[address])
           if (objects.contains(target))

@@ -57,7 +57,8 @@ TEST_F(OneObject, WhatWouldBeFreedWithIt) {
       if (ObjectId id = in.index->find(stage.objects.back()); id != no_object)
         roots.push_back({id, OwnerId{0}});
     }
-    DominatorTree tree(graph.edges(), graph.sizes(), {1, 1, roots}, 2, {});
+    const ObjectSizeColumn sizes(*in.index, *in.references, in.opened.heap, 2, {});
+    DominatorTree tree(graph.edges(), sizes.sizes(), {1, 1, roots}, 2, {});
     for (u32 i = 0; i < graph.objects(); i += 7) {
       std::optional<TreePlace> place = tree.place(ObjectId{i});
       const Address object = in.index->address(ObjectId{i});
@@ -88,6 +89,7 @@ TEST_F(OneObject, AllThatCanBeReachedFromIt) {
     RootStage stage;
     for (int i = 0; i < 3; ++i)
       stage.objects.push_back(made.random_object());
+    const ObjectSizeColumn sizes(*in.index, *in.references, in.opened.heap, 2, {});
     for (u32 i = 0; i < graph.objects(); i += 7) {
       Reach reach(graph.edges(), 1, {});
       reach.from(std::vector{ObjectId{i}});
@@ -100,9 +102,9 @@ TEST_F(OneObject, AllThatCanBeReachedFromIt) {
         if (held_back)
           marking.let_through(object);
         const LiveMarking::Closure found = marking.mark_closure(object);
-        EXPECT_EQ(found.all.objects, reach.total(graph.sizes()).objects);
+        EXPECT_EQ(found.all.objects, reach.total(sizes.sizes()).objects);
         if (in.opened.runtime.memory().format().pointer_size == 8) {
-          EXPECT_EQ(found.all.aligned_bytes, reach.total(graph.sizes()).bytes);
+          EXPECT_EQ(found.all.aligned_bytes, reach.total(sizes.sizes()).bytes);
         }
         shared += found.fresh.objects > 0 && found.fresh.objects < found.all.objects;
       }

@@ -69,7 +69,7 @@ std::vector<u64> all_of(Snapshot &s) {
                          tree.unreachable().bytes, s.owned_roots().roots.size(), s.owned_roots().count});
   for (u32 i = 0; i < std::min<u64>(index.count(), graph.objects()); ++i) {
     std::optional<TreePlace> at = tree.place(ObjectId{i});
-    out.insert(out.end(), {index.address(ObjectId{i}), at ? tree.retained(*at).bytes : 0, graph.sizes().of(ObjectId{i}),
+    out.insert(out.end(), {index.address(ObjectId{i}), at ? tree.retained(*at).bytes : 0, s.sizes().of(ObjectId{i}),
                            u64{live.objects.test(index.address(ObjectId{i}))}});
     for (ObjectId target : graph.edges().of(ObjectId{i}))
       out.push_back(static_cast<u32>(target));

@@ -46,6 +46,26 @@ TEST(Snapshot, TalliesOnceAndOnDemand) {
   }
 }
 
+TEST(Snapshot, SizesThatWereForgottenAreReadAgain) {
+  HeapBuilder heap({});
+  add_heap(heap);
+  std::vector<PassTime> times;
+  SnapshotOptions options;
+  options.watch.times = &times;
+  Snapshot snapshot(heap.target(), options);
+  EXPECT_FALSE(snapshot.has_sizes());
+  for (int i = 0; i < 3; ++i) {
+    const ObjectSizes sizes = snapshot.sizes();
+    ASSERT_EQ(sizes.bytes.size(), 100u);
+    for (u32 object = 0; object < 100; ++object)
+      EXPECT_EQ(sizes.of(ObjectId{object}), heap.objects[object].aligned_size);
+    EXPECT_TRUE(snapshot.has_sizes());
+    EXPECT_EQ(std::ranges::count(times, "sizes", &PassTime::name), i) << "at first with the graph";
+    snapshot.forget_sizes();
+    EXPECT_FALSE(snapshot.has_sizes());
+  }
+}
+
 TEST(Snapshot, ThreadsDefaultToProcessors) {
   HeapBuilder heap({});
   EXPECT_GE(Snapshot(heap.target(), {}).threads(), 1u);
