@@ -6,8 +6,9 @@
 Clicks are what the page asks for, at random: the map below a place, children page by page, one object with its fields, references,
 referrers and the way that holds it, the types, the instances of one, searches, and pages of the referrers of the object that most refer
 to. Figures: seconds from start; milliseconds per click, by kind, median and 95 %; the server's memory at most, beside that of
-`retained`. The last lines say whether the aims are met: the first view within 2 s, with progress; 95 % of the clicks below 200 ms;
-no more memory than `retained`.
+`retained`, and then what the overview takes, which looks at all contents for waste. The last lines say whether the aims are met: the
+first view within 2 s, with progress; 95 % of the clicks below 200 ms; no more memory than `retained`, but for a
+hundredth, as a server holds a page and threads beside it.
 """
 import argparse
 import collections
@@ -140,17 +141,25 @@ def main():
         clicks = Clicks(page)
         print(f"{clicks.popular_referrers:,} objects refer to {clicks.popular}, to which most do of those that were looked at")
         clicks.go(given.clicks)
+        at_most = memory.most
+        memory.most = 0
+        begin = time.perf_counter()
+        page.json("api/ask/report", top=200)
+        print(f"{time.perf_counter() - begin:6.2f} s  the overview, {memory.most / 2**20:,.0f} MiB at most")
+        memory.most = 0
+        time.sleep(0.5)
+        print(f"{memory.most / 2**20:,.0f} MiB after it")
         every = sorted(time for times in clicks.times.values() for time in times)
         for kind, times in [*sorted(clicks.times.items()), ("all", every)]:
             times.sort()
             print(f"{kind:18} {len(times):5}  median {statistics.median(times):8.1f} ms  95 % {times[int(len(times) * 0.95)]:8.1f} ms"
                   f"  most {times[-1]:8.1f} ms")
     retained = process.Run([given.dnheap, "retained", given.dump, "--format", "json"], every=0.02)
-    print(f"memory at most: {memory.most / 2**20:,.0f} MiB; of retained: {retained.own / 2**20:,.0f} MiB")
+    print(f"memory at most: {at_most / 2**20:,.0f} MiB; of retained: {retained.own / 2**20:,.0f} MiB")
     slow = every[int(len(every) * 0.95)]
     for what, is_met in ((f"first view within {FIRST_VIEW:g} s: {first:.2f} s", first <= FIRST_VIEW),
                          (f"95 % of the clicks below {CLICK:g} ms: {slow:.1f} ms", slow < CLICK),
-                         ("no more memory than retained", memory.most <= retained.own)):
+                         (f"no more memory than retained: {at_most / retained.own:.3f} of it", at_most <= 1.01 * retained.own)):
         print("met:    " if is_met else "NOT MET:", what)
 
 

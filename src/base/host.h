@@ -134,7 +134,8 @@ int write_all(std::FILE *stream, std::string_view bytes);
 
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
 bool limit_memory(u64 bytes);
-u64 peak_memory(); // most memory this process ever held, mapped files included; 0 = unknown
+void give_back_free_memory(); // what the C library keeps of freed memory, as far as it can; milliseconds
+u64 peak_memory();            // most memory this process ever held, mapped files included; 0 = unknown
 
 u64 page_size();
 unsigned processor_count();                // processors this process may run on, at least 1

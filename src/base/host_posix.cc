@@ -21,6 +21,9 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace dnheap {
 
@@ -293,6 +296,12 @@ int write_all(std::FILE *stream, std::string_view bytes) {
       return EINTR;
   }
   return 0;
+}
+
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 bool limit_memory(u64 bytes) {

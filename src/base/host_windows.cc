@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <io.h>
+#include <malloc.h>
 #include <psapi.h>
 #include <random>
 #include <thread>
@@ -292,6 +293,8 @@ int write_all(std::FILE *stream, std::string_view bytes) {
   }
   return 0;
 }
+
+void give_back_free_memory() { ::_heapmin(); }
 
 bool limit_memory(u64 bytes) {
   const HANDLE job = ::CreateJobObjectW(nullptr, nullptr); // kept open: the limit is the job's

@@ -1,6 +1,7 @@
 #include "explore/explored_heap.h"
 
 #include "analysis/answer_head.h"
+#include "base/host.h"
 #include "base/not_found.h"
 #include "base/text.h"
 #include "explore/deflated.h"
@@ -94,6 +95,7 @@ void ExploredHeap::go_on() {
     return;
   try {
     snapshot_->foresee(all_passes);
+    give_back_free_memory(); // of the stage before
     switch (stage_) {
     case Stage::counts: snapshot_->prepare(Pass::index | Pass::tally); break;
     case Stage::graph: snapshot_->prepare(Pass::graph | Pass::owned_roots); break;
@@ -171,8 +173,6 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
     throw UsageError("contents of strings and fields are told only where dnheap explore was begun with --values");
   report::Answer answer =
       what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
-  if (stage_ > Stage::tree)
-    snapshot_->forget_sizes();
   report::WriteOptions how;
   how.top = what.question.top;
   // What has no such table, as a string has no fields, is answered all the same: with none.
@@ -262,6 +262,11 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
   } catch (const std::bad_alloc &) {
     out = problem(500, "out of memory: this question needs more than the machine, or --max-memory, allows");
   }
+  const auto took = std::chrono::steady_clock::now() - begin;
+  if (stage_ > Stage::tree)
+    snapshot_->forget_sizes();
+  if (took > long_time)
+    give_back_free_memory();
   if (snapshot_->has_lost_memory()) { // dnheap::ask() asks again by itself; the rest cannot
     begin_again();
     snapshot_->foresee(all_passes);
@@ -274,7 +279,7 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
     if (needs_tree)
       out = json_answer({{"error", "part of the dump was lost; it is worked out again"}, {"stage", name_of(stage_)}},
                         503);
-  } else if (out.status == 200 && std::chrono::steady_clock::now() - begin > least_kept_time) {
+  } else if (out.status == 200 && took > least_kept_time) {
     keep(key, out.body);
   }
   return out;

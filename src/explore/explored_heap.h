@@ -72,6 +72,8 @@ private:
   };
   static constexpr std::chrono::milliseconds least_kept_time{5};
   static constexpr u64 most_kept_bytes = u64{16} << 20;
+  // After one that took longer, what the C library keeps of freed memory goes back to the system.
+  static constexpr std::chrono::milliseconds long_time{500};
   std::unordered_map<std::string, Packed> kept_;
   std::deque<std::string> kept_order_;
   u64 kept_bytes_ = 0;
