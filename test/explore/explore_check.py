@@ -41,6 +41,10 @@ def check_answers(page, dnheap, dump):
     for words, parameters in ((["stat", "--top", "200"], {}), (["stat", "--type", "Shop", "--gen", "gen2", "--top", "3"],
                               {"type": "Shop", "gen": "2", "top": 3}), (["retained", "--top", "0"], {"top": 0}),
                               (["report", "--top", "200"], {}), (["threads", "--top", "200"], {}),
+                              # These ask for objects' sizes, which the explorer gave back.
+                              (["threads", "--by", "retained", "--top", "200"], {"by": "retained"}),
+                              (["path", "Shop.Product", "--top", "200"], {"subject": "Shop.Product"}),
+                              (["async", "--by", "retained", "--top", "200"], {"by": "retained"}),
                               (["roots", "--table", "kinds", "--top", "200"], {"table": "kinds"}),
                               (["stat", "--live", "--min", "1k", "--top", "200"], {"live": "", "min": "1k"})):
         equal(page.json("api/ask/" + words[0], **parameters), verb(dnheap, dump, *words), f"ask {words}")
