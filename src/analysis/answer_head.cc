@@ -176,6 +176,8 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
     answer.completeness->notes.push_back("type names: " + problem + std::exchange(remedy, ""));
 }
 
+bool knows_all_roots(Snapshot &snapshot) { return snapshot.roots().problems.empty(); }
+
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   const std::vector<std::string> &problems = snapshot.roots().problems;
   for (const std::string &note : snapshot.roots().notes)

@@ -24,6 +24,8 @@ std::string target_headline(const Target &target, const Runtime *runtime);
 // Adds to the completeness notes why type names could not be told. Call after the last name.
 void add_name_notes(Snapshot &snapshot, report::Answer &answer);
 
+// Could all roots be read? If not, what nothing is seen to hold need not be garbage.
+bool knows_all_roots(Snapshot &snapshot);
 // Adds which roots could not be read: what they hold counts as garbage. Call when roots were asked for.
 void add_root_notes(Snapshot &snapshot, report::Answer &answer);
 

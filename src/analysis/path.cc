@@ -104,6 +104,8 @@ std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
   const std::string what = object_text(view, object);
   if (snapshot.heap().is_frozen(view.address(object)))
     return "no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed;
+  if (!knows_all_roots(snapshot))
+    return "nothing that could be read holds " + what + "; not all roots could, so it need not be garbage";
   return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
 }
 
@@ -208,7 +210,10 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
     answer.completeness->notes.push_back(meant.note);
   if (paths.unreachable)
     table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
-                          " instances are held by nothing: garbage");
+                          (knows_all_roots(snapshot)
+                               ? " instances are held by nothing: garbage"
+                               : " instances are held by nothing that could be read; not all roots could, so they need "
+                                 "not be garbage"));
   if (paths.frozen)
     table.notes.push_back(count_text(paths.frozen) + " of " + count_text(paths.instances) +
                           " instances lie in frozen segments, " + never_freed +

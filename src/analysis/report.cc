@@ -54,6 +54,8 @@ constexpr Line lines[] = {
     {"not identified", {kernel, not_identified}},
 };
 
+constexpr const char *maybe_dead = "dead objects, or held by roots that could not be read";
+
 u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::*member = &ClassSum::bytes) {
   u64 out = 0;
   for (u32 i = 0; i < memory_class_count; ++i)
@@ -62,7 +64,7 @@ u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::
   return out;
 }
 
-Table where_table(const AccountMap &map, bool is_process) {
+Table where_table(const AccountMap &map, bool is_process, bool knows_all_roots) {
   Table table;
   table.name = "where";
   table.title = "Where it is";
@@ -82,7 +84,9 @@ Table where_table(const AccountMap &map, bool is_process) {
   std::vector<Row> rows;
   for (const Line &line : lines)
     if (const u64 bytes = bytes_of(map, line.classes))
-      rows.push_back({bytes, part(line.classes), share_of(bytes, whole), line.text, share_of(bytes, whole)});
+      rows.push_back({bytes, part(line.classes), share_of(bytes, whole),
+                      line.classes.has(dead_objects) && !knows_all_roots ? maybe_dead : line.text,
+                      share_of(bytes, whole)});
   table.set_rows(std::move(rows));
   table.total = Row{whole, is_process ? map.resident ? Cell(map.resident->second) : Cell() : Cell(map.stored), 1.0,
                     "total, each byte once", Cell()};
@@ -375,7 +379,8 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
     notes.push_back(hang_facts.note);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
-  facts.is_incomplete = !answer.completeness->complete || !snapshot.roots().problems.empty();
+  facts.knows_all_roots = knows_all_roots(snapshot);
+  facts.is_incomplete = !answer.completeness->complete || !facts.knows_all_roots;
   const MemoryVerdict verdict = judge(facts);
   const HangVerdict hang = judge_hang(hang_facts);
   add_crash(snapshot, answer);
@@ -393,7 +398,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
                                             {"hang_text", hang.rule.empty() ? Cell() : Cell(hang.text)}}});
   answer.tables.push_back(account_table(map, is_process, false));
   answer.tables.push_back(suspects_table(suspects, question));
-  answer.tables.push_back(where_table(map, is_process));
+  answer.tables.push_back(where_table(map, is_process, facts.knows_all_roots));
   answer.tables.push_back(suspects_text(suspects, question));
   answer.tables.push_back(waste_table(waste, facts.live));
   if (!waste.rows.empty() && share_of(waste.rows[0].bytes, facts.live) >= least_told)

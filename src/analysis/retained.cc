@@ -56,7 +56,11 @@ report::Table owners_table(Holding &holding) {
   if (has("frozen"))
     table.notes.push_back("(frozen): in segments that are never collected, and nothing else is seen to hold it");
   if (has("unreachable"))
-    table.notes.push_back("(unreachable): nothing holds it any more; the next collection of its generation frees it");
+    table.notes.push_back(
+        knows_all_roots(holding.snapshot())
+            ? "(unreachable): nothing holds it any more; the next collection of its generation frees it"
+            : "(unreachable): nothing that could be read holds it; not all roots could, so it need "
+              "not be garbage");
   return table;
 }
 
@@ -169,7 +173,7 @@ private:
   std::vector<TreePlace> places_;
 };
 
-report::Table objects_table(const std::shared_ptr<Holding> &holding, const Question &question) {
+report::Table objects_table(const std::shared_ptr<Holding> &holding, const Question &question, report::Answer &answer) {
   constexpr u64 most = 1000; // unless the user asks for more: a heap has millions, each within another
   const u64 keep = question.top ? question.top + 1 : question.top_is_asked ? ~u64{0} : most;
   const DominatorTree &tree = holding->tree();
@@ -213,7 +217,8 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
         "as its owner holds it, whatever holds it behind (table owners tells their order); dnheap show "
         "TARGET ADDR tells what would be freed with the object alone");
   if (keep == most && count > most)
-    table.notes.push_back("the first " + count_text(most) + " of " + count_text(count) + " objects; --top 0 gives all");
+    answer.completeness->notes.push_back("table objects: the first " + count_text(most) + " of " + count_text(count) +
+                                         "; --top 0 gives all");
   table.rows = [holding, best = std::move(best), next = u64{0}](report::Row &row) mutable {
     if (next == best.size())
       return false;
@@ -296,7 +301,7 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
         answer.tables.push_back(std::move(table));
       }
     if (is_wanted("objects"))
-      answer.tables.push_back(objects_table(shared, question));
+      answer.tables.push_back(objects_table(shared, question, answer));
     holding.filter().add_notes(answer);
   }
   add_root_notes(snapshot, answer);

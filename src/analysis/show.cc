@@ -190,8 +190,11 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (snapshot.heap().is_frozen(view.address(object)))
     fact("retained", std::string("nothing: it lies in a frozen segment, ") + never_freed);
   else
-    fact("retained", holding.reached ? sum(holding.retained) + " would be freed with it"
-                                     : std::string("nothing holds it any more: it is garbage"));
+    fact("retained",
+         holding.reached ? sum(holding.retained) + " would be freed with it"
+         : knows_all_roots(snapshot)
+             ? std::string("nothing holds it any more: it is garbage")
+             : std::string("nothing that could be read holds it; not all roots could, so it need not be garbage"));
   if (holding.reached && !holding.precisely)
     fact("held by", "words on stacks that may be chance, nothing else");
   if (whole)

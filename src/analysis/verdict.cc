@@ -101,7 +101,10 @@ constexpr Rule rules[] = {
            percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
      },
      "waste", " --live"},
-    {"dead_objects", [](const VerdictFacts &f) { return is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0; },
+    {"dead_objects",
+     [](const VerdictFacts &f) {
+       return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
+     },
      [](const VerdictFacts &f) {
        return fmt::format("No leak: {} of the objects ({}) are dead and wait for a collection of their generation.",
                           percent(f.dead, f.live + f.dead), bytes_text(f.dead));
@@ -205,9 +208,10 @@ MemoryVerdict judge(const VerdictFacts &facts) {
   constexpr const char *incomplete = "What this looked at is incomplete";
   if (out.rule.empty()) {
     const std::string figures =
-        fmt::format("{} of live objects, {} dead, in a heap of {}. If the program hangs: dnheap "
+        fmt::format("{} of live objects, {} {}, in a heap of {}. If the program hangs: dnheap "
                     "threads, locks or async.",
-                    bytes_text(facts.live), bytes_text(facts.dead), bytes_text(facts.heap));
+                    bytes_text(facts.live), bytes_text(facts.dead),
+                    facts.knows_all_roots ? "dead" : "that nothing is seen to hold", bytes_text(facts.heap));
     out = {"nothing",
            facts.is_incomplete // no all-clear
                ? fmt::format("{}, see the notes: nothing stands out in what is left of it, {}", incomplete, figures)

@@ -27,12 +27,13 @@ struct HangFacts {
 bool is_mostly_blocked(const HangFacts &facts);
 
 struct VerdictFacts {
-  bool is_incomplete = false; // part of the heap, or of what keeps objects alive, is not known
-  u64 process = 0;            // accessible bytes of the process, as far as the dump tells
-  u64 heap = 0;               // what the GC has committed
-  u64 live = 0, dead = 0;     // objects
-  u64 free_inside = 0;        // between objects
-  u64 gc_empty = 0;           // committed and empty: free regions, to be given back, behind the last objects
+  bool knows_all_roots = true; // else what counts as dead may be held
+  bool is_incomplete = false;  // part of the heap, or of what keeps objects alive, is not known
+  u64 process = 0;             // accessible bytes of the process, as far as the dump tells
+  u64 heap = 0;                // what the GC has committed
+  u64 live = 0, dead = 0;      // objects
+  u64 free_inside = 0;         // between objects
+  u64 gc_empty = 0;            // committed and empty: free regions, to be given back, behind the last objects
   u64 malloc_in_use = 0, malloc_free = 0;
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold

@@ -146,6 +146,8 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
       throw UsageError("there is no parameter '" + printable(key, 100) + "'");
     if (at->needs && !out.verb->takes.has(*at->needs))
       throw UsageError("'" + name + "' does not take " + key);
+    if (key != "hub" && parameters.count(key) > 1)
+      throw UsageError(key + " is given twice");
     at->set(question, key, value);
   }
   auto is_set = [&](const char *flag_name) {

@@ -1,5 +1,6 @@
 #include "explore/explored_tree.h"
 
+#include "analysis/answer_head.h"
 #include "analysis/subject.h"
 #include "base/not_found.h"
 #include "base/text.h"
@@ -46,7 +47,9 @@ TreePlace ExploredTree::place_of(const std::string &name) {
   const ObjectId object = view_.at(*address, note);
   if (const std::optional<TreePlace> place = tree().place(object))
     return *place;
-  throw NotFound("nothing holds " + view_.type_name(object) + " at " + hex(view_.address(object)) + ": it is garbage");
+  const std::string what = view_.type_name(object) + " at " + hex(view_.address(object));
+  throw NotFound(knows_all_roots(snapshot_) ? "nothing holds " + what + ": it is garbage"
+                                            : "nothing that could be read holds " + what + "; not all roots could");
 }
 
 ordered_json ExploredTree::node(TreePlace at) {

@@ -4,6 +4,7 @@
 #include "explore/sockets.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <event2/buffer.h>
@@ -41,6 +42,16 @@ bool is_same(std::string_view a, std::string_view b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
     different |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
   return different == 0;
+}
+
+bool is_escaped_well(std::string_view query) {
+  auto is_digit = [&](std::size_t at) {
+    return at < query.size() && std::isxdigit(static_cast<unsigned char>(query[at]));
+  };
+  for (std::size_t at = query.find('%'); at != query.npos; at = query.find('%', at + 1))
+    if (!is_digit(at + 1) || !is_digit(at + 2))
+      return false;
+  return true;
 }
 
 struct FreeEvent {
@@ -174,7 +185,10 @@ struct HttpServer::Inside {
       const char *text = evhttp_find_header(headers, name);
       return text ? text : "";
     };
-    if (value("Host") != host)
+    u64 hosts = 0;
+    for (const evkeyval *one = headers->tqh_first; one; one = one->next.tqe_next)
+      hosts += ::evutil_ascii_strcasecmp(one->key, "Host") == 0;
+    if (hosts != 1 || value("Host") != host)
       return false;
     if (const std::string_view origin = value("Origin"); !origin.empty() && origin != "http://" + host)
       return false;
@@ -213,6 +227,8 @@ struct HttpServer::Inside {
       evkeyvalq values;
       if (std::string_view(query).find("%00") != std::string_view::npos) // libevent's texts end there
         return refuse(request, 400, "no text here has a NUL in it");
+      if (!is_escaped_well(query)) // libevent takes it for text
+        return refuse(request, 400, "behind each % there are two hexadecimal digits");
       if (evhttp_parse_query_str(query, &values) != 0)
         return refuse(request, 400, "the part behind the question mark is malformed");
       for (evkeyval *one = values.tqh_first; one; one = one->next.tqe_next)

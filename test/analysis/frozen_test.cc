@@ -151,6 +151,32 @@ TEST(Frozen, IsShownAsWhatItIs) {
   }
 }
 
+TEST(Frozen, NothingIsCalledGarbageWhereRootsAreMissing) {
+  for (Format format : all_formats) {
+    Process t(format);
+    SnapshotOptions options;
+    options.hints.left_out = {"AppDomain"}; // which leads to static fields
+    Snapshot snapshot(t.heap.target(), options);
+    ASSERT_FALSE(snapshot.roots().problems.empty());
+    Question question;
+    question.subject = hex(t.garbage);
+    const std::string may = "need not be garbage", sure = "it is garbage";
+    for (const char *verb : {"show", "path"}) {
+      const std::string text = text_of(snapshot, verb, question);
+      EXPECT_TRUE(says(text, may)) << text;
+      EXPECT_FALSE(says(text, sure)) << text;
+    }
+    question.subject = "Shop.Literal";
+    const std::string paths = text_of(snapshot, "path", question);
+    EXPECT_TRUE(says(paths, "1 of 5 instances are held by nothing that could be read")) << paths;
+    const std::string retained = text_of(snapshot, "retained", {});
+    EXPECT_TRUE(says(retained, "(unreachable): nothing that could be read holds it")) << retained;
+    const std::string report = text_of(snapshot, "report", {});
+    EXPECT_TRUE(says(report, "dead objects, or held by roots that could not be read")) << report;
+    EXPECT_TRUE(says(report, "that nothing is seen to hold")) << report;
+  }
+}
+
 // A bad reference of an object that stays is a problem.
 TEST(Frozen, CountsInVerify) {
   for (Format format : all_formats) {

@@ -133,6 +133,7 @@ TEST(Query, LimitsAndColumnsOfTheSameName) {
   EXPECT_EQ(query(snapshot, "select address from objects", question).size(), 2u);
   const json row = query(snapshot, "select 1, 1, -2 as n, 2.5 as f, null as x, 'a' || char(0) || 'b' as t")[0];
   EXPECT_EQ(row, json::parse(R"({"1":1,"1_2":1,"n":-2,"f":2.5,"x":null,"t":"a\u0000b"})"));
+  EXPECT_EQ(query(snapshot, "select x'00ff' as b, x'' as e")[0], json::parse(R"({"b":"x'00ff'","e":"x''"})"));
 }
 
 TEST(Query, JsonHasTables) {

@@ -104,6 +104,7 @@ TEST(Verdict, DuplicateData) {
 TEST(Verdict, DeadObjects) {
   expect("dead_objects", [](VerdictFacts &f) { f.dead = 60 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.dead = 60 * mib - 1; });
+  expect("nothing", [](VerdictFacts &f) { f.dead = 60 * mib, f.knows_all_roots = false; });
   expect("nothing", [](VerdictFacts &f) { f.live = mib, f.suspect = 0, f.dead = 32 * mib - 1; });
 }
 

@@ -50,6 +50,8 @@ def check_answers(page, dnheap, dump):
         equal(page.json("api/ask/" + words[0], **parameters), verb(dnheap, dump, *words), f"ask {words}")
     for path, status in (("api/ask/nonsense", 404), ("api/ask/stat?top=x", 400), ("api/ask/stat?nonsense=1", 400),
                          ("api/ask/stat?tree=1", 400), ("api/ask/stat?live=1&dead=1", 400), ("api/ask/stat?live=1&dead=0&top=1", 200),
+                         ("api/ask/stat?top=1&top=2", 400), ("api/ask/stat?type=Shop&type=String", 400), ("api/ask/retained?hub=Shop.Product&hub=Shop.Order&top=1", 200),
+                         ("api/ask/stat?type=%53hop&top=1", 200),
                          ("api/ask/stat?max=2k&min=1k", 200), ("api/ask/stat?min=2k&max=1k", 400), ("api/ask/stat?refers-to=gen0", 200),
                          ("api/ask/query?subject=select+1&limit=1", 200), ("api/ask/objects?near=0x1", 404), ("api/ask/stat?type=(", 400), ("api/ask/show", 400),
                          ("api/ask/show?subject=0x1", 404), ("api/ask/roots?table=nonsense", 400), ("api/ask/extract", 404), ("api/ask/diff", 404), ("api/ask/check", 404),
@@ -183,10 +185,14 @@ def check_privacy(page):
         check("default-src 'none'" in answered["Content-Security-Policy"], "a strict policy")
         equal(answered["Cross-Origin-Resource-Policy"], "same-origin", "no other page may embed")
         equal(answered["Cache-Control"], "no-store", "nothing is kept")
+    two = f"GET /{page.token}/api/state HTTP/1.1\r\nHost: {own}\r\nHost: evil.example\r\n\r\n"
+    check(b" 403 " in raw(page, two.encode(), 30), "two hosts are none")
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"):
         found, _, body = page.get("api/state", method=method)
         check(found == 405 and b"demo.core" not in body, f"{method} is refused: {found}")
     equal(page.get(f"/{page.token}/api/ask/stat?type=String%00Builder")[0], 400, "a NUL in a text")
+    for wrong in ("%zz", "a%2", "%"):
+        equal(page.get(f"/{page.token}/api/ask/stat?type={wrong}")[0], 400, f"{wrong} in a text")
     with socket.socket() as other:  # on no other address
         addresses = {found[4][0] for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
         for address in addresses:
