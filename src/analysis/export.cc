@@ -75,7 +75,7 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
   report::Answer answer = begin_answer(snapshot, "export");
   NewFile file(question.output);
   report::Completeness completeness = *answer.completeness;
-  completeness.complete &= snapshot.roots().problems.empty(); // what is not seen to be held
+  completeness.complete &= knows_all_roots(snapshot); // what is not seen to be held
   const Exported what = exporter.write({snapshot, question, completeness}, file);
   if (snapshot.has_lost_memory())
     throw Error(snapshot.target().path + ": part of it was lost while it was exported; copy it to a sound disk first");

@@ -35,14 +35,10 @@ RankedOwners::Owner Holding::owner(OwnerId id) const {
 Owners Holding::owners() const { return ranked_ ? ranked_->owners.view() : snapshot_.owned_roots(); }
 
 Retained Holding::frozen() const {
-  ReferenceReader reader(snapshot_.references());
-  auto size_of = [&](ObjectId object) -> u64 {
-    const ObjectRange *in = range_of(snapshot_.heap(), address(object));
-    OpenedObject opened;
-    return in && reader.open(address(object), opened) ? align_up(opened.size, in->alignment) : 0;
-  };
+  ObjectView view(snapshot_);
   const FrozenObjects alone = frozen_alone(
-      snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); }, size_of);
+      snapshot_.heap(), snapshot_.index(), [&](ObjectId object) { return tree().place(object).has_value(); },
+      [&](ObjectId object) { return view.aligned_size(object); });
   return {alone.objects, alone.bytes};
 }
 

@@ -94,7 +94,11 @@ public:
       }
       case SQLITE_FLOAT: row[static_cast<u64>(i)] = report::Cell(sqlite3_column_double(statement_, i)); break;
       case SQLITE_NULL: break;
-      case SQLITE_BLOB: row[static_cast<u64>(i)] = hexadecimal(i); break; // as SQL itself writes it
+      case SQLITE_BLOB: { // as SQL itself writes it
+        const auto *bytes = static_cast<const u8 *>(sqlite3_column_blob(statement_, i));
+        row[static_cast<u64>(i)] = "x'" + hex_bytes(bytes, static_cast<u64>(sqlite3_column_bytes(statement_, i))) + "'";
+        break;
+      }
       default: {
         const void *text = sqlite3_column_blob(statement_, i);
         row[static_cast<u64>(i)] = std::string(static_cast<const char *>(text),
@@ -108,14 +112,6 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-
-  std::string hexadecimal(int column) const {
-    const auto *bytes = static_cast<const u8 *>(sqlite3_column_blob(statement_, column));
-    std::string out = "x'";
-    for (int i = 0; i < sqlite3_column_bytes(statement_, column); ++i)
-      fmt::format_to(std::back_inserter(out), "{:02x}", bytes[i]);
-    return out + "'";
-  }
 
   bool should_end() {
     const Progress *progress = snapshot_.watch().progress;

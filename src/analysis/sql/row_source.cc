@@ -1,6 +1,7 @@
 #include "analysis/sql/row_source.h"
 
 #include "algorithms/owner_places.h"
+#include "analysis/answer_head.h"
 #include "analysis/export/exporter.h"
 #include "analysis/object_view.h"
 #include "heap/tally.h"
@@ -340,7 +341,7 @@ public:
     const WalkResult &walk = tables.snapshot().tally().walk;
     const Target &target = tables.snapshot().target();
     u64 missing = tables.snapshot().heap().gaps().size() + walk.gaps.count();
-    const bool are_roots_missing = !tables.snapshot().roots().problems.empty();
+    const bool are_roots_missing = !knows_all_roots(tables.snapshot());
     rows_ = {{"schema", "1"},
              {"objects", std::to_string(tables.snapshot().index().count())},
              {"complete", missing || walk.bad_objects || target.is_doubtful || are_roots_missing ? "0" : "1"},
