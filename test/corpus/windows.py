@@ -22,6 +22,7 @@ import extracted
 import runtimes
 import stacks as stack_names
 
+VERSIONS = {8: "8.0.33", 9: "9.0.22", 10: "10.0.14"}  # that the dumps are of
 WITH_ORACLE = ("net10-wks-ms-full", "net8-wks-ms-full", "net10-wks-dac-ms-heap", "net8-wks-dac-ms-heap",
                "net10-srv-dac-ms-heap", "net8-srv-ms-heap", "net10-wks-seg-ms-heap")
 WITHOUT_ORACLE = "net9-wks-heap"
@@ -217,7 +218,7 @@ def main():
     folder = corpus.folder("windows", "Windows minidumps")
     packs = None
     try:
-        packs = runtimes.windows_packs()
+        packs = runtimes.windows_packs(VERSIONS)
     except runtimes.Missing as missing:
         print(f"NOT compared with modules: {missing}")
     results = {}
@@ -231,18 +232,18 @@ def main():
             major = int(name[3:name.index("-")])
             given = [("", [])]
             if packs:
-                given.append((", with modules", [packs / runtimes.VERSIONS[major], folder / f"modules-{major}"]))
+                given.append((", with modules", [packs / VERSIONS[major], folder / f"modules-{major}"]))
             for how, folders in given:
                 dump = Dump(args.dnheap, name, path, folders)
                 if name in NEGATIVE:
                     found = refused(dump, NEGATIVE[name])
                 elif name == WITHOUT_ORACLE:
-                    found = closes(dump, runtimes.VERSIONS[major], bool(folders))
+                    found = closes(dump, VERSIONS[major], bool(folders))
                 else:
                     oracle = Oracle((folder / f"{name}.oracle.txt").read_text())
                     # A dump of everything holds the assemblies, too.
                     named = bool(folders) or name.endswith("-full")
-                    found = compare(dump, oracle, runtimes.VERSIONS[major], named)
+                    found = compare(dump, oracle, VERSIONS[major], named)
                 if name not in NEGATIVE:
                     found += extracted.problems(args.dnheap, path, folders)
                 results[name + how] = found

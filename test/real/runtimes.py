@@ -23,11 +23,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 
 # The runtime that each major version's tests use.
-VERSIONS = {8: "8.0.33", 9: "9.0.22", 10: "10.0.14"}
+VERSIONS = {8: "8.0.34", 9: "9.0.23", 10: "10.0.15", 11: "11.0.0"}
 CLRMD_VERSION = "4.2.750101"
 
 # Older patches that people still run: the first of a version, and some of which the newest differs in what is derived.
-PATCHES = ("8.0.0", "8.0.29", "9.0.18", "10.0.11")
+PATCHES = ("8.0.0", "8.0.29", "8.0.33", "9.0.18", "9.0.22", "10.0.11", "10.0.14")
+
+MAJORS = tuple(VERSIONS)
 
 
 class Missing(Exception):
@@ -36,6 +38,11 @@ class Missing(Exception):
 
 class NoSdk(Missing):
     """There is no .NET here: skipped in any case."""
+
+
+def framework(major):
+    """What to compile for: the SDK here knows none that is newer than itself. What it made runs on newer ones."""
+    return f"net{min(major, 10)}.0"
 
 
 def choose(version):
@@ -87,9 +94,9 @@ def run_sdk(*arguments, intermediate="obj"):
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def build(project, output, *properties):
+def build(project, output, *properties, intermediate="obj"):
     """Compiles a C# project of this repository into a folder of the cache."""
-    done = run_sdk("build", project, "-c", "Release", "-o", output, *properties)
+    done = run_sdk("build", project, "-c", "Release", "-o", output, *properties, intermediate=intermediate)
     if done.returncode != 0:
         raise RuntimeError(f"building {project} failed:\n{done.stdout}")
 
@@ -114,6 +121,17 @@ def restore():
     return packs
 
 
+def reference(major):
+    """The folder of a version's reference assemblies; downloaded at the first call."""
+    pack = packages() / "microsoft.netcore.app.ref" / VERSIONS[major]
+    if not (pack / ".nupkg.metadata").exists():
+        done = run_sdk("restore", HERE / "packages" / "reference.csproj", f"-p:Version={VERSIONS[major]}", intermediate="obj-reference")
+        if done.returncode != 0:
+            errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]
+            raise Missing(f"NuGet cannot restore the reference assemblies of .NET {VERSIONS[major]}: {errors[0].strip()}")
+    return pack / "ref" / f"net{major}.0"
+
+
 def crossgen(major):
     """The compiler that makes ready-to-run code for a version's runtime; downloaded at the first call."""
     pack = packages() / "microsoft.netcore.app.crossgen2.linux-x64" / VERSIONS[major]
@@ -129,12 +147,12 @@ def crossgen(major):
     return compiler
 
 
-def windows_packs():
+def windows_packs(versions):
     """The folder of the runtime packs for Windows, by version; downloaded at the first call. For what dumps leave out."""
     packs = packages() / "microsoft.netcore.app.runtime.win-x64"
-    if not all((packs / version / ".nupkg.metadata").exists() for version in VERSIONS.values()):
+    if not all((packs / version / ".nupkg.metadata").exists() for version in versions.values()):
         with lock():
-            properties = [f"-p:Net{major}={version}" for major, version in VERSIONS.items()]
+            properties = [f"-p:Net{major}={version}" for major, version in versions.items()]
             done = run_sdk("restore", HERE / "packages" / "windows.csproj", *properties, intermediate="obj-windows")
             if done.returncode != 0:
                 errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]

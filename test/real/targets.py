@@ -30,16 +30,22 @@ PARTS = {"zoo": ["zoo", "zoo-plugin"], "holders": ["holders", "zoo-plugin"], "lo
 SOURCES = {"stacks": ["stacks-missing"], "stacks-debug": ["stacks", "stacks-missing"], "leaks": ["inspect"]}
 
 
-def build(program):
-    """Compiles a program, unless it is newer than its sources. Returns its .dll."""
-    output = runtimes.cache() / "programs" / program
+def build(program, runtime_async=False):
+    """Compiles a program, unless it is newer than its sources. Returns its .dll. With runtime_async its async methods are no state machines:
+    the runtime itself suspends them, which .NET 11 is the first to do; the source can ask for RUNTIME_ASYNC."""
+    name = f"{program}-runtime-async" if runtime_async else program
+    output = runtimes.cache() / "programs" / name
     assembly = output / f"{program}.dll"
     parts = PARTS.get(program, [program])
     with runtimes.lock():
         if runtimes.outdated(assembly, [PROGRAMS / part for part in [*parts, *SOURCES.get(program, []), "common"]]):
-            pack = runtimes.restore() / runtimes.VERSIONS[8] / "runtimes" / "linux-x64" / "lib" / "net8.0"
+            if runtime_async:
+                properties = [f"-p:FrameworkAssemblies={runtimes.reference(11)}", "-p:RuntimeAsync=true"]
+            else:
+                pack = runtimes.restore() / runtimes.VERSIONS[8] / "runtimes" / "linux-x64" / "lib" / "net8.0"
+                properties = [f"-p:FrameworkAssemblies={pack}"]
             for part in parts:
-                runtimes.build(PROGRAMS / part / f"{part}.csproj", output, f"-p:Net8RuntimePack={pack}")
+                runtimes.build(PROGRAMS / part / f"{part}.csproj", output, *properties, intermediate=f"obj-{name}" if runtime_async else "obj")
             assembly.touch()
     return assembly
 
@@ -100,7 +106,7 @@ class Target:
     """A running target program that has said its truth and waits."""
 
     def __init__(self, program, major, server=False, gc="regions", arguments=(), settings=None, ahead=False, root=None,
-                 assembly=None):
+                 assembly=None, runtime_async=False):
         self.major = major
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("DOTNET_", "COMPlus_"))}
@@ -111,7 +117,7 @@ class Target:
             environment["DOTNET_GCName"] = GC_LIBRARIES[gc]
         environment.update(settings or {})
         command = [root / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major], "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json",
-                   assembly or (compiled(program, major) if ahead else build(program)), *arguments]
+                   assembly or (compiled(program, major) if ahead else build(program, runtime_async)), *arguments]
         self.start(command, environment, f"{program} on .NET {major}")
 
     def start(self, command, environment, label):
