@@ -74,7 +74,7 @@ constexpr Value values[] = {
     {"FinalizerThread", code},
     {"Thread.State", code},
     {"Thread.PreemptiveGCDisabled", code},
-    {"Thread.GCHandle", code},
+    {"Thread.ExposedObject", code},
     {"Thread.*", {}}, // exceptions and the like, which nobody asks for
     {"RuntimeThreadLocals.*", contexts},
     {"EEAllocContext.*", contexts | gc},

@@ -216,6 +216,31 @@ Address HeapBuilder::type(const std::string &full_name, u64 fields) {
   return method_table({.base_size = static_cast<u32>((2 + fields) * p), .rid = rid});
 }
 
+Address HeapBuilder::continuation_type(u64 data_bytes, const std::vector<u64> &references) {
+  const u64 data_at = 3 * p + 8; // header aside: MethodTable, Next, ResumeInfo, Flags, State
+  const u32 base_size = static_cast<u32>(data_at + p);
+  const bool is_first = !continuation_base;
+  if (is_first) {
+    const u32 rid = core().metadata.type("System.Runtime.CompilerServices", "Continuation");
+    const FieldShape next{core().metadata.field("Next", field_signature(element(ElementType::Object))),
+                          ElementType::Class, 0};
+    continuation_base = method_table({.base_size = base_size, .rid = rid, .module = core().module, .series = {{p, p}}});
+    fields(continuation_base, {next});
+    data.pointer(variable("ContinuationMethodTable", 1), continuation_base);
+  }
+  TypeShape shape{
+      .base_size = base_size + static_cast<u32>(data_bytes), .module = core().module, .parent = continuation_base};
+  shape.series = {{p, p}};
+  for (u64 offset : references)
+    shape.series.emplace_back(data_at + offset, p);
+  const Address mt = method_table(shape);
+  if (is_first)
+    data.pointer(variable("ContinuationSingletonEEClass", 1), continuation_class_ = class_of(mt));
+  else
+    native.pointer(mt + 16 + 3 * p, continuation_class_);
+  return mt;
+}
+
 Address HeapBuilder::array(Address element, u32 component_size, u32 rank) {
   u32 flags = mt_category_array | (rank ? 0 : mt_category_sz_array_bit);
   TypeShape type{.base_size = static_cast<u32>(3 * p + 8 * rank),

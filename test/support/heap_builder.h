@@ -158,11 +158,15 @@ public:
   Address method_table(const TypeShape &shape);
   // The list of fields that the type itself declares. At most one call per type, parents first.
   void fields(Address method_table, const std::vector<FieldShape> &fields);
+  // .NET 11: a type of suspended calls that keep so many bytes, with references at these offsets among them. All share
+  // one EEClass, which points back at the first; the first call makes System.Runtime.CompilerServices.Continuation.
+  Address continuation_type(u64 data_bytes, const std::vector<u64> &references);
   // Where the references among its statics lie: .NET 9 on. In 8.0 all of a module lie at ModuleWriter::statics.
   void statics(Address method_table, Address base);
   void thread_statics(Address method_table, u32 index); // .NET 9 on
   // What its EEClass says that it is: ValueType, or of primitives and enums which; `size` in bytes.
   void value_type(Address method_table, ElementType normal_type, u64 size);
+  Address continuation_base = 0; // Continuation itself; 0: none was asked for
   Address object_type = 0, string_type = 0, free_type = 0, object_array_type = 0;
   u64 size_of(Address method_table, u64 components) const;
 
@@ -260,6 +264,7 @@ private:
   std::vector<Piece> pieces() const;
 
   Address module_base_, array_base_type_ = 0; // System.Array
+  Address continuation_class_ = 0;            // of all types of suspended calls
   Block constants_;                           // .rodata of its module
   std::map<Address, TypeShape> types_;
   std::map<Address, u64> instance_fields_; // by MethodTable; inherited ones included

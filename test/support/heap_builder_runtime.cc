@@ -67,7 +67,10 @@ void HeapBuilder::write_module(const ModuleWriter &m) {
 void HeapBuilder::write_threads() {
   for (ThreadWriter &thread : threads) {
     thread.address = native.reserve(thread_size + thread_gap);
-    native.pointer(thread.address, native.address());
+    if (shape.net == Net::net11)
+      native.word(thread.address, 0x1020); // its state
+    else
+      native.pointer(thread.address, native.address());
     native.pointer(thread.address + layout.os_id * p, thread.os_id);
     write_thread_parts(thread);
     Address context = layout.context ? thread.address + layout.context * p : 0;
@@ -83,16 +86,18 @@ void HeapBuilder::write_threads() {
       native.put(counts + 8, thread.alloc_bytes_uoh, 8);
     }
   }
-  auto link = [&](u64 i) { return i < threads.size() ? threads[i].address + layout.link * p : 0; };
+  // Links hold what they lead to: the next link up to .NET 10, the next Thread from .NET 11 on.
+  auto link = [&](u64 i) { return threads[i].address + layout.link * p; };
+  auto to = [&](u64 i) { return i >= threads.size() ? 0 : shape.net == Net::net11 ? threads[i].address : link(i); };
   for (u64 i = 0; i < threads.size(); ++i)
-    native.pointer(link(i), link(i + 1));
+    native.pointer(link(i), to(i + 1));
   for (const ThreadWriter &thread : threads)
     if (has_block_sizes)
       native.pointer(thread.address - p, thread_size | 1);
   Address store = native.reserve(0x400);
   native.pointer(store, native.address());
-  native.pointer(store + layout.store_first * p, link(0));
-  native.pointer(store + layout.store_first * p + p, link(threads.size() - 1));
+  native.pointer(store + layout.store_first * p, to(0));
+  native.pointer(store + layout.store_first * p + p, to(threads.size() - 1));
   native.word(store + layout.store_first * p + 3 * p, threads.size());
   set("ThreadStore", store);
   if (threads.size() > 1)
@@ -352,6 +357,13 @@ void HeapBuilder::write_descriptors() {
     d.pointers["GCHighestAddress"] = variables.at("highest");
     set("gc_descriptor", write_gc_descriptor());
     d.sub_descriptors["GC"] = variables.at("gc_descriptor");
+  }
+  if (continuation_base) {
+    for (const char *name : {"ContinuationMethodTable", "ContinuationSingletonEEClass"})
+      d.pointers[name] = variables.at(name);
+    const i64 resume_info = bytes(2), state = bytes(3) + 4;
+    d.types["ContinuationObject"] = {{"Next", bytes(1)}, {"ResumeInfo", resume_info}, {"State", state}};
+    d.types["AsyncResumeInfo"] = {{"DiagnosticIP", bytes(1)}};
   }
   for (const auto &[type, fields] : more_fields)
     d.types[type].insert(fields.begin(), fields.end());

@@ -1,7 +1,5 @@
 #include "support/malloc_writer.h"
 
-#include <algorithm>
-
 namespace dnheap::test {
 
 namespace {

@@ -37,10 +37,7 @@ std::vector<Address> LoadedTypes::modules(std::vector<std::string> &problems) co
     return found ? static_cast<u64>(*found) : otherwise;
   };
   Address domain = memory_->pointer(d.number("AppDomain"), "the AppDomain");
-  i64 list_at = d.try_offset("AppDomain", "AssemblyList").value_or(0);
-  if (!list_at)
-    list_at = d.offset("AppDomain", "DomainAssemblyList");
-  Address list = domain + static_cast<u64>(list_at);
+  Address list = domain + static_cast<u64>(d.offset("AppDomain", "AssemblyList"));
   u64 count = memory_->u32_at(list + offset("ArrayListBase", "Count", 0), "the number of assemblies");
   u64 block = list + offset("ArrayListBase", "FirstBlock", p_);
   std::vector<Address> out;

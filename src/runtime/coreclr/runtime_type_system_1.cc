@@ -31,7 +31,8 @@ enum Element : u8 {
 } // namespace
 
 RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescriptor &descriptor, Loader1 &loader)
-    : memory_(&memory), descriptor_(&descriptor), loader_(&loader), p_(memory.format().pointer_size) {
+    : memory_(&memory), descriptor_(&descriptor), loader_(&loader), p_(memory.format().pointer_size),
+      continuations_(memory, descriptor) {
   auto offset = [&](const char *type, const char *field) { return static_cast<u64>(descriptor.offset(type, field)); };
   auto optional = [&](const char *type, const char *field) -> std::optional<u64> {
     std::optional<i64> found = descriptor.try_offset(type, field);
@@ -78,7 +79,7 @@ bool RuntimeTypeSystem1::is_method_table(Address mt) const {
     if (!word || !*word || (*word & 1))
       return false;
   }
-  return memory_->try_pointer(*word + at_.class_method_table) == mt;
+  return memory_->try_pointer(*word + at_.class_method_table) == mt || continuations_.contains(mt);
 }
 
 Address RuntimeTypeSystem1::class_of(Address mt) const {
@@ -229,6 +230,8 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
     return unknown(mt, "MethodTables that are damaged or not in this dump");
   if ((*f & mt_has_component_size) && is_array(*f))
     return array_name(mt, *f, depth);
+  if (continuations_.contains(mt))
+    return continuations_.name(mt);
   Address module = module_of(mt);
   if (!module)
     return unknown(mt, "types whose module cannot be told" + why_missing({"MethodTable.Module"}));

@@ -7,6 +7,7 @@
 #include "metadata/signature.h"
 #include "runtime/coreclr/loader_1.h"
 #include "runtime/type_system.h"
+#include "runtime/vm/continuation_types.h"
 #include "runtime/vm/method_table_flags.h"
 
 #include <optional>
@@ -20,7 +21,8 @@ public:
   RuntimeTypeSystem1(const Memory &memory, const ContractDescriptor &descriptor, Loader1 &loader);
 
   Address free_object_method_table() const override { return free_; }
-  // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back.
+  // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back; of
+  // suspended calls, see ContinuationTypes.
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
 
   std::optional<bool> is_value_type(Address mt) const override {
@@ -39,6 +41,8 @@ public:
 
   // What fields and statics are found by. 0 where it cannot be told.
   bool is_method_table(Address mt) const;
+  // The types of suspended runtime-async calls.
+  const ContinuationTypes &continuations() const { return continuations_; }
   std::optional<u32> flags(Address mt) const { return memory_->try_load<u32>(mt + at_.flags); }
   Address canonical(Address mt) const; // itself, but for generic instantiations that share their code
   Address class_of(Address mt) const;  // the EEClass, of the canonical MethodTable
@@ -86,6 +90,7 @@ private:
   const ContractDescriptor *descriptor_;
   Loader1 *loader_;
   const u64 p_;
+  const ContinuationTypes continuations_;
   Offsets at_{};
   Address free_ = 0;
   std::unordered_map<Address, std::string> names_;

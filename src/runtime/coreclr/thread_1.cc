@@ -2,16 +2,9 @@
 
 #include "base/text.h"
 #include "runtime/contract_versions.h"
-
-#include <unordered_set>
+#include "runtime/vm/thread_list.h"
 
 namespace dnheap {
-
-namespace {
-
-constexpr u64 max_threads = 1 << 20;
-
-} // namespace
 
 // .NET 9 on: Thread.RuntimeThreadLocals → AllocContext (→ GCAllocationContext from 10 on). 8.0: inside the Thread. 0:
 // it has none.
@@ -39,7 +32,8 @@ ThreadDetails Thread1::get_details(Address thread) const {
   if (std::optional<Address> disabled = place("PreemptiveGCDisabled"))
     if (std::optional<u32> value = memory_->try_load<u32>(*disabled))
       out.is_cooperative = *value != 0;
-  if (std::optional<Address> handle = place("GCHandle"))
+  // A handle; the name is .NET 11's, and was GCHandle before.
+  if (std::optional<Address> handle = place("ExposedObject"))
     if (std::optional<u64> at = memory_->try_pointer(*handle); at && *at)
       out.object = memory_->try_pointer(*at).value_or(0);
   if (std::optional<u64> finalizer = descriptor_->try_number("FinalizerThread"))
@@ -50,39 +44,50 @@ ThreadDetails Thread1::get_details(Address thread) const {
 std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems) const {
   const ContractDescriptor &d = *descriptor_;
   require_reader(d, "Thread");
-  Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
-  u64 link = static_cast<u64>(d.offset("Thread", "LinkNext"));
+  const Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
+  std::optional<u64> count;
+  if (std::optional<i64> at = d.try_offset("ThreadStore", "ThreadCount"))
+    count = memory_->try_load<u32>(store + static_cast<u64>(*at));
+  const ThreadList list =
+      read_thread_list(*memory_, store + static_cast<u64>(d.offset("ThreadStore", "FirstThreadLink")),
+                       static_cast<u64>(d.offset("Thread", "LinkNext")), count);
+  if (!list.broken_by.empty())
+    problems.push_back(list.broken_by);
+  else if (count && !list.is_counted)
+    problems.push_back("the thread list has " + count_text(list.threads.size()) + " threads, and the runtime counts " +
+                       count_text(*count));
   std::vector<ThreadData> out;
-  std::unordered_set<Address> seen;
-  Address node =
-      memory_->pointer(store + static_cast<u64>(d.offset("ThreadStore", "FirstThreadLink")), "the first thread");
-  while (node) {
-    if (!seen.insert(node).second || out.size() >= max_threads) {
-      problems.push_back("the thread list runs in a circle at " + hex(node));
-      break;
-    }
+  u64 without_context = 0;
+  std::string why;
+  for (Address at : list.threads) {
+    ThreadData &thread = out.emplace_back(read_thread(at));
     try {
-      ThreadData thread;
-      thread.address = node - link;
-      if (std::optional<i64> id = d.try_offset("Thread", "OSId"))
-        thread.os_id = memory_->try_pointer(thread.address + static_cast<u64>(*id));
-      if (std::optional<i64> id = d.try_offset("Thread", "Id"))
-        thread.managed_id = memory_->try_load<u32>(thread.address + static_cast<u64>(*id));
-      if (std::optional<i64> base = d.try_offset("Thread", "CachedStackBase"),
-          limit = d.try_offset("Thread", "CachedStackLimit");
-          base && limit) {
-        thread.stack_base = memory_->try_pointer(thread.address + static_cast<u64>(*base));
-        thread.stack_limit = memory_->try_pointer(thread.address + static_cast<u64>(*limit));
-      }
-      read_allocation_context(*memory_, d, find_context(thread.address), thread);
-      out.push_back(thread);
-      node = memory_->pointer(node, "the next thread");
+      read_allocation_context(*memory_, d, find_context(at), thread);
     } catch (const Error &e) {
-      problems.push_back(std::string("the thread list breaks off: ") + e.what());
-      break;
+      why = without_context++ ? why : e.what();
     }
   }
+  if (without_context)
+    problems.push_back("the allocation contexts of " + count_text(without_context) + " of " + count_text(out.size()) +
+                       " threads are missing: " + why);
   return out;
+}
+
+ThreadData Thread1::read_thread(Address at) const {
+  const ContractDescriptor &d = *descriptor_;
+  ThreadData thread;
+  thread.address = at;
+  if (std::optional<i64> id = d.try_offset("Thread", "OSId"))
+    thread.os_id = memory_->try_pointer(at + static_cast<u64>(*id));
+  if (std::optional<i64> id = d.try_offset("Thread", "Id"))
+    thread.managed_id = memory_->try_load<u32>(at + static_cast<u64>(*id));
+  if (std::optional<i64> base = d.try_offset("Thread", "CachedStackBase"),
+      limit = d.try_offset("Thread", "CachedStackLimit");
+      base && limit) {
+    thread.stack_base = memory_->try_pointer(at + static_cast<u64>(*base));
+    thread.stack_limit = memory_->try_pointer(at + static_cast<u64>(*limit));
+  }
+  return thread;
 }
 
 } // namespace dnheap

@@ -21,6 +21,9 @@ public:
   Address find_context(Address thread) const;
 
 private:
+  // All but its allocation context.
+  ThreadData read_thread(Address thread) const;
+
   const Memory *memory_;
   const ContractDescriptor *descriptor_;
 };

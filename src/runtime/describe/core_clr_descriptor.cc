@@ -19,6 +19,7 @@
 #include "runtime/layout/gc_structures.h"
 #include "runtime/layout/handle_table.h"
 #include "runtime/layout/object.h"
+#include "runtime/layout/renamed.h"
 #include "runtime/layout/unpublished.h"
 
 namespace dnheap {
@@ -66,6 +67,7 @@ std::vector<ContextInUse> contexts_of(const Thread1 &thread, const std::vector<T
 ContractDescriptor derive_descriptor(const Target &target, const Module &runtime, ContractDescriptor published,
                                      std::span<const ShippedTable> tables, std::span<const GcReader> gc_readers) {
   ContractDescriptor out = std::move(published);
+  enter_renamed(out);
   Derivation derivation(target, runtime, out, tables);
   // A runtime that describes its GC itself (.NET 11) may have no GcDacVars.
   const bool has_gc = out.contracts.contains("GC");

@@ -55,10 +55,9 @@ private:
     return *module == 0 || names_assembly(d_.memory, *module, assembly);
   }
   std::vector<i64> list_offsets(Address domain, i64 module) const {
-    for (const char *field : {"AssemblyList", "DomainAssemblyList"})
-      if (std::optional<i64> published = d_.descriptor.try_offset("AppDomain", field);
-          published && begins_with_core(domain, *published, module))
-        return {*published};
+    if (std::optional<i64> published = d_.descriptor.try_offset("AppDomain", "AssemblyList");
+        published && begins_with_core(domain, *published, module))
+      return {*published};
     return Derivation::search(0, 512 * p_, p_, [&](i64 x) { return begins_with_core(domain, x, module); });
   }
   // By where an Assembly has its Module.
@@ -77,10 +76,8 @@ private:
       return;
     i64 module = d_.descriptor.offset("Assembly", "Module");
     auto passes = [&](i64 x) { return begins_with_core(domain, x, module); };
-    if (std::optional<i64> list = d_.descriptor.try_offset("AppDomain", "AssemblyList"); list && passes(*list))
-      return;
     d_.choose(
-        "AppDomain", "DomainAssemblyList", [&] { return list_offsets(domain, module); }, passes, predicate);
+        "AppDomain", "AssemblyList", [&] { return list_offsets(domain, module); }, passes, predicate);
   }
 
   Address find_domain() {

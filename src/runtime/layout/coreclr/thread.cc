@@ -3,6 +3,7 @@
 #include "runtime/layout/coreclr/dac_table.h"
 #include "runtime/layout/coreclr/thread_contexts.h"
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/vm/thread_list.h"
 
 #include <algorithm>
 #include <set>
@@ -29,14 +30,36 @@ public:
   }
 
   void run() {
-    if (!find_thread_store())
-      return;
-    find_threads();
+    if (!take_published()) {
+      if (!find_thread_store())
+        return;
+      find_threads();
+    }
     find_finalizer_thread();
     derive_thread_contexts(d_, gc_, threads_, variables());
   }
 
 private:
+  // A target that publishes where its list lies need not prove it: a list that is damaged is for the reader to say.
+  bool take_published() {
+    const ContractDescriptor &d = d_.descriptor;
+    const std::optional<u64> variable = d.try_number("ThreadStore");
+    const std::optional<i64> first = d.try_offset("ThreadStore", "FirstThreadLink"),
+                             link = d.try_offset("Thread", "LinkNext"),
+                             count = d.try_offset("ThreadStore", "ThreadCount");
+    const Address store = variable ? d_.word(*variable).value_or(0) : 0;
+    if (!store || !first || !link || !count)
+      return false;
+    const ThreadList list = read_thread_list(d_.memory, store + static_cast<u64>(*first), static_cast<u64>(*link),
+                                             d_.memory.try_load<u32>(store + static_cast<u64>(*count)));
+    link_ = *link;
+    for (Address thread : list.threads)
+      nodes_.push_back(thread + static_cast<u64>(link_));
+    derive_id(id_distances(nodes_));
+    add_threads();
+    return true;
+  }
+
   // All variables that the table names near g_gcDacGlobals, from and to which number.
   static constexpr i64 first_variable = -64, end_variable = 192;
 
@@ -245,6 +268,10 @@ private:
       return;
     link_ = d_.descriptor.offset("Thread", "LinkNext");
     derive_id(ids_at);
+    add_threads();
+  }
+
+  void add_threads() {
     const std::optional<i64> id = d_.descriptor.try_offset("Thread", "OSId");
     for (Address node : nodes_) {
       const Address thread = node - static_cast<u64>(link_);

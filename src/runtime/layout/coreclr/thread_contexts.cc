@@ -2,6 +2,7 @@
 
 #include "runtime/layout/coreclr/thread_size.h"
 #include "runtime/object_1.h"
+#include "runtime/vm/continuation_types.h"
 
 #include <algorithm>
 #include <set>
@@ -118,7 +119,8 @@ private:
       word = d_.word(mt + static_cast<u64>(*to_class)).value_or(0);
     }
     // Free has no EEClass in all versions.
-    return (word && d_.word(word + static_cast<u64>(*back)) == mt) || is_free(mt);
+    return (word && d_.word(word + static_cast<u64>(*back)) == mt) || is_free(mt) ||
+           ContinuationTypes(d_.memory, d_.descriptor).contains(mt);
   }
   bool is_free(Address mt) const {
     std::optional<u64> free = d_.descriptor.try_number("FreeObjectMethodTable");

@@ -113,7 +113,7 @@ private:
       return any ? Verdict(true) : Verdict::cannot_tell();
     };
     d_.choose(
-        "Thread", "GCHandle", [&] { return words_; }, passes,
+        "Thread", "ExposedObject", [&] { return words_; }, passes,
         "a handle of null or of an object with a field that is the Thread, for every thread that lives",
         [&](i64 x) {
           std::vector<u64> out;

@@ -6,7 +6,7 @@
 namespace dnheap::test {
 namespace {
 
-const std::vector<std::string> names = {"AppDomain", "AppDomain.DomainAssemblyList", "Assembly.Module",
+const std::vector<std::string> names = {"AppDomain", "AppDomain.AssemblyList", "Assembly.Module",
                                         "Module.AvailableTypeParams", "MethodTable.AuxiliaryData"};
 
 struct Assemblies {
@@ -34,9 +34,8 @@ TEST(LayoutAssemblies, AreFound) {
     Assemblies t(shape);
     EXPECT_TRUE(t.derive());
     // Whatever variable leads there.
-    ASSERT_TRUE(t.of->value("AppDomain") && t.of->value("AppDomain.DomainAssemblyList"));
-    EXPECT_EQ(t.of->word(*t.of->value("AppDomain")) + *t.of->value("AppDomain.DomainAssemblyList"),
-              t.domain + 40 * t.p);
+    ASSERT_TRUE(t.of->value("AppDomain") && t.of->value("AppDomain.AssemblyList"));
+    EXPECT_EQ(t.of->word(*t.of->value("AppDomain")) + *t.of->value("AppDomain.AssemblyList"), t.domain + 40 * t.p);
     t.of->expect("Assembly.Module", (shape.net == Net::net8 ? 3 : 2) * t.p);
     t.of->expect("Module.AvailableTypeParams", t.type_params);
     if (shape.net != Net::net8)
@@ -51,7 +50,7 @@ TEST(LayoutAssemblies, TwoListsAreNone) {
       t.heap.poke(t.domain + (60 + i) * t.p, t.of->word(t.domain + (40 + i) * t.p), t.p);
     EXPECT_TRUE(t.derive());
     t.of->expect_refused("AppDomain", "begins with CoreLib");
-    EXPECT_EQ(t.of->value("AppDomain.DomainAssemblyList"), std::nullopt);
+    EXPECT_EQ(t.of->value("AppDomain.AssemblyList"), std::nullopt);
   });
 }
 

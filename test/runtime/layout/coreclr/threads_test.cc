@@ -296,13 +296,13 @@ TEST(LayoutThreadState, AThreadWithoutItsObject) {
           t.heap.poke(object + 3 * t.p, thread, t.p);
         }
       }
-      t.of->ask({"Thread.GCHandle"}, [&](Derivation &d) { derive_thread_state(d, t.of->threads()); });
+      t.of->ask({"Thread.ExposedObject"}, [&](Derivation &d) { derive_thread_state(d, t.of->threads()); });
       if (handles == of_objects)
-        t.of->expect("Thread.GCHandle", 90 * t.p);
+        t.of->expect("Thread.ExposedObject", 90 * t.p);
       else if (handles == unreadable)
-        t.of->expect_refused("Thread.GCHandle", "a handle of null");
+        t.of->expect_refused("Thread.ExposedObject", "a handle of null");
       else
-        EXPECT_FALSE(t.of->found.missing.contains("Thread.GCHandle"));
+        EXPECT_FALSE(t.of->found.missing.contains("Thread.ExposedObject"));
     }
   });
 }
