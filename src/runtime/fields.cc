@@ -29,6 +29,8 @@ std::string Fields::exact_reference(Address, Address method_table, u64 offset) {
 
 std::vector<DelegateTarget> Fields::delegate_targets(Address, Address, u64) { return {}; }
 
+std::optional<DelegateList> Fields::delegate_list(Address, Address) { return std::nullopt; }
+
 ReferenceName Fields::by_offset(u64 offset) { return intern("." + hex(offset)); }
 
 ReferenceName Fields::intern(std::string text) {

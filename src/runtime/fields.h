@@ -49,6 +49,14 @@ struct DelegateTarget {
   std::string method; // "Shop.Cart.OnChanged"; where it cannot be told, what is known: "libcoreclr.so+0x1234"
 };
 
+// The delegates that a multicast delegate calls: words that lie one behind the other in an array.
+struct DelegateList {
+  Address array = 0;   // the object; 0: it calls no others
+  Address first = 0;   // where the first reference lies
+  u64 count = 0;       // no more than the array has
+  bool is_cut = false; // the delegate counts more than the array has: one of them is damaged
+};
+
 // Which name, of all that this Fields has told.
 enum class ReferenceName : u32 {};
 
@@ -80,6 +88,9 @@ public:
   // What a delegate calls, a multicast one each of its delegates in turn; at most `limit`. Empty: no delegate, or it
   // cannot be told.
   virtual std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit);
+
+  // Nullopt: no delegate, or its fields are not those that delegates are known to have.
+  virtual std::optional<DelegateList> delegate_list(Address object, Address method_table);
 
   // Why fields could not be told: one line per reason.
   virtual std::vector<std::string> problems() const { return {}; }

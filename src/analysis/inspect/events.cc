@@ -1,7 +1,6 @@
 // `inspect events`: delegates that call several others, by the field that holds them.
 #include "analysis/compiled_names.h"
 #include "analysis/inspect/base_types.h"
-#include "analysis/inspect/field_reader.h"
 #include "analysis/inspect/held_by.h"
 #include "analysis/inspect/inspector.h"
 #include "analysis/inspect/largest_first.h"
@@ -41,7 +40,7 @@ struct EventGroup {
 class EventReader {
 public:
   explicit EventReader(Snapshot &snapshot)
-      : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_), reader_(snapshot.references()) {}
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(snapshot.references()) {}
 
   // Those that no other delegate has in its list.
   std::vector<Multicast> find() {
@@ -51,18 +50,17 @@ public:
     const std::vector<Address> types =
         types_that(snapshot_, [&](Address mt) { return bases.derives(mt, "System.MulticastDelegate"); });
     for (const TypedObject &object : objects_of(snapshot_, types)) {
-      const std::optional<Address> list = fields_.reference(object.address, "_invocationList");
-      const std::optional<u64> count = handlers_of(object.address);
-      if (!list || !count) {
+      const std::optional<DelegateList> list = runtime_.fields().delegate_list(object.address, object.method_table);
+      if (!list || list->is_cut) {
         ++unknown;
         continue;
       }
       delegates.push_back(object.address);
       // A delegate of an unmanaged function, or one that wraps another, has no array there.
-      if (*count < 2 || !is_list(*list, *count))
+      if (list->count < 2 || !snapshot_.index().is_object(list->array))
         continue;
-      parts.push_back(*list);
-      all.push_back({object.address, object.method_table, *count});
+      parts.push_back(list->array);
+      all.push_back({object.address, object.method_table, list->count});
     }
     parts.insert(parts.end(), delegates.begin(), delegates.end());
     return all;
@@ -77,7 +75,7 @@ public:
       const bool is_object = target.object && reader_.open(target.object, opened);
       ++to.methods[{target.method, is_object ? runtime_.types().name(opened.type->method_table) : ""}];
       if (is_object && to.targets.insert(target.object).second)
-        to.target_bytes += align_up(opened.size, fields_.pointer_size());
+        to.target_bytes += align_up(opened.size, u64{runtime_.memory().format().pointer_size});
     }
   }
 
@@ -86,21 +84,8 @@ public:
   bool is_cut = false;
 
 private:
-  bool is_list(Address list, u64 count) {
-    if (!list || !snapshot_.index().is_object(list))
-      return false;
-    const std::optional<ElementShape> shape = runtime_.fields().elements(fields_.type_of(list));
-    return shape && shape->type == ElementType::Class && shape->rank == 0 && fields_.length(list).value_or(0) >= count;
-  }
-  // A count where the delegate has a list; as wide as a pointer.
-  std::optional<u64> handlers_of(Address object) {
-    const std::optional<Address> count = fields_.reference(object, "_invocationCount");
-    return count ? std::optional<u64>(*count) : std::nullopt;
-  }
-
   Snapshot &snapshot_;
   const Runtime &runtime_;
-  FieldReader fields_;
   ReferenceReader reader_;
   u64 handlers_left_ = most_handlers_told;
 };

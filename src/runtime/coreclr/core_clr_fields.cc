@@ -74,7 +74,9 @@ std::vector<InstanceField> CoreClrFields::fields_of_instance(Address mt, const T
 
 std::vector<InstanceField> CoreClrFields::read(Address mt, const TypeArguments &arguments, u64 &kept) {
   std::vector<Address> chain;
-  for (Address at = mt; at && chain.size() < max_parents; at = types_->parent_of(at))
+  // Types of suspended calls share one class, which knows none of their data.
+  for (Address at = types_->continuations().contains(mt) ? types_->parent_of(mt) : mt; at && chain.size() < max_parents;
+       at = types_->parent_of(at))
     chain.push_back(at);
   std::vector<InstanceField> out;
   if (!types_->is_method_table(mt))
@@ -307,6 +309,10 @@ void CoreClrFields::flatten(Address mt, const Flattening &into, u64 &budget) {
 
 std::vector<DelegateTarget> CoreClrFields::delegate_targets(Address object, Address mt, u64 limit) {
   return delegates_.targets(object, mt, limit, *this);
+}
+
+std::optional<DelegateList> CoreClrFields::delegate_list(Address object, Address mt) {
+  return delegates_.list(object, mt, *this);
 }
 
 std::vector<std::string> CoreClrFields::problems() const {

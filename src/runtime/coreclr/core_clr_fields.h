@@ -18,6 +18,7 @@ public:
   std::optional<ElementShape> elements(Address method_table) override;
   std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments) override;
   std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override;
+  std::optional<DelegateList> delegate_list(Address object, Address method_table) override;
   std::vector<std::string> problems() const override;
 
 private:

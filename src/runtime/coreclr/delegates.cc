@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 namespace {
@@ -20,21 +22,22 @@ const std::optional<Delegates::Members> &Delegates::members(Address mt, Fields &
   auto it = members_.find(mt);
   if (it != members_.end())
     return it->second;
+  // Up to .NET 10 the list and its count are MulticastDelegate's; later the same two words may hold other things.
+  constexpr struct {
+    const char *name;
+    std::optional<u64> Members::*member;
+  } names[] = {{"_target", &Members::target},           {"_methodPtr", &Members::code},
+               {"_methodPtrAux", &Members::other_code}, {"_invocationList", &Members::list},
+               {"_invocationCount", &Members::count},   {"_helperObject", &Members::list},
+               {"_extraData", &Members::count}};
   Members out;
-  for (const InstanceField &field : fields.instance_fields(mt)) {
-    const std::string &type = types_->name(field.declaring_type);
-    if (type == "System.Delegate" && field.name == "_target")
-      out.target = field.offset;
-    else if (type == "System.Delegate" && field.name == "_methodPtr")
-      out.code = field.offset;
-    else if (type == "System.Delegate" && field.name == "_methodPtrAux")
-      out.other_code = field.offset;
-    else if (type == "System.MulticastDelegate" && field.name == "_invocationList")
-      out.list = field.offset;
-    else if (type == "System.MulticastDelegate" && field.name == "_invocationCount")
-      out.count = field.offset;
-  }
-  bool is_delegate = out.target && out.code && out.other_code && out.list && out.count;
+  for (const InstanceField &field : fields.instance_fields(mt))
+    if (const std::string &type = types_->name(field.declaring_type);
+        type == "System.Delegate" || type == "System.MulticastDelegate")
+      for (const auto &[name, member] : names)
+        if (field.name == name)
+          out.*member = field.offset;
+  const bool is_delegate = out.target && out.code && out.other_code && out.list && out.count;
   return members_.emplace(mt, is_delegate ? std::optional(out) : std::nullopt).first->second;
 }
 
@@ -46,49 +49,60 @@ std::vector<DelegateTarget> Delegates::targets(Address object, Address mt, u64 l
   return out;
 }
 
-// A list that is an array: its delegates in turn. A list that is itself a delegate: that one counts. Anything else in
-// its place keeps a dynamic method's code or a collectible type alive.
+std::optional<DelegateList> Delegates::list(Address object, Address mt, Fields &fields) {
+  const std::optional<Members> &found = members(mt, fields);
+  return found ? std::optional(list_of(object, *found, fields).value_or(DelegateList())) : std::nullopt;
+}
+
+// Nullopt: it has none. Up to .NET 10 an array of delegates, later one of structs that hold a delegate each; some of it
+// may be unused. Anything else in its place keeps a dynamic method's code or a collectible type alive, and then the
+// other word is no count.
+std::optional<DelegateList> Delegates::list_of(Address object, const Members &m, Fields &fields) const {
+  DelegateList out;
+  out.array = word(object + *m.list);
+  const std::optional<ElementShape> shape = out.array ? fields.elements(type_of(out.array)) : std::nullopt;
+  const std::optional<u32> length = out.array ? memory_->try_load<u32>(out.array + p_) : std::nullopt;
+  if (!shape || !length || shape->rank || shape->size != p_ ||
+      (shape->type != ElementType::Class && shape->type != ElementType::ValueType))
+    return std::nullopt;
+  out.first = out.array + shape->start;
+  const u64 count = word(object + *m.count);
+  out.count = std::min<u64>(count, *length);
+  out.is_cut = out.count < count;
+  return out;
+}
+
+// A list that is itself a delegate: that one counts.
 void Delegates::collect(Address object, const Collecting &into, Fields &fields) {
   const std::optional<Members> found = members(type_of(object), fields);
   if (!found || into.depth > max_depth || into.to->size() >= into.limit)
     return;
-  Address list = word(object + found->list);
-  u64 count = word(object + found->count);
-  Collecting inner{into.to, into.limit, into.depth + 1, into.steps};
-  if (list && types_->is_method_table(type_of(list))) {
-    if (members(type_of(list), fields))
-      return collect(list, inner, fields);
-    if (collect_list(list, count, inner, fields))
-      return;
-  }
-  into.to->push_back(one(object, *found));
+  const Collecting inner{into.to, into.limit, into.depth + 1, into.steps};
+  if (const Address wrapped = word(object + *found->list); wrapped && members(type_of(wrapped), fields))
+    return collect(wrapped, inner, fields);
+  const std::optional<DelegateList> list = list_of(object, *found, fields);
+  if (!list)
+    return into.to->push_back(one(object, *found));
+  for (u64 i = 0; i < list->count && into.to->size() < into.limit && *into.steps; ++i, --*into.steps)
+    if (const Address part = word(list->first + i * p_))
+      collect(part, inner, fields);
 }
 
-bool Delegates::collect_list(Address list, u64 count, const Collecting &into, Fields &fields) {
-  std::optional<ElementShape> shape = fields.elements(type_of(list));
-  std::optional<u32> length = memory_->try_load<u32>(list + p_);
-  if (!shape || shape->type != ElementType::Class || !length)
-    return false;
-  for (u64 i = 0; i < std::min<u64>(count, *length) && into.to->size() < into.limit && *into.steps; ++i, --*into.steps)
-    if (Address part = word(list + shape->start + i * p_))
-      collect(part, into, fields);
-  return true;
-}
-
-// In this order: see COMDelegate in the source. -1 marks a delegate for a native function; a large count is the
-// MethodDesc of an open delegate for a virtual method; a second pointer means that the first one only moves arguments.
+// In this order: see COMDelegate in the source. -1 marks a delegate for a native function; a MethodDesc in the place of
+// the count is more exact than code, which may be a stub; a second pointer means that the first one only moves
+// arguments, so that the delegate itself stands in the target's place.
 DelegateTarget Delegates::one(Address object, const Members &m) const {
-  Address target = word(object + m.target), code = word(object + m.code), other = word(object + m.other_code);
-  u64 count = word(object + m.count);
+  Address target = word(object + *m.target), code = word(object + *m.code), other = word(object + *m.other_code);
+  u64 count = word(object + *m.count);
   const u64 minus_one = p_ == 8 ? ~u64{0} : 0xffffffff;
   if (count == minus_one)
     return {0, code_name(other ? other : code)};
-  if (count > 0xffff && methods_.is_method_desc(count))
-    return {0, method_name(count, 0)};
-  if (other)
-    code = other;
   if (other || target == object)
     target = 0;
+  if (count > 0xffff && methods_.is_method_desc(count))
+    return {target, method_name(count, target)};
+  if (other)
+    code = other;
   Address method = methods_.of_code(code);
   return {target, method ? method_name(method, target) : code_name(code)};
 }

@@ -16,11 +16,12 @@ public:
   Delegates(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader);
 
   std::vector<DelegateTarget> targets(Address object, Address method_table, u64 limit, Fields &fields);
+  std::optional<DelegateList> list(Address object, Address method_table, Fields &fields);
 
 private:
   // From the object's first byte.
   struct Members {
-    u64 target = 0, code = 0, other_code = 0, list = 0, count = 0;
+    std::optional<u64> target, code, other_code, list, count;
   };
   struct Collecting {
     std::vector<DelegateTarget> *to;
@@ -32,7 +33,7 @@ private:
   // Nullopt: no delegate type.
   const std::optional<Members> &members(Address method_table, Fields &fields);
   void collect(Address object, const Collecting &into, Fields &fields);
-  bool collect_list(Address list, u64 count, const Collecting &into, Fields &fields);
+  std::optional<DelegateList> list_of(Address object, const Members &members, Fields &fields) const;
   DelegateTarget one(Address object, const Members &members) const;
   std::string method_name(Address method, Address target) const;
   std::string code_name(Address code) const;

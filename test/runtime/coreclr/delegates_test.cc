@@ -8,7 +8,8 @@ namespace {
 // Delegates: one method of an object, a static one, several, and code that is no stub.
 class WithDelegates : public Process {
 public:
-  explicit WithDelegates(const HeapShape &shape) : Process(shape) {
+  // `one_type`: as .NET 11 has it, all in System.Delegate.
+  explicit WithDelegates(const HeapShape &shape, bool one_type = false) : Process(shape) {
     MetadataWriter &core = heap.core().metadata;
     auto core_field = [&](const char *name, u32 offset, ElementType type) {
       return FieldShape{
@@ -19,14 +20,21 @@ public:
     std::vector<FieldShape> fields = {
         core_field("_target", 0, ElementType::Class), core_field("_methodBase", p, ElementType::Class),
         core_field("_methodPtr", 2 * p, ElementType::I), core_field("_methodPtrAux", 3 * p, ElementType::I)};
+    if (one_type)
+      fields = {core_field("_helperObject", 0, ElementType::Class), core_field("_target", p, ElementType::Class),
+                core_field("_methodPtr", 2 * p, ElementType::I), core_field("_methodPtrAux", 3 * p, ElementType::I),
+                core_field("_extraData", 4 * p, ElementType::I)};
     Address base = heap.method_table({.base_size = 6 * p, .rid = rid, .module = heap.core().module});
     heap.fields(base, fields);
     rid = core.type("System", "MulticastDelegate");
-    fields = {core_field("_invocationList", 4 * p, ElementType::Class),
-              core_field("_invocationCount", 5 * p, ElementType::I)};
+    fields.clear();
+    if (!one_type)
+      fields = {core_field("_invocationList", 4 * p, ElementType::Class),
+                core_field("_invocationCount", 5 * p, ElementType::I)};
     Address multicast =
         heap.method_table({.base_size = 8 * p, .rid = rid, .module = heap.core().module, .parent = base});
-    heap.fields(multicast, fields);
+    if (!fields.empty())
+      heap.fields(multicast, fields);
     type = heap.method_table({.base_size = 8 * p, .rid = define("Handler"), .parent = multicast});
 
     u32 cart_rid = define("Cart");
@@ -115,7 +123,7 @@ TEST(Delegates, TheCountTellsNativeFunctionsAndOpenVirtualMethods) {
     const u64 minus_one = t.p == 8 ? ~u64{0} : 0xffffffff;
     const Address in_module = t.heap.data.address();
     Address native = t.delegate(young, {target, 0, stub, in_module, 0, minus_one});
-    Address virtual_one = t.delegate(young, {target, 0, stub, 0, 0, t.method(2)});
+    Address virtual_one = t.delegate(young, {t.own, 0, stub, 0, 0, t.method(2)});
     Address odd_count = t.delegate(young, {target, 0, stub, 0, 0, t.method(2) + 1}); // no MethodDesc
     auto only = [&](Address delegate) {
       std::vector<DelegateTarget> found = t.fields().delegate_targets(delegate, t.type, 100);
@@ -158,6 +166,59 @@ TEST(Delegates, ListsWithinLists) {
     for (const DelegateTarget &one : all)
       EXPECT_EQ(one.method, "Shop.Cart.First");
     EXPECT_EQ(targets(several, 2).size(), 2u);
+  });
+}
+
+// .NET 11: helper, target, code, other code, extra data.
+TEST(Delegates, OneTypeWithAHelperAndExtraData) {
+  for_each_layout([](const HeapShape &shape) {
+    WithDelegates t(shape, true);
+    SegmentWriter &young = t.heap.segment(GCSegmentGeneration::gen0);
+    const u32 wrapper_rid = t.define("Wrapper");
+    const Address wrapper = t.add_struct(wrapper_rid, t.p, {t.field("_value", 0)});
+    const Address wrappers = t.heap.array(wrapper, static_cast<u32>(t.p));
+    Address stubs[] = {t.stub(0), t.stub(1), t.stub(2)};
+    Address target = young.object(t.cart);
+    const u64 minus_one = t.p == 8 ? ~u64{0} : 0xffffffff;
+    Address closed = t.delegate(young, {0, target, stubs[1], 0, 0});
+    Address reflected = t.delegate(young, {0, target, stubs[0], 0, t.method(1)});
+    Address open = t.delegate(young, {0, t.own, stubs[0], stubs[2], 0});
+    Address open_virtual = t.delegate(young, {0, t.own, stubs[0], 0x1234, t.method(2)});
+    Address dynamic = t.delegate(young, {target, t.own, stubs[0], stubs[0], t.method(1)});
+    Address native = t.delegate(young, {0, t.own, stubs[0], 0x1234, minus_one});
+    Address list = young.object(wrappers, 4); // longer than used
+    young.block.pointer(list + 2 * t.p, closed);
+    young.block.pointer(list + 3 * t.p, open);
+    young.block.pointer(list + 4 * t.p, reflected);
+    Address several = t.delegate(young, {list, t.own, stubs[0], 0, 2});
+    Address too_many = t.delegate(young, {list, t.own, stubs[0], 0, 5});
+    auto targets = [&](Address delegate) { return t.fields().delegate_targets(delegate, t.type, 100); };
+    auto expect_one = [&](Address delegate, Address object, const std::string &method) {
+      std::vector<DelegateTarget> found = targets(delegate);
+      ASSERT_EQ(found.size(), 1u);
+      EXPECT_EQ(found[0].object, object);
+      EXPECT_EQ(found[0].method, method);
+    };
+    expect_one(closed, target, "Shop.Cart.OnChanged");
+    expect_one(reflected, target, "Shop.Cart.OnChanged");
+    expect_one(open, 0, "Shop.Cart.Log");
+    expect_one(open_virtual, 0, "Shop.Cart.Log");
+    expect_one(dynamic, 0, "Shop.Cart.OnChanged");
+    expect_one(native, 0, "<code 0x1234>");
+    ASSERT_EQ(targets(several).size(), 2u);
+    EXPECT_EQ(targets(several)[0].object, target);
+    EXPECT_EQ(targets(several)[1].method, "Shop.Cart.Log");
+    EXPECT_EQ(targets(too_many).size(), 3u); // as many as there are
+    const std::optional<DelegateList> of_several = t.fields().delegate_list(several, t.type),
+                                      of_too_many = t.fields().delegate_list(too_many, t.type),
+                                      of_one = t.fields().delegate_list(dynamic, t.type);
+    ASSERT_TRUE(of_several && of_too_many && of_one);
+    EXPECT_EQ(of_several->array, list);
+    EXPECT_EQ(of_several->count, 2u);
+    EXPECT_FALSE(of_several->is_cut);
+    EXPECT_TRUE(of_too_many->is_cut);
+    EXPECT_EQ(of_one->array, 0u);
+    EXPECT_FALSE(t.fields().delegate_list(target, t.cart));
   });
 }
 
