@@ -66,6 +66,8 @@ std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tas
 
 // The await at which a method stands.
 SourceLine line_of(const AsyncFrame &frame, SourceLines &lines) {
+  if (frame.method_desc)
+    return lines.find(frame.method_desc, frame.ip, false).at;
   return frame.machine && frame.state.value_or(-1) >= 0
              ? lines.find_await(frame.machine, static_cast<u32>(*frame.state))
              : SourceLine();
@@ -288,6 +290,14 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
             : fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
   if (stacks.is_cut())
     answer.completeness->notes.push_back("there are more stacks than are counted");
+  if (const u64 broken = tasks.broken_chains())
+    answer.completeness->notes.push_back(
+        fmt::format("the calls of {} task{} are not known to their end: their chains lead to what is no call, or to "
+                    "one of another task",
+                    count_text(broken), broken == 1 ? "" : "s"));
+  for (const auto &[why, places] : tasks.suspended_calls().unknown())
+    answer.completeness->notes.push_back(fmt::format("{} place{} where calls go on lead to no method: {}",
+                                                     count_text(places), places == 1 ? "" : "s", why));
   add_name_notes(snapshot, answer);
   if (!stacks.stacks().empty())
     answer.next_command =

@@ -51,7 +51,7 @@ Counts count_objects(Snapshot &snapshot) {
       out.asynchronous_waiters += type.total().count;
     else if (name == "System.Threading.Mutex")
       out.mutexes += type.total().count;
-    else if (name.find("+AsyncStateMachineBox<") != name.npos)
+    else if (name.find("+AsyncStateMachineBox<") != name.npos || name.starts_with(runtime_async_task))
       out.calls += type.total().count;
   }
   return out;

@@ -1,5 +1,6 @@
 #include "analysis/object_view.h"
 
+#include "analysis/compiled_names.h"
 #include "base/not_found.h"
 #include "base/text.h"
 
@@ -10,7 +11,7 @@ namespace dnheap {
 
 ObjectView::ObjectView(Snapshot &snapshot)
     : snapshot_(snapshot), index_(snapshot.index()), references_(snapshot.references()), reader_(references_),
-      fields_(snapshot.runtime().fields()) {}
+      fields_(snapshot.runtime().fields()), suspended_(snapshot) {}
 
 ObjectId ObjectView::at(Address address, std::string &note) {
   if (ObjectId object = index_.find(address); object != no_object)
@@ -36,6 +37,11 @@ Address ObjectView::method_table(ObjectId object) {
 
 const std::string &ObjectView::type_name(ObjectId object) {
   return snapshot_.runtime().types().name(method_table(object));
+}
+
+std::string ObjectView::call_of(ObjectId object) {
+  const std::string call = call_of_box(type_name(object));
+  return call.empty() ? suspended_.method_of(address(object)) : call;
 }
 
 u64 ObjectView::size(ObjectId object) {

@@ -2,6 +2,7 @@
 // verbs that show single objects and paths; the hot loops have columns instead. One thread.
 #pragma once
 #include "analysis/inspect/collection_shapes.h"
+#include "analysis/inspect/suspended_calls.h"
 #include "analysis/verb.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
@@ -54,6 +55,9 @@ public:
   // ones once, in the order of the first of each; empty of anything else.
   const std::string &delegate_text(ObjectId object);
   u64 delegate_targets(ObjectId object); // how many it calls
+  // Of an object that a pending call of an async method is kept in, the method: "Shop.Cart.Pay"; empty of anything
+  // else.
+  std::string call_of(ObjectId object);
 
 private:
   struct Calls {
@@ -67,6 +71,7 @@ private:
   const References &references_;
   ReferenceReader reader_;
   Fields &fields_;
+  SuspendedCalls suspended_;
   std::unordered_map<u32, Calls> calls_; // of delegates, by ObjectId: one may be met on many paths
 };
 

@@ -60,7 +60,8 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
       steps.push_back(std::vector<Fact>{{"address", hex(step.address)},
                                         {"type", step.type},
                                         {"field", step.field},
-                                        {"calls", report::text_cell(step.calls)}});
+                                        {"calls", report::text_cell(step.calls)},
+                                        {"call", report::text_cell(step.call)}});
     rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path_text(path)});
   }
   table.set_rows(std::move(rows));

@@ -1,6 +1,7 @@
 #include "analysis/path_steps.h"
 
 #include "algorithms/path_states.h"
+#include "analysis/compiled_names.h"
 #include "analysis/inside_of.h"
 #include "analysis/signature.h"
 #include "base/text.h"
@@ -81,8 +82,8 @@ void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> o
       ++out.left_out;
       continue;
     }
-    PathStep step{view.address(objects[i]), view.type_name(objects[i]), "", std::move(folded),
-                  view.delegate_text(objects[i])};
+    PathStep step{view.address(objects[i]), view.type_name(objects[i]),     "",
+                  std::move(folded),        view.delegate_text(objects[i]), view.call_of(objects[i])};
     if (i)
       step.field = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::told);
     out.steps.push_back(std::move(step));
@@ -203,6 +204,8 @@ std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw) {
   std::vector<report::Row> rows;
   auto add = [&](const PathStep &step) {
     std::string type = step.calls.empty() ? step.type : step.type + " → " + step.calls;
+    if (!step.call.empty() && call_of_box(step.type).empty()) // whose type does not say it
+      type += ", pending call of " + step.call;
     rows.push_back({rows.empty() ? path.owner : "  " + step.field, type, hex(step.address)});
   };
   for (u64 i = 0; i < path.steps.size();) {

@@ -12,6 +12,7 @@ struct PathStep {
   std::string field;  // of the object before it, elements told: "[17].value"; of the first one: empty
   std::string folded; // the same, elements folded
   std::string calls;  // of a delegate: the method
+  std::string call;   // of an object that a pending call is kept in: the method
 };
 
 struct PathSteps {

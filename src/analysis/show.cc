@@ -104,7 +104,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   const std::string &calls = view.delegate_text(object);
   const u64 targets = view.delegate_targets(object);
   const std::optional<CollectionFill> fill = view.fill(object);
-  const std::string call = call_of_box(view.type_name(object));
+  const std::string call = view.call_of(object);
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 
   const std::optional<Address> weak = weak_target(snapshot.runtime(), view.address(object), view.method_table(object));

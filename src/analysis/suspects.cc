@@ -305,7 +305,7 @@ private:
         if (last)
           fields.push_back(field.empty() ? no_single_reference : field);
         s.steps.push_back({last && field.empty() ? no_single_reference : std::move(field), view_.type_name(*object),
-                           view_.address(*object)});
+                           view_.address(*object), view_.call_of(*object)});
         if (s.calls.empty())
           s.calls = view_.delegate_text(*object);
       }
@@ -349,6 +349,14 @@ const char *name_of(Suspect::Kind kind) {
   return "";
 }
 
+namespace {
+
+std::string brief_text(const Suspect::Step &step) {
+  return step.call.empty() ? brief_type_name(step.type) : "pending call of " + step.call;
+}
+
+} // namespace
+
 std::string Suspect::text() const {
   const u64 each = elements ? retained / elements : retained;
   const std::string what =
@@ -360,12 +368,11 @@ std::string Suspect::text() const {
   switch (kind) {
   case Kind::many: return what;
   case Kind::chain: return "linked one behind the other: " + what;
-  case Kind::collection: return steps.empty() ? what : brief_type_name(steps[shown - 1].type) + ": " + what;
+  case Kind::collection: return steps.empty() ? what : brief_text(steps[shown - 1]) + ": " + what;
   case Kind::object:
     if (steps.empty())
       return what;
-    return brief_type_name(steps[shown - 1].type) +
-           (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
+    return brief_text(steps[shown - 1]) + (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
   }
   return what;
 }
@@ -373,10 +380,9 @@ std::string Suspect::text() const {
 std::string Suspect::way() const {
   std::string out = owner;
   if (shown && owner.ends_with(and_others)) // what these hold together
-    out += " … " + brief_type_name(steps[0].type);
+    out += " … " + brief_text(steps[0]);
   for (u64 i = 0; i < shown; ++i) // where no single reference leads, what is there: a service in its container
-    out +=
-        steps[i].field == no_single_reference ? fmt::format(" … {}", brief_type_name(steps[i].type)) : steps[i].field;
+    out += steps[i].field == no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
   return out;
 }
 
@@ -392,6 +398,8 @@ Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, do
 std::string brief_type_name(std::string_view type) {
   if (const std::string call = call_of_box(type); !call.empty())
     return "pending call of " + call;
+  if (type.starts_with(runtime_async_task)) // of several methods
+    return "pending runtime-async call";
   std::string out;
   std::string word;
   auto flush = [&] {

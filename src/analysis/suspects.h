@@ -24,6 +24,7 @@ struct Suspect {
     std::string field; // "._sessions", empty: no single reference leads there
     std::string type;
     Address address = 0;
+    std::string call; // the method whose pending call is kept in it; empty: none
   };
   Kind kind = Kind::collection;
   std::string owner;       // "static Shop.Cache._items"

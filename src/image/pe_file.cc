@@ -77,13 +77,20 @@ std::optional<PeFile> PeFile::parse(Bytes file) {
   return image ? std::optional(PeFile(file, std::move(*image))) : std::nullopt;
 }
 
-PeFile::Layout PeFile::layout(Address base, std::vector<std::shared_ptr<const void>> &storage) const {
+struct PeFile::Placed {
+  const PeImage::Section *section;
+  Range range;
+};
+
+// Copies, by address, with relocations applied.
+std::vector<PeFile::Placed> PeFile::place(Address base, bool only_writable,
+                                          std::vector<std::shared_ptr<const void>> &storage) const {
   auto relocation = std::make_shared<BaseRelocation>(base - image_.image_base());
   u64 copied = 0;
   std::vector<const PeImage::Section *> sections;
   for (const PeImage::Section &section : image_.sections()) {
     u64 size = section.virtual_size ? std::min(section.file_size, section.virtual_size) : section.file_size;
-    Bytes bytes = slice(file_, section.file_offset, size);
+    Bytes bytes = only_writable && !section.writable ? Bytes() : slice(file_, section.file_offset, size);
     copied += bytes.size();
     if (bytes.empty() || copied > file_.size()) // sections that share bytes could fill any memory
       continue;
@@ -101,18 +108,30 @@ PeFile::Layout PeFile::layout(Address base, std::vector<std::shared_ptr<const vo
   if (std::optional<PeBlock> blocks = image_.base_relocations())
     relocation->apply(image_.view(*blocks));
 
+  std::vector<Placed> out;
+  for (u64 i = 0; i < order.size(); ++i)
+    out.push_back({sections[order[i]], {base + relocation->copies[i].rva, relocation->copies[i].bytes}});
+  storage.push_back(std::move(relocation));
+  return out;
+}
+
+std::vector<Range> PeFile::initial(Address base, std::vector<std::shared_ptr<const void>> &storage) const {
+  std::vector<Range> out;
+  for (const Placed &placed : place(base, true, storage))
+    out.push_back(placed.range);
+  return out;
+}
+
+PeFile::Layout PeFile::layout(Address base, std::vector<std::shared_ptr<const void>> &storage) const {
   Layout out;
   out.constants.push_back({base, slice(file_, 0, std::min<u64>(image_.size_of_headers(), file_.size()))});
   std::optional<PeImage::Place> imports = image_.import_addresses();
-  for (u64 i = 0; i < order.size(); ++i) {
-    Range range{base + relocation->copies[i].rva, relocation->copies[i].bytes};
-    if (sections[order[i]]->writable)
-      out.initial.push_back(range);
+  for (const Placed &placed : place(base, false, storage))
+    if (placed.section->writable)
+      out.initial.push_back(placed.range);
     else
-      add_without(out.constants, range, imports ? base + imports->rva : 0,
+      add_without(out.constants, placed.range, imports ? base + imports->rva : 0,
                   imports ? base + imports->rva + imports->size : 0);
-  }
-  storage.push_back(std::move(relocation));
   return out;
 }
 

@@ -22,8 +22,13 @@ public:
   // Where the loader would put it with the image at `base`, base relocations applied. The words that it fills in later
   // (import addresses) are left out of the constants.
   Layout layout(Address base, std::vector<std::shared_ptr<const void>> &storage) const;
+  // Of that only `initial`: nothing else is copied.
+  std::vector<Range> initial(Address base, std::vector<std::shared_ptr<const void>> &storage) const;
 
 private:
+  struct Placed;
+  std::vector<Placed> place(Address base, bool only_writable, std::vector<std::shared_ptr<const void>> &storage) const;
+
   explicit PeFile(Bytes file, PeImage image) : file_(file), image_(std::move(image)) {}
 
   Bytes file_;

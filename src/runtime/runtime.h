@@ -10,6 +10,7 @@
 #include "runtime/method_text.h"
 #include "runtime/stack_frame.h"
 #include "runtime/static_root.h"
+#include "runtime/suspended_call.h"
 #include "runtime/thread_data.h"
 #include "runtime/thread_details.h"
 #include "runtime/type_system.h"
@@ -55,6 +56,12 @@ public:
   virtual WalkedStack walk_stack(const ThreadData &thread) const;
   // What the method of a frame (StackFrame::method_desc) is called. It caches: not from several threads at once.
   virtual MethodText method_text(Address method_desc) const;
+  // Of suspended runtime-async calls; nullopt: the runtime has none, or does not say.
+  virtual std::optional<ContinuationLayout> continuation_layout() const { return std::nullopt; }
+  // Is it a type that was made for such calls? From any thread.
+  virtual bool is_continuation(Address) const { return false; }
+  // Where the call goes on whose Continuation names this place. Not from several threads at once.
+  virtual ResumePoint resume_point(Address) const { return {}; }
   // What the program has loaded, and whose it is; none where the kind of runtime does not tell. Not from several
   // threads at once. What ends the list early is added to `problems`.
   virtual std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const;

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "image/bundle.h"
+#include "image/pe_file.h"
 #include "image/pe_image.h"
 #include "snapshot/file_fit.h"
 
@@ -79,6 +80,22 @@ std::optional<Range> part_of(const Extent &extent, Bytes file) {
                file.subspan(extent.file_offset, std::min(extent.end - extent.start, file.size() - extent.file_offset))};
 }
 
+// What the writable sections held at first, as far as the process mapped them section by section: with the relocations
+// that its loader applied.
+std::vector<Range> initial_data(const Module &module, const std::vector<Extent> &mapped, Bytes file,
+                                std::vector<std::shared_ptr<const void>> &storage) {
+  std::optional<PeFile> pe = mapped.empty() ? std::nullopt : PeFile::parse(file);
+  if (!pe)
+    return {};
+  std::vector<Range> out = pe->initial(module.base, storage);
+  std::erase_if(out, [&](const Range &range) {
+    return std::none_of(mapped.begin(), mapped.end(), [&](const Extent &extent) {
+      return range.address >= extent.start && range.address < extent.end;
+    });
+  });
+  return out;
+}
+
 } // namespace
 
 bool is_bundled_in(const Module &module, const Module &program) {
@@ -96,13 +113,16 @@ FileFit fit_managed_file(const Target &target, const Module &module, const Mappe
   }
   Pieces pieces(page_size(target));
   pieces.add(*image, 0, file.size());
+  std::vector<Extent> variable;
   for (const Extent &extent : joined(module.extents)) {
     Pieces::Kind kind = pieces.kind_of(extent);
     if (kind == Pieces::Kind::none) {
       out.reason = no_part(extent, file);
       return out;
     }
-    if (std::optional<Range> part = part_of(extent, file); part && kind == Pieces::Kind::constant)
+    if (kind == Pieces::Kind::variable)
+      variable.push_back(extent);
+    else if (std::optional<Range> part = part_of(extent, file))
       out.parts.push_back(*part);
   }
   if (!compare_known(target.memory, out.parts, compare_limit).whole()) {
@@ -115,6 +135,7 @@ FileFit fit_managed_file(const Target &target, const Module &module, const Mappe
   });
   out.identity = headers ? fmt::format("time stamp {:08x} and size", image->time_date_stamp()) : "inferred";
   out.storage = {mapped};
+  out.initial = initial_data(module, variable, file, out.storage);
   out.fits = true;
   return out;
 }

@@ -6,7 +6,6 @@
 #include "runtime/vm/ready_to_run_header.h"
 #include "support/block.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>

@@ -66,7 +66,7 @@ void AsyncStacks::find_awaited() {
   parallel_for_parts(tasks_.count(), block, threads_, [&](u64 begin, u64 end, unsigned) {
     for (u64 at = begin; at < end; ++at)
       if (const auto task = static_cast<TaskNumber>(at); is_pending_method(task))
-        awaited_[task] = tasks_.behind(tasks_.awaited(task));
+        awaited_[task] = tasks_.awaited_task(task);
   });
   is_awaited_.assign(tasks_.count(), false);
   for (TaskNumber task = 0; task < tasks_.count(); ++task) {
@@ -210,7 +210,8 @@ u32 AsyncStacks::frame_of(TaskNumber method) {
   auto [known, is_new] = frame_numbers_.try_emplace({machine, key}, static_cast<u32>(frames_.size()));
   if (is_new)
     frames_.push_back({machine ? machine->method : tasks_.type(method).name, tasks_.state(method),
-                       machine ? machine->method_table : 0});
+                       machine ? machine->method_table : 0, machine ? machine->resumes_at.method_desc : 0,
+                       machine ? machine->resumes_at.ip : 0});
   return known->second;
 }
 

@@ -19,7 +19,8 @@ struct AwaitedThing {
 struct AsyncFrame {
   std::string method;
   std::optional<i32> state;
-  Address machine = 0; // the type of its state machine; 0: not understood
+  Address machine = 0;             // the type of its state machine; 0: it has none, or that is not understood
+  Address method_desc = 0, ip = 0; // of a runtime-async call where it goes on; 0: it is none, or that is not known
   auto operator<=>(const AsyncFrame &) const = default;
 };
 
@@ -75,7 +76,7 @@ private:
   u32 thing_number(AwaitedThing thing);
   AwaitedThing describe(TaskNumber method, TaskNumber task);
   bool is_pending_method(TaskNumber task) const {
-    return task != no_task && tasks_.is_pending(task) && tasks_.type(task).is_box;
+    return task != no_task && tasks_.is_pending(task) && tasks_.is_method(task);
   }
 
   Tasks &tasks_;

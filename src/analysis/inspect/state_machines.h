@@ -16,6 +16,7 @@ struct MachineShape {
   std::vector<u64> awaiters;       // references, of which one that is not null is what is awaited
   bool has_awaiter_fields = false; // whether or not these hold references
   bool may_yield = true;           // false: it is known to have no await of Task.Yield()
+  ResumePoint resumes_at = {};     // of a suspended runtime-async call, which has no such type
 };
 
 class StateMachines {

@@ -59,9 +59,14 @@ TaskStatus status_of(u32 flags) {
 }
 
 Tasks::Tasks(Snapshot &snapshot)
-    : runtime_(snapshot.runtime()), fields_(runtime_), machines_(runtime_), bytes_(snapshot.heap(), runtime_.memory()) {
+    : runtime_(snapshot.runtime()), fields_(runtime_), machines_(runtime_), calls_(snapshot),
+      bytes_(snapshot.heap(), runtime_.memory()) {
   const BaseTypes bases(runtime_);
   std::vector<Address> wanted = types_that(snapshot, [&](Address mt) {
+    if (calls_.is_call(mt)) {
+      add_call_type(mt);
+      return true;
+    }
     const std::string &name = runtime_.types().name(mt);
     const bool is_task = bases.derives(mt, task_name);
     if (is_task || may_be_box(name))
@@ -82,8 +87,9 @@ Tasks::Tasks(Snapshot &snapshot)
       read(static_cast<TaskNumber>(task), columns_[task]);
   });
   add_lookup();
+  follow_chains();
   for (TaskNumber task = 0; task < columns_.size(); ++task)
-    if (columns_[task].is_pending && columns_[task].machine_object)
+    if (columns_[task].is_pending && columns_[task].machine_object && type(task).is_machine_reference)
       machine_owners_.emplace_back(columns_[task].machine_object, task);
   std::sort(machine_owners_.begin(), machine_owners_.end());
 }
@@ -97,6 +103,8 @@ void Tasks::add_type(Address method_table, bool is_task) {
     type.continuation_at = fields_.offset(method_table, "m_continuationObject");
     type.action_at = fields_.offset(method_table, "m_action");
     type.contingent_at = fields_.offset(method_table, "m_contingentProperties");
+    if (calls_.exist() && type.name.starts_with(runtime_async_task))
+      type.state_object_at = fields_.offset(method_table, "m_stateObject");
   }
   if (const InstanceField *machine = fields_.find(method_table, "StateMachine")) {
     type.is_box = true;
@@ -109,6 +117,62 @@ void Tasks::add_type(Address method_table, bool is_task) {
     return;
   type_numbers_[method_table] = static_cast<u32>(types_.size());
   types_.push_back(std::move(type));
+}
+
+void Tasks::add_call_type(Address method_table) {
+  TaskType type;
+  type.method_table = method_table;
+  type.name = runtime_.types().name(method_table);
+  type.is_box = type.is_suspended_call = true;
+  type_numbers_[method_table] = static_cast<u32>(types_.size());
+  types_.push_back(std::move(type));
+}
+
+// Calls of pending tasks are pending; others are what somebody keeps for later, or garbage.
+void Tasks::follow_chains() {
+  bool any_runs = false;
+  for (TaskNumber task = 0; task < columns_.size(); ++task)
+    if (columns_[task].is_pending && type(task).state_object_at) {
+      if (columns_[task].machine_object)
+        follow_chain(task, calls_.chain_of(columns_[task].machine_object));
+      else
+        any_runs = true;
+    }
+  if (any_runs)
+    follow_running();
+}
+
+// A task that goes on now has no chain: its dispatcher's frame has the rest of it.
+void Tasks::follow_running() {
+  running_ = calls_.find_running();
+  for (const SuspendedCalls::Running &one : running_) {
+    const TaskNumber task = find(one.task);
+    if (task == no_task || !is_pending(task) || columns_[task].machine_object || columns_[task].machine)
+      continue;
+    follow_chain(task, {0, one.caller});
+    columns_[task].machine = &one.shape;
+    columns_[task].state = -1;
+    if (const TaskNumber caller = find(one.caller); caller != no_task)
+      columns_[caller].awaits_running = true;
+  }
+}
+
+void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
+  Address awaited = chain.awaited;
+  for (Address at = chain.first; at; at = word_at(at, calls_.layout().next)) {
+    const TaskNumber call = find(at);
+    if (call == no_task || !type(call).is_suspended_call || columns_[call].other != no_task) {
+      ++broken_chains_;
+      return;
+    }
+    Column &column = columns_[call];
+    column.is_pending = true;
+    column.awaited = awaited;
+    column.machine = calls_.shape_of(column.machine_object, column.state);
+    column.other = task;
+    columns_[task].other = call;
+    awaited = at;
+  }
 }
 
 void Tasks::add_lookup() {
@@ -152,6 +216,15 @@ void Tasks::read(TaskNumber task, Column &to) const {
     }
   if (to.is_pending && type.continuation_at)
     to.continuation = word(bytes, *type.continuation_at);
+  if (to.is_pending && type.state_object_at)
+    to.machine_object = word(bytes, *type.state_object_at);
+  if (type.is_suspended_call) {
+    to.machine_object = word(bytes, calls_.layout().resume_info);
+    if (std::optional<u32> state = load_at<u32>(bytes, calls_.layout().state, order))
+      to.state = static_cast<i32>(*state);
+    runtime_.memory().note_read(objects_[task].address, calls_.layout().data);
+    return;
+  }
   if (!type.is_box)
     return;
   if (type.is_machine_reference) {
@@ -180,7 +253,7 @@ void Tasks::read_machine(const MachineShape &shape, Address object, Bytes bytes,
 
 TaskNumber Tasks::behind(Address awaited) const {
   if (TaskNumber task = find(awaited); task != no_task)
-    return task;
+    return type(task).state_object_at && columns_[task].other != no_task ? columns_[task].other : task;
   auto owner = std::lower_bound(machine_owners_.begin(), machine_owners_.end(), std::pair{awaited, TaskNumber{0}});
   return owner != machine_owners_.end() && owner->first == awaited ? owner->second : no_task;
 }
@@ -207,7 +280,9 @@ Tasks::ContinuationShape Tasks::learn(Address method_table) {
     if (std::optional<u64> target = fields_.offset(method_table, "_target"))
       out = {Step::follow, ContinuationKind::callback, *target, true};
   } else {
-    for (const char *field : {"m_task", "m_action"})
+    // Of a suspended call's leaf the call that goes on.
+    const bool is_leaf = runtime_.continuation_layout() && fields_.offset(method_table, "RuntimeAsyncTask");
+    for (const char *field : {is_leaf ? "Next" : "m_task", "m_action"})
       if (std::optional<u64> next = fields_.offset(method_table, field); next && out.step == Step::end)
         out = {Step::follow, ContinuationKind::callback, *next, false};
   }
@@ -216,7 +291,12 @@ Tasks::ContinuationShape Tasks::learn(Address method_table) {
 
 std::vector<Continuation> Tasks::continuations(TaskNumber task, u64 limit) {
   std::vector<Continuation> out;
-  if (!columns_[task].continuation)
+  if (type(task).is_suspended_call) {
+    if (const Address next = word_at(address(task), calls_.layout().next))
+      return {{ContinuationKind::method, next}};
+    task = columns_[task].other;
+  }
+  if (task == no_task || !columns_[task].continuation)
     return out;
   // Nearly always it is the task or method itself.
   const Address first = columns_[task].continuation;
@@ -265,7 +345,7 @@ std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::sources(const Watch &watch
     for (const Continuation &next : continuations(task, most_continuations))
       if (next.kind == ContinuationKind::task)
         if (TaskNumber waiting = find(next.object); waiting != no_task && is_pending(waiting))
-          out.emplace_back(waiting, task);
+          out.emplace_back(waiting, behind(address(task)));
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -1,9 +1,11 @@
 // Tasks: every System.Threading.Tasks.Task on the heap, asynchronous methods included (their state machines are boxed
 // in tasks), as columns by number, in the order of addresses: status, what goes on when it is done, and of methods that
-// await, what. One walk of the heap and one parallel pass over the tasks; some 64 bytes for each. Const functions may
-// be called from any thread, the others from one.
+// await, what. Suspended calls of runtime-async methods are methods among them, of which several may lie between a
+// method and the task that it is for. One walk of the heap and one parallel pass over the tasks; some 64 bytes for
+// each. Const functions may be called from any thread, the others from one.
 #pragma once
 #include "analysis/inspect/state_machines.h"
+#include "analysis/inspect/suspended_calls.h"
 #include "analysis/inspect/typed_objects.h"
 #include "heap/object_bytes.h"
 
@@ -31,8 +33,10 @@ struct TaskType {
   Address method_table = 0;
   std::string name;
   std::optional<u64> flags_at, continuation_at, action_at, contingent_at;
-  // Of boxes.
+  std::optional<u64> state_object_at; // of a RuntimeAsyncTask: where its suspended calls begin
+  // Of boxes, and of suspended calls.
   bool is_box = false;
+  bool is_suspended_call = false;        // no box either: of a runtime-async method
   u64 machine_at = 0;                    // a struct: where it begins, less a pointer; else the reference to it
   bool is_machine_reference = false;     // as debug builds and asynchronous iterators have it
   const MachineShape *machine = nullptr; // of structs
@@ -65,10 +69,28 @@ public:
   std::optional<i32> state(TaskNumber task) const {
     return columns_[task].machine ? std::optional(columns_[task].state) : std::nullopt;
   }
+  // A method that can be on a stack of calls: a box, a suspended call, or the method that a RuntimeAsyncTask runs now.
+  bool is_method(TaskNumber task) const {
+    return type(task).is_box || (type(task).state_object_at && columns_[task].machine);
+  }
   // What a pending method awaits: an object; 0: nothing that can be told.
   Address awaited(TaskNumber task) const { return columns_[task].awaited; }
-  // The task that the object is, or the method whose state machine it is (of asynchronous iterators).
+  // The task or method among these that it awaits; no_task: it awaits something else.
+  TaskNumber awaited_task(TaskNumber task) const {
+    return columns_[task].awaits_running ? columns_[task].other : behind(awaited(task));
+  }
+  // The task that the object is, or the method whose state machine it is (of asynchronous iterators); of a
+  // RuntimeAsyncTask the outermost of its suspended calls.
   TaskNumber behind(Address awaited) const;
+  // The RuntimeAsyncTask that the suspended call is for; no_task: it is none, or of none.
+  TaskNumber task_of_call(TaskNumber call) const {
+    return type(call).is_suspended_call ? columns_[call].other : no_task;
+  }
+  // Suspended calls that nobody leads to, or several chains: their stacks are not whole.
+  u64 broken_chains() const { return broken_chains_; }
+  // What runs now of tasks whose chains are resumed.
+  const std::vector<SuspendedCalls::Running> &running() const { return running_; }
+  const SuspendedCalls &suspended_calls() const { return calls_; }
   // What goes on when the pending task is done, at most `limit` of them.
   std::vector<Continuation> continuations(TaskNumber task, u64 limit);
   // Which tasks each task that is no method waits for (Task.WhenAll and the like): pairs of pending ones, sorted. They
@@ -84,10 +106,13 @@ private:
     u32 type = 0;
     TaskStatus status = TaskStatus::created;
     bool is_pending = false;
+    bool awaits_running = false; // a suspended call that awaits what its own task runs now
     i32 state = 0;
     Address awaited = 0, continuation = 0;
-    Address machine_object = 0; // where the state machine is one
+    // Where the state machine is an object; of a suspended call where it is resumed, of a RuntimeAsyncTask its first.
+    Address machine_object = 0;
     const MachineShape *machine = nullptr;
+    TaskNumber other = no_task; // of a suspended call its task, of a RuntimeAsyncTask its outermost call
   };
   enum class Step : u8 { end, follow, list }; // what to do with a type of continuation objects
   struct ContinuationShape {
@@ -98,6 +123,10 @@ private:
   };
 
   void add_type(Address method_table, bool is_task);
+  void add_call_type(Address method_table);
+  void follow_chains();
+  void follow_chain(TaskNumber task, SuspendedCalls::Chain chain);
+  void follow_running();
   void add_lookup();
   void read(TaskNumber task, Column &to) const;
   void read_machine(const MachineShape &shape, Address object, Bytes bytes, u64 begin, Column &to) const;
@@ -110,6 +139,8 @@ private:
   const Runtime &runtime_;
   FieldReader fields_;
   StateMachines machines_;
+  SuspendedCalls calls_;
+  std::vector<SuspendedCalls::Running> running_;
   ObjectBytes bytes_;
   std::vector<TaskType> types_;
   std::map<Address, u32> type_numbers_;
@@ -119,6 +150,7 @@ private:
   std::vector<TaskNumber> lookup_;                             // by hash of the address
   std::vector<std::pair<Address, TaskNumber>> machine_owners_; // by address of a state machine that is an object
   std::map<Address, ContinuationShape> continuation_shapes_;
+  u64 broken_chains_ = 0;
   u64 list_items_left_ = 1 << 25; // that are read of lists of continuations, which many tasks may share
 };
 

@@ -26,6 +26,10 @@ public:
     add_lock_waits();
     if (needs_stacks())
       add_stack_waits();
+    for (const SuspendedCalls::Running &one : tasks_.running())
+      if (const std::optional<u32> thread = locks_.thread_with_os_id(one.thread))
+        if (const TaskNumber task = tasks_.find(one.task); task != no_task)
+          running_.by_own_method[task] = *thread;
     for (const HandleWait &wait : find_handle_waits(snapshot_, locks_.threads))
       add_handle_wait(wait);
     std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {

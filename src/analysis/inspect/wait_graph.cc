@@ -42,7 +42,7 @@ Address WaitGraph::semaphore_of(TaskNumber task) const {
 TaskNumber WaitGraph::awaited_task(TaskNumber task) const {
   TaskNumber &found = awaited_[task];
   if (found == not_looked_up)
-    found = tasks_.behind(tasks_.awaited(task));
+    found = tasks_.awaited_task(task);
   return found;
 }
 
@@ -72,7 +72,7 @@ Address WaitGraph::waits_for_semaphore(TaskNumber task) const {
     if (i && !is_of_wait(task))
       return 0;
     auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-    task = tasks_.type(task).is_box                            ? awaited_task(task)
+    task = tasks_.is_method(task)                              ? awaited_task(task)
            : source != sources_.end() && source->first == task ? source->second
                                                                : no_task;
   }
@@ -94,7 +94,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
   const ThreadWait &w = *wait->second;
   const Grounds grounds = w.is_by_stack ? Grounds::stack : Grounds::runtime;
   if (w.kind == WaitKind::task)
-    if (TaskNumber task = tasks_.find(w.object); task != no_task)
+    if (TaskNumber task = tasks_.behind(w.object); task != no_task)
       return {{node_of_task(task), w.object, grounds, nullptr}};
   if (w.kind == WaitKind::semaphore || w.kind == WaitKind::mutex)
     if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
@@ -116,7 +116,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
                                            : std::vector<Edge>{};
   }
   std::vector<Edge> out;
-  if (TaskNumber inner = tasks_.type(task).is_box ? awaited_task(task) : no_task;
+  if (TaskNumber inner = tasks_.is_method(task) ? awaited_task(task) : no_task;
       inner != no_task && tasks_.is_pending(inner))
     out.push_back({node_of_task(inner), tasks_.address(inner), Grounds::runtime, nullptr});
   auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
@@ -140,7 +140,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
 }
 
 bool WaitGraph::is_running(TaskNumber task) const {
-  return tasks_.type(task).is_box ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
+  return tasks_.is_method(task) ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
 }
 
 // To those who may have taken it. Who waits for it has a reference to it for that.
@@ -204,7 +204,7 @@ std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
   std::vector<TaskNumber> out;
   if (!tasks_.is_pending(task) || waits_for_any(task))
     return out;
-  if (tasks_.type(task).is_box) {
+  if (tasks_.is_method(task)) {
     if (const TaskNumber inner = awaited_task(task); inner != no_task && tasks_.is_pending(inner))
       out.push_back(inner);
     return out;

@@ -65,6 +65,50 @@ MethodText CoreClr::method_text(Address method_desc) const {
   return it->second;
 }
 
+// Flags lie in front of the state and behind the place of resumption; nobody publishes them.
+std::optional<ContinuationLayout> CoreClr::continuation_layout() const {
+  const ContractDescriptor &d = descriptor();
+  const std::optional<i64> next = d.try_offset("ContinuationObject", "Next"),
+                           resume_info = d.try_offset("ContinuationObject", "ResumeInfo"),
+                           state = d.try_offset("ContinuationObject", "State");
+  if (!next || !resume_info || !state || !d.find_field("AsyncResumeInfo", "DiagnosticIP"))
+    return std::nullopt;
+  ContinuationLayout out;
+  out.next = static_cast<u64>(*next);
+  out.resume_info = static_cast<u64>(*resume_info);
+  out.state = static_cast<u64>(*state);
+  out.flags = out.state - 4;
+  out.data = out.state + 4;
+  return out;
+}
+
+// Of compiled code the place lies in an image's writable data, which heap dumps leave out; nobody writes to that word
+// but the loader, so what the module's file holds counts. Code that was compiled while the program ran has the place
+// behind it.
+ResumePoint CoreClr::resume_point(Address resume_info) const {
+  ResumePoint out;
+  const Module *module = target().find_module(resume_info);
+  out.module = module ? module->file_name() : "";
+  const Address at = resume_info + static_cast<u64>(descriptor().offset("AsyncResumeInfo", "DiagnosticIP"));
+  std::optional<u64> ip = memory().try_pointer(at);
+  if (!ip)
+    ip = target().initial.try_pointer(at);
+  try {
+    const std::optional<CodeBlock> block = code_.find(ip.value_or(0) ? *ip : resume_info);
+    if (block) {
+      out.method_desc = block->method_desc;
+      out.ip = ip.value_or(0);
+    } else {
+      out.why_not =
+          ip ? "no managed code lies where the call is to go on"
+             : "the dump lacks the page that says where the call is to go on, and its module's file is not here";
+    }
+  } catch (const Error &e) {
+    out.why_not = e.what();
+  }
+  return out;
+}
+
 // Dumps may hold the objects but not what they point at: their MethodTables.
 void CoreClr::require_types() const {
   if (std::optional<u64> variable = descriptor().try_number("StringMethodTable"))

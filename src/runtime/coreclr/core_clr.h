@@ -37,6 +37,9 @@ public:
   ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
   WalkedStack walk_stack(const ThreadData &thread) const override;
   MethodText method_text(Address method_desc) const override;
+  std::optional<ContinuationLayout> continuation_layout() const override;
+  bool is_continuation(Address method_table) const override { return types_->continuations().contains(method_table); }
+  ResumePoint resume_point(Address resume_info) const override;
   std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const override;
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
   const CodeLookup &code() const { return code_; }

@@ -1,0 +1,150 @@
+#include "analysis/inspect/suspended_calls.h"
+
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_calls = 1 << 16; // of one chain, that are followed to its end
+constexpr std::string_view dispatcher = ".DispatchContinuations";
+
+} // namespace
+
+SuspendedCalls::SuspendedCalls(Snapshot &snapshot)
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), layout_(runtime_.continuation_layout()), fields_(runtime_),
+      bases_(runtime_) {}
+
+const MachineShape *SuspendedCalls::shape_of(Address resume_info, i32 state) {
+  auto [known, is_new] = by_place_.try_emplace({resume_info, state});
+  if (is_new) {
+    const ResumePoint point = runtime_.resume_point(resume_info);
+    if (!point.method_desc)
+      ++unknown_[point.why_not];
+    MachineShape shape = make_shape(point);
+    const std::pair<std::string, i32> key = {shape.method, state};
+    known->second = &shapes_.try_emplace(key, std::move(shape)).first->second;
+  }
+  return known->second;
+}
+
+MachineShape SuspendedCalls::make_shape(const ResumePoint &point) {
+  MachineShape out;
+  out.resumes_at = point;
+  if (point.method_desc)
+    out.method = runtime_.method_text(point.method_desc).qualified;
+  else
+    out.method = point.module.empty() ? "<a call>" : "<a call of " + point.module + ">";
+  return out;
+}
+
+// The library's own leaves name what is awaited; else the innermost method keeps its awaiter among its data.
+SuspendedCalls::Chain SuspendedCalls::chain_of(Address state_object) {
+  const Address mt = fields_.type_of(state_object);
+  if (!mt)
+    return {};
+  if (is_call(mt))
+    return {awaiter_in(state_object), state_object};
+  const Address awaited = fields_.reference_or_null(state_object, "Task");
+  return {awaited ? awaited : fields_.reference_or_null(state_object, "Source"),
+          fields_.reference_or_null(state_object, "Next")};
+}
+
+std::vector<SuspendedCalls::Running> SuspendedCalls::find_running() {
+  std::vector<Running> out;
+  std::vector<std::string> ignored; // said where threads are listed
+  for (const ThreadData &thread : runtime_.threads(ignored)) {
+    snapshot_.watch().check();
+    if (!thread.os_id.value_or(0))
+      continue;
+    const WalkedStack stack = runtime_.walk_stack(thread);
+    for (u64 i = 0; i < stack.frames.size(); ++i)
+      if (const Address method = stack.frames[i].method_desc;
+          method && runtime_.method_text(method).qualified.ends_with(dispatcher))
+        if (std::optional<Running> running = running_in(stack.frames, i)) {
+          running->thread = *thread.os_id;
+          out.push_back(std::move(*running));
+        }
+  }
+  return out;
+}
+
+// The dispatcher keeps the task that it resumes behind the Continuation that comes next. The method that it resumed
+// stands above it, with a stub between them.
+std::optional<SuspendedCalls::Running> SuspendedCalls::running_in(std::span<const StackFrame> frames, u64 dispatcher) {
+  const u64 p = fields_.pointer_size();
+  Running out;
+  for (const StackReference &reference : frames[dispatcher].references) {
+    const Address mt = reference.interior || !reference.slot ? 0 : fields_.type_of(reference.value);
+    if (!mt || !runtime_.types().object_layout(mt) || !runtime_.types().name(mt).starts_with(runtime_async_task))
+      continue;
+    const std::optional<u64> next = fields_.memory().try_pointer(reference.slot - p);
+    const bool is_call = next && *next && this->is_call(fields_.type_of(*next));
+    if (is_call || (next == u64{0} && !out.task))
+      out = {reference.value, is_call ? *next : 0, 0, {}};
+  }
+  if (!out.task)
+    return std::nullopt;
+  for (u64 i = dispatcher; i-- > 0;) {
+    const StackFrame &frame = frames[i];
+    if (frame.kind != StackFrame::Kind::method || !frame.method_desc)
+      break;
+    const MethodText text = runtime_.method_text(frame.method_desc);
+    if (text.qualified.starts_with(stub_class))
+      continue;
+    out.shape.method = text.qualified;
+    out.shape.resumes_at = {frame.method_desc, frame.ip, text.module, ""};
+    break;
+  }
+  return out.shape.method.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+std::string SuspendedCalls::method_of_call(Address call) {
+  const Memory &memory = fields_.memory();
+  const std::optional<u64> place = memory.try_pointer(call + layout_->resume_info);
+  const std::optional<u32> state = memory.try_load<u32>(call + layout_->state);
+  const MachineShape *shape = place && state ? shape_of(*place, static_cast<i32>(*state)) : nullptr;
+  return shape && shape->resumes_at.method_desc ? shape->method : "";
+}
+
+std::string SuspendedCalls::method_of(Address object) {
+  const Address mt = layout_ ? fields_.type_of(object) : 0;
+  if (is_call(mt))
+    return method_of_call(object);
+  if (!mt || !runtime_.types().object_layout(mt) || !runtime_.types().name(mt).starts_with(runtime_async_task))
+    return "";
+  Address outermost = chain_of(fields_.reference_or_null(object, "m_stateObject")).first;
+  for (u64 i = 0; i < most_calls && outermost; ++i) {
+    const Address next = fields_.memory().try_pointer(outermost + layout_->next).value_or(0);
+    if (!is_call(fields_.type_of(next)))
+      break;
+    outermost = next;
+  }
+  return is_call(fields_.type_of(outermost)) ? method_of_call(outermost) : "";
+}
+
+// What a call goes on in, and what it has thrown, are references of any call; the first other one is the awaiter.
+Address SuspendedCalls::awaiter_in(Address call) {
+  ReferenceReader reader(snapshot_.references());
+  OpenedObject opened;
+  if (!reader.open(call, opened))
+    return 0;
+  const Address next = fields_.memory().try_pointer(call + layout_->next).value_or(0);
+  Address found = 0;
+  reader.for_each(opened, [&](Address target) {
+    if (!found && target != next && !is_context(fields_.type_of(target)))
+      found = target;
+  });
+  return found;
+}
+
+bool SuspendedCalls::is_context(Address method_table) {
+  auto [known, is_new] = contexts_.try_emplace(method_table, method_table == 0);
+  for (const char *type : {"System.Threading.ExecutionContext", "System.Threading.SynchronizationContext",
+                           "System.Threading.Tasks.TaskScheduler", "System.Exception"})
+    if (is_new && method_table)
+      known->second |= bases_.derives(method_table, type);
+  return known->second;
+}
+
+} // namespace dnheap

@@ -1,0 +1,73 @@
+// SuspendedCalls: what the Continuation objects of runtime-async calls (.NET 11) say: which method goes on where, and
+// what the innermost call of a chain waits for. A chain leads from RuntimeAsyncTask.m_stateObject to its leaf, a
+// library's object that names what is awaited, and by Next from the innermost method to the outermost. A look-up of
+// code per place of resumption, once; some reads per call. One thread.
+#pragma once
+#include "analysis/inspect/base_types.h"
+#include "analysis/inspect/state_machines.h"
+#include "objects/references.h"
+
+#include <map>
+
+namespace dnheap {
+
+class Snapshot;
+
+// Types of tasks that runtime-async calls are for begin so.
+inline constexpr std::string_view runtime_async_task = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask<";
+
+class SuspendedCalls {
+public:
+  explicit SuspendedCalls(Snapshot &snapshot);
+
+  // False: the runtime has no such calls.
+  bool exist() const { return layout_.has_value(); }
+  const ContinuationLayout &layout() const { return *layout_; }
+  bool is_call(Address method_table) const { return layout_ && runtime_.is_continuation(method_table); }
+
+  // The method that stands at its await of that number. Valid as long as this object.
+  const MachineShape *shape_of(Address resume_info, i32 state);
+
+  struct Chain {
+    Address awaited = 0; // 0: nothing that is known
+    Address first = 0;   // the innermost method's Continuation; 0: none
+  };
+  // `state_object`: RuntimeAsyncTask.m_stateObject.
+  Chain chain_of(Address state_object);
+
+  // What runs now of a task whose chain is being resumed: the innermost method, which has no Continuation meanwhile.
+  struct Running {
+    Address task = 0;   // the RuntimeAsyncTask
+    Address caller = 0; // the Continuation of the method that awaits the one that runs; 0: nobody does
+    u64 thread = 0;     // the operating system's id
+    MachineShape shape; // of the method, which has no state
+  };
+  // Walks the stacks of all threads.
+  std::vector<Running> find_running();
+
+  // The method whose pending call is kept in that object: of a call its own, of a RuntimeAsyncTask the outermost of its
+  // calls. Empty: it is neither, or that is not known.
+  std::string method_of(Address object);
+
+  // How many places of resumption lead to no method, by why.
+  const std::map<std::string, u64> &unknown() const { return unknown_; }
+
+private:
+  std::string method_of_call(Address call);
+  std::optional<Running> running_in(std::span<const StackFrame> frames, u64 dispatcher);
+  MachineShape make_shape(const ResumePoint &point);
+  Address awaiter_in(Address call);
+  bool is_context(Address method_table);
+
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  const std::optional<ContinuationLayout> layout_;
+  FieldReader fields_;
+  const BaseTypes bases_;
+  std::map<std::pair<Address, i32>, const MachineShape *> by_place_;
+  std::map<std::pair<std::string, i32>, MachineShape> shapes_; // code compiled anew is the same method
+  std::map<Address, bool> contexts_;                           // by type
+  std::map<std::string, u64> unknown_;
+};
+
+} // namespace dnheap
