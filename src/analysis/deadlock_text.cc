@@ -16,10 +16,11 @@ Grounds DeadlockText::grounds_of(const Circle &circle) {
   return out;
 }
 
+// Whose owner is inferred: a Mutex may say it, and then it is as any other lock.
 bool DeadlockText::has(const Circle &circle, LockKind kind) const {
   return std::any_of(circle.begin(), circle.end(), [&](const WaitingOne &one) {
     const LockObject *lock = locks_.find(one.waits_for);
-    return lock && lock->kind == kind;
+    return lock && lock->kind == kind && !lock->owner;
   });
 }
 
@@ -27,13 +28,18 @@ bool DeadlockText::ends_by_itself(const Circle &circle) {
   return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
 }
 
-// Whether a wait for a Mutex has a limit of time nothing tells.
+// Whether a wait for a Mutex has a limit of time nothing tells where nothing tells its owner.
 Sureness DeadlockText::sureness_of(const Circle &circle) const {
   const Grounds grounds = grounds_of(circle);
-  return ends_by_itself(circle)                                           ? Sureness::possible
-         : grounds < Grounds::reference                                   ? Sureness::certain
-         : grounds == Grounds::reference && !has(circle, LockKind::mutex) ? Sureness::probable
-                                                                          : Sureness::possible;
+  if (ends_by_itself(circle))
+    return Sureness::possible;
+  if (grounds < Grounds::reference)
+    return is_limit_unknown(circle) ? Sureness::probable : Sureness::certain;
+  return grounds == Grounds::reference && !has(circle, LockKind::mutex) ? Sureness::probable : Sureness::possible;
+}
+
+bool DeadlockText::is_limit_unknown(const Circle &circle) {
+  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_limit_unknown; });
 }
 
 std::string DeadlockText::counts(const std::vector<Circle> &circles) const {
@@ -111,11 +117,13 @@ std::string DeadlockText::words(const Circle &circle) {
   if (ends_by_itself(circle))
     out += ". That wait ends by itself when its time is over";
   if (grounds_of(circle) < Grounds::reference)
-    return out;
+    return out + (is_limit_unknown(circle) && !ends_by_itself(circle)
+                      ? ". Whether each of these waits goes on without a limit of time is not known"
+                      : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_semaphore = has(circle, LockKind::semaphore);
   out += ". ";
   if (is_of_semaphore)
-    out += "A SemaphoreSlim does not say who took it";
+    out += "A semaphore does not say who took it";
   if (is_of_mutex)
     out += std::string(is_of_semaphore ? ", and who" : "Who") +
            " has a Mutex, and how long somebody waits for it, only the operating system knows";

@@ -18,6 +18,8 @@ public:
   static Grounds grounds_of(const Circle &circle);
   // One of them waits for a limited time only.
   static bool ends_by_itself(const Circle &circle);
+  // So one of them might, for all that is known.
+  static bool is_limit_unknown(const Circle &circle);
   Sureness sureness_of(const Circle &circle) const;
   // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
   std::string counts(const std::vector<Circle> &circles) const;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace dnheap {
 
@@ -21,17 +22,19 @@ class LockReport {
 public:
   LockReport(Snapshot &snapshot, const Question &question)
       : question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
-        waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
+        waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_),
+        fields_(snapshot.runtime()) {}
 
   const LockSet &locks() const { return locks_; }
   // Of deadlocks and of threads that wait for locks.
   std::string counts() const {
-    u64 blocked = 0;
+    std::set<u32> blocked;
     for (const ThreadWait &wait : waits_.waits)
-      blocked += wait.kind == WaitKind::lock || wait.kind == WaitKind::semaphore || wait.kind == WaitKind::mutex;
+      if (wait.kind == WaitKind::lock || wait.kind == WaitKind::semaphore || wait.kind == WaitKind::mutex)
+        blocked.insert(wait.thread);
     std::string out = text_.counts(waits_.circles);
-    if (blocked)
-      out += fmt::format("; {} thread{} for locks", count_text(blocked), blocked == 1 ? " waits" : "s wait");
+    if (const u64 count = blocked.size())
+      out += fmt::format("; {} thread{} for locks", count_text(count), count == 1 ? " waits" : "s wait");
     return out;
   }
 
@@ -54,7 +57,8 @@ public:
                      {"type", "Type", Kind::text}};
     std::vector<const LockObject *> shown;
     for (const LockObject &lock : locks_.locks)
-      if (question_.all || lock.is_held || !lock.waiting.empty() || lock.waiters)
+      if (question_.all || lock.is_held || !lock.waiting.empty() || lock.waiters || lock.is_abandoned ||
+          lock.is_unknown)
         if (question_.all || !is_inner(lock))
           shown.push_back(&lock);
     std::stable_sort(shown.begin(), shown.end(),
@@ -104,10 +108,10 @@ public:
     std::vector<report::Row> rows;
     for (const ThreadWait &wait : waits_.waits) {
       const ThreadData &thread = locks_.threads[wait.thread];
-      const LockObject *lock = wait.kind == WaitKind::lock ? locks_.find(wait.object) : nullptr;
+      const std::optional<u32> owner = owner_of(wait);
       rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind), wait.object,
-                      lock && lock->owner ? Cell(locks_.threads[*lock->owner].os_id) : Cell(),
-                      wait.is_by_stack ? "stack" : "runtime", type_name(wait.object)});
+                      owner ? Cell(locks_.threads[*owner].os_id) : Cell(), wait.is_by_stack ? "stack" : "runtime",
+                      type_name(wait.object)});
     }
     if (rows.empty())
       table.shown = Shown::in_data;
@@ -116,6 +120,15 @@ public:
   }
 
 private:
+  // Whose turn it is; of a join the thread whose end is waited for.
+  std::optional<u32> owner_of(const ThreadWait &wait) const {
+    if (wait.kind == WaitKind::join && locks_.targets)
+      return locks_.targets->subsystem().thread_of(wait.object);
+    const bool may_have_one = wait.kind == WaitKind::lock || wait.kind == WaitKind::mutex;
+    const LockObject *lock = may_have_one ? locks_.find(wait.object) : nullptr;
+    return lock ? lock->owner : std::nullopt;
+  }
+
   using WaitingCalls = std::map<Address, std::map<std::string, u64>>; // by semaphore and method
 
   report::Row row_of(const LockObject &lock, const WaitingCalls &calls) const {
@@ -161,8 +174,10 @@ private:
 
   // What a thread waits for inside a semaphore, an event or a task: told there.
   bool is_inner(const LockObject &lock) const {
-    return (lock.kind == LockKind::monitor && locks_.by_inner.contains(lock.object) && !lock.waiters) ||
-           (lock.kind == LockKind::event && lock.waiting.empty() && is_of_task(lock.object));
+    if (lock.kind == LockKind::monitor || lock.kind == LockKind::lock)
+      return locks_.by_inner.contains(lock.object) && !lock.waiters;
+    return lock.kind == LockKind::event && lock.waiting.empty() &&
+           (locks_.by_inner.contains(lock.object) || is_of_task(lock.object));
   }
   bool is_of_task(Address event) const { return type_name(event) == "System.Threading.Tasks.Task+SetOnInvokeMres"; }
 
@@ -183,17 +198,25 @@ private:
   }
   // Where a semaphore's own methods wait for it, the one that called these.
   std::string method_behind(TaskNumber task) {
-    constexpr u64 most_steps = 6;
+    constexpr u64 most_steps = 16;
     for (u64 i = 0; i < most_steps && task != no_task; ++i) {
       const std::vector<Continuation> next = tasks_.continuations(task, 1);
-      if (next.empty() || next[0].kind == ContinuationKind::thread || next[0].kind == ContinuationKind::callback)
+      if (next.empty() || next[0].kind == ContinuationKind::thread)
         return "";
-      task = tasks_.find(next[0].object);
+      task = next[0].kind == ContinuationKind::callback ? resumed_by(next[0].object) : tasks_.find(next[0].object);
       const MachineShape *machine = task != no_task ? tasks_.machine(task) : nullptr;
-      if (machine && !machine->method.starts_with("System.Threading.SemaphoreSlim."))
+      if (machine && !machine->method.starts_with("System.Threading.SemaphoreSlim.") &&
+          !machine->method.starts_with("System.Runtime.CompilerServices.AsyncHelpers."))
         return machine->method;
     }
     return "";
+  }
+  // The innermost suspended call of the RuntimeAsyncTask that a delegate goes on with; no_task: it calls something
+  // else.
+  TaskNumber resumed_by(Address delegate) {
+    const Address task = fields_.reference_or_null(delegate, "_target");
+    const TaskNumber call = tasks_.find(fields_.reference_or_null(task, "m_stateObject"));
+    return call != no_task && tasks_.type(call).is_suspended_call ? call : no_task;
   }
 
   std::vector<Cell> takers_of(const LockObject &lock) const {
@@ -246,6 +269,7 @@ private:
   LockSet locks_;
   ThreadWaits waits_;
   DeadlockText text_;
+  FieldReader fields_;
 };
 
 } // namespace

@@ -20,7 +20,11 @@ constexpr u64 frames_looked_at = 8; // what a thread waits in lies near the end 
 struct Wait {
   const char *method; // how the name begins, without parameters
   const char *text;
+  bool is_idle = false;
 };
+// Native calls: what waits by the second has no limit. In names of stubs, too:
+// "<LowLevelMonitor_Wait>g____PInvoke|72_0".
+constexpr std::string_view timed_wait = "LowLevelMonitor_TimedWait", endless_wait = "LowLevelMonitor_Wait";
 // What a task failed with is thrown where it was waited for: that is over.
 constexpr std::string_view rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
 // The first that fits counts; inner frames come first.
@@ -29,6 +33,7 @@ constexpr Wait waits[] = {
     {"System.Threading.Thread.Join", "the end of a thread"},
     {"System.Threading.Monitor.Wait", "a pulse (Monitor.Wait)"},
     {"System.Threading.Monitor.ObjWait", "a pulse (Monitor.Wait)"},
+    {"System.Threading.Condition.Wait", "a pulse (Monitor.Wait)"},
     {"System.Threading.Monitor.", "a lock"},
     {"System.Threading.Lock.", "a lock (System.Threading.Lock)"},
     {"System.Threading.ReaderWriterLockSlim.", "a lock (ReaderWriterLockSlim)"},
@@ -38,11 +43,11 @@ constexpr Wait waits[] = {
     {"System.Threading.Barrier.", "a barrier"},
     {"System.Threading.Tasks.Task.", "a task"},
     {"System.GC.WaitForPendingFinalizers", "finalizers"},
-    {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)"},
-    {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer"},
-    {"System.Threading.TimerQueue.", "the next timer"},
+    {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)", true},
+    {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer", true},
+    {"System.Threading.TimerQueue.", "the next timer", true},
     {"System.Threading.WaitHandle.", "a wait handle"},
-    {"System.Net.Sockets.SocketAsyncEngine.", "sockets"},
+    {"System.Net.Sockets.SocketAsyncEngine.", "sockets", true},
     {"System.IO.RandomAccess.", "a file"},
     {"System.IO.Strategies.", "a file"},
     {"System.ConsolePal", "the console"},
@@ -54,11 +59,17 @@ bool is_inner(std::string_view text) {
          text == "a lock (System.Threading.Lock)"; // by which NativeAOT does Monitor
 }
 
-// Native calls that the others end in, and by what NativeAOT waits on Unix.
+// Native calls that the others end in, and what .NET waits by on Unix where it does not by the runtime's own code.
 bool is_stub(std::string_view method) {
-  return method.starts_with("Interop+") || method.starts_with(stub_class) || method.starts_with("Microsoft.Win32.") ||
-         method.starts_with("System.Threading.WaitSubsystem+") ||
-         method.starts_with("System.Threading.LowLevelMonitor.");
+  constexpr std::string_view begins[] = {"Interop+",
+                                         stub_class,
+                                         "Microsoft.Win32.",
+                                         "System.Threading.WaitSubsystem",
+                                         "System.Threading.LowLevelMonitor.",
+                                         "System.Threading.LowLevelThreadBlocker.",
+                                         "System.Threading.NamedMutex"};
+  return std::any_of(std::begin(begins), std::end(begins),
+                     [&](std::string_view begin) { return method.starts_with(begin); });
 }
 
 std::optional<u64> number(std::string_view text) {
@@ -153,10 +164,24 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
       break;
     }
     out.frames = i + 1;
-    if (out.text.empty() || is_inner(out.text))
+    if (out.text.empty() || is_inner(out.text)) {
       out.text = found->text;
+      out.is_idle = found->is_idle;
+    }
   }
   return out;
+}
+
+std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &stack) {
+  for (u64 i = 0; i < std::min<u64>(stack.frames.size(), frames_looked_at); ++i) {
+    const std::string name =
+        stack.frames[i].method_desc ? runtime.method_text(stack.frames[i].method_desc).qualified : "";
+    if (name.find(timed_wait) != name.npos)
+      return true;
+    if (name.find(endless_wait) != name.npos)
+      return false;
+  }
+  return std::nullopt;
 }
 
 report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked) {

@@ -20,11 +20,15 @@ std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
 MethodText frame_text(const Runtime &runtime, const StackFrame &frame);
 MethodText place_text(const Target &target, Address ip); // of no known method
 struct WaitText {
-  std::string text; // "a lock", "sleep"; empty: it does not wait in a way that is known
-  u64 frames = 0;   // from the innermost on, that are about waiting
+  std::string text;     // "a lock", "sleep"; empty: it does not wait in a way that is known
+  u64 frames = 0;       // from the innermost on, that are about waiting
+  bool is_idle = false; // one of .NET's own threads, which has nothing to do
 };
 // By the innermost methods.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);
+// Of one that waits by .NET's own wait subsystem: does it end by itself after some time? Nothing: the innermost methods
+// do not show it, as where the native call is a part of the method.
+std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &stack);
 
 // Why a thread's stack, or the list of threads, could not be followed to its end.
 struct StackProblem {

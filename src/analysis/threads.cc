@@ -34,7 +34,7 @@ public:
         exceptions_.try_emplace(*one.os_id, one.object);
     if (asks_retained_)
       retained_ = retained_by_threads(snapshot);
-    ThreadBlocks blocks(runtime_, threads_);
+    ThreadBlocks blocks(snapshot, threads_);
     for (u32 i = 0; i < threads_.size(); ++i) {
       snapshot.watch().check();
       add(i, blocks);
@@ -59,6 +59,7 @@ public:
         {"method", "Stands in", Kind::text},
         {"waits_for", "Waits for", Kind::text},
         {"waits_for_object", "", Kind::address, Shown::in_data},
+        {"waits_for_objects", "", Kind::nested, Shown::in_data},
         {"waits_for_type", "", Kind::text, Shown::in_data},
         {"owner_os_id", "Held by", Kind::number, Shown::in_data},
         {"exception", "", Kind::address, Shown::in_data},
@@ -112,14 +113,19 @@ private:
     if (lives && details.is_cooperative)
       mode = *details.is_cooperative ? "cooperative" : "preemptive";
     const WaitText wait = waits_for(runtime_, stack);
-    const std::optional<ThreadBlock> block = lives ? blocks.find(index, stack, wait.frames) : std::nullopt;
+    const ThreadBlocked blocked = lives ? blocks.find(index, stack, wait) : ThreadBlocked();
+    const ThreadBlock *block = blocked.blocks.size() == 1 ? &blocked.blocks[0] : nullptr;
+    std::vector<Cell> objects;
+    for (const ThreadBlock &one : blocked.blocks)
+      objects.push_back(hex(one.object));
     const auto exception = exceptions_.find(thread.os_id.value_or(0));
     const bool has_exception = exception != exceptions_.end();
     rows_.push_back({thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
                      lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
                      text_cell(thread_state(details)), mode, u64{frames.size()},
                      frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
-                     text_cell(block ? text_of(*block) : wait.text), block ? Cell(block->object) : Cell(),
+                     text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)),
+                     block ? Cell(block->object) : Cell(), Cell(std::move(objects)),
                      block ? Cell(type_name(block->object)) : Cell(),
                      block && block->owner ? Cell(threads_[*block->owner].os_id) : Cell(),
                      has_exception ? Cell(exception->second) : Cell(),
@@ -130,11 +136,26 @@ private:
     }
   }
 
+  std::string text_of(const ThreadBlocked &blocked) const {
+    constexpr u64 shown = 4;
+    const u64 count = blocked.blocks.size();
+    if (count == 1)
+      return text_of(blocked.blocks[0]);
+    std::string out = fmt::format("{} of {}: ", blocked.is_for_all ? "all" : "any", count);
+    for (u64 i = 0; i < std::min(count, shown); ++i)
+      out += (i ? ", " : "") + text_of(blocked.blocks[i]);
+    return out + (count > shown ? ", …" : "");
+  }
   std::string text_of(const ThreadBlock &block) const {
     using enum ThreadBlock::Kind;
-    std::string out = block.kind == monitor ? "Monitor of " : block.kind == pulse ? "a pulse of " : "";
+    std::string out = block.kind == monitor ? "Monitor of "
+                      : block.kind == pulse ? "a pulse of "
+                      : block.kind == join  ? "the end of "
+                                            : "";
     out += type_name(block.object) + " " + hex(block.object);
-    if (block.owner)
+    if (block.owner && block.kind == join)
+      out += fmt::format(", thread {}", threads_[*block.owner].os_id.value_or(0));
+    else if (block.owner)
       out += fmt::format(" held by thread {}", threads_[*block.owner].os_id.value_or(0));
     return out;
   }
@@ -158,9 +179,9 @@ private:
 
 Plan plan_threads(const Question &question) {
   if (question.by != "retained")
-    return Plan(Pass::tally);
+    return Plan(Pass::tally).perhaps("walk");
   Plan plan(Pass::index);
-  return plan.then(Pass::dominators);
+  return plan.then(Pass::dominators).perhaps("walk");
 }
 
 report::Answer answer_threads(Snapshot &snapshot, const Question &question) {

@@ -160,11 +160,12 @@ constexpr Verb all_verbs[] = {
      .answer = answer_roots},
     {.name = "threads",
      .question = "which threads are there, and where does each stand?",
-     .details = "One row per thread of the runtime: its ids, name and state, how many methods stand on its stack, the "
-                "innermost of them, what it waits for, as far as the runtime's notes and what its methods hold tell (a "
-                "lock and its owner, a task), and the exception that it deals with, or dealt with last. --by retained "
-                "adds what each thread alone keeps alive, which takes the graph of the whole heap. Threads that have "
-                "ended are listed as long as their objects live.",
+     .details =
+         "One row per thread of the runtime: its ids, name and state, how many methods stand on its stack, the "
+         "innermost of them, what it waits for, as far as the runtime's notes, objects and what its methods hold show "
+         "(a lock and its owner, a task), and the exception that it deals with, or dealt with last. --by retained "
+         "adds what each thread alone keeps alive, which takes the graph of the whole heap. Threads that have "
+         "ended are listed as long as their objects live.",
      .by = {"thread", "retained"},
      .tables = {"threads", "problems"},
      .parts = names | code | thread_ids | stacks | sync_blocks,
@@ -223,10 +224,10 @@ constexpr Verb all_verbs[] = {
      .question = "who waits for whom?",
      .details =
          "One row per lock that is held or waited for: of Monitor (the lock statement), Lock, ReaderWriterLockSlim, "
-         "SemaphoreSlim, ManualResetEventSlim and Mutex; then deadlocks, in words, and what each thread waits for, as "
-         "far "
-         "as the runtime's notes, objects and stacks tell. Semaphores and a Mutex do not say who took them, nor a lock "
-         "who reads. --all: also what nobody holds.",
+         "SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier and Mutex; then deadlocks, in words, and what "
+         "each "
+         "thread waits for, as far as the runtime's notes, objects and stacks show. Semaphores do not say who took "
+         "them, nor a lock who reads, nor, before .NET 11, a Mutex who has it. --all: also what nobody holds.",
      .takes = {Takes::all},
      .tables = {"locks", "deadlocks", "waits"},
      .parts = contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics,

@@ -14,6 +14,9 @@
     mutexes, task-circle  one of the deadlocks of hangs alone, which the report must find
     hangs         deadlocks by static fields, Mutex and tasks alone; a lock that a dozen threads wait for
     combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
+    kinds         threads in every kind of wait, each called by it: what it waits for, and whose turn it is; mutexes and their owners
+    circles       deadlocks over monitors, Locks, mutexes, the ends of threads
+    inflated      monitors with sync blocks: a thousand; with a hash code; a lock in an object's header
 
 DUMP is heap, full or gcore. Exit codes are those of matrix.py.
 """
@@ -29,7 +32,8 @@ COUNTS = {"async": "10000", "many-async": "340000"}
 KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined") for major in (8, 9, 10)]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in (8, 9, 10)]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
-SAMPLE = ["thrown:9:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap"]  # even a short run makes these
+KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated") for major in (8, 9, 10, 11)] + ["kinds:11:gcore", "kinds:11:full"]
+SAMPLE = ["thrown:9:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
 
@@ -40,7 +44,8 @@ def run(dnheap, kind, major, dump):
     with tempfile.TemporaryDirectory(prefix="dnheap-waits-") as folder:
         with targets.Target("waits", major, arguments=[program, *arguments]) as target:
             path = target.dump(dump, pathlib.Path(folder) / f"{kind}.core")
-        return CHECKS[program](dnheap, path, target.truth["said"])
+        said = target.truth["said"] | {name: target.truth[name] for name in ("addresses", "version")}
+        return CHECKS[program](dnheap, path, said)
 
 
 def tables(dnheap, verb, path, *options):
@@ -269,7 +274,87 @@ def combined(dnheap, path, said):
     return problems + [f"on no stack: {missing}" for _ in missing]
 
 
-CHECKS = {"thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined}
+def are_waits_objects(said):
+    """Whether threads keep in objects what they wait for, and monitors are such objects, as since .NET 11."""
+    return int(said["version"].split(".")[0]) >= 11
+
+
+def address(said, label):
+    return said["addresses"][label]["address"]
+
+
+def kinds(dnheap, path, said):
+    ids = {name: one["os_id"] for name, one in said["threads"].items()}
+    rows = {row["os_id"]: row for row in tables(dnheap, "threads", path)["threads"]}
+    answer = tables(dnheap, "locks", path)
+    problems, right = [], 0
+    for name, one in said["threads"].items():
+        row, expected = rows[one["os_id"]], [address(said, label) for label in one["on"]]
+        waits = sorted(wait["waits_for"] for wait in answer["waits"] if wait["os_id"] == one["os_id"])
+        wrong = [f"{name} waits for {row['waits_for']}, held by {row['owner_os_id']}: not {one}"]
+        if not one["words"]:  # several tasks at once: .NET has objects of its own for that
+            right += 1 if row["waits_for"] else 0
+            continue
+        found = (sorted(row["waits_for_objects"]), (row["waits_for"] or "").startswith(one["words"]), waits)
+        if found == (sorted(expected), True, sorted(expected)) and (one["owner"] is None or row["owner_os_id"] == ids[one["owner"]]):
+            right += 1
+        elif are_waits_objects(said) or (expected and row["waits_for_object"] and row["waits_for_object"] not in expected
+                                         and row["waits_for_type"] not in INNER):
+            problems += wrong + [f"{name} waits for {waits}, says `locks`"]  # rather nothing than another object
+    print(f"{right} of {len(ids)} waits are known exactly")
+    if not are_waits_objects(said):
+        return problems + ([] if right >= KNOWN_NATIVELY else [f"{right} waits are known exactly, not {KNOWN_NATIVELY}"])
+    locks_of = {row["object"]: row for row in answer["locks"]}
+    for label, one in said["mutexes"].items():
+        row = locks_of.get(address(said, label))
+        found = row and (row["kind"], row["owner_os_id"], row["recursion"] or 0, row["waiters"], (row["state"] or "").startswith("abandoned"))
+        expected = ("mutex", ids.get(one["owner"]), one["times"], one["waiters"], one["abandoned"])
+        problems += [] if found == expected else [f"the mutex {label}: {found}, not {expected}"]
+    return problems
+
+
+KNOWN_NATIVELY = 20  # of the waits of kinds, before .NET 11
+INNER = ("System.Threading.ManualResetEventSlim",)  # which is known there of a countdown and the like, if nothing else on the stack is
+
+
+def circles(dnheap, path, said):
+    answer = tables(dnheap, "locks", path)
+    ids = {one["os_id"]: name for name, one in said["threads"].items()}
+    for row in answer["deadlocks"]:
+        print(f"{row['grounds']}: {row['text']}")
+    found = [(sorted(ids.get(one["os_id"]) for one in row["cycle"]), sorted(one["waits_for"] for one in row["cycle"] if one["waits_for"]))
+             for row in answer["deadlocks"]]
+    expected = [(sorted(one["threads"]), sorted(address(said, label) for label in one["on"])) for one in said["deadlocks"]]
+    if not are_waits_objects(said):  # what a mutex is in is inferred, and a Join is not known
+        expected = [one for one in expected if "Joiner" not in one[0] and "Mutex" not in one[0][0]]
+        return differences("deadlocks", [one for one in found if one in expected], expected)
+    problems = differences("deadlocks", found, expected)
+    problems += [f"inferred: {row['text']}" for row in answer["deadlocks"] if row["grounds"] != "runtime"]
+    # How long somebody waits for a Mutex or the end of a thread is not in objects.
+    certain = {name for one in said["deadlocks"] if not {"Mutex", "mutex"} & set(" ".join(one["on"]).split()) for name in one["threads"]} - {"Joiner", "Joined"}
+    problems += [f"not certain: {row['text']}" for row in answer["deadlocks"] if {ids[one["os_id"]] for one in row["cycle"]} <= certain and not row["text"].startswith("thread ")]
+    return problems + verdict(dnheap, path, "deadlock")
+
+
+def inflated(dnheap, path, said):
+    rows = {row["object"]: row for row in tables(dnheap, "locks", path, "--all")["locks"]}
+    holder, waiter = said["holder"]["os_id"], said["waiter"]["os_id"]
+    own = [row for row in rows.values() if row["type"] == "Inflated_"]
+    kept = said["inflated"] if are_waits_objects(said) else said["held"]  # before, a collection frees the others' sync blocks
+    problems = [] if len(own) >= kept else [f"{len(own)} monitors, not {kept}"]
+    held = [row for row in own if row["held"]]
+    problems += [] if [(row["owner_os_id"], row["recursion"]) for row in held] == [(holder, 1)] * said["held"] else [f"held are {held}"]
+    problems += [f"somebody waits: {row}" for row in own if row["waiters"] or row["kind"] != "monitor"]
+    expected = {"hashed": ("monitor", holder, 2, 0, []), "hashed and waited for": ("monitor", holder, 1, 1, [waiter]),
+                "thin": ("thin_lock", holder, 3, 0, []), "pulsed": ("monitor", None, None, 0, [said["pulse"]["os_id"]])}
+    for label, one in expected.items():
+        row = rows.get(address(said, label))
+        found = row and (row["kind"], row["owner_os_id"], row["recursion"], row["waiters"], row["waiting"])
+        problems += [] if found == one else [f"{label}: {found}, not {one}"]
+    return problems
+
+
+CHECKS = {"kinds": kinds, "circles": circles, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include "analysis/inspect/typed_objects.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "heap/object_bytes.h"
 #include "objects/object_index.h"
 #include "runtime/object_header.h"
@@ -28,6 +29,9 @@ public:
       out_.problems.push_back(std::string("who holds and waits for locks cannot be told: ") + e.what());
     }
     out_.add(out_.threads);
+    out_.targets = std::make_unique<WaitTargets>(runtime_, out_.threads);
+    if (!out_.targets->subsystem().is_known())
+      out_.targets.reset();
     if (runtime_.kind() == std::string_view("coreclr")) {
       find_thin_locks();
       find_monitors();
@@ -94,32 +98,89 @@ private:
 
   void find_monitors() {
     const Monitors monitors(runtime_.memory(), runtime_.descriptor(), out_.threads);
+    u64 unknown = 0;
     for (const Monitor &monitor : monitors.monitors()) {
-      LockObject lock;
-      lock.object = monitor.object;
-      lock.kind = LockKind::monitor;
-      lock.is_held = monitor.is_held;
-      lock.owner = monitor.owner;
-      lock.recursion = monitor.recursion;
-      lock.waiters = monitor.waiters;
-      if (monitor.is_held && !monitor.owner)
-        lock.state = "its owner is not known";
-      out_.locks.push_back(std::move(lock));
+      out_.locks.push_back(reader_.read_monitor(monitor));
+      unknown += out_.locks.back().is_unknown;
+      if (monitor.lock)
+        out_.by_lock.emplace(monitor.lock, monitor.object);
+      if (monitor.lock && out_.targets)
+        out_.targets->add_monitor(monitor.lock, monitor.object);
     }
+    if (unknown)
+      out_.problems.push_back(fmt::format(
+          "who has {} monitor{} is not known: {} cannot be read", count_text(unknown), unknown == 1 ? "" : "s",
+          unknown == 1 ? "the lock that its sync block names" : "the locks that their sync blocks name"));
     out_.monitor_waits = monitors.waits();
   }
 
+  bool is_looked_at(Address method_table) {
+    return reader_.kind_of(method_table) || (out_.targets && out_.targets->is_of_kind(method_table));
+  }
+
   void find_objects() {
-    for (const TypedObject &object :
-         objects_that(snapshot_, [&](Address mt) { return reader_.kind_of(mt).has_value(); })) {
-      const LockKind kind = *reader_.kind_of(object.method_table);
-      out_.locks.push_back(reader_.read(object.address, kind));
-      if (Address inner = reader_.inner_of(object.address, kind))
-        out_.by_inner[inner] = object.address;
-      if (kind == LockKind::semaphore)
-        for (Address node : reader_.asynchronous_waiters(object.address))
-          out_.by_node.emplace(node, object.address);
+    std::vector<Address> handles;
+    for (const TypedObject &object : objects_that(snapshot_, [&](Address mt) { return is_looked_at(mt); })) {
+      if (out_.targets)
+        out_.targets->add(object.address);
+      if (const std::optional<LockKind> kind = reader_.kind_of(object.method_table))
+        add_object(object.address, *kind);
+      else if (out_.targets && out_.targets->is_handle(object.method_table))
+        handles.push_back(object.address);
     }
+    for (Address handle : handles)
+      add_handle(handle);
+  }
+
+  void add_object(Address object, LockKind kind) {
+    if (kind == LockKind::lock && out_.by_lock.contains(object))
+      return; // listed as what it is the Monitor of
+    out_.locks.push_back(reader_.read(object, kind));
+    for (Address inner : reader_.inner_of(object, kind))
+      out_.by_inner[inner] = object;
+    if (kind == LockKind::semaphore)
+      for (Address node : reader_.asynchronous_waiters(object))
+        out_.by_node.emplace(node, object);
+  }
+
+  // Of a WaitHandle that is no part of a lock. Of several for one thing the first.
+  void add_handle(Address handle) {
+    WaitSubsystem &subsystem = out_.targets->subsystem();
+    const Address behind = subsystem.behind(handle);
+    std::optional<WaitableObject> state = subsystem.read(behind);
+    if (!state)
+      state = subsystem.read_named_mutex(behind);
+    if (!state || out_.targets->find(behind).object != handle)
+      return;
+    LockObject lock;
+    lock.object = handle;
+    switch (state->kind) {
+    case WaitableObject::Kind::mutex:
+      lock.kind = LockKind::mutex;
+      lock.is_held = state->is_owned;
+      lock.owner = state->owner;
+      lock.recursion = state->times;
+      lock.waiters = state->waiting.size();
+      lock.is_abandoned = state->is_abandoned;
+      lock.state = state->is_abandoned                ? "abandoned: a thread that had it ended"
+                   : state->is_owned && !state->owner ? "its owner is not known"
+                                                      : "";
+      break;
+    case WaitableObject::Kind::semaphore:
+      lock.kind = LockKind::semaphore;
+      lock.is_held = state->signals == 0;
+      lock.waiters = state->waiting.size();
+      lock.state = state->most_signals < 0x7fffffff ? fmt::format("{} of {} free", state->signals, state->most_signals)
+                                                    : fmt::format("{} free", state->signals);
+      break;
+    case WaitableObject::Kind::manual_reset:
+    case WaitableObject::Kind::auto_reset:
+      // Those that .NET's own idle threads wait for are passed over: who looks at waits adds the others' waiters.
+      lock.kind = LockKind::event;
+      lock.state = state->signals ? "set" : "not set";
+      break;
+    }
+    out_.locks.push_back(std::move(lock));
   }
 
   Snapshot &snapshot_;

@@ -1,10 +1,14 @@
-// Locks: whatever threads take and wait for, as far as objects and sync blocks tell: .NET's Monitor (in an object's
-// header or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim. Two
-// walks of the heap and one look at each object's header. One thread.
+// Locks: whatever threads take and wait for, as far as objects and sync blocks say: .NET's Monitor (in an object's
+// header or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim; and
+// where .NET's own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Two walks of the heap and one
+// look at each object's header. One thread.
 #pragma once
 #include "analysis/inspect/lock_reader.h"
+#include "analysis/inspect/wait_targets.h"
 #include "runtime/coreclr/monitors.h"
 #include "snapshot/snapshot.h"
+
+#include <memory>
 
 namespace dnheap {
 
@@ -12,8 +16,10 @@ struct LockSet : ThreadNumbers {
   std::vector<ThreadData> threads;
   std::vector<LockObject> locks; // by address
   std::vector<MonitorWait> monitor_waits;
-  std::map<Address, Address> by_inner; // object that waiters wait for inside → semaphore or event
-  std::map<Address, Address> by_node;  // task of an asynchronous waiter → its semaphore
+  std::map<Address, Address> by_inner;  // object that waiters wait for inside → semaphore or event
+  std::map<Address, Address> by_lock;   // System.Threading.Lock → the object that it is the Monitor of
+  std::map<Address, Address> by_node;   // task of an asynchronous waiter → its semaphore
+  std::unique_ptr<WaitTargets> targets; // null: threads wait for nothing that is in objects
   std::vector<std::string> problems;
 
   const LockObject *find(Address object) const; // null: none

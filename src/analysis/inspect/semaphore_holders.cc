@@ -45,7 +45,8 @@ const char *name_of(Grounds grounds) {
 SemaphoreHolders::SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks)
     : tasks_(tasks), fields_(snapshot.runtime()) {
   for (const LockObject &lock : locks.locks)
-    if ((lock.kind == LockKind::semaphore || lock.kind == LockKind::mutex) && lock.is_held && lock.waiters)
+    if ((lock.kind == LockKind::semaphore || lock.kind == LockKind::mutex) && lock.is_held && lock.waiters &&
+        !lock.owner)
       semaphores_[lock.object];
   if (semaphores_.empty())
     return;

@@ -1,20 +1,33 @@
 #include "analysis/inspect/thread_blocks.h"
 
+#include "analysis/inspect/typed_objects.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
 
 namespace dnheap {
 
-ThreadBlocks::ThreadBlocks(const Runtime &runtime, std::span<const ThreadData> threads)
-    : runtime_(runtime), bases_(runtime), locks_(runtime, numbers_) {
+namespace {
+
+constexpr const char *words_of_handles = "a wait handle"; // of waits_for()
+
+} // namespace
+
+ThreadBlocks::ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads)
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), locks_(runtime_, numbers_),
+      targets_(runtime_, threads) {
   numbers_.add(threads);
-  if (runtime.kind() != std::string_view("coreclr"))
+  for (const auto &[object, thread] : targets_.subsystem().thread_objects())
+    targets_.add(object);
+  if (runtime_.kind() != std::string_view("coreclr"))
     return;
-  const Monitors monitors(runtime.memory(), runtime.descriptor(), threads);
-  for (const Monitor &monitor : monitors.monitors())
-    if (monitor.is_held)
-      monitor_owners_.emplace(monitor.object, monitor.owner);
+  const Monitors monitors(runtime_.memory(), runtime_.descriptor(), threads);
+  for (const Monitor &monitor : monitors.monitors()) {
+    const LockObject lock = locks_.read_monitor(monitor);
+    monitor_owners_.emplace(monitor.object, lock.is_held ? lock.owner : std::nullopt);
+    if (monitor.lock)
+      targets_.add_monitor(monitor.lock, monitor.object);
+  }
   for (const MonitorWait &wait : monitors.waits())
     monitor_waits_.emplace(wait.thread, wait);
 }
@@ -51,7 +64,105 @@ ThreadBlock ThreadBlocks::block_on(const Candidate &candidate) {
   return {ThreadBlock::Kind::lock, candidate.object, locks_.read(candidate.object, *candidate.kind).owner};
 }
 
-std::optional<ThreadBlock> ThreadBlocks::find(u32 index, const WalkedStack &stack, u64 waiting) {
+ThreadBlocked ThreadBlocks::find(u32 index, const WalkedStack &stack, const WaitText &wait) {
+  if (const std::optional<ManagedWait> managed = targets_.subsystem().wait_of(index))
+    return wait.is_idle ? ThreadBlocked{} : find_managed(*managed, stack, wait);
+  std::optional<ThreadBlock> native = find_native(index, stack, wait.frames);
+  if (!native && targets_.subsystem().is_known() && wait.text == words_of_handles)
+    native = find_named_mutex(stack, wait.frames);
+  return native ? ThreadBlocked{{*native}, false} : ThreadBlocked{};
+}
+
+// The one kind of handle that threads wait for natively there: what stands for it is held by the methods that wait.
+std::optional<ThreadBlock> ThreadBlocks::find_named_mutex(const WalkedStack &stack, u64 waiting) {
+  if (!has_all_)
+    add_all();
+  WaitSubsystem &subsystem = targets_.subsystem();
+  for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
+    for (const StackReference &reference : frame.references) {
+      const Address object = reference.interior ? 0 : targets_.find(reference.value).object;
+      const Address type = object ? method_table_of(runtime_.memory(), object) : 0;
+      if (type && targets_.is_handle(type))
+        if (const std::optional<WaitableObject> state = subsystem.read_named_mutex(subsystem.behind(object)))
+          return ThreadBlock{ThreadBlock::Kind::handle, object, state->owner};
+    }
+  return std::nullopt;
+}
+
+// What the methods that wait hold is looked at first.
+ThreadBlocked ThreadBlocks::find_managed(const ManagedWait &wait, const WalkedStack &stack, const WaitText &text) {
+  auto find_all = [&] {
+    std::vector<WaitTargets::Target> out;
+    for (Address object : wait.objects)
+      out.push_back(targets_.find(object));
+    return out;
+  };
+  constexpr u64 frames_further = 2; // who calls may hold what they no longer do
+  add_held(stack, text.frames + frames_further);
+  std::vector<WaitTargets::Target> targets = find_all();
+  if (!has_all_ && !std::all_of(targets.begin(), targets.end(), [&](const WaitTargets::Target &target) {
+        return targets_.is_what_words_say(target, text.text);
+      })) {
+    add_all();
+    targets = find_all();
+  }
+  ThreadBlocked out;
+  out.is_for_all = wait.is_for_all;
+  for (const WaitTargets::Target &target : targets)
+    out.blocks.push_back(block_on(target, stack, text.frames));
+  return out;
+}
+
+void ThreadBlocks::add_held(const WalkedStack &stack, u64 waiting) {
+  for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
+    for (const StackReference &reference : frame.references)
+      if (!reference.interior)
+        targets_.add(reference.value);
+}
+
+void ThreadBlocks::add_all() {
+  has_all_ = true;
+  for (const TypedObject &object : objects_that(snapshot_, [&](Address type) { return targets_.is_of_kind(type); }))
+    targets_.add(object.address);
+}
+
+ThreadBlock ThreadBlocks::block_on(const WaitTargets::Target &target, const WalkedStack &stack, u64 waiting) {
+  using enum ThreadBlock::Kind;
+  if (const std::optional<u32> joined = targets_.subsystem().thread_of(target.object))
+    return {join, target.object, joined};
+  if (auto owner = monitor_owners_.find(target.object); owner != monitor_owners_.end())
+    return target.is_for_pulse ? ThreadBlock{pulse, target.object, {}}
+                               : ThreadBlock{monitor, target.object, owner->second};
+  const Address type = method_table_of(runtime_.memory(), target.object);
+  if (const std::optional<LockKind> kind = type ? locks_.kind_of(type) : std::nullopt) {
+    if (kind == LockKind::event)
+      if (const std::optional<ThreadBlock> task = task_behind(target.object, held_by(stack, waiting), stack, waiting))
+        return *task;
+    return {lock, target.object, locks_.read(target.object, *kind).owner};
+  }
+  const std::optional<WaitableObject> state = targets_.subsystem().read(target.way[0]);
+  return {handle, target.object, state ? state->owner : std::nullopt};
+}
+
+// A task whose end the event tells; of a semaphore's own tasks the semaphore.
+std::optional<ThreadBlock> ThreadBlocks::task_behind(Address event, const std::vector<Candidate> &held,
+                                                     const WalkedStack &stack, u64 waiting) {
+  auto inner = std::find_if(held.begin(), held.end(), [&](const Candidate &c) { return c.object == event; });
+  auto task =
+      std::find_if(inner == held.end() ? held.begin() : inner, held.end(), [](const Candidate &c) { return !c.kind; });
+  if (task == held.end())
+    return std::nullopt;
+  constexpr u64 frames_between = 4; // of awaiters
+  for (const Candidate &further : held_by(stack, waiting + frames_between))
+    if (further.kind == LockKind::semaphore) {
+      const std::vector<Address> waiters = locks_.asynchronous_waiters(further.object);
+      if (std::find(waiters.begin(), waiters.end(), task->object) != waiters.end())
+        return block_on(further);
+    }
+  return block_on(*task);
+}
+
+std::optional<ThreadBlock> ThreadBlocks::find_native(u32 index, const WalkedStack &stack, u64 waiting) {
   const std::vector<Candidate> held = held_by(stack, waiting);
   auto wait = monitor_waits_.find(index);
   if (wait == monitor_waits_.end()) {
@@ -66,22 +177,20 @@ std::optional<ThreadBlock> ThreadBlocks::find(u32 index, const WalkedStack &stac
   }
   // Who waits for a semaphore or an event waits to be pulsed; for a task by an event of its own; for a semaphore that
   // asynchronous ones wait for, too, for a task.
-  auto inner = std::find_if(held.begin(), held.end(), [&](const Candidate &c) {
-    return c.kind && locks_.inner_of(c.object, *c.kind) == monitor.object;
-  });
+  auto inner = std::find_if(held.begin(), held.end(), [&](const Candidate &c) { return is_inside(monitor.object, c); });
   if (inner == held.end())
     return ThreadBlock{ThreadBlock::Kind::pulse, monitor.object, {}};
-  auto task = std::find_if(inner, held.end(), [](const Candidate &c) { return !c.kind; });
-  if (task == held.end())
-    return block_on(*inner);
-  constexpr u64 frames_between = 4; // of awaiters
-  for (const Candidate &further : held_by(stack, waiting + frames_between))
-    if (further.kind == LockKind::semaphore) {
-      const std::vector<Address> waiters = locks_.asynchronous_waiters(further.object);
-      if (std::find(waiters.begin(), waiters.end(), task->object) != waiters.end())
-        return block_on(further);
-    }
-  return block_on(*task);
+  if (const std::optional<ThreadBlock> task = task_behind(inner->object, held, stack, waiting))
+    return task;
+  auto outer = std::find_if(inner, held.end(), [&](const Candidate &c) { return is_inside(inner->object, c); });
+  return block_on(outer != held.end() ? *outer : *inner);
+}
+
+bool ThreadBlocks::is_inside(Address object, const Candidate &of) {
+  if (!of.kind)
+    return false;
+  const std::vector<Address> inner = locks_.inner_of(of.object, *of.kind);
+  return std::find(inner.begin(), inner.end(), object) != inner.end();
 }
 
 } // namespace dnheap

@@ -1,28 +1,35 @@
-// ThreadBlocks: the lock, event or task that a thread is blocked on, told without a walk of the heap: by the note that
-// the runtime keeps of who waits for a Monitor, and by what the methods that wait hold on the thread's stack. Reads all
-// sync blocks once; some µs per thread then. It tells less than ThreadWaits, which knows all locks and tasks. One
-// thread.
+// ThreadBlocks: the lock, event or task that a thread is blocked on: by .NET's own wait subsystem, where there is one;
+// else by the note that the runtime keeps of who waits for a Monitor, and by what the methods that wait hold on the
+// thread's stack. Reads all sync blocks once; some µs per thread then. It walks the heap, once, only where the wait
+// subsystem knows a wait whose object no method of the thread holds. It knows less than ThreadWaits, which has all
+// locks and tasks. One thread.
 #pragma once
 #include "analysis/inspect/lock_reader.h"
+#include "analysis/inspect/wait_targets.h"
+#include "analysis/thread_text.h"
 #include "runtime/coreclr/monitors.h"
+#include "snapshot/snapshot.h"
 
 namespace dnheap {
 
 struct ThreadBlock {
-  enum class Kind : u8 { monitor, pulse, lock, task };
+  enum class Kind : u8 { monitor, pulse, lock, task, handle, join };
   Kind kind = Kind::lock; // lock: any object that LockReader knows
   Address object = 0;
-  std::optional<u32> owner; // index in the list of threads
+  std::optional<u32> owner; // index in the list of threads; of a join the thread whose end it waits for
+};
+
+struct ThreadBlocked {
+  std::vector<ThreadBlock> blocks; // several: it waits for all of them, or for any
+  bool is_for_all = false;
 };
 
 class ThreadBlocks {
 public:
-  // `threads` must outlive it.
-  ThreadBlocks(const Runtime &runtime, std::span<const ThreadData> threads);
+  ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads);
 
-  // Nothing: it is not blocked, or that cannot be told. `waiting`: how many frames from the innermost on are about
-  // waiting. `index`: of the thread in the list.
-  std::optional<ThreadBlock> find(u32 index, const WalkedStack &stack, u64 waiting);
+  // Nothing: it is not blocked, or that is not known. `index`: of the thread in the list; `wait`: what its methods say.
+  ThreadBlocked find(u32 index, const WalkedStack &stack, const WaitText &wait);
 
 private:
   struct Candidate {
@@ -30,16 +37,28 @@ private:
     std::optional<LockKind> kind; // nothing: a task
   };
 
+  std::optional<ThreadBlock> find_native(u32 index, const WalkedStack &stack, u64 waiting);
+  ThreadBlocked find_managed(const ManagedWait &wait, const WalkedStack &stack, const WaitText &text);
+  std::optional<ThreadBlock> find_named_mutex(const WalkedStack &stack, u64 waiting);
+  ThreadBlock block_on(const WaitTargets::Target &target, const WalkedStack &stack, u64 waiting);
+  std::optional<ThreadBlock> task_behind(Address event, const std::vector<Candidate> &held, const WalkedStack &stack,
+                                         u64 waiting);
+  void add_held(const WalkedStack &stack, u64 waiting);
+  void add_all();
   std::vector<Candidate> held_by(const WalkedStack &stack, u64 waiting);
   bool is_task(Address method_table) const;
+  bool is_inside(Address object, const Candidate &of);
   ThreadBlock block_on(const Candidate &candidate);
 
+  Snapshot &snapshot_;
   const Runtime &runtime_;
   const BaseTypes bases_;
   ThreadNumbers numbers_;
   LockReader locks_;
+  WaitTargets targets_;
+  bool has_all_ = false;                                 // the heap has been walked
   std::map<u32, MonitorWait> monitor_waits_;             // by thread
-  std::map<Address, std::optional<u32>> monitor_owners_; // by object
+  std::map<Address, std::optional<u32>> monitor_owners_; // by object; of those that are not held nothing
   mutable std::map<Address, bool> task_types_;
 };
 

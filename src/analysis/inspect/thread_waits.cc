@@ -1,5 +1,6 @@
 #include "analysis/inspect/handle_waits.h"
 #include "analysis/inspect/wait_graph.h"
+#include "analysis/thread_text.h"
 #include "objects/roots.h"
 
 #include <algorithm>
@@ -9,7 +10,9 @@ namespace dnheap {
 namespace {
 
 constexpr u64 largest_stack = 64 << 20; // of a stack that is looked through
-constexpr u32 kind_of_lock = 2;         // System.Threading.ThreadBlockingInfo+ObjectKind.Lock
+constexpr u32 no_limit = ~u32{0};       // of a wait, in ms
+// Of System.Threading.ThreadBlockingInfo+ObjectKind.
+constexpr u32 kind_of_lock = 2, kind_of_condition = 3;
 constexpr const char *counts_of_readers = "System.Threading.ReaderWriterLockSlim.t_rwc";
 constexpr const char *methods_of_reader_writer = "System.Threading.ReaderWriterLockSlim.";
 constexpr const char *current_task = "System.Threading.Tasks.Task.t_currentTask";
@@ -21,6 +24,11 @@ public:
 
   ThreadWaits find() {
     find_tasks_of_events();
+    for (u64 i = 0; i < locks_.locks.size(); ++i)
+      if (locks_.locks[i].kind == LockKind::mutex)
+        mutexes_.emplace(locks_.locks[i].object, i);
+    if (locks_.targets)
+      add_managed_waits();
     for (const MonitorWait &wait : locks_.monitor_waits)
       add_monitor_wait(wait);
     add_lock_waits();
@@ -31,7 +39,8 @@ public:
         if (const TaskNumber task = tasks_.find(one.task); task != no_task)
           running_.by_own_method[task] = *thread;
     for (const HandleWait &wait : find_handle_waits(snapshot_, locks_.threads))
-      add_handle_wait(wait);
+      if (!waits_.contains(wait.thread))
+        add_handle_wait(wait);
     std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {
       return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
     });
@@ -61,6 +70,90 @@ private:
       out_.waits.push_back({thread, kind, object, by_stack, has_limit});
   }
 
+  // Known by the objects themselves: nothing else is asked of a thread that has such a wait.
+  void add_managed_waits() {
+    const Runtime &runtime = snapshot_.runtime();
+    std::vector<Address> places; // by index in out_.waits: where the innermost method waits
+    for (u32 thread = 0; thread < locks_.threads.size(); ++thread) {
+      snapshot_.watch().check();
+      const std::optional<ManagedWait> wait = locks_.targets->subsystem().wait_of(thread);
+      if (!wait || wait->objects.empty())
+        continue;
+      const WalkedStack stack = runtime.walk_stack(locks_.threads[thread]);
+      if (waits_for(runtime, stack).is_idle)
+        continue;
+      const u64 first = out_.waits.size();
+      for (Address object : wait->objects)
+        add_managed_wait(thread, locks_.targets->find(object));
+      waits_.emplace(thread, first);
+      const std::optional<Note> noted = note_of(thread);
+      const std::optional<bool> has_limit = noted ? std::optional(noted->has_limit) : wait_has_limit(runtime, stack);
+      for (u64 i = first; i < out_.waits.size(); ++i) {
+        out_.waits[i].has_limit = has_limit.value_or(false);
+        out_.waits[i].is_limit_unknown = !has_limit;
+        out_.waits[i].is_for_any = wait->objects.size() > 1 && !wait->is_for_all;
+      }
+      const std::vector<const StackFrame *> methods = method_frames(stack);
+      places.resize(out_.waits.size(), methods.empty() ? 0 : methods[0]->ip);
+    }
+    find_limits(places);
+  }
+
+  // Waits with a limit and without one stand at two places of one method: where one of them is known the others at its
+  // place are so, too.
+  void find_limits(const std::vector<Address> &places) {
+    std::map<Address, std::pair<bool, bool>> known; // by place: are there any without, with
+    for (u64 i = 0; i < places.size(); ++i)
+      if (places[i] && !out_.waits[i].is_limit_unknown)
+        (out_.waits[i].has_limit ? known[places[i]].second : known[places[i]].first) = true;
+    for (u64 i = 0; i < places.size(); ++i)
+      if (auto at = known.find(places[i]);
+          at != known.end() && out_.waits[i].is_limit_unknown && at->second.first != at->second.second) {
+        out_.waits[i].has_limit = at->second.second;
+        out_.waits[i].is_limit_unknown = false;
+      }
+  }
+
+  void add_managed_wait(u32 thread, const WaitTargets::Target &target) {
+    auto add = [&](WaitKind kind, Address object) {
+      out_.waits.push_back({thread, kind, object, false, false, false, false});
+    };
+    if (locks_.targets->subsystem().thread_of(target.object))
+      return add(WaitKind::join, target.object);
+    LockObject *lock = locks_.find(target.object);
+    if (!lock)
+      return add(target.is_for_pulse ? WaitKind::pulse : WaitKind::wait_handle, target.object);
+    const bool is_handle = locks_.targets->is_handle(method_table_of(memory_, target.object));
+    switch (lock->kind) {
+    case LockKind::thin_lock:
+    case LockKind::monitor:
+    case LockKind::lock: return add(target.is_for_pulse ? WaitKind::pulse : WaitKind::lock, target.object);
+    case LockKind::reader_writer: return add(WaitKind::lock, target.object);
+    case LockKind::semaphore: return add(WaitKind::semaphore, target.object);
+    case LockKind::mutex: return add(WaitKind::mutex, target.object);
+    case LockKind::countdown:
+    case LockKind::barrier: return add(WaitKind::event, target.object);
+    case LockKind::event:
+      if (is_handle) {
+        ++lock->waiters;
+        return add(WaitKind::wait_handle, target.object);
+      }
+      const auto [kind, object] = behind_event(target.object);
+      return add(kind, object);
+    }
+  }
+
+  // A task whose end the event tells, or a semaphore that the task stands for.
+  std::pair<WaitKind, Address> behind_event(Address event) const {
+    auto task = task_of_event_.find(event);
+    if (task == task_of_event_.end())
+      return {WaitKind::event, event};
+    const Address object = tasks_.address(task->second);
+    auto semaphore = locks_.by_node.find(object);
+    return semaphore != locks_.by_node.end() ? std::pair{WaitKind::semaphore, semaphore->second}
+                                             : std::pair{WaitKind::task, object};
+  }
+
   void add_monitor_wait(const MonitorWait &wait) {
     auto add = [&](u32 thread, WaitKind kind, Address object) {
       this->add(thread, kind, object, false, wait.has_limit);
@@ -70,19 +163,19 @@ private:
     auto inner = locks_.by_inner.find(wait.object);
     if (inner == locks_.by_inner.end())
       return add(wait.thread, WaitKind::pulse, wait.object);
-    if (auto task = task_of_event_.find(inner->second); task != task_of_event_.end()) {
-      const Address object = tasks_.address(task->second);
-      auto semaphore = locks_.by_node.find(object);
-      return semaphore != locks_.by_node.end() ? add(wait.thread, WaitKind::semaphore, semaphore->second)
-                                               : add(wait.thread, WaitKind::task, object);
-    }
     const LockObject *lock = locks_.find(inner->second);
-    add(wait.thread, lock && lock->kind == LockKind::semaphore ? WaitKind::semaphore : WaitKind::event, inner->second);
+    if (lock && lock->kind == LockKind::semaphore)
+      return add(wait.thread, WaitKind::semaphore, inner->second);
+    const auto [kind, object] = behind_event(inner->second);
+    auto outer = locks_.by_inner.find(object); // a countdown, a barrier
+    add(wait.thread, kind, kind == WaitKind::event && outer != locks_.by_inner.end() ? outer->second : object);
   }
 
-  // Who has a Mutex the operating system knows: whoever waits for it tells that somebody has.
+  // Who has a Mutex only the operating system knows, where no object says it: whoever waits for it shows that somebody
+  // has.
   void add_handle_wait(const HandleWait &wait) {
     add(wait.thread, wait.is_mutex ? WaitKind::mutex : WaitKind::wait_handle, wait.object);
+    out_.waits.back().is_limit_unknown = true;
     if (!wait.is_mutex)
       return;
     auto [known, is_new] = mutexes_.try_emplace(wait.object, locks_.locks.size());
@@ -97,40 +190,67 @@ private:
     ++locks_.locks[known->second].waiters;
   }
 
-  // A thread that waits for a System.Threading.Lock has a note of that on its stack: {address of a variable that holds
-  // the lock, u32 kind, i32 timeout, next note}.
+  // A thread that waits for a System.Threading.Lock, or to be told by one's Condition, has a note of that on its stack:
+  // {address of a variable that holds it, u32 kind, i32 timeout, next note}.
   void add_lock_waits() {
-    const bool any = std::any_of(locks_.locks.begin(), locks_.locks.end(),
-                                 [](const LockObject &lock) { return lock.kind == LockKind::lock && lock.waiters; });
-    if (!any)
+    const bool any = std::any_of(locks_.locks.begin(), locks_.locks.end(), [&](const LockObject &lock) {
+      return lock.waiters &&
+             (lock.kind == LockKind::lock || (lock.kind == LockKind::monitor && !locks_.by_lock.empty()));
+    });
+    if (!any || locks_.targets)
       return;
     for (const Thread &thread : snapshot_.target().threads)
       if (std::optional<u32> number = locks_.thread_with_os_id(thread.id))
-        if (Address lock = find_note(thread.stack_pointer, *number))
-          add(*number, WaitKind::lock, lock);
+        if (const std::optional<Note> note = find_note(thread.stack_pointer, *number))
+          add(*number, WaitKind::lock, note->lock, false, note->has_limit);
   }
 
-  Address find_note(Address stack_pointer, u32 thread) {
+  struct Note {
+    Address lock = 0; // or what the lock is the Monitor of
+    bool has_limit = false;
+  };
+
+  // Of a thread that waits for a Lock, be it a Monitor's.
+  std::optional<Note> note_of(u32 thread) {
+    if (stack_pointers_.empty())
+      for (const Thread &one : snapshot_.target().threads)
+        stack_pointers_.emplace(one.id, one.stack_pointer);
+    auto at = stack_pointers_.find(locks_.threads[thread].os_id.value_or(0));
+    return at != stack_pointers_.end() ? find_note(at->second, thread) : std::nullopt;
+  }
+
+  std::optional<Note> find_note(Address stack_pointer, u32 thread) {
     const Format format = memory_.format();
     const u64 p = format.pointer_size;
     const Address base = locks_.threads[thread].stack_base.value_or(0);
     if (stack_pointer >= base || base - stack_pointer > largest_stack)
-      return 0;
+      return std::nullopt;
     const Bytes stack = memory_.peek_up_to(stack_pointer, base - stack_pointer);
     auto is_on_stack = [&](Address at) { return at >= stack_pointer && at < base && at % p == 0; };
     for (u64 at = 0; at + 2 * p + 8 <= stack.size(); at += p) {
       const std::byte *note = stack.data() + at;
       const u64 variable = load_pointer(note, format), next = load_pointer(note + p + 8, format);
-      if (load<u32>(note + p, format.byte_order) != kind_of_lock || !is_on_stack(variable) ||
-          (next && !is_on_stack(next)))
+      const u32 kind = load<u32>(note + p, format.byte_order);
+      if ((kind != kind_of_lock && kind != kind_of_condition) || !is_on_stack(variable) || (next && !is_on_stack(next)))
         continue;
-      const LockObject *lock = locks_.find(memory_.try_pointer(variable).value_or(0));
-      if (lock && lock->kind == LockKind::lock && lock->is_held && lock->owner != thread) {
+      const Address noted = memory_.try_pointer(variable).value_or(0);
+      if (const Address lock = kind == kind_of_lock ? wanted_lock(noted, thread) : lock_of_condition(noted)) {
         memory_.note_read(stack_pointer + at, 2 * p + 8);
-        return lock->object;
+        return Note{lock, load<u32>(note + p + 4, format.byte_order) != no_limit};
       }
     }
-    return 0;
+    return std::nullopt;
+  }
+
+  // A Lock, or what it is the Monitor of, that another thread has; 0: it is none.
+  Address wanted_lock(Address noted, u32 thread) const {
+    auto monitor = locks_.by_lock.find(noted);
+    const LockObject *lock = locks_.find(monitor != locks_.by_lock.end() ? monitor->second : noted);
+    const bool is_one = lock && (lock->kind == LockKind::lock || monitor != locks_.by_lock.end());
+    return is_one && lock->is_held && lock->owner != thread ? lock->object : 0;
+  }
+  Address lock_of_condition(Address noted) const {
+    return locks_.targets && locks_.targets->is_condition(noted) ? locks_.targets->find(noted).object : 0;
   }
 
   // Is there a lock of which more threads wait, or read, than are known? And which tasks run on which threads?
@@ -204,13 +324,14 @@ private:
   std::map<u32, u64> waits_;       // thread → index in out_.waits
   std::map<Address, TaskNumber> task_of_event_;
   RunningTasks running_;
-  std::map<u64, u64> by_number_; // of ReaderWriterLockSlim → index in LockSet::locks
+  std::map<u64, Address> stack_pointers_; // by thread's number
+  std::map<u64, u64> by_number_;          // of ReaderWriterLockSlim → index in LockSet::locks
 };
 
 } // namespace
 
 const char *name_of(WaitKind kind) {
-  constexpr const char *names[] = {"lock", "pulse", "event", "semaphore", "task", "mutex", "wait_handle"};
+  constexpr const char *names[] = {"lock", "pulse", "event", "semaphore", "task", "mutex", "wait_handle", "join"};
   return names[static_cast<u8>(kind)];
 }
 

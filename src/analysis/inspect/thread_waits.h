@@ -1,21 +1,23 @@
-// ThreadWaits: what each thread waits for, as far as the runtime's notes, objects and, where these say nothing, words
-// on its stack tell: a lock, a task, an event, a wait handle. And who waits for whom in a circle, threads or tasks
-// alone: nobody of those ever goes on. Needs the tasks, all stacks, and where a lock tells of waiters that no note
-// tells of, all roots. One thread.
+// ThreadWaits: what each thread waits for, as far as .NET's wait subsystem, the runtime's notes, objects and, where
+// these say nothing, words on its stack show: a lock, a task, an event, a wait handle, a thread. And who waits for whom
+// in a circle, threads or tasks alone: nobody of those ever goes on. Needs the tasks, all stacks, and where a lock
+// tells of waiters that no note tells of, all roots. One thread.
 #pragma once
 #include "analysis/inspect/semaphore_holders.h"
 
 namespace dnheap {
 
-enum class WaitKind : u8 { lock, pulse, event, semaphore, task, mutex, wait_handle };
+enum class WaitKind : u8 { lock, pulse, event, semaphore, task, mutex, wait_handle, join };
 const char *name_of(WaitKind kind);
 
 struct ThreadWait {
   u32 thread = 0; // index in LockSet::threads
   WaitKind kind = WaitKind::lock;
-  Address object = 0;       // the lock, the event, the task
-  bool is_by_stack = false; // only told by a word on the thread's stack, which may be left over
-  bool has_limit = false;   // it ends by itself after some time, as far as the runtime notes that
+  Address object = 0;            // the lock, the event, the task
+  bool is_by_stack = false;      // only told by a word on the thread's stack, which may be left over
+  bool has_limit = false;        // it ends by itself after some time, as far as that is noted or its methods show it
+  bool is_limit_unknown = false; // whether it does is not known
+  bool is_for_any = false;       // it waits for others as well, and goes on as soon as one of them comes
 };
 
 // One of those that wait in a circle: a thread, or a task that some thread or task waits for.
@@ -27,10 +29,11 @@ struct WaitingOne {
   Address through = 0;                // an object by which the next one refers to what is waited for
   std::string method;                 // of the next one, that refers to it; empty: cannot be told
   bool has_limit = false;             // goes on by itself after some time
+  bool is_limit_unknown = false;      // whether it does is not known
 };
 
 struct ThreadWaits {
-  std::vector<ThreadWait> waits; // by thread
+  std::vector<ThreadWait> waits; // by thread; of one that waits for several things at once, one for each
   std::vector<std::vector<WaitingOne>> circles;
   // Of semaphores without permits that somebody waits for: who may have taken one; at most 64 of each.
   std::map<Address, std::vector<SemaphoreHolder>> may_have_taken;

@@ -18,7 +18,11 @@ WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, con
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
-    wait_of_.try_emplace(wait.thread, &wait);
+    waits_of_[wait.thread].push_back(&wait);
+  if (locks_.targets || !semaphores_.empty())
+    for (u32 i = 0; i < locks_.threads.size(); ++i)
+      if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
+        thread_objects_.emplace(object, i);
   sources_ = tasks_.sources(snapshot.watch());
   met_.resize(node_count(), not_met);
   awaited_.resize(tasks_.count(), not_looked_up);
@@ -53,7 +57,9 @@ bool WaitGraph::is_promise(TaskNumber task) const {
 // Of waits that can be cancelled: those of the semaphore's own methods, and what these await.
 bool WaitGraph::is_of_wait(TaskNumber task) const {
   const MachineShape *machine = tasks_.machine(task);
-  return machine ? machine->method.starts_with("System.Threading.SemaphoreSlim.") : is_promise(task);
+  return machine ? machine->method.starts_with("System.Threading.SemaphoreSlim.") ||
+                       machine->method.starts_with("System.Runtime.CompilerServices.AsyncHelpers.")
+                 : is_promise(task);
 }
 
 // What tells only what a member of a circle waits for.
@@ -86,12 +92,21 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
 }
 
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
-  auto wait = wait_of_.find(thread);
-  if (wait == wait_of_.end()) {
+  auto waits = waits_of_.find(thread);
+  if (waits == waits_of_.end()) {
     const std::optional<u32> joined = semaphores_.empty() ? std::nullopt : joined_by(thread);
     return joined ? std::vector<Edge>{{*joined, 0, Grounds::stack, nullptr}} : std::vector<Edge>{};
   }
-  const ThreadWait &w = *wait->second;
+  std::vector<Edge> out;
+  for (const ThreadWait *wait : waits->second)
+    if (!wait->is_for_any) {
+      const std::vector<Edge> edges = edges_of_wait(*wait);
+      out.insert(out.end(), edges.begin(), edges.end());
+    }
+  return out;
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const {
   const Grounds grounds = w.is_by_stack ? Grounds::stack : Grounds::runtime;
   if (w.kind == WaitKind::task)
     if (TaskNumber task = tasks_.behind(w.object); task != no_task)
@@ -100,11 +115,15 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
     if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
       return {{*semaphore, w.object, grounds, nullptr}};
   std::vector<Edge> out;
-  if (const LockObject *lock = w.kind == WaitKind::lock ? locks_.find(w.object) : nullptr; lock && lock->owner)
+  if (w.kind == WaitKind::join)
+    if (auto joined = thread_objects_.find(w.object); joined != thread_objects_.end())
+      out.push_back({joined->second, 0, grounds, nullptr});
+  const bool has_owner = w.kind == WaitKind::lock || w.kind == WaitKind::mutex;
+  if (const LockObject *lock = has_owner ? locks_.find(w.object) : nullptr; lock && lock->owner)
     out.push_back({*lock->owner, w.object, grounds, nullptr});
   else if (lock)
     for (u32 reader : lock->readers)
-      if (reader != thread)
+      if (reader != w.thread)
         out.push_back({reader, w.object, grounds, nullptr});
   return out;
 }
@@ -124,19 +143,21 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
     out.push_back({node_of_task(source->second), tasks_.address(source->second), Grounds::runtime, nullptr});
   if (!out.empty())
     return out;
-  auto waits_for_it = [&](u32 thread) {
-    auto wait = wait_of_.find(thread);
-    return wait != wait_of_.end() && wait->second->object == tasks_.address(task);
-  };
   if (auto runs = running_.by_thread_static.find(task); runs != running_.by_thread_static.end())
     out.push_back({runs->second, 0, Grounds::runtime, nullptr});
   else if (auto own = running_.by_own_method.find(task); own != running_.by_own_method.end() && is_running(task))
     out.push_back({own->second, 0, Grounds::runtime, nullptr});
   else if (auto on = running_.by_stack.find(task); on != running_.by_stack.end() && is_running(task))
     for (u32 thread : on->second)
-      if (!waits_for_it(thread))
+      if (!waits_for(thread, tasks_.address(task)))
         out.push_back({thread, 0, Grounds::stack, nullptr});
   return out;
+}
+
+bool WaitGraph::waits_for(u32 thread, Address object) const {
+  auto waits = waits_of_.find(thread);
+  return waits != waits_of_.end() && std::any_of(waits->second.begin(), waits->second.end(),
+                                                 [&](const ThreadWait *wait) { return wait->object == object; });
 }
 
 bool WaitGraph::is_running(TaskNumber task) const {
@@ -149,8 +170,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
   std::vector<Edge> out;
   for (const SemaphoreHolder &holder : *holders) {
     if (holder.thread) {
-      auto wait = wait_of_.find(*holder.thread);
-      if (wait == wait_of_.end() || wait->second->object != semaphore)
+      if (!waits_for(*holder.thread, semaphore))
         out.push_back({*holder.thread, semaphore, holder.grounds, &holder});
     } else if (waits_for_semaphore(holder.task) != semaphore) {
       out.push_back({node_of_task(holder.task), semaphore, holder.grounds, &holder});
@@ -185,11 +205,16 @@ bool WaitGraph::has_limit(Node node) {
   if (is_semaphore(node))
     return false;
   if (is_thread(node)) {
-    auto wait = wait_of_.find(static_cast<u32>(node));
-    return wait != wait_of_.end() && wait->second->has_limit;
+    auto waits = waits_of_.find(static_cast<u32>(node));
+    return waits != waits_of_.end() && waits->second[0]->has_limit;
   }
   const TaskNumber task = task_of(node);
   return is_promise(task) && fields_.reference_or_null(tasks_.address(task), "_timer") != 0;
+}
+
+bool WaitGraph::is_limit_unknown(Node node) const {
+  auto waits = is_thread(node) ? waits_of_.find(static_cast<u32>(node)) : waits_of_.end();
+  return waits != waits_of_.end() && waits->second[0]->is_limit_unknown;
 }
 
 // Goes on as soon as one of those does, or after some time.
@@ -253,9 +278,6 @@ std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
 // All that is waited for is taken to be stuck; then, again and again, whoever waits for nobody, or for anybody who is
 // not stuck, is not.
 void WaitGraph::find_stuck() {
-  for (u32 i = 0; i < locks_.threads.size(); ++i)
-    if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
-      thread_objects_.emplace(object, i);
   std::vector<std::pair<Node, Node>> waits; // who is waited for, by whom
   std::vector<Node> nodes, free;
   std::vector<bool> seen(node_count()), is_free(node_count());
@@ -302,8 +324,11 @@ std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() cons
 }
 
 std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
-  for (const ThreadWait &wait : waits_)
-    follow(wait.thread);
+  // Who waits for the end of another comes last: the others' circles say more.
+  for (const bool joins_now : {false, true})
+    for (const ThreadWait &wait : waits_)
+      if ((wait.kind == WaitKind::join) == joins_now)
+        follow(wait.thread);
   for (u64 i = 0; i < semaphores_.size(); ++i)
     follow(first_semaphore() + i);
   for (TaskNumber task : tasks_in_circles())
@@ -377,6 +402,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     one.waits_for = taken->by;
     one.grounds = taken->grounds;
     one.has_limit = has_limit(steps[i].node);
+    one.is_limit_unknown = is_limit_unknown(steps[i].node);
     for (u64 k = i + 1; is_passed_over(taken->to) && k <= i + steps.size(); ++k) {
       const Step &passed = steps[k % steps.size()];
       taken = &passed.edges[passed.next - 1];

@@ -67,11 +67,14 @@ private:
 
   std::vector<Edge> edges_of(Node node) const;
   std::vector<Edge> edges_of_thread(u32 thread) const;
+  std::vector<Edge> edges_of_wait(const ThreadWait &wait) const;
+  bool waits_for(u32 thread, Address object) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
   std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;
   bool has_limit(Node node);
+  bool is_limit_unknown(Node node) const;
   bool waits_for_any(TaskNumber task) const;
   std::vector<TaskNumber> awaited_by(TaskNumber task) const;
   std::vector<TaskNumber> tasks_in_circles() const;
@@ -87,8 +90,8 @@ private:
   FieldReader fields_;
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
-  std::map<u32, const ThreadWait *> wait_of_;
-  std::map<Address, u32> thread_objects_; // managed Thread → thread
+  std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread
+  std::map<Address, u32> thread_objects_;                                         // managed Thread → thread
   std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
   static constexpr TaskNumber not_looked_up = no_task - 1;
   mutable std::vector<TaskNumber> awaited_;

@@ -1,5 +1,7 @@
 #include "runtime/coreclr/monitors.h"
 
+#include "runtime/object_header.h"
+
 namespace dnheap {
 
 namespace {
@@ -12,39 +14,80 @@ constexpr u32 no_limit = ~u32{0}; // of a wait, in ms
 } // namespace
 
 Monitors::Monitors(const Memory &memory, const ContractDescriptor &descriptor, std::span<const ThreadData> threads)
-    : memory_(&memory), sync_blocks_(memory, descriptor), threads_(threads), p_(memory.format().pointer_size) {
+    : memory_(&memory), sync_blocks_(memory, descriptor), threads_(threads), p_(memory.format().pointer_size),
+      lock_at_(descriptor.try_offset("SyncBlock", "Lock")),
+      thin_lock_at_(descriptor.try_offset("SyncBlock", "ThinLock")),
+      thread_mask_(descriptor.try_number("SyncBlockMaskLockThreadId").value_or(ObjectHeader::thread_mask)),
+      recursion_mask_(descriptor.try_number("SyncBlockMaskLockRecursionLevel").value_or(ObjectHeader::recursion_mask)),
+      recursion_shift_(descriptor.try_number("SyncBlockRecursionLevelShift").value_or(16)) {
+  for (u32 i = 0; i < threads_.size(); ++i) {
+    if (threads_[i].os_id.value_or(0))
+      by_os_id_.emplace(*threads_[i].os_id, i);
+    if (threads_[i].managed_id.value_or(0))
+      by_managed_id_.emplace(*threads_[i].managed_id, i);
+  }
   read_monitors();
 }
 
-// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}. A number
-// has 4 bytes, and anything may lie behind it.
 void Monitors::read_monitors() {
-  std::map<u64, u32> by_id;
-  for (u32 i = 0; i < threads_.size(); ++i)
-    if (threads_[i].os_id.value_or(0))
-      by_id.emplace(*threads_[i].os_id, i);
   for (u32 number = 1; number <= sync_blocks_.count().value_or(0); ++number) {
     std::optional<SyncTableEntry> entry = sync_blocks_.entry(number);
     if (!entry)
       break; // the rest is not in the dump
     if (!entry->object || !entry->sync_block)
       continue;
-    const Address at = entry->sync_block;
-    std::optional<u32> state = memory_->try_load<u32>(at), recursion = memory_->try_load<u32>(at + 4);
-    std::optional<u32> owner_number = memory_->try_load<u32>(at + 8);
-    std::optional<u64> owner = memory_->try_pointer(at + 8), id = memory_->try_pointer(at + 8 + p_);
-    if (!state || !recursion || !owner_number || !owner || !id)
-      continue;
-    Monitor monitor{entry->object, at, (*state & is_locked) != 0, {}, 0, *state >> waiter_shift};
-    if (monitor.is_held) {
-      monitor.recursion = *recursion;
-      if (auto thread = by_id.find(*id); thread != by_id.end())
-        if (const ThreadData &one = threads_[thread->second]; *owner == one.address || *owner_number == one.managed_id)
-          monitor.owner = thread->second;
+    if (const std::optional<Monitor> monitor = lock_at_ ? read_managed(*entry) : read_native(*entry)) {
+      by_sync_block_.emplace(entry->sync_block, monitors_.size());
+      monitors_.push_back(*monitor);
     }
-    by_sync_block_.emplace(at, monitors_.size());
-    monitors_.push_back(monitor);
   }
+}
+
+// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}. A number
+// has 4 bytes, and anything may lie behind it.
+std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) const {
+  const Address at = entry.sync_block;
+  std::optional<u32> state = memory_->try_load<u32>(at), recursion = memory_->try_load<u32>(at + 4);
+  std::optional<u32> owner_number = memory_->try_load<u32>(at + 8);
+  std::optional<u64> owner = memory_->try_pointer(at + 8), id = memory_->try_pointer(at + 8 + p_);
+  if (!state || !recursion || !owner_number || !owner || !id)
+    return std::nullopt;
+  Monitor monitor;
+  monitor.object = entry.object;
+  monitor.sync_block = at;
+  monitor.is_held = *state & is_locked;
+  monitor.waiters = *state >> waiter_shift;
+  if (monitor.is_held) {
+    monitor.recursion = *recursion;
+    if (auto thread = by_os_id_.find(*id); thread != by_os_id_.end())
+      if (const ThreadData &one = threads_[thread->second]; *owner == one.address || *owner_number == one.managed_id)
+        monitor.owner = thread->second;
+  }
+  return monitor;
+}
+
+// A handle of its Lock; before it had one, the word that the object's header was.
+std::optional<Monitor> Monitors::read_managed(const SyncTableEntry &entry) const {
+  const std::optional<u64> handle = memory_->try_pointer(entry.sync_block + static_cast<u64>(*lock_at_));
+  if (!handle)
+    return std::nullopt;
+  Monitor monitor;
+  monitor.object = entry.object;
+  monitor.sync_block = entry.sync_block;
+  if (*handle) {
+    monitor.lock = memory_->try_pointer(*handle).value_or(0);
+    monitor.is_lock_missing = monitor.lock == 0;
+    return monitor;
+  }
+  const u32 word =
+      thin_lock_at_ ? memory_->try_load<u32>(entry.sync_block + static_cast<u64>(*thin_lock_at_)).value_or(0) : 0;
+  if (const u64 id = word & thread_mask_) {
+    monitor.is_held = true;
+    monitor.recursion = static_cast<u32>(1 + ((word & recursion_mask_) >> recursion_shift_));
+    if (auto thread = by_managed_id_.find(id); thread != by_managed_id_.end())
+      monitor.owner = thread->second;
+  }
+  return monitor;
 }
 
 bool Monitors::is_on_stack(u32 thread, Address address) const {
@@ -89,6 +132,8 @@ std::optional<u64> Monitors::find_notes() const {
 
 std::vector<MonitorWait> Monitors::waits() const {
   std::vector<MonitorWait> out;
+  if (lock_at_)
+    return out;
   if (std::optional<u64> at = find_notes())
     for (u32 i = 0; i < threads_.size(); ++i)
       if (std::optional<Note> note = note_at(i, memory_->try_pointer(threads_[i].address + *at).value_or(0)))

@@ -5,6 +5,9 @@
 //   async        COUNT asynchronous calls that wait at three places, and some at others
 //   semaphores   semaphores without permits: deadlocks, and what only looks like one
 //   mutexes, task-circle  one of the deadlocks of hangs alone
+//   kinds        threads in every kind of wait there is, each called by it
+//   circles      deadlocks over monitors, Locks, mutexes, the ends of threads
+//   inflated     monitors with sync blocks, by a thousand
 //   hangs        deadlocks by static fields, Mutex and tasks alone, and a lock that a dozen threads wait for
 //   combined     pending calls behind WhenAll, WhenAny, ContinueWith and Unwrap, several for each
 //   pool         a thread pool whose workers wait for work that no worker is left to do
@@ -57,6 +60,9 @@ static class Program
             "async" => Calls.Run(count),
             "semaphores" => Semaphores.Run(),
             "pool" => Pool.Run(),
+            "kinds" => Kinds.Run(),
+            "circles" => Circles.Run(),
+            "inflated" => Inflated.Run(),
             "hangs" => Hangs.Run(),
             "mutexes" => Hangs.RunMutexes(),
             "task-circle" => Hangs.RunTasks(),
