@@ -14,11 +14,12 @@ import tempfile
 
 import mapped
 import matrix
+import runtimes
 import targets
 
 SMALL, LARGE, MANAGED, THREADS = 300, 50, 64, 20  # MiB of malloc in small blocks and in large ones, of the heap; threads
-KINDS = [f"account:{major}:{dump}" for major in (8, 9, 10) for dump in ("full", "heap", "gcore", "live")]
-SAMPLE = ["account:10:full", "account:8:live"]  # even a short run makes these
+KINDS = [f"account:{major}:{dump}" for major in runtimes.MAJORS for dump in ("full", "heap", "gcore", "live")]
+SAMPLE = ["account:10:full", "account:11:live"]  # even a short run makes these
 
 NEAR = 0.02
 MIB = 1 << 20

@@ -12,7 +12,7 @@ import runtimes
 
 Combination = collections.namedtuple("Combination", "major heaps gc dump mode")
 
-MAJORS = (8, 9, 10)
+MAJORS = runtimes.MAJORS
 HEAPS = ("wks", "svr")
 GCS = ("regions", "clrgc", "clrgcexp")
 DUMPS = ("full", "heap", "normal", "triage", "gcore", "kernel")  # the first four by createdump
@@ -28,6 +28,7 @@ MODES = {
     "no-datas": {"DOTNET_GCDynamicAdaptationMode": "0"},
     "heaps2": {"DOTNET_GCHeapCount": "2"},
     "heaps1": {"DOTNET_GCHeapCount": "1"},
+    "conserve": {"DOTNET_GCConserveMemory": "7"},
     "hard-limit": {"DOTNET_GCHeapHardLimit": "0x20000000"},
     "small-regions": {"DOTNET_GCRegionSize": "0x100000"},
     "handles": {},
@@ -74,15 +75,27 @@ SPECIAL = """
     8:wks:regions:gcore:stopped 9:svr:regions:gcore:stopped 10:wks:clrgc:gcore:stopped 10:wks:regions:gcore:stopped
     8:wks:regions:kernel 9:svr:clrgcexp:kernel 10:wks:clrgc:kernel
     8:wks:regions:normal 9:wks:regions:triage 10:wks:regions:normal 10:svr:regions:triage
+    11:wks:regions:heap:background 11:svr:regions:heap:background 11:wks:clrgc:heap:background 11:svr:clrgcexp:heap:background
+    11:wks:regions:heap:busy 11:svr:regions:heap:busy 11:wks:clrgc:heap:busy 11:svr:clrgcexp:full:background-done
+    11:svr:regions:heap:datas 11:svr:regions:full:no-datas 11:svr:regions:heap:heaps2 11:svr:clrgc:heap:heaps1
+    11:wks:regions:heap:hard-limit 11:svr:regions:full:hard-limit 11:wks:regions:heap:conserve 10:svr:regions:heap:conserve
+    11:wks:regions:full:small-regions 11:wks:regions:heap:nonconcurrent 11:wks:regions:heap:plain-jit
+    11:wks:regions:heap:handles 11:svr:regions:full:handles 11:wks:clrgc:heap:handles 11:svr:regions:full:fields 11:wks:clrgc:full:fields
+    11:svr:regions:heap:cpus-heaps1 11:svr:regions:heap:cpus-datas 11:wks:regions:heap:oom 11:svr:regions:heap:oom
+    11:wks:regions:full:holders 11:svr:clrgc:heap:holders 11:wks:regions:heap:values 11:wks:regions:heap:business 11:svr:regions:full:business
+    11:wks:regions:full:emitted 11:svr:regions:full:emitted 11:wks:regions:full:unloaded 11:wks:clrgc:heap:unloaded
+    11:wks:regions:full:live 11:svr:clrgc:full:live 11:svr:regions:full:live-busy
+    11:wks:regions:gcore:stopped 11:wks:clrgc:gcore:stopped 11:svr:regions:kernel 11:wks:regions:normal 11:svr:regions:triage
 """.split()
 
 # What every older patch is tested with.
 PATCHED = ("wks:regions:heap", "svr:regions:full", "wks:clrgc:gcore", "wks:regions:heap:handles", "wks:regions:full:holders")
 
 # The special ones that even a short run makes.
-SAMPLE = ["8:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "10:wks:regions:full:live", "8:svr:regions:full:live-busy", "9:svr:regions:full:fields", "8:wks:regions:heap:handles", "10:wks:regions:full:holders",
-          "10:wks:regions:heap:values", "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom",
-          "10:wks:regions:heap:business", "10:wks:regions:gcore:stopped", "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
+SAMPLE = ["11:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "11:wks:regions:full:live", "10:svr:regions:full:live-busy",
+          "11:svr:regions:full:fields", "11:wks:regions:heap:handles", "10:wks:regions:full:holders", "11:wks:regions:heap:values",
+          "10:svr:regions:heap:cpus-heaps1", "11:svr:regions:heap:oom", "11:wks:regions:heap:business", "10:wks:regions:gcore:stopped",
+          "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
 
 
 def patched():
@@ -120,12 +133,17 @@ def crossed():
 
 
 def pairwise():
-    """A small choice of crossed() in which every two values that can meet do meet, and a few special ones."""
+    """A small choice of crossed() in which every two values that can meet do meet, and a few special ones. Versions older than the two
+    newest need not meet each GC and each kind of dump."""
     def pairs(combination):
         return set(itertools.combinations(enumerate(combination), 2))
 
-    candidates = crossed()
-    missing = set().union(*map(pairs, candidates))
+    def is_wanted(pair):
+        (place, version), (other, _) = pair
+        return place != 0 or version in MAJORS[-2:] or other == 1
+
+    candidates = crossed()[::-1]
+    missing = {pair for pair in set().union(*map(pairs, candidates)) if is_wanted(pair)}
     chosen = []
     while missing:
         best = max(candidates, key=lambda combination: len(pairs(combination) & missing))

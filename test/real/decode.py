@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads the GC info and unwind data of every method of a runtime's System.Private.CoreLib: all of it must be sound.
 
-    decode.py BUILD/decode-image --one 8|9|10
+    decode.py BUILD/decode-image --one 8|9|10|11
 """
 import argparse
 import json

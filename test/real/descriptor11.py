@@ -3,7 +3,7 @@
 
     descriptor11.py DNHEAP CORE OUTPUT
 
-No runtime that publishes the GC contract can be had yet. So this writes one: it finds GcDacVars in the dump by its
+So one and the same memory is read in both ways, which no dump of .NET 11 can show. It finds GcDacVars in the dump by its
 signature, and says in a descriptor what that table, and the structures' known layouts, say. What it knows is written
 down here a second time, on purpose: that `dnheap gc` and `dnheap handles` answer the same from CORE, where they derive
 everything, and from OUTPUT, where they only read, shows that both are right.

@@ -12,8 +12,9 @@ import tempfile
 
 import kinds
 import matrix
+import runtimes
 
-KINDS = ["ef:8", "ef:9", "ef:10"]
+KINDS = [f"ef:{major}" for major in runtimes.MAJORS]
 SAMPLE = ["ef:10"]
 TRACKED = ("tracked", "most", "unchanged", "added", "modified", "deleted")
 

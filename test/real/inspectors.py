@@ -11,9 +11,10 @@ import sys
 import tempfile
 
 import matrix
+import runtimes
 import targets
 
-KINDS = [f"inspect:{major}:{dump}" for major in (8, 9, 10) for dump in ("heap", "gcore")]
+KINDS = [f"inspect:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "gcore")]
 SAMPLE = ["inspect:10:heap"]
 # What tells the rows of an inspector apart.
 KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",), "pools": ("type", "length", "kept_for"),

@@ -31,10 +31,9 @@ import runtimes
 import targets
 import witness
 
-KINDS = ["single:8", "single:9", "single:10", "compressed:8", "compressed:10", "trimmed:9", "bundle:8", "bundle:9", "bundle:10",
-         "web:8", "web:9", "web:10", "embedded:8", "embedded:9", "embedded:10", "early:8", "early:9", "early:10",
-         "early-single:8", "early-single:10"]
-SAMPLE = ["single:9", "bundle:10", "early:8"]  # even a short run makes these
+KINDS = [f"{kind}:{major}" for kind in ("single", "bundle", "web", "embedded", "early") for major in runtimes.MAJORS]
+KINDS += ["compressed:8", "compressed:10", "compressed:11", "trimmed:9", "trimmed:11", "early-single:8", "early-single:10", "early-single:11"]
+SAMPLE = ["single:9", "bundle:11", "early:8"]  # even a short run makes these
 
 # Kind → what to publish, and how.
 SINGLE = {"PublishSingleFile": "true", "SelfContained": "true"}
@@ -63,12 +62,14 @@ def publish(kind, major):
     folder, name, settings = PUBLISHED[kind]
     output = runtimes.cache() / "programs" / f"{kind}{major}"
     executable = output / name
+    if runtimes.framework(major) != f"net{major}.0":
+        settings = {**settings, "RollForward": "LatestMajor"}  # where the program looks for its framework itself
     plugin = targets.build("zoo").parent / "plugin.dll" if name == "zoo" else None
     with runtimes.lock():
         if runtimes.outdated(executable, [targets.PROGRAMS / part for part in PARTS[folder]]):
             # Restore and build forget what another kind left behind only where each has its own intermediate files.
             done = runtimes.run_sdk("publish", targets.PROGRAMS / folder / f"{folder}.csproj", "-c", "Release", "-o", output,
-                                    f"-p:PublishedFramework=net{major}.0", f"-p:PublishedVersion={runtimes.VERSIONS[major]}",
+                                    f"-p:PublishedFramework={runtimes.framework(major)}", f"-p:PublishedVersion={runtimes.VERSIONS[major]}",
                                     *(f"-p:{key}={value}" for key, value in settings.items()),
                                     intermediate=f"obj-{kind}{major}")
             if done.returncode != 0:

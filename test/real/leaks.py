@@ -13,6 +13,7 @@ import tempfile
 
 import kinds
 import matrix
+import runtimes
 import targets
 
 NEAR = 0.01
@@ -47,7 +48,7 @@ WEB = {"events": ["Shop.OrderBus .OrderChanged", "Shop.OrderView.OnOrderChanged"
        "cache": ["Shop.SessionCache .Sessions", "Shop.Session"], "requests": ["Shop.PaymentGateway .answer", "PayAsync"]}
 PENDING = (10, 40)
 KINDS = [f"leak:{problem}:{major}:{'full' if problem in ('native', 'threads') else 'heap'}"
-         for problem in [*PROBLEMS, "web"] for major in (8, 9, 10)]
+         for problem in [*PROBLEMS, "web"] for major in runtimes.MAJORS]
 ENVIRONMENT = {"empty": {"DOTNET_GCRetainVM": "1"}}
 SAMPLE = ["leak:timers:10:heap"]  # even a short run makes these
 

@@ -13,8 +13,9 @@ import tempfile
 
 import kinds
 import matrix
+import runtimes
 
-KINDS = ["requests:8", "requests:9", "requests:10"]
+KINDS = [f"requests:{major}" for major in runtimes.MAJORS]
 SAMPLE = ["requests:10"]
 ENTRY = "Shop.AuditEntry.context"
 

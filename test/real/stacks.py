@@ -29,6 +29,7 @@ import time
 
 import live
 import matrix
+import runtimes
 import targets
 import witness
 
@@ -41,8 +42,8 @@ ALL, HEAPS = ("heap", "full", "gcore"), ("wks", "svr")
 DUMPS = {"tiered": (HEAPS, ALL), "optimised": (HEAPS, ALL), "debug": (("wks",), ALL), "compiled": (("wks",), ALL),
          "composite": (("wks",), ("heap", "gcore")), "spin": (HEAPS, ("heap", "full")), "collect": (HEAPS, ("heap", "full")),
          "many": (("wks",), ("heap",)), "symbols": (("wks",), ("heap", "gcore"))}
-KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items() for major in (8, 9, 10) for gc in heaps for dump in dumps]
-SAMPLE = ["tiered:10:wks:heap", "optimised:8:svr:gcore", "spin:8:wks:full"]  # even a short run makes these
+KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items() for major in runtimes.MAJORS for gc in heaps for dump in dumps]
+SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "spin:8:wks:full"]  # even a short run makes these
 
 TRIES = 10  # of createdump, which fails when a thread ends meanwhile
 

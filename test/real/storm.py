@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import matrix
+import runtimes
 import targets
 import witness
 
@@ -34,7 +35,7 @@ MOMENTS = 40  # looked at for one of a kind
 DUMPS = (("alloc", "torn", "heap"), ("alloc", "torn", "gcore"), ("alloc", "any", "heap"),
          ("collect", "torn", "heap"), ("collect", "moving", "heap"), ("collect", "any", "heap"))
 ALL = ["storm:" + ":".join(map(str, parts))
-       for parts in itertools.product((8, 9, 10), ("wks", "svr"), GCS, ("bg", "nobg"))]
+       for parts in itertools.product(runtimes.MAJORS, ("wks", "svr"), GCS, ("bg", "nobg"))]
 SAMPLE = []  # they take minutes, and ClrMD dies of some of these dumps
 
 

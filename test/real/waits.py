@@ -17,6 +17,8 @@
     kinds         threads in every kind of wait, each called by it: what it waits for, and whose turn it is; mutexes and their owners
     circles       deadlocks over monitors, Locks, mutexes, the ends of threads
     inflated      monitors with sync blocks: a thousand; with a hash code; a lock in an object's header
+    library       calls that await the library alone: what their locals hold is alive, and no object has an unknown type
+    …-runtime-async  the same, compiled so that the runtime suspends calls: for .NET 11
 
 DUMP is heap, full or gcore. Exit codes are those of matrix.py.
 """
@@ -26,23 +28,27 @@ import tempfile
 import time
 
 import matrix
+import runtimes
 import targets
 
 COUNTS = {"async": "10000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined") for major in (8, 9, 10)]
-KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in (8, 9, 10)]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
+KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
-KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated") for major in (8, 9, 10, 11)] + ["kinds:11:gcore", "kinds:11:full"]
-SAMPLE = ["thrown:9:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap"]  # even a short run makes these
+KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
+KINDS += ["library-runtime-async:11:heap", "library-runtime-async:11:gcore"]
+SAMPLE = ["thrown:11:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
 
 
 def run(dnheap, kind, major, dump):
     """All problems of one kind, in words."""
-    program, *arguments = (kind.removeprefix("many-"), COUNTS[kind]) if kind in COUNTS else (kind,)
+    program = kind.removesuffix("-runtime-async")
+    arguments = [COUNTS[program]] if program in COUNTS else []
+    program = program.removeprefix("many-")
     with tempfile.TemporaryDirectory(prefix="dnheap-waits-") as folder:
-        with targets.Target("waits", major, arguments=[program, *arguments]) as target:
+        with targets.Target("waits", major, arguments=[program, *arguments], runtime_async=kind.endswith("-runtime-async")) as target:
             path = target.dump(dump, pathlib.Path(folder) / f"{kind}.core")
         said = target.truth["said"] | {name: target.truth[name] for name in ("addresses", "version")}
         return CHECKS[program](dnheap, path, said)
@@ -354,7 +360,23 @@ def inflated(dnheap, path, said):
     return problems
 
 
-CHECKS = {"kinds": kinds, "circles": circles, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined}
+def library(dnheap, path, said):
+    """No object that the walk cannot pass, none called dead that the GC kept: however the library's own calls are suspended."""
+    problems = []
+    for verb, *options in (("stat",), ("verify",), ("stat", "--live"), ("stat", "--dead")):
+        answer = matrix.answer(dnheap, verb, path, *options)
+        if not answer["completeness"]["complete"]:
+            problems.append(f"{verb} {' '.join(options)} is incomplete: {answer['completeness']}")
+        if verb == "verify":
+            problems += [f"verify: {row}" for row in answer["tables"]["problems"]]
+        elif options:
+            held = {row["type"]: row["count"] for row in answer["tables"]["types"] if row["type"].startswith("Library.Over")}
+            expected = said["held"] if options == ["--live"] else {}
+            problems += [] if held == expected else [f"stat {options[0]}: {held}, not {expected}"]
+    return problems
+
+
+CHECKS = {"kinds": kinds, "circles": circles, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ import sys
 import tempfile
 
 import matrix
+import runtimes
 import targets
 
-KINDS = [f"waste:{major}:{dump}" for major in (8, 9, 10) for dump in ("heap", "gcore")]
-SAMPLE = ["waste:9:heap"]  # even a short run makes this
+KINDS = [f"waste:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "gcore")]
+SAMPLE = ["waste:11:heap"]  # even a short run makes this
 
 NEAR = 0.01
 

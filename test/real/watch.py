@@ -20,7 +20,7 @@ import targets
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "schema"))
 import validator  # noqa: E402
 
-KINDS = ["watch:8:wks", "watch:9:wks", "watch:10:wks", "watch:10:svr"]
+KINDS = ["watch:8:wks", "watch:9:wks", "watch:10:wks", "watch:10:svr", "watch:11:wks"]
 SAMPLE = ["watch:10:wks"]
 CRATES, CRATE = 400, 65600  # each time: 25 MiB
 LIMIT = "0x8000000"  # 128 MiB for the heap

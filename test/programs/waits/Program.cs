@@ -10,6 +10,7 @@
 //   inflated     monitors with sync blocks, by a thousand
 //   hangs        deadlocks by static fields, Mutex and tasks alone, and a lock that a dozen threads wait for
 //   combined     pending calls behind WhenAll, WhenAny, ContinueWith and Unwrap, several for each
+//   library      calls that await the library alone: sockets, semaphores with a timeout, HTTP requests, channels, timers
 //   pool         a thread pool whose workers wait for work that no worker is left to do
 // Its truth is one object, "said"; what is in it, each way's file tells.
 using System;
@@ -67,6 +68,7 @@ static class Program
             "mutexes" => Hangs.RunMutexes(),
             "task-circle" => Hangs.RunTasks(),
             "combined" => Combined.Run(),
+            "library" => Library.Run(),
             _ => throw new ArgumentException(arguments[0]),
         };
         string types = Truth.Types();
