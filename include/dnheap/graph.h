@@ -9,13 +9,23 @@
 
 namespace dnheap::DNHEAP_ABI {
 
+#ifdef __has_cpp_attribute
+#if __has_cpp_attribute(gnu::no_dangling)
+// What GraphEdges are asked for is the Graph's, and stays when they go; GCC 14 supposes otherwise.
+#define DNHEAP_NO_DANGLING [[gnu::no_dangling]]
+#endif
+#endif
+#ifndef DNHEAP_NO_DANGLING
+#define DNHEAP_NO_DANGLING
+#endif
+
 // The objects that object i refers to (or that refer to it) are targets[first[i]] up to targets[first[i + 1]]. An
 // object may refer to itself, and to another one several times.
 struct GraphEdges {
   std::span<const std::uint64_t> first = {}; // one more than objects; empty = no objects
   std::span<const ObjectId> targets = {};
 
-  std::span<const ObjectId> of(ObjectId object) const {
+  DNHEAP_NO_DANGLING std::span<const ObjectId> of(ObjectId object) const {
     const std::uint64_t begin = first[number_of(object)];
     return targets.subspan(begin, first[number_of(object) + 1] - begin);
   }

@@ -62,7 +62,8 @@ private:
       u32 v = work.back();
       work.pop_back();
       if (v < graph_.objects()) {
-        for (ObjectId target : graph_.edges().of(ObjectId{v}))
+        const Edges edges = graph_.edges();
+        for (ObjectId target : edges.of(ObjectId{v}))
           meet(static_cast<u32>(target));
       } else {
         for (const OwnedRoot &root : graph_.roots)
@@ -209,6 +210,7 @@ void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector
     for (const OwnedRoot &hub : hubs)
       if (static_cast<u32>(hub.owner) < first || static_cast<u32>(hub.owner) >= last)
         closed[static_cast<u32>(hub.object)] = true;
+    const Edges edges = graph.edges();
     auto reach = [&](u32 without) { // vertices: objects, then owners
       std::vector<bool> met(objects + graph.owner_count);
       std::vector<u32> work;
@@ -224,7 +226,7 @@ void expect_ranked(const Graph &graph, std::vector<u32> ranks, const std::vector
         const u32 v = work.back();
         work.pop_back();
         if (v < objects)
-          for (ObjectId target : graph.edges().of(ObjectId{v}))
+          for (ObjectId target : edges.of(ObjectId{v}))
             if (!links.test(ObjectId{v}) || !links.test(target))
               meet(static_cast<u32>(target));
         for (const std::span<const OwnedRoot> &roots : {std::span<const OwnedRoot>(graph.roots), std::span(hubs)})

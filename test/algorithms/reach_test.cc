@@ -14,6 +14,7 @@ namespace {
 std::vector<bool> reached(const Graph &graph, const std::vector<u32> &starts, const std::vector<bool> &gone) {
   std::vector<bool> met(graph.objects());
   std::vector<u32> work;
+  const Edges edges = graph.edges();
   auto meet = [&](u32 v) {
     if (!met[v] && !gone[v]) {
       met[v] = true;
@@ -25,7 +26,7 @@ std::vector<bool> reached(const Graph &graph, const std::vector<u32> &starts, co
   while (!work.empty()) {
     u32 v = work.back();
     work.pop_back();
-    for (ObjectId target : graph.edges().of(ObjectId{v}))
+    for (ObjectId target : edges.of(ObjectId{v}))
       meet(static_cast<u32>(target));
   }
   return met;

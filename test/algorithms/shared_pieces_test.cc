@@ -77,7 +77,8 @@ std::vector<std::set<u32>> reaching(const RankedGraph &of) {
         const u32 object = work.back();
         work.pop_back();
         out[object].insert(owner);
-        for (ObjectId target : of.graph.edges().of(ObjectId{object}))
+        const Edges edges = of.graph.edges();
+        for (ObjectId target : edges.of(ObjectId{object}))
           if (!of.links.test(object) || !of.links.test(target))
             meet(static_cast<u32>(target), false);
       }

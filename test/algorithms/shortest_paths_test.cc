@@ -16,10 +16,11 @@ std::vector<u32> distances(const Graph &graph, u32 begin, u32 end) {
   for (const OwnedRoot &root : graph.roots)
     if (static_cast<u32>(root.owner) >= begin && static_cast<u32>(root.owner) < end)
       out[static_cast<u32>(root.object)] = 0;
+  const Edges edges = graph.edges();
   for (bool again = true; again;) {
     again = false;
     for (u32 i = 0; i < graph.objects(); ++i)
-      for (ObjectId target : graph.edges().of(ObjectId{i}))
+      for (ObjectId target : edges.of(ObjectId{i}))
         if (out[i] != never && out[i] + 1 < out[static_cast<u32>(target)]) {
           out[static_cast<u32>(target)] = out[i] + 1;
           again = true;
@@ -74,9 +75,10 @@ TEST(ShortestPaths, WithoutSomeObjectsAndReferences) {
     auto is_left_out = [](u32 i) { return i % 7 == 3; };
     auto is_linked = [](u32 i) { return i % 3 == 1; };
     Graph rest;
+    const Edges edges = graph.edges();
     for (u32 i = 0; i < graph.objects(); ++i) {
       std::vector<u32> targets;
-      for (ObjectId target : graph.edges().of(ObjectId{i}))
+      for (ObjectId target : edges.of(ObjectId{i}))
         if (const u32 to = static_cast<u32>(target);
             !is_left_out(i) && !is_left_out(to) && !(is_linked(i) && is_linked(to)))
           targets.push_back(to);

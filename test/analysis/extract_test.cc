@@ -73,11 +73,11 @@ std::vector<Variant> variants() {
   return out;
 }
 
-const Verb &verb_named(const std::string &name) {
+const Verb &verb_named(std::string_view name) {
   for (const Verb &verb : verbs())
     if (verb.name == name)
       return verb;
-  throw std::logic_error("no verb " + name);
+  throw std::logic_error("no verb " + std::string(name));
 }
 
 void extract(std::unique_ptr<Target> target, const std::string &path, bool no_values) {

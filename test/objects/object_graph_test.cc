@@ -40,7 +40,8 @@ TEST(ObjectGraph, HasTheEdgesThatTheTestWrote) {
         for (const Dependent &d : dependents)
           if (d.key == address && objects.contains(d.secondary))
             wanted.push_back(d.secondary);
-        for (ObjectId target : graph.edges().of(ObjectId(id))) {
+        const Edges references = graph.edges();
+        for (ObjectId target : references.of(ObjectId(id))) {
           found.push_back(in.index->address(target));
           referrers[static_cast<u32>(target)].push_back(ObjectId(id));
         }

@@ -63,15 +63,16 @@ std::vector<u64> all_of(Snapshot &s) {
   std::vector<u64> out = {s.tally().walk.objects, s.tally().walk.bytes, s.heap().gaps().size()};
   const ObjectIndex &index = s.index();
   const ObjectGraph &graph = s.graph();
+  const Edges edges = graph.edges();
   const DominatorTree &tree = s.dominators();
   const LiveObjects &live = s.live();
-  out.insert(out.end(), {index.count(), graph.objects(), graph.edges().targets.size(), tree.reached().bytes,
+  out.insert(out.end(), {index.count(), graph.objects(), edges.targets.size(), tree.reached().bytes,
                          tree.unreachable().bytes, s.owned_roots().roots.size(), s.owned_roots().count});
   for (u32 i = 0; i < std::min<u64>(index.count(), graph.objects()); ++i) {
     std::optional<TreePlace> at = tree.place(ObjectId{i});
     out.insert(out.end(), {index.address(ObjectId{i}), at ? tree.retained(*at).bytes : 0, s.sizes().of(ObjectId{i}),
                            u64{live.objects.test(index.address(ObjectId{i}))}});
-    for (ObjectId target : graph.edges().of(ObjectId{i}))
+    for (ObjectId target : edges.of(ObjectId{i}))
       out.push_back(static_cast<u32>(target));
   }
   for (const Root &root : s.roots().roots)

@@ -51,8 +51,9 @@ Graph turned_round(const Graph &graph) {
     out.first[i] += out.first[i - 1];
   out.targets.resize(graph.targets.size());
   std::vector<u64> next(out.first.begin(), out.first.end() - 1);
+  const Edges edges = graph.edges();
   for (u32 i = 0; i < graph.objects(); ++i)
-    for (ObjectId target : graph.edges().of(ObjectId{i}))
+    for (ObjectId target : edges.of(ObjectId{i}))
       out.targets[next[static_cast<u32>(target)]++] = ObjectId{i};
   return out;
 }

@@ -9,9 +9,10 @@ Graph without_objects(const Graph &graph, u32 begin, u32 end) {
   Graph out;
   auto renumber = [&](u32 id) { return id < end ? id : id - (end - begin); };
   auto is_left = [&](u32 id) { return id < begin || id >= end; };
+  const Edges edges = graph.edges();
   for (u32 i = 0; i < graph.objects(); ++i) {
     std::vector<u32> references;
-    for (ObjectId target : graph.edges().of(ObjectId{i}))
+    for (ObjectId target : edges.of(ObjectId{i}))
       if (is_left(static_cast<u32>(target)))
         references.push_back(renumber(static_cast<u32>(target)));
     if (is_left(i))
@@ -71,9 +72,10 @@ void showValue(const GraphCase &value, std::ostream &to) {
   const Graph &graph = value.graph;
   to << graph.objects() << " objects, " << graph.owner_count << " owners, " << graph.precise_owners
      << " of them precise, seed " << value.seed;
+  const Edges edges = graph.edges();
   for (u32 i = 0; i < graph.objects(); ++i) {
     to << "\n" << i << " (" << graph.bytes[i] << " bytes):";
-    for (ObjectId target : graph.edges().of(ObjectId{i}))
+    for (ObjectId target : edges.of(ObjectId{i}))
       to << " " << static_cast<u32>(target);
   }
   for (const OwnedRoot &root : graph.roots)
