@@ -101,10 +101,11 @@ def type_name(mine, clrmd, program, label):
 
 
 # ClrMD 4.2 writes these names wrong. The program that made the types proves it: it prints each method table with its name.
-#   * none at all for arrays of function pointers and for arrays of types made by Reflection.Emit
+#   * none at all for arrays of function pointers and for arrays of types made by Reflection.Emit; of .NET 11 "(null)" for what the
+#     functions take
 #   * Outer<T1> for generic types with an argument made by Reflection.Emit, or made by it themselves
 #   * Node<*> for arrays of rank 1 that are no vectors: C# and reflection say Node[*]
-KNOWN_WRONG = re.compile(r"<T\d+(, T\d+)*>|<\*>")
+KNOWN_WRONG = re.compile(r"<T\d+(, T\d+)*>|<\*>|\(null\)")
 
 
 def clrmd_is_wrong(clrmd, program):
@@ -112,6 +113,9 @@ def clrmd_is_wrong(clrmd, program):
         return program.endswith("]") and ("(" in program or program.startswith("Emitted."))
     if "<*>" in clrmd:
         return clrmd.replace("<*>", "[*]") == program
+    if "(null)" in clrmd:
+        before, after = clrmd.split("(null)", 1)
+        return program.startswith(before) and program.endswith(after)
     found = KNOWN_WRONG.search(clrmd)
     return bool(found) and "Emitted." in program and program.startswith(clrmd[:found.start()] + "<")
 

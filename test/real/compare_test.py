@@ -107,6 +107,14 @@ class Comparison(unittest.TestCase):
                 stat, segments = (wrong, right_segments()) if table == "types" else (right_stat(), wrong)
                 self.assertNotEqual(self.problems(stat, segments), [])
 
+    def test_what_functions_take_is_known_to_the_program_alone(self):
+        label = "type 0x30"
+        program = "System.Void(System.Int32)[]"
+        self.assertEqual(compare.type_name(program, "System.Void((null))[]", program, label), [])
+        self.assertEqual(len(compare.type_name("System.Void()[]", "System.Void((null))[]", program, label)), 1)
+        self.assertEqual(len(compare.type_name(program, "System.Int32((null))[]", program, label)), 1)
+        self.assertEqual(len(compare.type_name(program, "System.Void((null))[]", None, label)), 1)
+
     def test_unknown_disagreement_of_witness_and_program_is_noticed(self):
         account = copy.deepcopy(WITNESS)
         account["types"][1]["type"] = "Zoo.Knode[*]"

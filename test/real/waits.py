@@ -370,7 +370,7 @@ def library(dnheap, path, said):
         if verb == "verify":
             problems += [f"verify: {row}" for row in answer["tables"]["problems"]]
         elif options:
-            held = {row["type"]: row["count"] for row in answer["tables"]["types"] if row["type"].startswith("Library.Over")}
+            held = {row["type"].replace("+", "."): row["count"] for row in answer["tables"]["types"] if "Library+Over" in row["type"]}
             expected = said["held"] if options == ["--live"] else {}
             problems += [] if held == expected else [f"stat {options[0]}: {held}, not {expected}"]
     return problems
