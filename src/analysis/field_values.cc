@@ -42,7 +42,7 @@ std::string utf8(u16 unit) {
 }
 
 // `text`: the shortest that reads back as the number, so that a float does not come out with the digits of a double.
-Value real(double value, std::string text) {
+Value real_value(double value, std::string text) {
   if (std::isnan(value))
     return named("NaN");
   if (std::isinf(value))
@@ -79,11 +79,12 @@ Value primitive(const Memory &memory, ElementType type, Address at) {
   case ElementType::U8: return number(u64{}, u64{});
   case ElementType::R4: {
     std::optional<u32> value = memory.try_load<u32>(at);
-    return value ? real(std::bit_cast<float>(*value), fmt::format("{}", std::bit_cast<float>(*value))) : Value();
+    return value ? real_value(std::bit_cast<float>(*value), fmt::format("{}", std::bit_cast<float>(*value))) : Value();
   }
   case ElementType::R8: {
     std::optional<u64> value = memory.try_load<u64>(at);
-    return value ? real(std::bit_cast<double>(*value), fmt::format("{}", std::bit_cast<double>(*value))) : Value();
+    return value ? real_value(std::bit_cast<double>(*value), fmt::format("{}", std::bit_cast<double>(*value)))
+                 : Value();
   }
   case ElementType::I:
   case ElementType::U:

@@ -10,7 +10,7 @@ namespace dnheap {
 namespace {
 
 // Optimal string alignment distance; rows of the classic table, three of them kept.
-u64 distance(std::string_view a, std::string_view b) {
+u64 changes_between(std::string_view a, std::string_view b) {
   std::vector<u64> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (u64 j = 0; j <= b.size(); ++j)
     above[j] = j;
@@ -34,7 +34,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view best;
   u64 fewest = std::max<u64>(word.size() / 3, 1) + 1; // one slip in a short word, more in a long one
   for (std::string_view candidate : candidates) {
-    u64 changes = distance(word, candidate);
+    u64 changes = changes_between(word, candidate);
     if (word.size() >= 2 && candidate.starts_with(word))
       changes = 1; // an abbreviation
     if (changes < fewest) {

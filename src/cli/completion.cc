@@ -392,7 +392,7 @@ std::string completion_script(std::string_view shell, std::span<const Verb> verb
 }
 
 int completion(const Options &options, Progress &) {
-  print(completion_script(options.question.subject, verbs_and_commands()));
+  print_text(completion_script(options.question.subject, verbs_and_commands()));
   return 0;
 }
 

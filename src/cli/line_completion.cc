@@ -200,7 +200,7 @@ std::string common_start(const Strings &words) {
 }
 
 // As parse_line() takes it for one word.
-std::string quoted(const std::string &word, char open, bool is_whole) {
+std::string quoted_word(const std::string &word, char open, bool is_whole) {
   const char quote = open                                           ? open
                      : word.find_first_of(" \t|>#'\"") == word.npos ? 0
                      : word.find('\'') == word.npos                 ? '\''
@@ -231,10 +231,10 @@ Completion complete(std::string_view before, const KnownNames &known) {
     if (seen.insert(word).second)
       once.push_back(std::move(word));
   if (once.size() == 1)
-    out.text = quoted(once.front(), line.quote, true);
+    out.text = quoted_word(once.front(), line.quote, true);
   else if (!once.empty()) {
     if (const std::string start = common_start(once); begins_so && start.size() > line.part.size())
-      out.text = quoted(start, line.quote, false);
+      out.text = quoted_word(start, line.quote, false);
     out.choices = std::move(once);
   }
   return out;

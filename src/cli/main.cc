@@ -190,7 +190,7 @@ std::string version_text() {
 int run(std::span<const std::string_view> arguments) {
   Options options = parse_options(arguments, verbs_and_commands());
   if (options.version || options.help) {
-    print(options.version ? version_text() : help_for(options));
+    print_text(options.version ? version_text() : help_for(options));
     return answered;
   }
   if (const Command *command = find_command(*options.verb))

@@ -21,7 +21,7 @@ u64 number(const char *option, std::string_view text) {
   return value_or_usage(parse_number(text), option, text, "a number");
 }
 
-u64 size(const char *option, std::string_view text) {
+u64 size_of_option(const char *option, std::string_view text) {
   return value_or_usage(parse_size(text), option, text, "a size such as 4096, 10k or 1.5GiB");
 }
 void set_format(Options &options, std::string_view value) {
@@ -138,9 +138,9 @@ const Option table[] = {
     {"gen", 0, "GENERATION", Takes::generation, "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
      set_generation, Several::refused, generation_names},
     {"min", 0, "SIZE", Takes::min_bytes, "only objects of at least this size",
-     [](Options &o, std::string_view v) { o.question.min_bytes = size("--min", v); }, Several::refused},
+     [](Options &o, std::string_view v) { o.question.min_bytes = size_of_option("--min", v); }, Several::refused},
     {"max", 0, "SIZE", Takes::max_bytes, "only objects of at most this size",
-     [](Options &o, std::string_view v) { o.question.max_bytes = size("--max", v); }, Several::refused},
+     [](Options &o, std::string_view v) { o.question.max_bytes = size_of_option("--max", v); }, Several::refused},
     {"range", 0, "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](Options &o, std::string_view v) {
        o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
@@ -269,7 +269,7 @@ const Option table[] = {
      [](Options &o, std::string_view) { o.pause = false; }},
     {"threads", 0, "N", Needs::target, "threads to use (default: one per processor)", set_threads},
     {"max-memory", 0, "SIZE", Needs::nothing, "give up rather than use more memory than this",
-     [](Options &o, std::string_view v) { o.max_memory = size("--max-memory", v); }},
+     [](Options &o, std::string_view v) { o.max_memory = size_of_option("--max-memory", v); }},
     {"temp-dir", 0, "DIR", Needs::target,
      "decompress dumps into a file there (default: memory; $TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},

@@ -68,7 +68,7 @@ void Output::finish() {
     fail(path_);
 }
 
-bool print(const std::string &text) {
+bool print_text(const std::string &text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return true;
   if (errno != EPIPE)

@@ -29,6 +29,6 @@ private:
 };
 
 // To standard output; a closed pipe is no failure: false, nobody reads it any more. Throws Error.
-bool print(const std::string &text);
+bool print_text(const std::string &text);
 
 } // namespace dnheap::cli

@@ -32,7 +32,7 @@ int watch(const Options &options, Progress &progress) {
   be_first_to_go();
   const bool as_json = std::string_view(options.format->name) == "ndjson";
   const bool has_ended = dnheap::watch(out, [&](const WatchEvent &event) {
-    if (!print((as_json ? event.json : printable_text(event.text)) + "\n"))
+    if (!print_text((as_json ? event.json : printable_text(event.text)) + "\n"))
       progress.cancel();
   });
   return has_ended ? ended_by_itself : 0;

@@ -235,7 +235,7 @@ bool read_description(CoreNotes &notes, Target &target) {
   std::vector<AbsentRange> own_absent = target.absent;
   std::string own_advice = target.advice;
   try {
-    extracted::apply(notes.description, target);
+    extracted::apply_description(notes.description, target);
   } catch (const Error &e) {
     target.notes.push_back(fmt::format("this core was extracted by dnheap, but what it says of that cannot be read: {}",
                                        printable(e.what(), 200)));

@@ -221,7 +221,7 @@ std::string description(const Target &target) {
   return text;
 }
 
-void apply(Bytes description, Target &target) {
+void apply_description(Bytes description, Target &target) {
   Target out;
   if (description.size() > largest)
     throw Error("it is too large");

@@ -17,6 +17,6 @@ enum : u32 {
 // `target.extraction` must be set.
 std::string description(const Target &target);
 // Replaces all of `target` but memory, storage and path. Throws Error, with `target` as it was, when it is not sound.
-void apply(Bytes description, Target &target);
+void apply_description(Bytes description, Target &target);
 
 } // namespace dnheap::extracted

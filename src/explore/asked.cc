@@ -64,7 +64,7 @@ Address address(const std::string &name, const std::string &value) {
   return *out;
 }
 
-u64 size(const std::string &name, const std::string &value) {
+u64 asked_size(const std::string &name, const std::string &value) {
   const std::optional<u64> out = parse_size(value);
   if (!out)
     refuse(name, value, "a size such as 4096, 10k or 1.5GiB");
@@ -91,8 +91,8 @@ constexpr auto each_parameter = [] {
       {"type", Takes::type, [](Q &q, Text &, Text &v) { q.type_regex = v; }},
       {"type-exact", Takes::type, [](Q &q, Text &, Text &v) { q.type_exact = v; }},
       {"gen", Takes::generation, [](Q &q, Text &n, Text &v) { q.generation = generation(n, v); }},
-      {"min", Takes::min_bytes, [](Q &q, Text &n, Text &v) { q.min_bytes = size(n, v); }},
-      {"max", Takes::max_bytes, [](Q &q, Text &n, Text &v) { q.max_bytes = size(n, v); }},
+      {"min", Takes::min_bytes, [](Q &q, Text &n, Text &v) { q.min_bytes = asked_size(n, v); }},
+      {"max", Takes::max_bytes, [](Q &q, Text &n, Text &v) { q.max_bytes = asked_size(n, v); }},
       {"refers-to", Takes::refers_to,
        [](Q &q, Text &n, Text &v) { q.refers_to = v == "younger" ? v : name_of(generation(n, v)); }},
       {"near", Takes::near, [](Q &q, Text &n, Text &v) { q.near = address(n, v); }},

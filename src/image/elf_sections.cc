@@ -139,7 +139,7 @@ std::vector<std::byte> decompress(Bytes content, bool wide, ByteOrder order) {
   }
 }
 
-const Section *find(const Sections &sections, std::string_view name) {
+const Section *find_section(const Sections &sections, std::string_view name) {
   auto found = std::find_if(sections.all().begin(), sections.all().end(),
                             [&](const Section &s) { return sections.name(s) == name; });
   return found == sections.all().end() ? nullptr : &*found;
@@ -149,13 +149,13 @@ const Section *find(const Sections &sections, std::string_view name) {
 
 Bytes find_elf_section(Bytes file, std::string_view name) {
   Sections sections(file);
-  const Section *found = find(sections, name);
+  const Section *found = find_section(sections, name);
   return found ? found->content : Bytes();
 }
 
 ElfSectionContent read_elf_section(Bytes file, std::string_view name) {
   Sections sections(file);
-  const Section *found = find(sections, name);
+  const Section *found = find_section(sections, name);
   if (!found || !(found->flags & flag_compressed))
     return {found ? found->content : Bytes(), nullptr};
   auto content =

@@ -13,7 +13,7 @@ namespace {
 
 constexpr u64 page = ReadRecord::page_size;
 
-void merge(std::vector<std::pair<Address, Address>> &stretches) {
+void merge_stretches(std::vector<std::pair<Address, Address>> &stretches) {
   std::sort(stretches.begin(), stretches.end());
   u64 kept = 0;
   for (const auto &[start, end] : stretches)
@@ -33,10 +33,10 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
   std::vector<std::string> ignored; // problems are told by the answer of `roots` already
   gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
-  merge(stacks_);
+  merge_stretches(stacks_);
   if (no_values_)
     literals_ = find_literals(snapshot.target(), pages_);
-  merge(literals_);
+  merge_stretches(literals_);
   choose_segments();
 }
 
@@ -53,15 +53,15 @@ void ExtractedBytes::choose_segments() {
   };
   for (const ObjectRange &range : heap_.ranges())
     want(range.address - std::min(range.address, p_), range.end()); // with the first object's header
-  merge(wanted);
+  merge_stretches(wanted);
   heap_bytes_ = known();
   for (const auto &[start, end] : stacks_)
     want(start, end);
-  merge(wanted);
+  merge_stretches(wanted);
   stack_bytes_ = known() - heap_bytes_;
   for (const ReadRecord::Page &read : pages_)
     want(read.address, read.address + page - 1);
-  merge(wanted);
+  merge_stretches(wanted);
 
   std::span<const Range> ranges = memory_.ranges();
   auto range = ranges.begin();

@@ -49,7 +49,7 @@ Stretch literals_of(const Memory &memory, Address root) {
 }
 
 // A stretch of pages or of an image, in whatever pieces.
-void search(const Memory &memory, Address start, Address end, std::vector<Stretch> &out) {
+void search_memory(const Memory &memory, Address start, Address end, std::vector<Stretch> &out) {
   while (start < end) {
     const Bytes piece = memory.peek_up_to(start, end - start);
     if (piece.empty()) {
@@ -91,7 +91,7 @@ std::vector<Stretch> find_literals(const Target &target, const std::vector<ReadR
     Stretch whole = searched[i++];
     for (; i < searched.size() && searched[i].first <= whole.second; ++i)
       whole.second = std::max(whole.second, searched[i].second);
-    search(memory, whole.first, whole.second, out);
+    search_memory(memory, whole.first, whole.second, out);
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -42,14 +42,14 @@ const Verb fake_verbs[] = {
      .answers_alone = true},
 };
 
-Options parse(std::string_view line) {
+Options parse_line(std::string_view line) {
   std::vector<std::string_view> words = words_of(line);
   return parse_options(words, fake_verbs);
 }
 
 std::string error_of(std::string_view line) {
   try {
-    parse(line);
+    parse_line(line);
   } catch (const UsageError &error) {
     return error.what();
   }
@@ -57,7 +57,7 @@ std::string error_of(std::string_view line) {
 }
 
 TEST(Options, VerbAndTarget) {
-  Options options = parse("segments core");
+  Options options = parse_line("segments core");
   EXPECT_EQ(options.verb->name, "segments");
   EXPECT_EQ(options.target, "core");
   EXPECT_EQ(options.question.target, "core");
@@ -68,16 +68,16 @@ TEST(Options, VerbAndTarget) {
 }
 
 TEST(Options, SeveralTargets) {
-  Options o = parse("diff a b c --interval 90m");
+  Options o = parse_line("diff a b c --interval 90m");
   EXPECT_EQ(o.targets, (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(o.question.target, "c");
   EXPECT_EQ(o.question.interval, 5400u);
-  o = parse("diff a -p 12");
+  o = parse_line("diff a -p 12");
   EXPECT_EQ(o.targets, (std::vector<std::string>{"a"}));
   EXPECT_EQ(o.process, 12u);
   EXPECT_EQ(o.question.target, "--pid=12");
-  EXPECT_EQ(parse("stat a").targets, (std::vector<std::string>{"a"}));
-  EXPECT_TRUE(parse("stat -p 12").targets.empty());
+  EXPECT_EQ(parse_line("stat a").targets, (std::vector<std::string>{"a"}));
+  EXPECT_TRUE(parse_line("stat -p 12").targets.empty());
 }
 
 TEST(Options, SqlThatBeginsWithAComment) {
@@ -93,14 +93,14 @@ TEST(Options, SqlThatBeginsWithAComment) {
 // The subject is one of some words: where it stands does not matter, and without one no target is needed.
 TEST(Options, SubjectsThatAreWords) {
   for (const char *line : {"inspect timers core", "inspect core timers"}) {
-    EXPECT_EQ(parse(line).question.subject, "timers") << line;
-    EXPECT_EQ(parse(line).target, "core") << line;
+    EXPECT_EQ(parse_line(line).question.subject, "timers") << line;
+    EXPECT_EQ(parse_line(line).target, "core") << line;
   }
-  EXPECT_EQ(parse("inspect events -p 12").target, "--pid=12");
-  EXPECT_EQ(parse("inspect timers timers").target, "timers");
-  EXPECT_EQ(parse("inspect list core").target, "core");
+  EXPECT_EQ(parse_line("inspect events -p 12").target, "--pid=12");
+  EXPECT_EQ(parse_line("inspect timers timers").target, "timers");
+  EXPECT_EQ(parse_line("inspect list core").target, "core");
   for (const char *line : {"inspect", "inspect list"})
-    EXPECT_EQ(parse(line).target, "") << line;
+    EXPECT_EQ(parse_line(line).target, "") << line;
   const std::string usage = "usage: dnheap inspect [NAME TARGET] [options]";
   EXPECT_EQ(error_of("inspect core"), "which inspector? 'core' is none of timers, events, list; " + usage);
   EXPECT_EQ(error_of("inspect event core"),
@@ -119,15 +119,16 @@ TEST(Options, AnEmptyNameIsNoFiles) {
 }
 
 TEST(Options, AFileAloneIsTheFirstVerb) {
-  EXPECT_EQ(parse("core.1234").verb->name, "stat");
-  EXPECT_EQ(parse("some/core --top 3").verb->name, "stat");
-  EXPECT_EQ(parse("-p 12").verb->name, "stat");
+  EXPECT_EQ(parse_line("core.1234").verb->name, "stat");
+  EXPECT_EQ(parse_line("some/core --top 3").verb->name, "stat");
+  EXPECT_EQ(parse_line("-p 12").verb->name, "stat");
 }
 
 TEST(Options, EveryOptionReachesItsPlace) {
-  Options o = parse("stat --type ^A\\.B --type-exact C --gen gen2 --min 10k --range 0x10-20 --sort count --table types "
-                    "--top 7 --format csv --exact -o out --modules / --modules=/tmp --runtime 1 --threads 3 "
-                    "--max-memory 1G --temp-dir /t --strict --perf --no-progress -v core");
+  Options o =
+      parse_line("stat --type ^A\\.B --type-exact C --gen gen2 --min 10k --range 0x10-20 --sort count --table types "
+                 "--top 7 --format csv --exact -o out --modules / --modules=/tmp --runtime 1 --threads 3 "
+                 "--max-memory 1G --temp-dir /t --strict --perf --no-progress -v core");
   EXPECT_EQ(o.question.type_regex, "^A\\.B");
   EXPECT_EQ(o.question.type_exact, "C");
   EXPECT_EQ(o.question.generation, Generation::gen2);
@@ -152,24 +153,24 @@ TEST(Options, EveryOptionReachesItsPlace) {
 
 TEST(Options, FormsOfWriting) {
   for (const char *word : {"gen2", "2", "GEN2"})
-    EXPECT_EQ(parse(std::string("stat core --gen ") + word).question.generation, Generation::gen2);
-  EXPECT_EQ(parse("stat core --gen LOH").question.generation, Generation::loh);
-  EXPECT_EQ(parse("stat core --type byte[]").question.type_regex, "byte[]"); // no expression, but a name in C#
-  EXPECT_EQ(parse("stat core --range 00007ff3`ad1a15d8-7ff4`00000000").question.range,
+    EXPECT_EQ(parse_line(std::string("stat core --gen ") + word).question.generation, Generation::gen2);
+  EXPECT_EQ(parse_line("stat core --gen LOH").question.generation, Generation::loh);
+  EXPECT_EQ(parse_line("stat core --type byte[]").question.type_regex, "byte[]"); // no expression, but a name in C#
+  EXPECT_EQ(parse_line("stat core --range 00007ff3`ad1a15d8-7ff4`00000000").question.range,
             std::pair(Address(0x7ff3ad1a15d8), Address(0x7ff400000000)));
-  EXPECT_EQ(parse("stat core --top=7").question.top, 7u);
-  EXPECT_EQ(parse("--top 7 stat core").question.top, 7u);
-  EXPECT_EQ(parse("stat -oout core").output, "out");
-  EXPECT_EQ(parse("stat -vo out core").output, "out");
-  EXPECT_EQ(parse("stat -- -odd-name").target, "-odd-name");
-  EXPECT_EQ(parse("stat core --top 1 --top 2").question.top, 2u);
-  EXPECT_EQ(parse("stat core --format json").question.top, 0u);
-  EXPECT_EQ(parse("stat core --top 0").question.top, 0u);
+  EXPECT_EQ(parse_line("stat core --top=7").question.top, 7u);
+  EXPECT_EQ(parse_line("--top 7 stat core").question.top, 7u);
+  EXPECT_EQ(parse_line("stat -oout core").output, "out");
+  EXPECT_EQ(parse_line("stat -vo out core").output, "out");
+  EXPECT_EQ(parse_line("stat -- -odd-name").target, "-odd-name");
+  EXPECT_EQ(parse_line("stat core --top 1 --top 2").question.top, 2u);
+  EXPECT_EQ(parse_line("stat core --format json").question.top, 0u);
+  EXPECT_EQ(parse_line("stat core --top 0").question.top, 0u);
 }
 
 TEST(Options, Checks) {
   Options o =
-      parse("check a --budget b --baseline c --record d --no-instances-of E --no-instances-of F --format junit");
+      parse_line("check a --budget b --baseline c --record d --no-instances-of E --no-instances-of F --format junit");
   EXPECT_EQ(o.question.budget, "b");
   EXPECT_EQ(o.question.baseline, "c");
   EXPECT_EQ(o.question.record, "d");
@@ -178,11 +179,11 @@ TEST(Options, Checks) {
 }
 
 TEST(Options, HelpAndVersionNeedNoTarget) {
-  EXPECT_EQ(parse("--help").verb, nullptr);
-  EXPECT_TRUE(parse("stat --help").help);
-  EXPECT_EQ(parse("help stat").verb->name, "stat");
-  EXPECT_TRUE(parse("-h").help);
-  EXPECT_TRUE(parse("--version").version);
+  EXPECT_EQ(parse_line("--help").verb, nullptr);
+  EXPECT_TRUE(parse_line("stat --help").help);
+  EXPECT_EQ(parse_line("help stat").verb->name, "stat");
+  EXPECT_TRUE(parse_line("-h").help);
+  EXPECT_TRUE(parse_line("--version").version);
 }
 
 TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {

@@ -9,13 +9,13 @@ namespace {
 
 constexpr u64 pointers[] = {0, 0x1000, 0xffffffffffff0000};
 
-ParsedJson parse(const std::string &json) { return parse_descriptor_json(json, pointers); }
+ParsedJson parse_text(const std::string &json) { return parse_descriptor_json(json, pointers); }
 ContractDescriptor parse_with(const std::string &members) {
-  return parse("{\"version\":2," + members + "}").descriptor;
+  return parse_text("{\"version\":2," + members + "}").descriptor;
 }
 std::string error_of(const std::string &json) {
   try {
-    parse(json);
+    parse_text(json);
   } catch (const Error &e) {
     return e.what();
   }
@@ -166,7 +166,7 @@ TEST(ParseJson, RegularForm) {
 }
 
 TEST(ParseJson, CommentsAndTrailingCommas) {
-  ContractDescriptor d = parse(R"(// before
+  ContractDescriptor d = parse_text(R"(// before
       { /* in */ "version" : 2, // to the end
       "types": { "T/*not*/": { "A": [1, "a,}", ], "B": 2, /* , */ }, }, /*
       over lines */ "contracts": {"C": "c1",},
@@ -198,12 +198,12 @@ TEST(ParseJson, Contracts) {
 }
 
 TEST(ParseJson, SubDescriptors) {
-  ParsedJson parsed = parse(R"({"version":2,"subDescriptors":{"GC":[[1],"pointer"],"Managed":[2]}})");
+  ParsedJson parsed = parse_text(R"({"version":2,"subDescriptors":{"GC":[[1],"pointer"],"Managed":[2]}})");
   const std::vector<std::pair<std::string, Address>> expected = {{"GC", pointers[1]}, {"Managed", pointers[2]}};
   EXPECT_EQ(parsed.sub_descriptors, expected);
   EXPECT_CONTAINS(error_with(R"("subDescriptors":{"GC":5})"), R"(sub-descriptor "GC" is not a pointer)");
   EXPECT_CONTAINS(error_with(R"("subDescriptors":{"GC":[9]})"), R"("GC" uses pointer 9)");
-  EXPECT_TRUE(parse(R"({"version":2,"SubDescriptors":{"GC":[1]}})").sub_descriptors.empty());
+  EXPECT_TRUE(parse_text(R"({"version":2,"SubDescriptors":{"GC":[1]}})").sub_descriptors.empty());
 }
 
 TEST(ParseJson, NothingIsGivenTwice) {
@@ -217,17 +217,17 @@ TEST(ParseJson, NothingIsGivenTwice) {
 }
 
 TEST(ParseJson, Versions) {
-  EXPECT_EQ(parse(R"({"version":0})").version, 0u);
-  EXPECT_EQ(parse(R"({"version":2})").version, 2u);
-  EXPECT_EQ(parse(R"({"version":"2"})").version, 2u);
+  EXPECT_EQ(parse_text(R"({"version":0})").version, 0u);
+  EXPECT_EQ(parse_text(R"({"version":2})").version, 2u);
+  EXPECT_EQ(parse_text(R"({"version":"2"})").version, 2u);
   for (const char *version : {"1", "3", "-1", "\"c2\"", "null", "2.0", "[2]"})
     EXPECT_CONTAINS(error_of(std::string("{\"version\":") + version + "}"), "reads versions 0 and 2") << version;
   EXPECT_CONTAINS(error_of("{}"), "(none)");
 }
 
 TEST(ParseJson, Baseline) {
-  EXPECT_EQ(parse(R"({"version":2,"baseline":"empty"})").baseline, "empty");
-  EXPECT_EQ(parse(R"({"version":2,"baseline":""})").baseline, "");
+  EXPECT_EQ(parse_text(R"({"version":2,"baseline":"empty"})").baseline, "empty");
+  EXPECT_EQ(parse_text(R"({"version":2,"baseline":""})").baseline, "");
   EXPECT_CONTAINS(error_with(R"("baseline":"net9-x64")"), R"(baseline "net9-x64")");
 }
 

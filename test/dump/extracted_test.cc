@@ -109,7 +109,7 @@ TEST(Extracted, DamageIsAnErrorInWords) {
   auto apply = [](const std::string &text) {
     Target target;
     target.path = "core";
-    extracted::apply({reinterpret_cast<const std::byte *>(text.data()), text.size()}, target);
+    extracted::apply_description({reinterpret_cast<const std::byte *>(text.data()), text.size()}, target);
     return target;
   };
   expect_same(some_target({}), apply(whole));

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# hosts.sh [--all] [SUITE…]: do the README's commands work where nothing is installed? For each suite (bookworm, trixie,
+# hosts.sh [--all] [--compilers] [SUITE…]: do the README's commands work where nothing is installed? For each suite (bookworm, trixie,
 # jammy, noble) debootstrap makes a bare root; the files that git knows go into it, and the README's first command is run
-# there; it has to install what it needs. --all: the second command, too. One line per suite.
+# there; it has to install what it needs, and to compile without a warning. --all: the second command, too. --compilers: the other
+# compilers that the suite has look at all sources, too. One line per suite.
 #
 # Needs root, debootstrap and a mirror: one that apt uses on this machine, or one of $DNHEAP_MIRRORS (URLs with spaces
 # between). A suite without a mirror, or whose keys are not here, is skipped, and said so. Packages, logs and ccache's
@@ -11,8 +12,9 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 project=$PWD
 kept=${DNHEAP_CACHE:-$project/build/real-cache}/hosts
 declare -A names=([bookworm]="Debian 12" [trixie]="Debian 13" [jammy]="Ubuntu 22.04" [noble]="Ubuntu 24.04")
+declare -A others=([bookworm]="clang++-16" [trixie]="g++-13 clang++-19" [jammy]="" [noble]="g++-14 clang++-18")
 
-usage() { echo "usage: ./dev hosts [--all] [bookworm|trixie|jammy|noble]…" >&2 && exit 2; }
+usage() { echo "usage: ./dev hosts [--all] [--compilers] [bookworm|trixie|jammy|noble]…" >&2 && exit 2; }
 
 # The README's command N, as it stands in the block at the top.
 readme_command() { grep -om"$1" '^\./dev [a-z]*' README.md | sed -n "$1p"; }
@@ -51,11 +53,15 @@ try_suite() {
   done
 }
 
-commands=("$(readme_command 1)")
-if [[ ${1:-} == --all ]]; then
-  commands+=("$(readme_command 2)")
+commands=("$(readme_command 1)") look=""
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+  --all) commands+=("$(readme_command 2)") ;;
+  --compilers) look=yes ;;
+  *) usage ;;
+  esac
   shift
-fi
+done
 commands+=("test/static/static_test.sh build/release/dnheap sample/demo.core.zst")
 suites=("$@")
 ((${#suites[@]})) || suites=(bookworm trixie jammy noble)
@@ -79,15 +85,21 @@ for suite in "${suites[@]}"; do
     echo "SKIPPED $host: NOT TESTED: its packages cannot be checked, as there is no $keys here"
     continue
   fi
+  looking=()
+  if [[ $look ]]; then
+    looking=("./dev install libgtest-dev librapidcheck-dev python3")
+    for other in ${others[$suite]}; do looking+=("./dev install ${other/clang++/clang} && python3 test/hosts/look.py $other"); done
+  fi
   tried=1 begin=$SECONDS root=$(mktemp -d "$kept/root.XXXXXX") result=ok
   export -f try_suite
   declare -p names kept >"$root.settings"
   unshare --mount --propagation private nice -n 10 bash -uo pipefail -c \
-    'source "$0"; try_suite "$@"' "$root.settings" "$suite" "$mirror" "$keys" "$root" "${commands[@]}" \
+    'source "$0"; try_suite "$@"' "$root.settings" "$suite" "$mirror" "$keys" "$root" "${commands[@]}" "${looking[@]}" \
     >"$kept/$suite.log" 2>&1 || { result=FAILED failed=1; }
   tools=$(chroot "$root" sh -c 'g++ --version | head -1; cmake --version | head -1' 2>/dev/null | tr '\n' ';')
   warnings=$(grep -c 'warning:' "$kept/$suite.log")
-  echo "$result $host: ${commands[*]::${#commands[@]}-1} in $((SECONDS - begin)) s; $warnings warnings; ${tools%;}"
+  ((warnings == 0)) || result=FAILED failed=1
+  echo "$result $host: ${commands[*]::${#commands[@]}-1}${look:+, and a look by ${others[$suite]:-no other}} in $((SECONDS - begin)) s; $warnings warnings; ${tools%;}"
   [[ $result == ok ]] || tail -n 15 "$kept/$suite.log" | sed 's/^/  | /'
   rm -rf --one-file-system "$root" "$root.settings"
 done

@@ -41,7 +41,7 @@ std::vector<std::byte> sample(const MetadataShape &shape) {
 }
 
 // Calls everything there is to call; the sum keeps the compiler from dropping it.
-std::size_t visit(const Metadata &m) {
+std::size_t visit_all(const Metadata &m) {
   std::size_t sum = m.version().size() + m.user_string(1).size();
   if (m.module())
     sum += m.module()->name.size() + m.module()->mvid.size();
@@ -76,11 +76,11 @@ std::size_t visit(const Metadata &m) {
   return sum;
 }
 
-std::size_t visit(std::vector<std::byte> bytes) {
+std::size_t visit_all(std::vector<std::byte> bytes) {
   std::unique_ptr<std::byte[]> exact(new std::byte[bytes.size()]);
   std::copy(bytes.begin(), bytes.end(), exact.get());
   std::optional<Metadata> metadata = Metadata::parse({exact.get(), bytes.size()});
-  return metadata ? visit(*metadata) : 0;
+  return metadata ? visit_all(*metadata) : 0;
 }
 
 const MetadataShape shapes[] = {{}, {.uncompressed = true, .extra_data = true, .sort = false}, {.wide_rows = true}};
@@ -88,9 +88,9 @@ const MetadataShape shapes[] = {{}, {.uncompressed = true, .extra_data = true, .
 TEST(Corruption, EveryTruncation) {
   for (const MetadataShape &shape : shapes) {
     std::vector<std::byte> whole = sample(shape);
-    ASSERT_GT(visit(whole), 1000u);
+    ASSERT_GT(visit_all(whole), 1000u);
     for (std::size_t size = 0; size < whole.size(); ++size)
-      visit(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+      visit_all(std::vector<std::byte>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
   }
 }
 
@@ -117,7 +117,7 @@ TEST(Corruption, RandomBytes) {
       static constexpr u8 extremes[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
       bytes[at] = static_cast<std::byte>(below(2) ? extremes[below(5)] : below(256));
     }
-    parsed += visit(bytes) != 0;
+    parsed += visit_all(bytes) != 0;
   }
   EXPECT_GT(parsed, 1000u); // else the damage is too coarse to test anything but parse()
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));

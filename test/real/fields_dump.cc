@@ -24,7 +24,7 @@ struct Slots {
   std::vector<std::string> delegates; // what the last object of this type calls
 };
 
-std::string quoted(const std::string &text) {
+std::string json_text(const std::string &text) {
   std::string out = "\"";
   for (char c : text)
     if (c == '"' || c == '\\')
@@ -35,7 +35,7 @@ std::string quoted(const std::string &text) {
 }
 
 void print_field(const std::string &name, Token token, std::optional<u64> offset, bool &first) {
-  std::printf("%s{\"name\":%s,\"token\":\"0x%x\"", first ? "" : ",", quoted(name).c_str(), token);
+  std::printf("%s{\"name\":%s,\"token\":\"0x%x\"", first ? "" : ",", json_text(name).c_str(), token);
   if (offset)
     std::printf(",\"offset\":%llu", static_cast<unsigned long long>(*offset));
   std::printf("}");
@@ -46,7 +46,7 @@ template <class Texts> void print_texts(const char *name, const Texts &texts) {
   std::printf(",\"%s\":[", name);
   bool first = true;
   for (const std::string &text : texts) {
-    std::printf("%s%s", first ? "" : ",", quoted(text).c_str());
+    std::printf("%s%s", first ? "" : ",", json_text(text).c_str());
     first = false;
   }
   std::printf("]");
@@ -69,8 +69,8 @@ void print_fields(const Runtime &runtime, Address mt) {
   std::printf(",\"fields\":[");
   bool first = true;
   for (const InstanceField &field : runtime.fields().instance_fields(mt)) {
-    std::printf("%s{\"name\":%s,\"type\":%s,\"offset\":%llu}", first ? "" : ",", quoted(field.name).c_str(),
-                quoted(field.type_name).c_str(), static_cast<unsigned long long>(field.offset));
+    std::printf("%s{\"name\":%s,\"type\":%s,\"offset\":%llu}", first ? "" : ",", json_text(field.name).c_str(),
+                json_text(field.type_name).c_str(), static_cast<unsigned long long>(field.offset));
     first = false;
   }
   std::printf("]");
@@ -78,7 +78,7 @@ void print_fields(const Runtime &runtime, Address mt) {
 
 void print_type(const Runtime &runtime, Address mt, const Slots &slots, bool &first_type) {
   std::printf("%s\n{\"method_table\":\"%s\",\"type\":%s", first_type ? "" : ",", hex(mt).c_str(),
-              quoted(runtime.types().name(mt)).c_str());
+              json_text(runtime.types().name(mt)).c_str());
   first_type = false;
   if (const auto *core = dynamic_cast<const CoreClr *>(&runtime))
     print_fields(*core, mt);
@@ -97,8 +97,8 @@ struct Counts {
 bool is_unnamed(const std::string &name) { return name.find(".0x") != name.npos || name.find(".?") != name.npos; }
 
 // `statics`: of NativeAOT, fields of objects; they have their names.
-void visit(const Runtime &runtime, const RootSet &statics, const Object &object, Address mt,
-           std::map<Address, Slots> &types, Counts &counts) {
+void visit_object(const Runtime &runtime, const RootSet &statics, const Object &object, Address mt,
+                  std::map<Address, Slots> &types, Counts &counts) {
   auto it = types.find(mt);
   if (it == types.end()) {
     it = types.emplace(mt, Slots()).first;
@@ -146,7 +146,7 @@ int main(int argc, char **argv) try {
   ObjectCursor cursor(snapshot->heap(), runtime);
   while (const Object *object = cursor.next())
     if (cursor.method_table() != runtime.types().free_object_method_table())
-      visit(runtime, snapshot->roots(), *object, cursor.method_table(), types, counts);
+      visit_object(runtime, snapshot->roots(), *object, cursor.method_table(), types, counts);
   std::printf("{\"types\":[");
   bool first = true;
   for (const auto &[mt, slots] : types)
@@ -156,7 +156,7 @@ int main(int argc, char **argv) try {
   for (const auto &[mt, slots] : types)
     for (const auto &[offset, name] : slots.names) {
       std::printf("%s\n{\"method_table\":\"%s\",\"offset\":%llu,\"name\":%s,\"count\":%llu}", first ? "" : ",",
-                  hex(mt).c_str(), static_cast<unsigned long long>(offset), quoted(name.first).c_str(),
+                  hex(mt).c_str(), static_cast<unsigned long long>(offset), json_text(name.first).c_str(),
                   static_cast<unsigned long long>(name.second));
       first = false;
     }

@@ -6,6 +6,7 @@
 #include "runtime/vm/ready_to_run_header.h"
 #include "support/block.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>

@@ -1,5 +1,7 @@
 #include "support/malloc_writer.h"
 
+#include <algorithm>
+
 namespace dnheap::test {
 
 namespace {

@@ -18,7 +18,7 @@ namespace {
 constexpr u64 usual_depth = 2, usual_limit = 100;
 
 // A quoted text of the DOT language; control characters and those that turn the direction of writing become '?'.
-std::string quoted(std::string_view text) {
+std::string dot_text(std::string_view text) {
   std::string shown, out = "\"";
   report::append_printable(shown, shortened(text, 300));
   for (char c : shown)
@@ -35,14 +35,15 @@ struct Neighbourhood {
 Neighbourhood around(Snapshot &snapshot, ObjectId centre, u64 depth, u64 limit) {
   const Edges references = snapshot.graph().edges();
   const Referrers turned(references, snapshot.threads(), snapshot.watch());
+  const Edges referrers = turned.edges();
   Neighbourhood out{{centre}, {{static_cast<u32>(centre), 0}}, false};
   for (u64 at = 0; at < out.objects.size(); ++at) {
     const ObjectId here = out.objects[at];
     const u64 step = out.steps[static_cast<u32>(here)];
     if (step == depth)
       break;
-    for (std::span<const ObjectId> others : {turned.edges().of(here), references.of(here)})
-      for (ObjectId other : others) {
+    for (const Edges *edges : {&referrers, &references})
+      for (ObjectId other : edges->of(here)) {
         if (out.steps.contains(static_cast<u32>(other)))
           continue;
         if (out.objects.size() == limit) {
@@ -79,7 +80,8 @@ u64 append_edges(FileText &out, ObjectView &view, Snapshot &snapshot, ObjectId f
       label += (label.empty() ? "" : ", ") + (name.starts_with('.') ? name.substr(1) : name);
     if (const u64 all = count[static_cast<u32>(to)]; all > names.size())
       label += ", … " + count_text(all) + " in all";
-    out.text += fmt::format("  n{} -> n{} [label={}];\n", static_cast<u32>(from), static_cast<u32>(to), quoted(label));
+    out.text +=
+        fmt::format("  n{} -> n{} [label={}];\n", static_cast<u32>(from), static_cast<u32>(to), dot_text(label));
     out.flush_if_large();
   }
   return edges.size();
@@ -100,7 +102,7 @@ Exported export_dot(const ExportJob &job, NewFile &file) {
   FileText text(file);
   text.text = "digraph dnheap {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (ObjectId object : found.objects) {
-    std::string label = quoted(view.type_name(object)); // with what is known of it below the name
+    std::string label = dot_text(view.type_name(object)); // with what is known of it below the name
     label.insert(label.size() - 1,
                  fmt::format("\\n{:#x}\\n{}", view.address(object), bytes_text(view.aligned_size(object))));
     text.text += fmt::format("  n{} [label={}{}];\n", static_cast<u32>(object), label,
@@ -119,8 +121,8 @@ Exported export_dot(const ExportJob &job, NewFile &file) {
   holds.erase(std::unique(holds.begin(), holds.end()), holds.end());
   for (u64 i = 0; i < holds.size(); ++i) {
     if (i == 0 || holds[i - 1].first != holds[i].first)
-      text.text +=
-          fmt::format("  r{} [shape=ellipse, label={}];\n", holds[i].first, quoted(owners.owners[holds[i].first].name));
+      text.text += fmt::format("  r{} [shape=ellipse, label={}];\n", holds[i].first,
+                               dot_text(owners.owners[holds[i].first].name));
     text.text += fmt::format("  r{} -> n{};\n", holds[i].first, holds[i].second);
     text.flush_if_large();
   }
