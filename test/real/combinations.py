@@ -93,8 +93,8 @@ PATCHED = ("wks:regions:heap", "svr:regions:full", "wks:clrgc:gcore", "wks:regio
 
 # The special ones that even a short run makes.
 SAMPLE = ["11:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "11:wks:regions:full:live", "10:svr:regions:full:live-busy",
-          "11:svr:regions:full:fields", "11:wks:regions:heap:handles", "10:wks:regions:full:holders", "11:wks:regions:heap:values",
-          "10:svr:regions:heap:cpus-heaps1", "11:svr:regions:heap:oom", "11:wks:regions:heap:business", "10:wks:regions:gcore:stopped",
+          "9:svr:regions:full:fields", "11:wks:regions:heap:handles", "10:wks:regions:full:holders", "10:wks:regions:heap:values",
+          "10:svr:regions:heap:cpus-heaps1", "10:svr:regions:heap:oom", "10:wks:regions:heap:business", "10:wks:regions:gcore:stopped",
           "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
 
 
