@@ -170,6 +170,15 @@ template <class Visit> void for_each_made_up(std::string_view text, Visit visit)
 
 } // namespace
 
+bool is_of_suspended_call(std::string_view type) {
+  constexpr std::string_view data = "Continuation_"; // and how many bytes
+  return type.starts_with(runtime_async_task) ||
+         (type.starts_with(data) && type.size() > data.size() && type[data.size()] >= '0' &&
+          type[data.size()] <= '9') ||
+         type == "System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation" ||
+         type == "System.Runtime.CompilerServices.AsyncHelpers+ValueTaskSourceContinuation";
+}
+
 std::string call_of_box(std::string_view type) {
   constexpr std::string_view box = "AsyncStateMachineBox<";
   const std::size_t at = type.find(box);
@@ -201,6 +210,11 @@ std::string method_in_words(std::string_view qualified) {
 }
 
 std::string variable_in_words(std::string_view field) {
+  // Whose call it is, the type does not say: methods that keep alike data share it.
+  if (const std::size_t dot = field.find('.'); dot != field.npos && field.starts_with("Continuation_"))
+    if (is_of_suspended_call(field.substr(0, dot)))
+      return "a variable of pending calls (" + std::string(field.substr(0, dot)) + ")" +
+             (field.substr(dot).starts_with(".0x") ? "" : std::string(field.substr(dot)));
   constexpr std::string_view between = ">.StateMachine.";
   const std::size_t at = field.find(between);
   const std::string call = at == field.npos ? "" : call_of_box(field.substr(0, at + 1));

@@ -14,6 +14,12 @@ namespace dnheap {
 //   number of a state) none. Source: Roslyn, GeneratedNames.cs and GeneratedNameKind.cs.
 void explain_compiled_names(std::string_view text, std::vector<std::string> &lines);
 
+// Types of tasks that runtime-async calls (.NET 11) are for begin so.
+inline constexpr std::string_view runtime_async_task = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask<";
+// Is that the type of an object of such a call: its task, a suspended method's data, or what names the thing awaited?
+// Which method it is of, only the object says (SuspendedCalls).
+bool is_of_suspended_call(std::string_view type);
+
 // Of the type of object that a pending call of an async method is kept in, the method: "Shop.Cart.Pay", "a lambda in
 // Pay of Shop.Cart". Empty: it is no such type.
 std::string call_of_box(std::string_view type);

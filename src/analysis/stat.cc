@@ -1,6 +1,7 @@
 // `stat`: which types fill the heap? One row per MethodTable, as dotnet-dump's dumpheap -stat.
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
+#include "analysis/compiled_names.h"
 #include "analysis/live_filter.h"
 #include "analysis/object_view.h"
 #include "analysis/ranked_tree.h"
@@ -126,6 +127,11 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
                           "path TARGET TYPE tells it");
   if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
+  if (std::any_of(lines.begin(), lines.begin() + static_cast<i64>(shown), [](const TypeLine &line) {
+        return line.name->starts_with("Continuation_") && is_of_suspended_call(*line.name);
+      }))
+    table.notes.push_back("Continuation_…: what suspended calls of runtime-async methods keep, by its layout; dnheap "
+                          "async names the methods");
   table.set_rows(std::move(rows), lines.size());
   return table;
 }

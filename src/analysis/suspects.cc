@@ -204,6 +204,8 @@ private:
     if (is_of_held) {
       s.elements = largest->second.count + largest->second.behind;
       s.element = type_name(largest->first);
+      if (is_of_suspended_call(s.element))
+        s.element_call = view_.call_of(*tree_.object(largest->second.first));
     } else if (is_of_nodes) {
       s.elements = nodes->second;
       s.element = type_name(nodes->first);
@@ -265,6 +267,8 @@ private:
     s.owner = owner;
     s.element = type_name(type);
     s.elements = group.count;
+    if (is_of_suspended_call(s.element))
+      s.element_call = view_.call_of(*tree_.object(group.first));
     s.retained = group.bytes;
     s.is_own = is_own(rank);
     s.by_chance = rank == OwnerRank::chance;
@@ -357,11 +361,17 @@ std::string brief_text(const Suspect::Step &step) {
 
 } // namespace
 
+std::string Suspect::brief_element() const {
+  if (element_call.empty())
+    return brief_type_name(element);
+  return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
+}
+
 std::string Suspect::text() const {
   const u64 each = elements ? retained / elements : retained;
   const std::string what =
-      elements == 1 ? brief_type_name(element)
-      : elements    ? fmt::format("{} × {}, {} each", count_text(elements), brief_type_name(element), bytes_text(each))
+      elements == 1 ? brief_element()
+      : elements    ? fmt::format("{} × {}, {} each", count_text(elements), brief_element(), bytes_text(each))
                     : "";
   if (!calls.empty() && elements > 1)
     return fmt::format("{} handlers: {}", count_text(elements), calls);
@@ -398,7 +408,7 @@ Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, do
 std::string brief_type_name(std::string_view type) {
   if (const std::string call = call_of_box(type); !call.empty())
     return "pending call of " + call;
-  if (type.starts_with(runtime_async_task)) // of several methods
+  if (is_of_suspended_call(type)) // of several methods
     return "pending runtime-async call";
   std::string out;
   std::string word;

@@ -31,6 +31,8 @@ struct Suspect {
   std::vector<Step> steps; // from the owner to where the bytes spread out
   u64 shown = 0;       // steps up to the last one that a developer knows: what is behind is the inside of a collection
   std::string element; // the type of what there is many of; empty: of no single type
+  // Of suspended runtime-async calls, whose types do not say it: the method of the first one.
+  std::string element_call;
   u64 elements = 0;
   std::string calls; // of a delegate on the way: whom it calls
   u64 retained = 0, objects = 0;
@@ -41,6 +43,7 @@ struct Suspect {
   // Of KeptResources, by KeptKind: how many it holds.
   std::array<u64, kept_kind_count> kept{};
 
+  std::string brief_element() const;
   std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
   std::string way() const;  // "static Shop.Cache._items._tables"
 };

@@ -111,9 +111,10 @@ std::string SuspendedCalls::method_of(Address object) {
   const Address mt = layout_ ? fields_.type_of(object) : 0;
   if (is_call(mt))
     return method_of_call(object);
-  if (!mt || !runtime_.types().object_layout(mt) || !runtime_.types().name(mt).starts_with(runtime_async_task))
+  if (!mt || !runtime_.types().object_layout(mt) || !is_of_suspended_call(runtime_.types().name(mt)))
     return "";
-  Address outermost = chain_of(fields_.reference_or_null(object, "m_stateObject")).first;
+  const bool is_task = runtime_.types().name(mt).starts_with(runtime_async_task);
+  Address outermost = chain_of(is_task ? fields_.reference_or_null(object, "m_stateObject") : object).first;
   for (u64 i = 0; i < most_calls && outermost; ++i) {
     const Address next = fields_.memory().try_pointer(outermost + layout_->next).value_or(0);
     if (!is_call(fields_.type_of(next)))

@@ -3,6 +3,7 @@
 // library's object that names what is awaited, and by Next from the innermost method to the outermost. A look-up of
 // code per place of resumption, once; some reads per call. One thread.
 #pragma once
+#include "analysis/compiled_names.h"
 #include "analysis/inspect/base_types.h"
 #include "analysis/inspect/state_machines.h"
 #include "objects/references.h"
@@ -12,9 +13,6 @@
 namespace dnheap {
 
 class Snapshot;
-
-// Types of tasks that runtime-async calls are for begin so.
-inline constexpr std::string_view runtime_async_task = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask<";
 
 class SuspendedCalls {
 public:
@@ -45,8 +43,8 @@ public:
   // Walks the stacks of all threads.
   std::vector<Running> find_running();
 
-  // The method whose pending call is kept in that object: of a call its own, of a RuntimeAsyncTask the outermost of its
-  // calls. Empty: it is neither, or that is not known.
+  // The method whose pending call is kept in that object: of a call its own, of a RuntimeAsyncTask, and of the leaf of
+  // its chain, the outermost of its calls. Empty: it is none of these, or that is not known.
   std::string method_of(Address object);
 
   // How many places of resumption lead to no method, by why.
