@@ -201,8 +201,8 @@ private:
     for (const TypeTally &type : snapshot_.tally().types)
       if (std::optional<u64> found = target_.memory.try_pointer(type.method_table + static_cast<u64>(*module)))
         modules.insert(*found);
-    for (const LoaderHeapBlock &block :
-         find_loader_heaps(target_.memory, std::vector<Address>(modules.begin(), modules.end()))) {
+    for (const LoaderHeapBlock &block : find_loader_heaps(target_.memory, runtime.descriptor(),
+                                                          std::vector<Address>(modules.begin(), modules.end()))) {
       claim(loader_heaps, block.start, block.start + block.size);
       ++sum(loader_heaps).pieces;
     }

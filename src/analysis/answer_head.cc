@@ -60,7 +60,13 @@ report::Completeness completeness(Snapshot &snapshot) {
   out.bytes = tally.walk.bytes;
   out.bad_objects = tally.walk.bad_objects;
   out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
-  out.notes.assign(heap.problems().begin(), heap.problems().end());
+  if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
+    out.complete = false;
+    out.notes.push_back(why);
+    out.notes.push_back("what is told of objects rests on the pieces of the heap that are in the dump; others are not "
+                        "counted, named or followed");
+  }
+  out.notes.insert(out.notes.end(), heap.problems().begin(), heap.problems().end());
   check_sum(heap, tally.walk, bytes, out);
   if (out.more_gaps)
     out.notes.push_back(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) +
@@ -101,6 +107,8 @@ constexpr std::string_view complete_word = "complete", incomplete_words = "INCOM
 std::string how_complete(const report::Completeness &c, Snapshot &snapshot, HeapSum sum) {
   const Heap &heap = snapshot.heap();
   std::string out;
+  if (!snapshot.runtime().why_no_heap().empty())
+    return "INCOMPLETE: the heap is not in this dump";
   if (sum == HeapSum::in_headline)
     out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap, ";
   if (c.complete)

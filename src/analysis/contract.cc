@@ -99,6 +99,20 @@ report::Table missing_table(const ContractDescriptor &d) {
   return table;
 }
 
+report::Table doubted_table(const ContractDescriptor &d) {
+  report::Table table;
+  table.name = "doubted";
+  table.title = "Published, used, and not borne out by memory";
+  table.columns = {{"value", "Value", Kind::text}, {"why", "Why", Kind::text, report::Shown::everywhere, true}};
+  std::vector<report::Row> rows;
+  for (const auto &[name, why] : d.doubted)
+    rows.push_back({name, why});
+  if (rows.empty())
+    table.shown = report::Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
 } // namespace
 
 report::Answer answer_contract(Snapshot &snapshot, const Question &question) {
@@ -109,7 +123,8 @@ report::Answer answer_contract(Snapshot &snapshot, const Question &question) {
   answer.target = target_facts(snapshot.target(), &runtime);
   answer.headline = target_headline(snapshot.target(), &runtime) + "; " + count_text(d.types.size()) + " types, " +
                     count_text(d.globals.size()) + " globals, " + count_text(d.contracts.size()) + " contracts";
-  answer.tables = {contracts_table(d), types_table(d), globals_table(d), descriptors_table(d), missing_table(d)};
+  answer.tables = {contracts_table(d),   types_table(d),   globals_table(d),
+                   descriptors_table(d), missing_table(d), doubted_table(d)};
   answer.next_command = "dnheap info " + shell_word(question.target);
   return answer;
 }

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -52,10 +53,17 @@ public:
     for (const ExceptionInFlight &one : objects_.in_flight(problems_))
       in_flight_.try_emplace(one.object, one);
     std::map<GroupKey, Group> groups;
-    for (const TypedObject &object : objects_.all())
+    std::set<Address> met;
+    auto add_object = [&](const TypedObject &object) {
       if ((!only_ || object.address == *only_) &&
-          (filter_.everything() || filter_.passes(type_name(object.method_table))))
+          (filter_.everything() || filter_.passes(type_name(object.method_table))) && met.insert(object.address).second)
         add(objects_.read(object), groups);
+    };
+    for (const TypedObject &object : objects_.all())
+      add_object(object);
+    // Where the heap has gaps, not every object is found by a walk.
+    for (const auto &[address, flight] : in_flight_)
+      add_object({address, method_table_of(snapshot.runtime().memory(), address)});
     for (auto &[key, group] : groups)
       groups_.push_back(std::move(group));
     if (only_ && groups_.empty())

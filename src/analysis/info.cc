@@ -1,8 +1,10 @@
 // `info`: what is this dump, how was it understood, how complete is it?
 #include "analysis/answer_head.h"
 #include "analysis/crash.h"
+#include "analysis/stress_log_table.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
+#include "runtime/coreclr/code_heaps.h"
 #include "snapshot/source_lines.h"
 
 #include <set>
@@ -29,7 +31,18 @@ std::string assemblies_text(const std::vector<LoadedAssembly> &assemblies) {
   return (own ? out + "; " : "") + count_text(assemblies.size() - own) + " of .NET's (--table assemblies)";
 }
 
-report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
+// How much code was compiled while the program ran.
+std::string code_text(const Runtime &runtime, std::vector<std::string> &notes) {
+  const std::optional<std::vector<CodeHeap>> heaps = find_code_heaps(runtime.memory(), runtime.descriptor(), notes);
+  if (!heaps)
+    return "";
+  u64 bytes = 0;
+  for (const CodeHeap &heap : *heaps)
+    bytes += heap.end - heap.start;
+  return bytes_text(bytes) + " in " + count_text(heaps->size()) + (heaps->size() == 1 ? " heap" : " heaps");
+}
+
+report::Table facts_table(Snapshot &snapshot, report::Answer &answer, const std::string &stress_log) {
   const Target &target = snapshot.target();
   const Heap &heap = snapshot.heap();
   report::Table table;
@@ -61,6 +74,8 @@ report::Table facts_table(Snapshot &snapshot, const report::Answer &answer) {
   add("contract descriptor", snapshot.runtime().descriptor().found_by.empty()
                                  ? "none in the dump; the layout was derived"
                                  : snapshot.runtime().descriptor().found_by);
+  add("compiled code", code_text(snapshot.runtime(), answer.completeness->notes));
+  add("stress log", stress_log);
   add("assemblies", assemblies_text(snapshot.assemblies()));
   add("heap segments", count_text(heap.segments().size()) + ", " + bytes_text(heap.segment_bytes()));
   add("allocation contexts", count_text(heap.context_count()) + ", " + bytes_text(heap.context_bytes()));
@@ -105,6 +120,8 @@ report::Table modules_table(const Target &target) {
   return table;
 }
 
+Cell flag_cell(std::optional<bool> flag) { return flag ? Cell(*flag) : Cell(); }
+
 // Whose each is decides who owns what (ranked_owners.h).
 report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   report::Table table;
@@ -114,10 +131,15 @@ report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   table.columns = {{"assembly", "Assembly", Kind::text},
                    {"origin", "Whose", Kind::text},
                    {"reason", "Why", Kind::text},
+                   {"collectible", "Collectible", Kind::boolean, report::Shown::in_data},
+                   {"dynamic", "Dynamic", Kind::boolean, report::Shown::in_data},
+                   {"loaded", "Loaded", Kind::boolean, report::Shown::in_data},
+                   {"context", "Context", Kind::address, report::Shown::in_data},
                    {"file", "File", Kind::text}};
   std::vector<report::Row> rows;
   for (const LoadedAssembly &one : snapshot.assemblies())
-    rows.push_back({one.name, one.is_framework ? "framework" : "program", one.why,
+    rows.push_back({one.name, one.is_framework ? "framework" : "program", one.why, flag_cell(one.is_collectible),
+                    flag_cell(one.is_dynamic), flag_cell(one.is_loaded), one.context ? Cell(one.context) : Cell(),
                     one.path.empty() ? Cell() : Cell(printable(one.path, 4096))});
   table.set_rows(std::move(rows));
   return table;
@@ -206,12 +228,15 @@ report::Table gaps_table(const report::Completeness &completeness) {
 
 report::Answer answer_info(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "info");
-  answer.tables = {facts_table(snapshot, answer),
+  StressLogAnswer stress_log = stress_log_table(snapshot, question.table == "stress_log");
+  answer.completeness->notes.insert(answer.completeness->notes.end(), stress_log.notes.begin(), stress_log.notes.end());
+  answer.tables = {facts_table(snapshot, answer, stress_log.fact),
                    modules_table(snapshot.target()),
                    assemblies_table(snapshot, question.table == "assemblies"),
                    images_table(snapshot.target(), question.table == "images"),
                    symbols_table(snapshot, question, answer.completeness->notes),
                    contracts_table(snapshot.runtime().descriptor()),
+                   std::move(stress_log.table),
                    gaps_table(*answer.completeness)};
   add_crash(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);

@@ -50,6 +50,7 @@ constexpr Value values[] = {
     {"contract EcmaMetadata", names | fields | delegates},
     {"contract *", delegates},
     {"DotNetRuntimeContractDescriptor", source | gc},
+    {"RuntimeProductVersionString", source},
     {"DotNetRuntimeDebugHeader", source},
     // CoreRT: sections of its header, and what it has nothing in place of.
     {"GC Contract", gc},
@@ -218,6 +219,13 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wan
     else
       names_by_part[first].push_back(name);
   }
+  std::vector<std::string> doubted;
+  for (const auto &[name, why] : descriptor.doubted)
+    if (parts_of_value(name).meets(wanted))
+      doubted.push_back(name);
+  if (!doubted.empty())
+    out.notes.push_back("used as the target publishes it, though memory does not bear it out: " + list_of(doubted) +
+                        " (dnheap contract --table doubted says why)");
   for (u64 i = 0; i < std::size(texts); ++i)
     if (!names_by_part[i].empty())
       out.notes.push_back(std::string(texts[i]) + ": not found: " + list_of(names_by_part[i]) +

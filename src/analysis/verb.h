@@ -81,6 +81,9 @@ struct Verb {
   // It reads nothing but objects and what `extract` asks for of every type, which so does not ask this verb. Verbs with
   // a subject are not asked in any case.
   bool reads_objects_only = false;
+  // Of a dump without heap (mini, triage) it says what there is, unless the question takes references between objects;
+  // the answer is INCOMPLETE then, and says why. Verbs that read no heap at all need not say so.
+  bool answers_without_heap = false;
   // Its answer rests on contents of objects: of a core that was extracted without them it says that it cannot tell.
   bool reads_contents = false;
 };

@@ -170,7 +170,8 @@ constexpr Verb all_verbs[] = {
      .tables = {"threads", "problems"},
      .parts = names | code | thread_ids | stacks | sync_blocks,
      .plan = plan_threads,
-     .answer = answer_threads},
+     .answer = answer_threads,
+     .answers_without_heap = true},
     {.name = "stack",
      .question = "where does each thread stand, and what does it hold?",
      .details =
@@ -185,7 +186,8 @@ constexpr Verb all_verbs[] = {
      .tables = {"frames", "stacks", "references", "problems"},
      .parts = names | code | thread_ids | stacks,
      .plan = plan_stack,
-     .answer = answer_stack},
+     .answer = answer_stack,
+     .answers_without_heap = true},
     {.name = "gc",
      .question = "what does the GC say of itself?",
      .details = "Everything that the GC contract tells beside objects and handles: what kind of GC, its state, heaps "
@@ -198,14 +200,18 @@ constexpr Verb all_verbs[] = {
      .answer = answer_gc},
     {.name = "info",
      .question = "what is this dump, how was it understood, how complete is it?",
-     .details = "What kind of dump, which runtime, which module files and symbols were used or rejected and why, where "
-                "the runtime's layout was learned from, and every stretch of the heap that could not be walked.",
+     .details =
+         "What kind of dump, which runtime, which module files and symbols were used or rejected and why, where "
+         "the runtime's layout was learned from, and every stretch of the heap that could not be walked. --table "
+         "stress_log shows what the runtime noted last, of processes that were started with DOTNET_StressLog=1 "
+         "(.NET 11).",
      .takes = {Takes::symbols},
-     .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "gaps"},
+     .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "stress_log", "gaps"},
      .parts = all_parts,
      .tells_missing_parts = true,
      .plan = [](const Question &) { return Plan(Pass::tally); },
-     .answer = answer_info},
+     .answer = answer_info,
+     .answers_without_heap = true},
     {.name = "exceptions",
      .question = "what was thrown?",
      .details = "One row for exceptions on the heap that are alike: type, HResult, and the calls that they have passed "
@@ -219,7 +225,8 @@ constexpr Verb all_verbs[] = {
      .tables = {"exceptions", "stacks"},
      .parts = contexts | names | fields | delegates | handles,
      .plan = [](const Question &) { return Plan(Pass::tally).then("walk"); },
-     .answer = answer_exceptions},
+     .answer = answer_exceptions,
+     .answers_without_heap = true},
     {.name = "locks",
      .question = "who waits for whom?",
      .details =
@@ -235,7 +242,8 @@ constexpr Verb all_verbs[] = {
          [](const Question &) {
            return Plan(Pass::index).then("walk").then("tasks").then("headers").then(Pass::roots).then("walk");
          },
-     .answer = answer_locks},
+     .answer = answer_locks,
+     .answers_without_heap = true},
     {.name = "async",
      .question = "which asynchronous calls are pending?",
      .details = "One row for calls that are alike: asynchronous methods that await one another, told from the one that "
@@ -343,8 +351,9 @@ constexpr Verb all_verbs[] = {
      .question = "which data contract did the target publish?",
      .details =
          "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
-         "discovered in its memory, or from a table shipped with dnheap; and what was looked for in vain.",
-     .tables = {"contracts", "types", "globals", "descriptors", "missing"},
+         "discovered in its memory, or from a table shipped with dnheap; what was looked for in vain; and what "
+         "is published and used though memory does not bear it out.",
+     .tables = {"contracts", "types", "globals", "descriptors", "missing", "doubted"},
      .plan = [](const Question &) { return Plan(Pass::runtime); },
      .answer = answer_contract},
     {.name = "extract",
@@ -498,6 +507,7 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
   const Plan plan = verb.plan(question);
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
     of.foresee(plan.foreseen());
+    of.accept_pieces_of_heap(verb.answers_without_heap && !plan.certain().has(Pass::references));
     if (verb.tells_resident)
       of.look_at_resident();
     of.prepare(plan.first());

@@ -57,6 +57,9 @@ struct ContractDescriptor {
   std::vector<DescriptorSource> sources;
   // Why a value (TYPE.FIELD, or a global) could not be had, by name: what was tried, and the test it had to pass.
   std::map<std::string, std::string, std::less<>> missing;
+  // Published values that memory does not bear out, by name, and why: they are used all the same. That a test of ours
+  // fails may be for what the test takes for granted.
+  std::map<std::string, std::string, std::less<>> doubted;
   std::string found_by; // "export of libcoreclr.so", "scan for its magic", …; empty: none was found
 
   const DataType *find_type(std::string_view type) const;

@@ -14,8 +14,14 @@ constexpr u64 most_problems = 1000;
 
 Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size_(runtime.min_object_size()) {
   collect_absent(runtime.target());
-  add_segments(runtime.heap_segments(problems_));
-  collect_contexts(runtime);
+  try {
+    add_segments(runtime.heap_segments(problems_));
+    collect_contexts(runtime);
+  } catch (const Error &e) {
+    if (runtime.why_no_heap().empty())
+      throw;
+    add_problem(std::string("where the heap lies cannot be told: ") + e.what());
+  }
   std::vector<std::string> said_elsewhere;
   is_planned_ = runtime.gc_structures_valid(said_elsewhere) == false;
   segment_context_bytes_.resize(segments_.size());

@@ -1,5 +1,7 @@
 #include "objects/header_check.h"
 
+#include "runtime/contract_versions.h"
+
 namespace dnheap {
 
 HeaderCheck::HeaderCheck(const Runtime &runtime)
@@ -21,6 +23,8 @@ void HeaderCheck::read_threads(const Runtime &runtime) {
   }
   if (problems.empty() && threads.empty())
     problems.push_back("the runtime has none");
+  if (const std::string *why = why_not_read(runtime.descriptor(), "SyncBlock"))
+    problems.push_back("the contract SyncBlock " + *why);
   std::vector<bool> ids(ObjectHeader::thread_mask + 1);
   for (const ThreadData &thread : threads)
     if (!thread.managed_id)

@@ -1,6 +1,7 @@
 #include "runtime/contract_versions.h"
 
 #include "base/text.h"
+#include "runtime/object_header.h"
 
 namespace dnheap {
 
@@ -60,6 +61,19 @@ bool lists(std::string_view versions, std::string_view version) {
 
 std::string newest_of(std::string_view versions) { return std::string(versions.substr(versions.rfind(' ') + 1)); }
 
+// The word in front of an object is read as in every version that is known. A target that publishes another form of it
+// has none of what rests on that read.
+struct HeaderMask {
+  const char *global;
+  u64 value;
+};
+constexpr HeaderMask header_masks[] = {{"SyncBlockMaskLockThreadId", ObjectHeader::thread_mask},
+                                       {"SyncBlockMaskLockRecursionLevel", ObjectHeader::recursion_mask},
+                                       {"SyncBlockIsHashOrSyncBlockIndex", ObjectHeader::is_hash_or_index},
+                                       {"SyncBlockIsHashCode", ObjectHeader::is_hash},
+                                       {"SyncBlockIndexMask", ObjectHeader::index_mask},
+                                       {"SyncBlockValueToObjectOffset", ObjectHeader::offset}};
+
 std::string key_of(std::string_view contract) { return "contract " + std::string(contract); }
 
 } // namespace
@@ -78,6 +92,10 @@ void choose_readers(ContractDescriptor &descriptor, ReaderFamily family, std::sp
         versions +
         (reader.otherwise == Unknown::leave_out ? " only: it is not read" : ": it is read as " + newest_of(known));
   }
+  for (const HeaderMask &mask : header_masks)
+    if (const std::optional<u64> number = descriptor.try_number(mask.global); number && *number != mask.value)
+      descriptor.missing[key_of("SyncBlock")] = "publishes " + std::string(mask.global) + " " + hex(*number) +
+                                                ", and this dnheap reads " + hex(mask.value) + " only: it is not read";
 }
 
 const std::string *why_not_read(const ContractDescriptor &descriptor, std::string_view contract) {

@@ -1,8 +1,36 @@
 #include "runtime/runtime.h"
 
 #include "base/text.h"
+#include "target/unreadable.h"
+
+#include <algorithm>
 
 namespace dnheap {
+
+namespace {
+
+using Extents = std::vector<std::pair<Address, Address>>; // [start, end), by address, none overlaps another
+
+// They are sorted by their starts.
+Extents extents_of(std::span<const AbsentRange> ranges) {
+  Extents out;
+  for (const AbsentRange &range : ranges) {
+    const Address start = out.empty() ? range.start : std::max(range.start, out.back().second);
+    if (start < range.end)
+      out.emplace_back(start, range.end);
+  }
+  return out;
+}
+
+u64 bytes_in(const Extents &extents, Address start, Address end) {
+  u64 sum = 0;
+  for (auto it = std::partition_point(extents.begin(), extents.end(), [&](const auto &e) { return e.second <= start; });
+       it != extents.end() && it->first < end; ++it)
+    sum += std::min(it->second, end) - std::max(it->first, start);
+  return sum;
+}
+
+} // namespace
 
 std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &problems) const {
   std::vector<GCHeapSegment> out;
@@ -69,25 +97,44 @@ std::vector<StaticRoot> Runtime::static_roots(std::vector<std::string> &problems
   return {};
 }
 
-void Runtime::require_heap() const {
+void Runtime::set_no_heap(std::string why) {
+  why_no_heap_ = std::move(why) + "; contract, info, threads, stack, exceptions and locks say what there is";
+}
+
+void Runtime::look_for_heap() {
+  if (std::string why = why_not_enough(); !why.empty())
+    set_no_heap(std::move(why));
+}
+
+// A dump that was cut off says which memory it has lost (Target::absent), and is looked at with gaps; one that lacks a
+// quarter of the heap and never had it is of another kind: a small heap lies in few pages, which stacks may lead to.
+std::string Runtime::why_not_enough() const {
+  const Extents absent = extents_of(target_.absent);
   std::vector<std::string> problems;
-  u64 total = 0, known = 0;
-  for (const GCHeapSegment &s : heap_segments(problems)) {
-    if (!s.is_sound() || s.start == s.end || s.generation == GCSegmentGeneration::frozen)
-      continue;
-    total += s.end - s.start;
-    known += memory().known_bytes(s.start, s.end);
+  u64 total = 0, known = 0, lost = 0;
+  try {
+    for (const GCHeapSegment &s : heap_segments(problems)) {
+      if (!s.is_sound() || s.start == s.end || s.generation == GCSegmentGeneration::frozen)
+        continue;
+      total += s.end - s.start;
+      known += memory().known_bytes(s.start, s.end);
+      lost += bytes_in(absent, s.start, s.end);
+    }
+  } catch (const Unreadable &e) { // what is unsound is another matter
+    problems.push_back(e.what());
   }
-  bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
-  if (no_segment || known < total / 16)
-    throw Error((no_segment ? "the dump holds nothing of the managed heap"
-                            : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total)) +
-                (target_.os == OperatingSystem::windows
-                     ? ": it is of a kind without heap (a mini or triage dump); take a full one (dotnet-dump collect "
-                       "--type Full, procdump -ma), or set DOTNET_DbgMiniDumpType=4"
-                     : ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or "
-                       "3); take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2") +
-                (no_segment ? "; " + problems.front() : ""));
+  const bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
+  const u64 left_out = total - std::min(total, known + lost);
+  if (!no_segment && known >= total / 16 && left_out <= total / 4)
+    return "";
+  return (no_segment ? "the dump holds nothing of the managed heap"
+                     : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total)) +
+         (target_.os == OperatingSystem::windows
+              ? ": it is of a kind without heap (a mini or triage dump); take a full one (dotnet-dump collect "
+                "--type Full, procdump -ma), or set DOTNET_DbgMiniDumpType=4"
+              : ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or "
+                "3); take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2") +
+         (no_segment ? "; " + problems.front() : "");
 }
 
 } // namespace dnheap

@@ -32,6 +32,10 @@ public:
   // "10.0.14", "10.0" where only that is known, or empty.
   const std::string &version() const { return version_; }
 
+  // Why nothing can be said of the heap as a whole: dumps of the kinds "mini" (--normal) and "triage" know where it is,
+  // but hold only what stacks lead to. Empty: it is there. Threads and stacks may be told all the same.
+  const std::string &why_no_heap() const { return why_no_heap_; }
+
   // Of CoreRt, which has another GC contract, each of its functions throws Error that says what is missing.
   const Gc &gc() const { return *gc_; }
   // What heap/ is built from. What of it cannot be read is added to `problems`.
@@ -76,14 +80,16 @@ protected:
         gc_(make_gc(target.memory, descriptor_, hints.gc_readers)),
         unnamed_fields_(target.memory.format().pointer_size) {}
 
-  // Dumps of the kinds "mini" (--normal) and "triage" know where the heap is, but do not hold it: of those nothing can
-  // be said, and the reason should not be left to whatever fails first. Throws Error that says so.
-  void require_heap() const;
+  // Finds out why_no_heap(). Of a subclass that has what heap_segments() needs.
+  void look_for_heap();
+  void set_no_heap(std::string why);
 
 private:
+  std::string why_not_enough() const;
+
   const Target &target_;
   const Module &module_;
-  std::string version_;
+  std::string version_, why_no_heap_;
   ContractDescriptor descriptor_;
   std::unique_ptr<Gc> gc_;
   mutable Fields unnamed_fields_;

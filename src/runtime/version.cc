@@ -30,6 +30,15 @@ std::string product_version(std::string_view file_version) {
   return product_version<std::array<unsigned, 3>>(part);
 }
 
+// "11.0.0" of "11.0.0-rtm.1+abc".
+std::string published_version(const ContractDescriptor &descriptor) {
+  const Global *global = descriptor.find_global("RuntimeProductVersionString");
+  const std::string_view text = global ? std::string_view(global->text) : std::string_view();
+  const std::string_view numbers = text.substr(0, text.find_first_not_of("0123456789."));
+  constexpr u64 longest = 32;
+  return numbers.size() <= longest && std::count(numbers.begin(), numbers.end(), '.') == 2 ? std::string(numbers) : "";
+}
+
 std::string version_in(Bytes bytes) {
   constexpr std::string_view mark = "@(#)Version ";
   std::string_view text = as_text(bytes);
@@ -60,6 +69,18 @@ std::string find_version(const Target &target, const Module &module) {
   bool looks_right =
       std::count(folder.begin(), folder.end(), '.') >= 2 && std::isdigit(static_cast<unsigned char>(folder[0]));
   return looks_right ? std::string(folder) : "";
+}
+
+std::string find_version(const Target &target, const Module &module, const ContractDescriptor &descriptor) {
+  const std::string published = published_version(descriptor);
+  return published.empty() ? find_version(target, module) : published;
+}
+
+void check_version(const Target &target, const Module &module, ContractDescriptor &descriptor) {
+  const std::string published = published_version(descriptor), of_module = find_version(target, module);
+  if (!published.empty() && !of_module.empty() && published != of_module)
+    descriptor.doubted["RuntimeProductVersionString"] =
+        "published " + published + ", the runtime's module says " + of_module;
 }
 
 } // namespace dnheap

@@ -210,7 +210,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   if (found.size() == 1)
     return open(found[0]);
 
-  std::vector<std::unique_ptr<Runtime>> with_heap;
+  std::vector<std::unique_ptr<Runtime>> with_heap, without_heap;
   std::vector<std::string_view> paths_with_heap; // the same file twice is one runtime, of a damaged list of modules
   std::string list;
   found.resize(std::min(found.size(), most_runtimes));
@@ -221,7 +221,13 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     if (std::ranges::find(paths_with_heap, found[i].module->path) != paths_with_heap.end())
       continue;
     try {
-      with_heap.push_back(open(found[i]));
+      std::unique_ptr<Runtime> opened = open(found[i]);
+      if (!opened->why_no_heap().empty()) {
+        list += name + "no heap in this dump)";
+        without_heap.push_back(std::move(opened));
+        continue;
+      }
+      with_heap.push_back(std::move(opened));
       paths_with_heap.push_back(found[i].module->path);
       list += name + "with a GC heap)";
     } catch (const Interrupted &) {
@@ -231,6 +237,8 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     }
   }
   std::string several = "the process has " + std::to_string(found.size()) + " .NET runtimes: " + list;
+  if (with_heap.empty() && without_heap.size() == 1) // of a mini dump
+    return std::move(without_heap[0]);
   if (with_heap.empty())
     throw Error("no heap was found in any of the process's .NET runtimes: " + list);
   if (with_heap.size() > 1)
@@ -346,7 +354,13 @@ const Runtime &Snapshot::runtime() {
   return *results_->runtime;
 }
 
+void Snapshot::require_heap() {
+  if (const std::string &why = runtime().why_no_heap(); !why.empty() && !accepts_pieces_)
+    throw Error(explain(why));
+}
+
 const Heap &Snapshot::heap() {
+  require_heap();
   if (!results_->heap)
     results_->heap = work_out(Pass::heap, [&] {
       const Runtime &of = runtime();
@@ -357,6 +371,7 @@ const Heap &Snapshot::heap() {
 }
 
 const HeapTally &Snapshot::tally() {
+  require_heap();
   if (!results_->tally)
     results_->tally = work_out(Pass::tally, [&] {
       const Heap &of = heap();
@@ -390,6 +405,8 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
 }
 
 const ObjectIndex &Snapshot::index() {
+  if (!process_) // which has its heap, and is copied before anything is read of it
+    require_heap();
   if (results_->index)
     return *results_->index;
   std::unique_ptr<HeapTally> counts;
@@ -407,6 +424,8 @@ const ObjectIndex &Snapshot::index() {
 }
 
 const RootSet &Snapshot::roots() {
+  if (!process_)
+    require_heap();
   if (!results_->roots)
     results_->roots = work_out(Pass::roots, [&] {
       ObjectFinder objects(index(), heap(), runtime());

@@ -89,11 +89,14 @@ public:
   bool has_graph() const;
   // From now on these are expected to be worked out, and no others; at first all are.
   void foresee(Passes passes) { foreseen_ = passes; }
+  // Of a dump without heap (Runtime::why_no_heap) nothing that rests on objects is worked out; that is an Error, unless
+  // whoever asks says here that pieces of the heap will do.
+  void accept_pieces_of_heap(bool accepts) { accepts_pieces_ = accepts; }
   // What had to be worked out all the same, for tests.
   Passes unforeseen() const { return unforeseen_; }
 
-  // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none, or not
-  // enough of it in the dump; UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
+  // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none;
+  // UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
   const Runtime &runtime();
   const Heap &heap();
   // Counts of all objects.
@@ -144,6 +147,7 @@ private:
   std::string explain(const std::string &error) const;
   void add_note(const std::string &note);
   void copy_process();
+  void require_heap();
   template <class Make> auto made_of_sound_memory(Make make);
   template <class Make> auto work_out(Pass pass, Make make);
 
@@ -153,6 +157,7 @@ private:
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;
+  bool accepts_pieces_ = false;
   Passes foreseen_ = all_passes, unforeseen_;
 
   struct Results;

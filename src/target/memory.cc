@@ -1,6 +1,7 @@
 #include "target/memory.h"
 
 #include "base/text.h"
+#include "target/unreadable.h"
 
 #include <algorithm>
 #include <queue>
@@ -194,13 +195,13 @@ std::optional<std::string> Memory::try_text16(Address address, u64 limit) const 
 u64 Memory::pointer(Address address, const char *what) const {
   if (std::optional<u64> value = try_pointer(address))
     return *value;
-  throw Error(std::string("cannot read ") + what + " at " + hex(address) + ": address not in this dump");
+  throw Unreadable(std::string("cannot read ") + what + " at " + hex(address) + ": address not in this dump");
 }
 
 u32 Memory::u32_at(Address address, const char *what) const {
   if (std::optional<u32> value = try_load<u32>(address))
     return *value;
-  throw Error(std::string("cannot read ") + what + " at " + hex(address) + ": address not in this dump");
+  throw Unreadable(std::string("cannot read ") + what + " at " + hex(address) + ": address not in this dump");
 }
 
 std::string utf16_to_utf8(Bytes text, ByteOrder order) {

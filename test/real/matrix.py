@@ -356,18 +356,71 @@ def while_allocating(dnheap, combination):
         return check_all(dnheap, combination, dumps, target.truth, compare.allocating)
 
 
+# What answers of a dump without heap as far as it goes.
+WITHOUT_HEAP = ("contract", "info", "threads", "stack", "exceptions", "locks")
+
+
 def without_heap(dnheap, combination):
-    """Dumps that hold no heap: dnheap must say so, in one line or as gaps, and never give numbers as if all were there."""
+    """A mini or triage dump. What needs the heap refuses in one line, whatever the dump happens to hold of it. Threads, stacks, and
+    exceptions that threads deal with are those of a full dump of the same process, if the dump holds the runtime's description:
+    from .NET 11 on it does, before that as much as can be derived; else all refuse alike."""
     with tempfile.TemporaryDirectory(prefix="dnheap-matrix-") as folder:
-        with start(combination, "zoo") as target:
-            dump = target.dump(combination.dump, pathlib.Path(folder) / "zoo.core")
-        done = ask(dnheap, "stat", dump)
-    if done.returncode == 3:
-        one_line = len(done.stderr.splitlines()) == 1 and not done.stdout
-        return [] if one_line else [f"exit code 3 should come with one line of error and no answer:\n{done.stderr}"]
-    if done.returncode != 0:
-        return [f"stat of a dump without heap ended with code {done.returncode}: {done.stderr}"]
-    return ["a dump without heap is called complete"] if json.loads(done.stdout)["completeness"]["complete"] else []
+        with start(combination, "waits", ["thrown"]) as target:
+            full = target.dump("full", pathlib.Path(folder) / "full.core")
+            dump = target.dump(combination.dump, pathlib.Path(folder) / f"{combination.dump}.core")
+        problems = refusal("stat", ask(dnheap, "stat", dump))
+        found = {verb: ask(dnheap, verb, dump) for verb in WITHOUT_HEAP}
+        refused = [verb for verb in WITHOUT_HEAP if found[verb].returncode == 3]
+        print(f"refused: {', '.join(refused) or 'none'}")
+        for verb in refused:
+            problems += refusal(verb, found[verb])
+        if refused and (combination.major >= 11 or len(refused) < len(WITHOUT_HEAP)):
+            problems.append(f"refused: {', '.join(refused)}: {found[refused[0]].stderr.strip()}")
+        for verb in set(WITHOUT_HEAP) - set(refused):
+            if found[verb].returncode != 0:
+                problems.append(f"`dnheap {verb}` ended with code {found[verb].returncode}: {found[verb].stderr.strip()}")
+            elif verb != "contract" and json.loads(found[verb].stdout)["completeness"]["complete"]:
+                problems.append(f"{verb} of a dump without heap is called complete")
+        if refused or problems:
+            return problems
+        return as_of_full(dnheap, full, {verb: json.loads(done.stdout)["tables"] for verb, done in found.items()})
+
+
+def refusal(verb, done):
+    if done.returncode == 3 and not done.stdout and len(done.stderr.splitlines()) == 1:
+        return []
+    return [f"{verb}: exit code 3 and one line of error expected, not {done.returncode}: {done.stderr or done.stdout[:1000]}"]
+
+
+def as_of_full(dnheap, full, found):
+    """Threads, frames and exceptions in flight of a dump without heap are those of a full one of the same process."""
+    tables = {verb: answer(dnheap, verb, full)["tables"] for verb in ("threads", "stack", "exceptions", "locks")}
+
+    def threads(of):
+        return {row["address"]: (row["os_id"], row["managed_id"], row["frames"], row["method"]) for row in of["threads"]["threads"]}
+
+    def frames(of):
+        stacks = {}
+        for row in of["stack"]["frames"]:
+            stacks.setdefault(row["os_id"], []).append((row["kind"], row["method"], row["ip"]))
+        return stacks
+
+    def flying(of):
+        return {row["address"]: (row["os_id"], row["type"], row["nested"], row["stack"]) for row in of["exceptions"]["exceptions"]
+                if row["os_id"]}
+
+    problems = []
+    for what, read in (("threads", threads), ("frames", frames), ("exceptions in flight", flying)):
+        expected, there = read(tables), read(found)
+        print(f"{what}: {len(there)} of {len(expected)}")
+        if not expected:
+            problems.append(f"no {what} in the full dump")
+        for key in sorted(set(expected) | set(there), key=str):
+            if expected.get(key) != there.get(key):
+                problems.append(f"{what}: {key}: {there.get(key)} instead of {expected.get(key)}")
+    held = {(row["object"], row["kind"], row["owner_os_id"]) for row in tables["locks"]["locks"]}
+    return problems + [f"locks: not in the full dump: {row}" for row in found["locks"]["locks"]
+                       if (row["object"], row["kind"], row["owner_os_id"]) not in held]
 
 
 def check_all(dnheap, combination, dumps, truth, judge):

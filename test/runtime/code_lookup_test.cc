@@ -51,13 +51,13 @@ public:
     return section;
   }
 
-  ContractDescriptor descriptor(const char *version = "c1") const {
+  ContractDescriptor descriptor(u32 gc_info = 4) const {
     ContractDescriptor d;
     d.set_number("ExecutionManagerCodeRangeMapAddress", top, true, Origin::discovered);
-    d.set_number("GCInfoVersion", 4, false, Origin::discovered);
+    d.set_number("GCInfoVersion", gc_info, false, Origin::discovered);
     d.set_field("Module", "ReadyToRunInfo", 64, Origin::discovered);
     d.set_field("ReadyToRunInfo", "EntryPointToMethodDescMap", 40 * i64(p), Origin::discovered);
-    d.contracts["ExecutionManager"] = version;
+    d.contracts["ExecutionManager"] = "c1"; // of .NET 9, and of 11, whose maps are like those of 10's "c2"
     return d;
   }
 
@@ -133,9 +133,9 @@ private:
 
 Address method_desc_of(u64 i) { return 0x7000 + 8 * i; }
 
-void expect_all_addresses(CodeBuilder &builder, const JitHeap &heap, const char *version, Address end) {
+void expect_all_addresses(CodeBuilder &builder, const JitHeap &heap, u32 gc_info, Address end) {
   const Target target = builder.target({heap.code.range()});
-  const ContractDescriptor descriptor = builder.descriptor(version);
+  const ContractDescriptor descriptor = builder.descriptor(gc_info);
   const CodeLookup lookup(target, descriptor);
   EXPECT_EQ(lookup.why_not(), "");
   for (Address ip = heap.base; ip < end; ip += 4) {
@@ -160,12 +160,12 @@ void expect_all_addresses(CodeBuilder &builder, const JitHeap &heap, const char 
 
 TEST(CodeLookup, EveryAddressOfAHeapOfCompiledCode) {
   for (Format format : {x64, Format{8, ByteOrder::big}, Format{4, ByteOrder::little}})
-    for (const char *version : {"c1", "c2"})
+    for (u32 gc_info : {3u, 4u, 5u})
       for (u32 seed = 1; seed <= 6; ++seed) {
-        SCOPED_TRACE(std::string(version) + " " + std::to_string(seed));
+        SCOPED_TRACE(std::to_string(gc_info) + " " + std::to_string(seed));
         std::mt19937 random(seed);
         CodeBuilder builder(format);
-        JitHeap heap(builder, 0x10000, version == std::string("c2"));
+        JitHeap heap(builder, 0x10000, gc_info >= 4);
         // In a bucket of 32 bytes only one method begins; many are longer than what one group stands for.
         Address at = heap.base + 64;
         for (u64 i = 0; at + 0x900 < heap.base + 0xf000; ++i) {
@@ -175,7 +175,7 @@ TEST(CodeLookup, EveryAddressOfAHeapOfCompiledCode) {
         }
         const Address end = heap.base + 0x10000;
         heap.finish(end);
-        expect_all_addresses(builder, heap, version, end);
+        expect_all_addresses(builder, heap, gc_info, end);
       }
 }
 
@@ -196,7 +196,8 @@ TEST(CodeLookup, StubsAreNoMethods) {
 
 // A filter is the funclet whose offset a clause names; without the clauses every funclet may be one.
 TEST(CodeLookup, FuncletsAndFilters) {
-  for (bool has_clauses : {true, false}) {
+  for (auto [has_clauses, is_published] : {std::pair{true, false}, {true, true}, {false, false}}) {
+    const u64 size = is_published ? 48 : 32, flags_at = is_published ? 8 : 0, filter_at = is_published ? 40 : 24;
     CodeBuilder builder;
     JitHeap heap(builder, 0x1000, false);
     Address clauses = 0;
@@ -204,15 +205,20 @@ TEST(CodeLookup, FuncletsAndFilters) {
       clauses = builder.data.words({2}) + 8; // their number stands in front
       builder.data.reserve(8);
       for (auto [flags, filter] : {std::pair{0u, 96u}, {1u, 64u}}) { // a catch, whose word is a type; a filter
-        const Address at = builder.data.reserve(32);
-        builder.data.word(at, flags);
-        builder.data.word(at + 24, filter);
+        const Address at = builder.data.reserve(size);
+        builder.data.word(at + flags_at, flags);
+        builder.data.word(at + filter_at, filter);
       }
     }
     heap.add(heap.base + 128, {64, 32, 32}, 0x7000, has_clauses ? clauses : 0x666000);
     heap.finish(heap.base + 0x1000);
     const Target target = builder.target({heap.code.range()});
-    const ContractDescriptor descriptor = builder.descriptor();
+    ContractDescriptor descriptor = builder.descriptor();
+    if (is_published) {
+      descriptor.set_field("EEExceptionClause", "Flags", static_cast<i64>(flags_at), Origin::published);
+      descriptor.set_field("EEExceptionClause", "TypeHandle", static_cast<i64>(filter_at), Origin::published);
+      descriptor.types["EEExceptionClause"].size = static_cast<u32>(size);
+    }
     const CodeLookup lookup(target, descriptor);
     const CodeBlock body = *lookup.find(heap.base + 130), first = *lookup.find(heap.base + 128 + 66),
                     second = *lookup.find(heap.base + 128 + 100);
@@ -545,7 +551,7 @@ TEST(CodeLookup, AnyWords) {
       builder.data.pointer(at, random() % 2 ? random() : builder.data.address() + random() % (words * 8));
     }
     const Target target = builder.target({heap.code.range(), image.image.range()});
-    const ContractDescriptor descriptor = builder.descriptor(i % 2 ? "c2" : "c1");
+    const ContractDescriptor descriptor = builder.descriptor(i % 2 ? 4 : 3);
     const CodeLookup lookup(target, descriptor);
     for (Address ip = code_base; ip < code_base + 0x1000; ip += 40)
       try {

@@ -127,6 +127,25 @@ TEST(ContractVersions, SyncBlocksAreNotChecked) {
   });
 }
 
+// Another form of the word in front of objects is not taken for the one that is known.
+TEST(ContractVersions, AnotherHeaderIsNotRead) {
+  for (auto [global, known] : {std::pair{"SyncBlockIndexMask", 0x03ffffffu},
+                               {"SyncBlockMaskLockThreadId", 0xffffu},
+                               {"SyncBlockIsHashCode", 0x04000000u}}) {
+    for (u64 value : {u64{known}, u64{known} >> 1}) {
+      ContractDescriptor d;
+      d.contracts["SyncBlock"] = "c1";
+      d.set_number(global, value, false, Origin::published);
+      choose_readers(d, ReaderFamily::core_clr, {});
+      const std::string *why = why_not_read(d, "SyncBlock");
+      ASSERT_EQ(why == nullptr, value == known);
+      if (why) {
+        EXPECT_TRUE(has(*why, global) && has(*why, "only: it is not read")) << *why;
+      }
+    }
+  }
+}
+
 // Whatever these read has to pass a test of its own; that it is read by an older reader is known, and said.
 TEST(ContractVersions, OthersAreReadOnKnowingly) {
   for (const char *contract : {"Loader", "EcmaMetadata", "PrecodeStubs", "PlatformMetadata"})

@@ -160,7 +160,7 @@ TEST(Gc1, NonsenseIsAnError) {
   HeapBuilder no_table(shape);
   add_segments(no_table);
   no_table.poke(no_table.variables.at("g_heaps"), 0x1234560, 8);
-  EXPECT_NE(error_of([&] { Opened opened(no_table); }).find("table of GC heaps at 0x1234560"), std::string::npos);
+  EXPECT_NE(Opened(no_table).runtime.why_no_heap().find("table of GC heaps at 0x1234560"), std::string::npos);
   HeapBuilder divided({.regions = false});
   SegmentWriter &young = divided.ephemeral();
   young.object(divided.object_type);

@@ -25,5 +25,26 @@ TEST(Version, OfTheLoadersRecord) {
   }
 }
 
+// Where the module's file is absent, nothing else says it; where it is there, it has to agree.
+TEST(Version, AsTheRuntimePublishesIt) {
+  Module module;
+  module.path = "/usr/share/dotnet/shared/Microsoft.NETCore.App/11.0.1/libcoreclr.so";
+  struct Row {
+    const char *published, *version;
+    bool is_doubted;
+  };
+  for (const Row &row :
+       {Row{"11.0.1", "11.0.1", false}, Row{"11.0.1-rtm.26111", "11.0.1", false}, Row{"11.0.0+5c7d", "11.0.0", true},
+        Row{"11.0", "11.0.1", false}, Row{"", "11.0.1", false}, Row{"x", "11.0.1", false}}) {
+    SCOPED_TRACE(row.published);
+    ContractDescriptor d;
+    d.set_text("RuntimeProductVersionString", row.published, Origin::published);
+    EXPECT_EQ(find_version(Target(), module, d), row.version);
+    check_version(Target(), module, d);
+    EXPECT_EQ(d.doubted.contains("RuntimeProductVersionString"), row.is_doubted);
+  }
+  EXPECT_EQ(find_version(Target(), module, ContractDescriptor()), "11.0.1");
+}
+
 } // namespace
 } // namespace dnheap

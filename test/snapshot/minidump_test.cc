@@ -84,7 +84,7 @@ TEST(MinidumpSnapshot, WithoutTheLoadersMemory) {
     EXPECT_EQ(complaint(path),
               path + ": the dump holds the heap's objects, but not the types that they point at (MethodTables): it was "
                      "written without the memory of the runtime's loader; take a full dump (dotnet-dump collect --type "
-                     "Full, procdump -ma)");
+                     "Full, procdump -ma); contract, info, threads, stack, exceptions and locks say what there is");
   }
 }
 

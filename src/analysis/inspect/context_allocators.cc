@@ -49,7 +49,7 @@ ContextAllocators::ContextAllocators(Snapshot &snapshot, const std::vector<Addre
         break; // the next one's
       if (const auto found = known.find(*word); found != known.end()) {
         if (leads_back)
-          allocators_.emplace(context, found->second);
+          allocators_.emplace(context, Allocator{found->second, found->first});
         break;
       }
     }

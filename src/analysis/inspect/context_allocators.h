@@ -20,11 +20,19 @@ public:
   // 0: it was unloaded already, or the dump does not have its native part.
   Address of(Address context) const {
     const auto found = allocators_.find(context);
-    return found == allocators_.end() ? 0 : found->second;
+    return found == allocators_.end() ? 0 : found->second.object;
+  }
+  // Its native part, which has the loader heaps.
+  Address native_of(Address context) const {
+    const auto found = allocators_.find(context);
+    return found == allocators_.end() ? 0 : found->second.native;
   }
 
 private:
-  std::unordered_map<Address, Address> allocators_;
+  struct Allocator {
+    Address object, native;
+  };
+  std::unordered_map<Address, Allocator> allocators_;
 };
 
 } // namespace dnheap

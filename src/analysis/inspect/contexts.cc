@@ -12,6 +12,7 @@
 #include "analysis/ranked_paths.h"
 #include "base/text.h"
 #include "objects/object_index.h"
+#include "runtime/coreclr/loader_heaps.h"
 
 #include <algorithm>
 #include <map>
@@ -30,7 +31,7 @@ constexpr const char *context_type = "System.Runtime.Loader.AssemblyLoadContext"
 constexpr const char *runtimes_own = "handle:strong System.Reflection.LoaderAllocator";
 
 struct ContextGroup {
-  u64 count = 0, bytes = 0, objects = 0, object_bytes = 0;
+  u64 count = 0, bytes = 0, objects = 0, object_bytes = 0, loader_bytes = 0;
   Address example = 0, allocator = 0;
 };
 using ContextKey = std::tuple<std::string, std::string, std::string, std::string>; // type, state, held by, kept by
@@ -52,6 +53,14 @@ std::unordered_map<Address, Tally> objects_by_allocator(Snapshot &snapshot) {
       sum.count += type.total().count;
       sum.bytes += type.total().bytes;
     }
+  return out;
+}
+
+// What the runtime reserved for the types and methods of each of these LoaderAllocators, by its native part.
+std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std::vector<Address> &natives) {
+  std::unordered_map<Address, u64> out;
+  for (const LoaderHeapBlock &block : loader_heaps_of(runtime.memory(), runtime.descriptor(), natives))
+    out[block.allocator] += block.size;
   return out;
 }
 
@@ -96,6 +105,7 @@ report::Table contexts_table(const ContextGroups &groups) {
                    {"held_by", "Held by", Kind::text},
                    {"objects", "Objects", Kind::count},
                    {"object_bytes", "Bytes", Kind::bytes},
+                   {"loader_bytes", "Loader heaps", Kind::bytes},
                    {"example", "Example", Kind::address},
                    {"allocator", "Allocator", Kind::address},
                    {"kept_by", "Kept from unloading by", Kind::text}};
@@ -107,7 +117,8 @@ report::Table contexts_table(const ContextGroups &groups) {
     const ContextGroup &group = one->second;
     const bool is_told = group.allocator != 0;
     rows.push_back({group.count, group.bytes, report::text_cell(state), type, held,
-                    is_told ? Cell(group.objects) : Cell(), is_told ? Cell(group.object_bytes) : Cell(), group.example,
+                    is_told ? Cell(group.objects) : Cell(), is_told ? Cell(group.object_bytes) : Cell(),
+                    group.loader_bytes ? Cell(group.loader_bytes) : Cell(), group.example,
                     is_told ? Cell(group.allocator) : Cell(), report::text_cell(kept)});
     sum.count += group.count;
     sum.bytes += group.bytes;
@@ -172,6 +183,10 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
     if (const Address allocator = allocators.of(context); allocator && told.size() < most_paths)
       told.push_back(allocator);
   const std::unordered_map<Address, std::string> ways = ways_of(snapshot, told);
+  std::vector<Address> natives;
+  for (Address context : collectible)
+    natives.push_back(allocators.native_of(context));
+  const std::unordered_map<Address, u64> loaders = loader_bytes(runtime, natives);
 
   ContextGroups groups;
   std::map<std::string, u64> unknown;
@@ -200,11 +215,14 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
       group.objects += found->second.count;
       group.object_bytes += found->second.bytes;
     }
+    if (const auto found = loaders.find(allocators.native_of(contexts[i].address)); found != loaders.end())
+      group.loader_bytes += found->second;
   }
   report::Table table = contexts_table(groups);
   if (!told.empty())
     table.notes.insert(table.notes.begin(), "Objects, Bytes: of types of the context; what keeps one of them, or its "
-                                            "LoaderAllocator, keeps the context from unloading");
+                                            "LoaderAllocator, keeps the context from unloading; Loader heaps: what "
+                                            "the runtime reserved for its types and methods");
   if (has_runtimes)
     table.notes.push_back(std::string(runtimes_own) + ": the runtime's own, until Unload() is called");
   answer.tables.push_back(std::move(table));

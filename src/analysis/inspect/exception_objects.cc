@@ -21,7 +21,7 @@ ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
     : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_) {
   if (const CoreClr *clr = core_clr(runtime_)) {
     methods_.emplace(runtime_.target(), runtime_.descriptor(), clr->types(), clr->loader());
-    stacks_.emplace(runtime_.memory(), clr->types(), *methods_);
+    stacks_.emplace(runtime_.memory(), runtime_.descriptor(), clr->types(), *methods_);
   }
 }
 
@@ -39,8 +39,10 @@ bool ExceptionObjects::is_exception_type(Address method_table) const {
 }
 
 bool ExceptionObjects::is_exception(Address object) const {
-  const Address type =
-      object && snapshot_.heap().holds(object) ? method_table_of(runtime_.memory(), object) : Address{0};
+  // Of a dump without heap it may not be known where that was.
+  const Heap &heap = snapshot_.heap();
+  const bool may_be = object && (heap.holds(object) || heap.segments().empty());
+  const Address type = may_be ? method_table_of(runtime_.memory(), object) : Address{0};
   return type && is_exception_type(type);
 }
 
@@ -87,7 +89,12 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
   }
   try {
     const std::vector<ThreadData> threads = runtime_.threads(problems);
-    const std::vector<HandleData> handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
+    std::vector<HandleData> handles;
+    try {
+      handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
+    } catch (const Error &e) { // where threads refer to the objects themselves, these are known all the same
+      problems.push_back(std::string("exceptions that only a handle of a thread leads to are not told: ") + e.what());
+    }
     const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
                                   [&](Address object) { return is_exception(object); });
     for (const Thrown &one : thrown.find(threads))

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "heap/object_bytes.h"
 #include "objects/object_index.h"
+#include "runtime/contract_versions.h"
 #include "runtime/object_header.h"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ public:
     if (!out_.targets->subsystem().is_known())
       out_.targets.reset();
     if (runtime_.kind() == std::string_view("coreclr")) {
-      find_thin_locks();
+      if (!why_not_read(runtime_.descriptor(), "SyncBlock")) // which says what is in front of objects, too
+        find_thin_locks();
       find_monitors();
     } else {
       out_.problems.push_back("locks of Monitor are told of CoreCLR only");

@@ -69,10 +69,43 @@ std::vector<std::string> types_like_framework(const Metadata &metadata) {
   return out;
 }
 
+// What the runtime publishes of an assembly.
+class PublishedAssembly {
+public:
+  PublishedAssembly(const Memory &memory, const ContractDescriptor &descriptor)
+      : memory_(memory), descriptor_(descriptor) {}
+
+  void read(Address module, LoadedAssembly &to) const {
+    const Address assembly = follow(module, "Module", "Assembly");
+    to.is_collectible = flag(assembly, "IsCollectible");
+    to.is_dynamic = flag(assembly, "IsDynamic");
+    to.is_loaded = flag(assembly, "IsLoaded");
+    const Address binder = follow(follow(module, "Module", "PEAssembly"), "PEAssembly", "AssemblyBinder"),
+                  handle = follow(binder, "AssemblyBinder", "AssemblyLoadContext");
+    to.context = handle ? memory_.try_pointer(handle).value_or(0) : 0;
+  }
+
+private:
+  Address follow(Address from, const char *type, const char *field) const {
+    const std::optional<i64> offset = from ? descriptor_.try_offset(type, field) : std::nullopt;
+    return offset ? memory_.try_pointer(from + static_cast<u64>(*offset)).value_or(0) : 0;
+  }
+  std::optional<bool> flag(Address assembly, const char *field) const {
+    const std::optional<i64> offset = assembly ? descriptor_.try_offset("Assembly", field) : std::nullopt;
+    const std::optional<u8> byte = offset ? memory_.try_load<u8>(assembly + static_cast<u64>(*offset)) : std::nullopt;
+    return byte ? std::optional(*byte != 0) : std::nullopt;
+  }
+
+  const Memory &memory_;
+  const ContractDescriptor &descriptor_;
+};
+
 } // namespace
 
-std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const LoadedTypes &loaded, Loader1 &loader,
+std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const ContractDescriptor &descriptor,
+                                              const LoadedTypes &loaded, Loader1 &loader,
                                               std::vector<std::string> &problems) {
+  const PublishedAssembly published(target.memory, descriptor);
   std::vector<LoadedAssembly> out;
   for (Address module : loaded.modules(problems)) {
     LoadedAssembly one;
@@ -83,6 +116,7 @@ std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const Loaded
         one.path = mapped->path;
     const Metadata *metadata = loader.metadata(module);
     set_origin(one, metadata);
+    published.read(module, one);
     if (!one.is_framework && metadata)
       one.types_like_framework = types_like_framework(*metadata);
     out.push_back(std::move(one));

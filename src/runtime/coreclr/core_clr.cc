@@ -25,14 +25,21 @@ std::vector<const Module *> find_core_clr_modules(const Target &target) {
 }
 
 CoreClr::CoreClr(const Target &target, const Module &module, ContractDescriptor described, const RuntimeHints &hints)
-    : Runtime(target, module, find_version(target, module), std::move(described), hints),
-      thread_(memory(), descriptor()), loader_(target, descriptor()), code_(target, descriptor()),
+    : CoreClr(target, module, find_version(target, module, described), std::move(described), hints) {}
+
+CoreClr::CoreClr(const Target &target, const Module &module, std::string version, ContractDescriptor &&described,
+                 const RuntimeHints &hints)
+    : Runtime(target, module, std::move(version), std::move(described), hints), thread_(memory(), descriptor()),
+      loader_(target, descriptor()), code_(target, descriptor()),
       stack_walk_(target, descriptor(), [this](Address ip) { return code_.find(ip); }) {
-  require_heap();
-  require_types();
+  look_for_heap();
+  if (why_no_heap().empty())
+    look_for_types();
   try {
     types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
   } catch (const Error &e) {
+    if (!why_no_heap().empty())
+      throw Error(why_no_heap() + ", but not of this one: " + e.what());
     require_started(e);
     throw;
   }
@@ -110,7 +117,7 @@ ResumePoint CoreClr::resume_point(Address resume_info) const {
 }
 
 // Dumps may hold the objects but not what they point at: their MethodTables.
-void CoreClr::require_types() const {
+void CoreClr::look_for_types() {
   if (std::optional<u64> variable = descriptor().try_number("StringMethodTable"))
     if (std::optional<u64> string = memory().try_pointer(*variable); string && memory().find(*string))
       return;
@@ -129,7 +136,7 @@ void CoreClr::require_types() const {
     present += flags && !free;
   }
   if (absent > present)
-    throw Error(
+    set_no_heap(
         std::string("the dump holds the heap's objects, but not the types that they point at (MethodTables): it "
                     "was written without the memory of the runtime's loader; take a ") +
         (target().os == OperatingSystem::windows ? "full dump (dotnet-dump collect --type Full, procdump -ma)"
@@ -150,7 +157,7 @@ void CoreClr::require_started(const Error &error) const {
 
 std::vector<LoadedAssembly> CoreClr::assemblies(std::vector<std::string> &problems) const {
   try {
-    return loaded_assemblies(target(), LoadedTypes(memory(), descriptor(), types()), loader(), problems);
+    return loaded_assemblies(target(), descriptor(), LoadedTypes(memory(), descriptor(), types()), loader(), problems);
   } catch (const Error &e) {
     problems.push_back(std::string("loaded assemblies are not listed: ") + e.what());
     return {};

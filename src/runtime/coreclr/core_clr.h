@@ -48,7 +48,9 @@ public:
   const FieldDescs &field_descs() const { return *field_descs_; }
 
 private:
-  void require_types() const;
+  CoreClr(const Target &target, const Module &module, std::string version, ContractDescriptor &&described,
+          const RuntimeHints &hints);
+  void look_for_types();
   void require_started(const Error &error) const;
 
   Thread1 thread_;

@@ -73,6 +73,10 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
     resolve_transition(d);
   if (std::optional<i64> list = d.try_offset("Thread", "GCFrame"))
     protected_ = static_cast<u64>(*list);
+  protected_next_ = offset("GCFrame", "Next", 0);
+  protected_places_ = offset("GCFrame", "ObjRefs", 16);
+  protected_count_ = offset("GCFrame", "NumObjRefs", 24);
+  protected_flags_ = offset("GCFrame", "GCFlags", 28);
 }
 
 // What the target does not publish is as in .NET 8 to 10, where it is the same.
@@ -306,7 +310,7 @@ void ExplicitFrames::arguments(const ExplicitFrame &frame, u64 on_stack, std::ve
     words(block + t.size + passed, block + t.size + std::min(on_stack, most), to);
 }
 
-// GCFrame {next, thread, places, u32 how many, u32 interior}.
+// GCFrame {next, thread, places, u32 how many, u32 interior}; which thread, no target publishes.
 ReadOutcome ExplicitFrames::protected_references(Address thread, Address stack_limit, Address stack_base,
                                                  std::vector<StackReference> &to) const {
   if (!protected_)
@@ -317,12 +321,14 @@ ReadOutcome ExplicitFrames::protected_references(Address thread, Address stack_l
       return ReadOutcome::missing(thread + *protected_);
     if (*frame == 0 || *frame == end_of_frames)
       return {};
-    const std::optional<u64> next = word(*frame), owner = word(*frame + 8), places = word(*frame + 16);
-    const std::optional<u32> count = memory_->try_load<u32>(*frame + 24),
-                             interior = memory_->try_load<u32>(*frame + 28);
+    const std::optional<u64> next = word(*frame + protected_next_), owner = word(*frame + protected_next_ + 8),
+                             places = word(*frame + protected_places_);
+    const std::optional<u32> count = memory_->try_load<u32>(*frame + protected_count_),
+                             interior = memory_->try_load<u32>(*frame + protected_flags_);
     if (!next || !owner || !places || !count || !interior)
       return ReadOutcome::missing(*frame);
-    if (*frame < stack_limit || *frame >= stack_base || *owner != thread || *count > max_places)
+    const bool has_owner = protected_places_ != protected_next_ + 8;
+    if (*frame < stack_limit || *frame >= stack_base || (has_owner && *owner != thread) || *count > max_places)
       return ReadOutcome::malformed("a GCFrame that is none");
     for (u64 place = 0; place < *count; ++place)
       reference(*places + 8 * place, *interior != 0, to);

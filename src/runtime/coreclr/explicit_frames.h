@@ -98,6 +98,7 @@ private:
   u64 block_, method_, software_context_, faulting_context_, resumable_context_, hijack_return_, hijack_args_;
   TransitionLayout transition_;
   std::optional<u64> protected_; // the head of GCFrames in a Thread
+  u64 protected_next_ = 0, protected_places_ = 16, protected_count_ = 24, protected_flags_ = 28; // of a GCFrame
 };
 
 } // namespace dnheap

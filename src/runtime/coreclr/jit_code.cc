@@ -1,6 +1,5 @@
 #include "runtime/coreclr/jit_code.h"
 
-#include "runtime/coreclr/eh_clauses.h"
 #include "runtime/coreclr/runtime_function.h"
 
 #include <algorithm>
@@ -30,9 +29,10 @@ JitCode::JitCode(const Target &target, const ContractDescriptor &d)
   at_.method_desc = offset("RealCodeHeader", "MethodDesc", 3 * p_);
   at_.function_count = offset("RealCodeHeader", "NumUnwindInfos", 4 * p_);
   at_.functions = offset("RealCodeHeader", "UnwindInfos", 4 * p_ + 4);
-  auto version = d.contracts.find("ExecutionManager");
-  constant_time_ = version != d.contracts.end() && version->second != "c1";
+  clause_ = eh_clause_layout(d);
   gc_info_version_ = static_cast<u32>(d.try_number("GCInfoVersion").value_or(0));
+  // Both came with .NET 10. The contract's version does not say: it was 2 there, and is 1 again in .NET 11.
+  constant_time_ = gc_info_version_ >= 4;
   last_stub_kind_ = d.try_number("StubCodeBlockLast").value_or(15);
 }
 
@@ -40,7 +40,7 @@ JitCode::JitCode(const Target &target, const ContractDescriptor &d)
 bool JitCode::is_filter(Address header, u64 offset) const {
   const std::optional<u64> info = memory_->try_pointer(header + at_.eh_info);
   const std::optional<u64> count = info && *info ? memory_->try_pointer(*info - p_) : std::nullopt;
-  return !count || has_filter_at(*memory_, *info + fat_header, *count, offset).value_or(true);
+  return !count || has_filter_at(*memory_, clause_, *info + fat_header, *count, offset).value_or(true);
 }
 
 std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) const {

@@ -6,6 +6,7 @@
 #include "contract/descriptor.h"
 #include "runtime/compiled/debug_info.h"
 #include "runtime/coreclr/code_block.h"
+#include "runtime/coreclr/eh_clauses.h"
 #include "runtime/vm/nibble_map.h"
 #include "runtime/vm/range_section_map.h"
 #include "target/target.h"
@@ -32,6 +33,7 @@ private:
   const Memory *memory_;
   const u64 p_;
   Layout at_{};
+  EhClauseLayout clause_;
   bool constant_time_;
   u32 gc_info_version_;
   u64 last_stub_kind_;

@@ -33,6 +33,15 @@ std::string Loader1::file_name(Address module) {
         return shortened(text->substr(text->find_last_of("/\\") + 1), 200);
   if (const Module *mapped = mapped_module(module))
     return shortened(mapped->file_name(), 200);
+  // .NET 11.
+  if (std::optional<i64> offset = descriptor_->try_offset("Module", "FileName"))
+    if (std::optional<u64> name = memory_->try_pointer(module + static_cast<u64>(*offset)); name && *name)
+      if (std::optional<std::string> text = memory_->try_text16(*name, 4096); text && !text->empty())
+        return shortened(text->substr(text->find_last_of("/\\") + 1), 200);
+  if (std::optional<i64> offset = descriptor_->try_offset("Module", "SimpleName"))
+    if (std::optional<u64> name = memory_->try_pointer(module + static_cast<u64>(*offset)); name && *name)
+      if (std::optional<std::string> text = memory_->try_text(*name, 4096); text && !text->empty())
+        return shortened(*text, 200);
   return "<module " + hex(module) + ">";
 }
 

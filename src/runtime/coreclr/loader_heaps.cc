@@ -18,29 +18,28 @@ public:
   void look_from(Address module) {
     constexpr u64 words = 64; // of a Module, among which its LoaderAllocator is
     for (u64 i = 0; i < words; ++i)
-      if (const Address allocator = word(module + i * p_); allocator && looked_at_.insert(allocator).second)
-        look_at(allocator);
+      look_at(word(module + i * p_));
   }
 
-  std::vector<LoaderHeapBlock> take() {
-    std::sort(blocks_.begin(), blocks_.end(),
-              [](const LoaderHeapBlock &a, const LoaderHeapBlock &b) { return a.start < b.start; });
-    blocks_.erase(std::unique(blocks_.begin(), blocks_.end()), blocks_.end());
-    return std::move(blocks_);
+  // If it has the shape of a LoaderAllocator, its blocks are kept.
+  void look_at(Address allocator) {
+    if (allocator && looked_at_.insert(allocator).second)
+      look_through(allocator);
   }
+
+  std::vector<LoaderHeapBlock> take() { return std::move(blocks_); }
 
 private:
   Address word(Address at) const { return memory_.try_pointer(at).value_or(0); }
 
-  // If it has the shape of a LoaderAllocator, its blocks are kept.
-  void look_at(Address allocator) {
+  void look_through(Address allocator) {
     constexpr u64 words = 280, least_heaps = 3;
     std::vector<LoaderHeapBlock> found;
     std::unordered_set<Address> heaps, blocks;
     for (u64 i = 0; i < words; ++i) {
       const Address heap = word(allocator + i * p_);
       if (heap && heaps.size() < words && is_heap(heap) && heaps.insert(heap).second)
-        add_blocks(first_block(heap), blocks, found);
+        add_blocks(allocator, first_block(heap), blocks, found);
     }
     if (heaps.size() >= least_heaps)
       blocks_.insert(blocks_.end(), found.begin(), found.end());
@@ -76,9 +75,10 @@ private:
     return false;
   }
 
-  void add_blocks(Address block, std::unordered_set<Address> &seen, std::vector<LoaderHeapBlock> &to) {
+  void add_blocks(Address allocator, Address block, std::unordered_set<Address> &seen,
+                  std::vector<LoaderHeapBlock> &to) {
     for (; block && is_block(block) && steps_ < most_blocks && seen.insert(block).second; block = word(block), ++steps_)
-      to.push_back({word(block + p_), word(block + 2 * p_)});
+      to.push_back({word(block + p_), word(block + 2 * p_), allocator});
   }
 
   const Memory &memory_;
@@ -88,13 +88,104 @@ private:
   std::vector<LoaderHeapBlock> blocks_;
 };
 
+// What the target publishes is followed, and nothing else.
+class PublishedLoaderHeaps {
+public:
+  PublishedLoaderHeaps(const Memory &memory, const ContractDescriptor &d) : memory_(memory) {
+    auto offset = [&](const char *type, const char *field) -> std::optional<u64> {
+      const std::optional<i64> found = d.try_offset(type, field);
+      return found ? std::optional(static_cast<u64>(*found)) : std::nullopt;
+    };
+    const auto of_module = offset("Module", "LoaderAllocator"), first = offset("LoaderHeap", "FirstBlock"),
+               next = offset("LoaderHeapBlock", "Next"), start = offset("LoaderHeapBlock", "VirtualAddress"),
+               size = offset("LoaderHeapBlock", "VirtualSize");
+    for (const char *heap : {"HighFrequencyHeap", "LowFrequencyHeap", "StaticsHeap", "ExecutableHeap",
+                             "FixupPrecodeHeap", "NewStubPrecodeHeap"})
+      if (const auto at = offset("LoaderAllocator", heap))
+        heaps_.push_back(*at);
+    stubs_ = offset("LoaderAllocator", "VirtualCallStubManager");
+    for (const char *heap : {"IndcellHeap", "CacheEntryHeap"})
+      if (const auto at = offset("VirtualCallStubManager", heap))
+        heaps_of_stubs_.push_back(*at);
+    if (of_module && first && next && start && size && !heaps_.empty())
+      at_ = Layout{*of_module, *first, *next, *start, *size};
+  }
+
+  bool is_published() const { return at_.has_value(); }
+
+  void look_from(Address module) { look_at(word(module + at_->of_module)); }
+  void look_at(Address allocator) {
+    if (allocator && looked_at_.insert(allocator).second)
+      add_allocator(allocator);
+  }
+  std::vector<LoaderHeapBlock> take() { return std::move(blocks_); }
+
+private:
+  struct Layout {
+    u64 of_module, first, next, start, size;
+  };
+  Address word(Address at) const { return memory_.try_pointer(at).value_or(0); }
+
+  void add_allocator(Address allocator) {
+    for (u64 at : heaps_)
+      add_heap(allocator, word(allocator + at));
+    const Address stubs = stubs_ ? word(allocator + *stubs_) : 0;
+    for (u64 at : heaps_of_stubs_)
+      if (stubs)
+        add_heap(allocator, word(stubs + at));
+  }
+  // Of a block that is damaged the size is not believed.
+  void add_heap(Address allocator, Address heap) {
+    constexpr u64 largest = u64{4} << 30;
+    Address block = heap ? word(heap + at_->first) : 0;
+    for (; block && steps_ < most_blocks && seen_.insert(block).second; block = word(block + at_->next), ++steps_)
+      if (const u64 start = word(block + at_->start), size = word(block + at_->size); start && size && size <= largest)
+        blocks_.push_back({start, size, allocator});
+  }
+
+  const Memory &memory_;
+  std::optional<Layout> at_;
+  std::vector<u64> heaps_, heaps_of_stubs_; // in a LoaderAllocator; in its VirtualCallStubManager
+  std::optional<u64> stubs_;
+  std::unordered_set<Address> looked_at_, seen_;
+  u64 steps_ = 0; // from block to block
+  std::vector<LoaderHeapBlock> blocks_;
+};
+
+std::vector<LoaderHeapBlock> each_once(std::vector<LoaderHeapBlock> blocks) {
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const LoaderHeapBlock &a, const LoaderHeapBlock &b) { return a.start < b.start; });
+  auto same = [](const LoaderHeapBlock &a, const LoaderHeapBlock &b) { return a.start == b.start && a.size == b.size; };
+  blocks.erase(std::unique(blocks.begin(), blocks.end(), same), blocks.end());
+  return blocks;
+}
+
 } // namespace
 
-std::vector<LoaderHeapBlock> find_loader_heaps(const Memory &memory, std::span<const Address> modules) {
+std::vector<LoaderHeapBlock> find_loader_heaps(const Memory &memory, const ContractDescriptor &descriptor,
+                                               std::span<const Address> modules) {
+  if (PublishedLoaderHeaps published(memory, descriptor); published.is_published()) {
+    for (Address module : modules)
+      published.look_from(module);
+    return each_once(published.take());
+  }
   LoaderHeapFinder finder(memory);
   for (Address module : modules)
     finder.look_from(module);
-  return finder.take();
+  return each_once(finder.take());
+}
+
+std::vector<LoaderHeapBlock> loader_heaps_of(const Memory &memory, const ContractDescriptor &descriptor,
+                                             std::span<const Address> allocators) {
+  if (PublishedLoaderHeaps published(memory, descriptor); published.is_published()) {
+    for (Address allocator : allocators)
+      published.look_at(allocator);
+    return each_once(published.take());
+  }
+  LoaderHeapFinder finder(memory);
+  for (Address allocator : allocators)
+    finder.look_at(allocator);
+  return each_once(finder.take());
 }
 
 } // namespace dnheap

@@ -12,6 +12,25 @@ constexpr u64 most_elements = 1 << 20;
 
 } // namespace
 
+// What the target does not publish is as in .NET 8 to 10.
+StackTrace::StackTrace(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
+                       const MethodDescs &methods)
+    : memory_(&memory), types_(&types), methods_(&methods), p_(memory.format().pointer_size) {
+  auto offset = [&](const char *field, u64 otherwise) {
+    return static_cast<u64>(descriptor.try_offset("StackTraceElement", field).value_or(static_cast<i64>(otherwise)));
+  };
+  ip_at_ = offset("Ip", 0);
+  method_at_ = offset("MethodDesc", 2 * p_);
+  const DataType *element = descriptor.find_type("StackTraceElement"),
+                 *header = descriptor.find_type("StackTraceArrayHeader");
+  element_size_ = element && element->size.value_or(0) ? *element->size : 4 * p_;
+  const std::optional<i64> count = descriptor.try_offset("StackTraceArrayHeader", "Size");
+  if (header && header->size && count) {
+    header_ = *header->size;
+    count_at_ = static_cast<u64>(*count);
+  }
+}
+
 // The array begins with {number of elements, in .NET 8 as wide as a pointer, later with a second u32 behind it;
 // Thread}, then come {ip, sp, MethodDesc, u32 flags}. Only 32 bits tell the two forms apart; there the one whose
 // elements name methods counts.
@@ -24,9 +43,9 @@ std::optional<std::vector<StackTraceElement>> StackTrace::read(Address object) {
     if (!layout || !length)
       return std::nullopt;
     if (layout->component_size == 1) {
-      std::optional<u32> count = memory_->try_load<u32>(object + 2 * p_);
-      for (u64 header : {2 * p_, 8 + p_}) {
-        if (!count || header + u64{*count} * 4 * p_ > *length)
+      std::optional<u32> count = memory_->try_load<u32>(object + 2 * p_ + count_at_.value_or(0));
+      for (u64 header : header_ ? std::vector{*header_} : std::vector{2 * p_, 8 + p_}) {
+        if (!count || header + u64{*count} * element_size_ > *length)
           continue;
         if (auto found = read_at(object + 2 * p_ + header, std::min<u64>(*count, most_elements)))
           return found;
@@ -48,12 +67,11 @@ std::optional<std::vector<StackTraceElement>> StackTrace::read_at(Address first,
     return std::nullopt;
   left_ -= count;
   for (u64 i = 0; i < count; ++i) {
-    const Address at = first + i * 4 * p_;
-    std::optional<u64> ip = memory_->try_pointer(at), sp = memory_->try_pointer(at + p_),
-                       method = memory_->try_pointer(at + 2 * p_);
-    if (!ip || !sp || !method || !is_method(*method))
+    const Address at = first + i * element_size_;
+    std::optional<u64> ip = memory_->try_pointer(at + ip_at_), method = memory_->try_pointer(at + method_at_);
+    if (!ip || !method || !is_method(*method))
       return std::nullopt;
-    out.push_back({*ip, *sp, *method});
+    out.push_back({*ip, *method});
   }
   return out;
 }

@@ -11,14 +11,14 @@
 namespace dnheap {
 
 struct StackTraceElement {
-  Address ip = 0, sp = 0;
+  Address ip = 0;
   Address method = 0; // its MethodDesc
 };
 
 class StackTrace {
 public:
-  StackTrace(const Memory &memory, const RuntimeTypeSystem1 &types, const MethodDescs &methods)
-      : memory_(&memory), types_(&types), methods_(&methods), p_(memory.format().pointer_size) {}
+  StackTrace(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
+             const MethodDescs &methods);
 
   // The deepest call first. `object`: what lies in _stackTrace: an array of bytes, or from .NET 9 on also an array of
   // objects, of which the first is that. Null: empty. Nullopt: it cannot be read, or is something else.
@@ -32,6 +32,8 @@ private:
   const RuntimeTypeSystem1 *types_;
   const MethodDescs *methods_;
   u64 p_;
+  u64 element_size_, ip_at_, method_at_;    // of an element
+  std::optional<u64> header_, count_at_;    // published: what stands in front of the elements, and in it their number
   std::unordered_map<Address, bool> known_; // is it a MethodDesc?
   u64 left_ = 1 << 25;                      // calls that are read: exceptions may share an array
 };

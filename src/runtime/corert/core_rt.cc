@@ -70,7 +70,7 @@ CoreRt::CoreRt(const Target &target, const Module &module, const FoundNf16Header
       types_(target, hints.eetype_contract ? read_eetype_contract(target.memory, *hints.eetype_contract)
                                            : EETypeContractNf16()) {
   if (gc_.workstation_gc_problem().empty())
-    require_heap();
+    look_for_heap();
 }
 
 std::vector<GCHeapSegment> CoreRt::heap_segments(std::vector<std::string> &problems) const {

@@ -5,6 +5,7 @@
 #include "runtime/contract_versions.h"
 #include "runtime/describe/core_clr_descriptor.h"
 #include "runtime/layout/unpublished.h"
+#include "runtime/version.h"
 
 #include <algorithm>
 
@@ -37,6 +38,7 @@ ContractDescriptor complete_descriptor(const Target &target, const Module &modul
   try {
     ContractDescriptor out = derive_descriptor(target, module, std::move(published), tables, hints.gc_readers);
     leave_out(out, hints.left_out);
+    check_version(target, module, out);
     return out;
   } catch (const Error &e) {
     if (!has_all_variables(target.memory, module))

@@ -97,14 +97,16 @@ bool Derivation::choose(const std::string &type, const std::string &field,
                         const std::string &predicate, const Answers &leads_to) {
   std::string name = type + "." + field;
   std::string tried;
-  if (std::optional<i64> published = descriptor.try_offset(type, field)) {
-    if (!passes(*published).fails())
-      return true;
-    tried = "published " + std::to_string(*published) + "; ";
-    descriptor.types[type].fields.erase(field);
-  }
+  const std::optional<i64> published = descriptor.try_offset(type, field);
+  if (published && !passes(*published).fails())
+    return true;
   std::vector<i64> found = discover();
   std::erase_if(found, [&](i64 offset) { return !passes(offset).passes(); });
+  if (published) {
+    descriptor.doubted[name] = "published " + std::to_string(*published) + ", discovered " + list_text(found) +
+                               "; each should pass: " + predicate;
+    return true;
+  }
   if (found.size() > 1 && leads_to) {
     const std::vector<u64> first = leads_to(found[0]);
     auto agrees = [&](i64 offset) { return !first.empty() && leads_to(offset) == first; };

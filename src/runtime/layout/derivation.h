@@ -53,11 +53,10 @@ public:
   const u64 pointer_size;
   ContractDescriptor &descriptor;
 
-  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. `discover` is called only when the target does
-  // not publish a value that passes. False: nobody gave a value that passes; the reason is recorded. With `leads_to`,
-  // candidates of equal answers are one, the first.
-  // The predicate looks at memory, wherever the offset lies: that a published value differs from what was searched for
-  // is no reason to replace it.
+  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. What the target publishes stays, whatever the
+  // predicate says of it; if that fails, this is recorded as a doubt, with what `discover` would have found. False:
+  // it is not published, and nobody gave a value that passes; the reason is recorded. With `leads_to`, candidates of
+  // equal answers are one, the first.
   bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
               const Predicate &passes, const std::string &predicate, const Answers &leads_to = nullptr);
   // A table has this value, and those other values as they are known here (TYPE.FIELD): it is of a build like this one.

@@ -12,7 +12,7 @@ NativeAot::NativeAot(const Target &target, const Module &module, std::string ver
                      const RuntimeHints &hints)
     : Runtime(target, module, std::move(version), std::move(described), hints), thread_(memory(), descriptor()),
       stacks_(target, find_managed_code(target, module, this->descriptor())) {
-  require_heap();
+  look_for_heap();
   types_ = std::make_unique<RuntimeTypeSystemN1>(target, module, descriptor());
   fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
   managed_threads_ = std::make_unique<ManagedThreads>(memory(), descriptor(), *types_);

@@ -23,19 +23,20 @@ struct Loader {
                                     : block.words({7, last, 0, start + 0x22000, start + 0x21000, start + 0x24000, 0});
       block.reserve(8 * p);
       block.pointer(allocator + (90 + 2 * i) * p, heap);
-      expected.push_back({start, 0x10000});
-      expected.push_back({start + 0x20000, 0x4000});
+      expected.push_back({start, 0x10000, allocator});
+      expected.push_back({start + 0x20000, 0x4000, allocator});
     }
     block.reserve(512 * p);
   }
   std::vector<LoaderHeapBlock> find() {
     const Memory memory(block.format(), {block.range()});
     const Address modules[] = {module, module, module + 1, 0};
-    return find_loader_heaps(memory, modules);
+    return find_loader_heaps(memory, published, modules);
   }
 
   Block block;
   const u64 p;
+  ContractDescriptor published;
   Address module = 0, allocator = 0;
   std::vector<LoaderHeapBlock> expected;
 };
@@ -45,6 +46,8 @@ TEST(LoaderHeaps, OfALoaderAllocator) {
     SCOPED_TRACE(name_of(format));
     Loader loader(format, 4);
     EXPECT_EQ(loader.find(), loader.expected);
+    const Memory memory(format, {loader.block.range()});
+    EXPECT_EQ(loader_heaps_of(memory, {}, std::vector{loader.allocator, loader.module}), loader.expected);
   }
 }
 
@@ -53,6 +56,41 @@ TEST(LoaderHeaps, NotOfWhatHasTooFewOrNoEnds) {
     SCOPED_TRACE(name_of(format));
     EXPECT_TRUE(Loader(format, 2).find().empty());
     EXPECT_TRUE(Loader(format, 4, false).find().empty());
+  }
+}
+
+// What is published needs no shape: one heap is enough, of any size, without ends.
+TEST(LoaderHeaps, AsTheyArePublished) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    const i64 p = format.pointer_size;
+    Loader loader(format, 2, false);
+    const Address odd = loader.block.words({0, 0x30000123, 0x777, 0});
+    const Address heap = loader.block.words({7, odd}), stubs = loader.block.words({0, 0, heap});
+    loader.block.pointer(loader.allocator + 5 * loader.p, stubs);
+    auto set = [&](const char *type, const char *field, i64 words) {
+      loader.published.set_field(type, field, words * p, Origin::published);
+    };
+    set("Module", "LoaderAllocator", 22);
+    set("LoaderAllocator", "HighFrequencyHeap", 90);
+    set("LoaderAllocator", "ExecutableHeap", 92);
+    set("LoaderAllocator", "StaticsHeap", 60); // null
+    set("LoaderAllocator", "VirtualCallStubManager", 5);
+    set("VirtualCallStubManager", "IndcellHeap", 2);
+    set("LoaderHeap", "FirstBlock", 1);
+    set("LoaderHeapBlock", "Next", 0);
+    set("LoaderHeapBlock", "VirtualAddress", 1);
+    EXPECT_TRUE(loader.find().empty()); // not all of it is: by their shape
+    set("LoaderHeapBlock", "VirtualSize", 2);
+    loader.expected.push_back({0x30000123, 0x777, loader.allocator});
+    EXPECT_EQ(loader.find(), loader.expected);
+    const Memory memory(format, {loader.block.range()});
+    EXPECT_EQ(loader_heaps_of(memory, loader.published, std::vector{loader.allocator}), loader.expected);
+    loader.block.pointer(odd, odd); // a circle
+    EXPECT_EQ(loader.find(), loader.expected);
+    loader.block.pointer(odd + 2 * loader.p, u64{5} << 30 & (format.pointer_size == 8 ? ~u64{0} : 0));
+    loader.expected.pop_back();
+    EXPECT_EQ(loader.find(), loader.expected);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/layout/coreclr/method_table.h"
 
+#include "base/text.h"
 #include "metadata/image_metadata.h"
 #include "metadata/type_name.h"
 #include "runtime/layout/coreclr/module.h"
@@ -67,17 +68,21 @@ private:
   Address find_known(const char *global, const std::function<bool(Address)> &passes, const char *predicate) {
     std::optional<u64> variable = d_.descriptor.try_number(global);
     if (variable)
-      if (std::optional<u64> mt = d_.word(*variable); mt && passes(*mt))
-        return *mt;
+      if (std::optional<u64> mt = d_.word(*variable); !mt || passes(*mt))
+        return mt.value_or(0);        // of some dumps it is not there
     std::map<Address, Address> found; // MethodTable → variable
     d_.scan_data([&](Address at, u64 word) {
       if (word > 0x10000 && word % d_.pointer_size == 0 && !found.contains(word) && passes(word))
         found.emplace(word, at);
     });
+    if (variable) {
+      d_.descriptor.doubted[global] = "published " + hex(*variable) + ", " + std::to_string(found.size()) +
+                                      " others in the runtime's data pass: " + predicate;
+      return d_.word(*variable).value_or(0);
+    }
     if (found.size() != 1) {
       d_.descriptor.missing[global] =
           std::to_string(found.size()) + " candidates in the runtime's data pass: " + predicate;
-      d_.descriptor.globals.erase(global);
       return 0;
     }
     d_.descriptor.set_number(global, found.begin()->second, true, Origin::discovered);

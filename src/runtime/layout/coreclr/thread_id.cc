@@ -23,9 +23,18 @@ std::vector<Address> living(std::span<const ThreadData> threads) {
   return out;
 }
 
+// The map that the target publishes.
+std::optional<Address> published_map(const Derivation &d) {
+  const std::optional<u64> variable = d.descriptor.try_number("ThinlockThreadIdDispenser");
+  const std::optional<i64> map = d.descriptor.try_offset("IdDispenser", "IdToThread");
+  return variable && map ? d.follow(*variable, {0, *map}) : std::nullopt;
+}
+
 // Maps from numbers to Threads: one is a member of the dispenser of numbers.
 std::vector<Address> maps_of(const Derivation &d, Address gc_variable) {
   std::vector<Address> out;
+  if (const std::optional<Address> map = published_map(d))
+    return {*map};
   DacTable variables(d, gc_variable);
   for (i64 i = first_variable; i <= last_variable; ++i) {
     std::optional<Address> variable = variables.variable(i);
