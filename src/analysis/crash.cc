@@ -78,6 +78,7 @@ bool is_throwing(const std::string &method) {
 constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
 
 constexpr const char *who_deals_with = "what ended the process: ";
+constexpr u64 longest_noted = 1024; // of a name that the program noted
 constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told: ";
 
 enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
@@ -144,7 +145,8 @@ public:
             {"method", report::text_cell(method_)},
             {"recursion", std::vector<Cell>(recursion_.begin(), recursion_.end())},
             {"exception", exception_ ? Cell(hex(exception_->address)) : Cell()},
-            {"exception_type", exception_ ? Cell(type_name(exception_->method_table)) : Cell()},
+            {"exception_type",
+             exception_ ? Cell(type_name(exception_->method_table)) : report::text_cell(noted_exception_)},
             {"thrown_in", report::text_cell(thrown_in_)}};
   }
 
@@ -328,14 +330,24 @@ private:
     if (is_exception(info->exception)) {
       exception_ = objects_.read({info->exception, method_table_of(runtime_.memory(), info->exception)});
       std::erase_if(problems_, [](const std::string &problem) { return problem.starts_with(who_deals_with); });
+      if (const std::string &type = type_name(exception_->method_table);
+          !info->exception_type.empty() && type != printable(info->exception_type, longest_noted))
+        problems_.push_back("the program noted that it ended for an exception of type " +
+                            printable(info->exception_type, longest_noted) + "; where that lay there is one of type " +
+                            type);
+    } else if (!info->exception_type.empty()) {
+      noted_exception_ = printable(info->exception_type, longest_noted);
+      noted_inner_ = printable(info->inner_type, longest_noted);
     }
-    if (info->thrown_in && exception_)
-      thrown_in_ = runtime_.method_text(info->thrown_in).name;
+    if (!info->stack.empty() && has_exception())
+      thrown_in_ = name_of_noted(info->stack.front());
     if (info->message.starts_with(no_access)) {
       cause_ = Cause::fatal_error;
       inner_of_fatal_error_ = "invalid access to memory";
-    } else if (info->reason == CrashInfo::Reason::unhandled_exception && exception_) {
+    } else if (info->reason == CrashInfo::Reason::unhandled_exception && has_exception()) {
       cause_ = Cause::unhandled_exception;
+      if (!thrown_in_.empty()) // where the thread stands still; its own stack may not be followed so far
+        method_ = thrown_in_;
     } else if (info->reason == CrashInfo::Reason::fail_fast) {
       cause_ = Cause::fail_fast;
       given_ = exception_ ? exception_->address : 0;
@@ -343,6 +355,16 @@ private:
       cause_ = Cause::fatal_error;
     }
   }
+
+  // The text that the program noted knows methods of which nothing else does.
+  std::string name_of_noted(const CrashInfo::Frame &frame) const {
+    const std::string noted = printable(frame.name.substr(0, frame.name.find('(')), longest_noted);
+    const std::string found = frame.method ? runtime_.method_text(frame.method).name : "";
+    const Module &module = runtime_.module();
+    const bool is_place = found.starts_with(std::string(module.file_name()) + "+");
+    return found.empty() || (is_place && !noted.empty()) ? noted : found;
+  }
+  bool has_exception() const { return exception_ || !noted_exception_.empty(); }
 
   // NativeAOT leaves it to the system: a signal for what lies at the end of the stack, which the thread has come to.
   void find_overflow() {
@@ -394,9 +416,11 @@ private:
 
   bool is_exception(Address object) const { return object && objects_.is_exception(object); }
   const std::string &type_name(Address method_table) const { return runtime_.types().name(method_table); }
-  std::string exception_text() const { return type_name(exception_->method_table) + " " + hex(exception_->address); }
+  std::string exception_text() const {
+    return exception_ ? type_name(exception_->method_table) + " " + hex(exception_->address) : noted_exception_;
+  }
   std::string inner_text() const {
-    const std::string inners = objects_.inner_types(*exception_);
+    const std::string inners = exception_ ? objects_.inner_types(*exception_) : noted_inner_;
     return inners.empty() ? "" : " (inside: " + inners + ")";
   }
   std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
@@ -425,7 +449,8 @@ private:
   Address method_desc_ = 0;
   Address given_ = 0; // to FailFast, where that is known otherwise
   std::string method_, thrown_in_, inner_of_fatal_error_;
-  std::vector<std::string> recursion_; // outermost first
+  std::string noted_exception_, noted_inner_; // types, of an exception that is not found on the heap
+  std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
   bool is_at_hand_ = false;
   std::vector<std::string> problems_;

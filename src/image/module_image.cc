@@ -40,10 +40,19 @@ bool ModuleImage::has_writable_sections() const {
 }
 
 std::vector<Range> ModuleImage::writable_bytes(const Memory &memory) const {
+  return bytes_of(memory, [](const Section &section) { return section.writable; });
+}
+
+std::vector<Range> ModuleImage::relocated_bytes(const Memory &memory) const {
+  return relocates_constants() ? bytes_of(memory, [](const Section &section) { return !section.executable; })
+                               : writable_bytes(memory);
+}
+
+std::vector<Range> ModuleImage::bytes_of(const Memory &memory, bool (*wanted)(const Section &)) const {
   std::vector<Range> out;
   std::span<const Range> ranges = memory.ranges();
   for (const Section &section : sections_) {
-    if (!section.writable)
+    if (!wanted(section))
       continue;
     const Address section_end = add_clamped(section.address, section.size);
     auto range = std::lower_bound(ranges.begin(), ranges.end(), section.address,

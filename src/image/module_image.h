@@ -33,6 +33,9 @@ public:
   bool has_writable_sections() const;
   // What `memory`, of this target, knows of the writable ones; a real image has a few pieces, a hostile one is cut.
   std::vector<Range> writable_bytes(const Memory &memory) const;
+  // The same of all sections in which data lie that the loader changes to addresses: the writable ones, and where it
+  // changes constants, those that hold no code.
+  std::vector<Range> relocated_bytes(const Memory &memory) const;
   // What the linker wrote to tell builds apart; empty when there is none or it is not in the memory. PE images are told
   // by what their loader records (PeIdentity).
   std::vector<u8> build_id() const;
@@ -51,6 +54,7 @@ public:
 private:
   explicit ModuleImage(ElfImage image);
   ModuleImage(PeImage image, Address base);
+  std::vector<Range> bytes_of(const Memory &memory, bool (*wanted)(const Section &)) const;
 
   std::variant<ElfImage, PeImage> image_;
   Address base_ = 0, end_ = 0;

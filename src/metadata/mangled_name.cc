@@ -19,7 +19,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Tries all that the underscores of one text may have stood for.
 class Search {
 public:
-  Search(u32 hash, u64 most_steps) : hash_(hash), most_steps_(most_steps) {}
+  Search(u32 hash, NativeHashing how, u64 most_steps) : hash_(hash), how_(how), most_steps_(most_steps) {}
 
   void run(std::string_view mangled) {
     text_ = mangled;
@@ -30,7 +30,7 @@ public:
     auto same = [&](const UnmangledTypeName &other) {
       return other.name_space == name.name_space && other.levels == name.levels;
     };
-    if (native_type_hash(name.view()) == hash_ && std::none_of(found_.begin(), found_.end(), same))
+    if (native_type_hash(name.view(), how_) == hash_ && std::none_of(found_.begin(), found_.end(), same))
       found_.push_back(std::move(name));
   }
   u64 steps() const { return steps_; }
@@ -119,6 +119,7 @@ private:
   }
 
   u32 hash_;
+  NativeHashing how_;
   u64 most_steps_;
   std::string_view text_;
   std::string written_;
@@ -136,12 +137,13 @@ NativeTypeName UnmangledTypeName::view() const {
   return out;
 }
 
-std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, u64 &steps_left) {
+std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, NativeHashing how,
+                                                    u64 &steps_left) {
   if (mangled.starts_with("Boxed_")) // a value type's MethodTable is that of its boxes
     mangled.remove_prefix(6);
   if (mangled.empty() || mangled.size() > longest || mangled.find_first_of("<>,") != mangled.npos)
     return std::nullopt;
-  Search search(hash, std::min(most_steps, steps_left));
+  Search search(hash, how, std::min(most_steps, steps_left));
   // String, Int32 and the like have neither assembly nor namespace. Of all others nobody knows how long the assembly's
   // name is; a few of the runtime's own have none.
   search.check({"System", {std::string(mangled)}});

@@ -18,6 +18,7 @@ struct UnmangledTypeName {
 // Of a type that is no instance and no array: "S_P_CoreLib_System_Collections_Generic_Dictionary_2_Entry". Nullopt
 // where no spelling has the hash, or more than one has, or there are too many to try. `steps_left` is for all names
 // together; a name takes some thousand, and a thousand a third of a millisecond.
-std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, u64 &steps_left);
+std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, NativeHashing how,
+                                                    u64 &steps_left);
 
 } // namespace dnheap

@@ -54,9 +54,13 @@ private:
 
 u32 rotate_left(u32 value, unsigned by) { return value << by | value >> (32 - by); }
 
-// Two interleaved hashes over the UTF-16 code units.
+// Two interleaved hashes over the UTF-16 code units, or the bytes.
 class NameHash {
 public:
+  void add_bytes(std::string_view utf8) {
+    for (const char c : utf8)
+      add_unit(static_cast<u8>(c));
+  }
   void add(std::string_view utf8) {
     for (std::size_t i = 0; i < utf8.size();) {
       u32 c = static_cast<u8>(utf8[i++]);
@@ -82,6 +86,25 @@ private:
   u32 hash_[2] = {0x6da3b944, 0};
   u64 count_ = 0;
 };
+
+// The outermost level, with its namespace.
+u32 outer_hash(std::string_view name_space, std::string_view name, NativeHashing how) {
+  NameHash hash;
+  if (how == NativeHashing::whole) {
+    if (!name_space.empty()) {
+      hash.add(name_space);
+      hash.add(".");
+    }
+    hash.add(name);
+    return hash.value();
+  }
+  hash.add_bytes(name);
+  if (name_space.empty())
+    return hash.value();
+  NameHash space;
+  space.add_bytes(name_space);
+  return space.value() ^ hash.value();
+}
 
 u32 combine(u32 hash, u32 with) { return (hash + rotate_left(hash, 13)) ^ with; }
 
@@ -246,25 +269,29 @@ std::string NativeTypeName::format(std::span<const std::string> arguments) const
   return format_type_name(parts, arguments);
 }
 
-u32 native_type_hash(const NativeTypeName &name) {
+u32 native_type_hash(const NativeTypeName &name, NativeHashing how) {
   u32 out = 0;
   for (u64 i = 0; i < name.levels.size(); ++i) {
-    NameHash hash;
-    if (i == 0 && !name.name_space.empty()) {
-      hash.add(name.name_space);
-      hash.add(".");
+    if (i == 0) {
+      out = outer_hash(name.name_space, name.levels[i], how);
+      continue;
     }
-    hash.add(name.levels[i]);
-    out = i == 0 ? hash.value() : (out + rotate_left(out, 11)) ^ hash.value();
+    NameHash hash;
+    if (how == NativeHashing::whole)
+      hash.add(name.levels[i]);
+    else
+      hash.add_bytes(name.levels[i]);
+    out = (out + rotate_left(out, 11)) ^ hash.value();
   }
   return out;
 }
 
-// Arrays count as instances of generic types that exist for the purpose.
-u32 native_array_hash(u32 element, u32 rank, bool is_vector) {
+// Arrays count as instances of generic types that exist for the purpose; later of numbers that stand for these.
+u32 native_array_hash(u32 element, u32 rank, bool is_vector, NativeHashing how) {
+  constexpr u32 rank_0 = 0xd5313556;
   NameHash type;
   type.add(is_vector ? "System.Array`1" : "System.MDArrayRank" + std::to_string(rank) + "`1");
-  return native_instance_hash(type.value(), {&element, 1});
+  return native_instance_hash(how == NativeHashing::whole ? type.value() : rank_0 + rank, {&element, 1});
 }
 
 u32 native_instance_hash(u32 definition, std::span<const u32> arguments) {

@@ -56,9 +56,12 @@ private:
   unsigned handle_bits_ = 8;
 };
 
-// The hash that the compiler put into each type (MethodTable.HashCode): it tells a right name from a wrong one.
-u32 native_type_hash(const NativeTypeName &name);
-u32 native_array_hash(u32 element, u32 rank, bool is_vector);
+// The hash that the compiler put into each type (MethodTable.HashCode): it knows a right name from a wrong one. How
+// names are hashed changed once: the whole name by its UTF-16 code units (.NET 8 to 10), or namespace and name each by
+// its UTF-8 bytes (11).
+enum class NativeHashing : u8 { whole, parts };
+u32 native_type_hash(const NativeTypeName &name, NativeHashing how);
+u32 native_array_hash(u32 element, u32 rank, bool is_vector, NativeHashing how);
 u32 native_instance_hash(u32 definition, std::span<const u32> arguments);
 
 // The methods that stack traces can name, but for those that reflection knows: StackTraceMethodRvaToTokenMapping. Empty

@@ -24,7 +24,7 @@ constexpr char from_readers[] = "gc_readers()"; // runtime/gc.h
 
 constexpr Reader readers[] = {
     {"GC", from_readers, from_readers, Unknown::refuse},
-    {"Object", "c1", "c1", Unknown::refuse},
+    {"Object", "c1", "c1 n1", Unknown::refuse},
     {"RuntimeTypeSystem", "c1", "n1 c1001", Unknown::refuse},
     {"Thread", "c1", "n1 c1001", Unknown::leave_out},
     {"SyncBlock", "c1", "", Unknown::leave_out},

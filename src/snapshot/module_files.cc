@@ -126,7 +126,8 @@ public:
         names.insert(lower_case(module.file_name()));
     for (Module &module : target_.modules) {
       if (module.pe) {
-        bool library = is_runtime_library(module.file_name());
+        const bool library = is_runtime_library(module.file_name()) ||
+                             (native_aot.contains(module.base) && lacks_native_constants(target_, module));
         if ((library || (is_assembly(lower_case(module.file_name())) && !is_native_windows_file(module, names) &&
                          lacks_metadata(target_, module))) &&
             ++assemblies <= max_assemblies)

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
     __builtin_trap();
   for (u64 i = 0; i < entries.size() && i < 1000; ++i)
     if (std::optional<NativeTypeName> name = metadata.type_name(entries[i].handle & 0xffffff)) {
-      (void)native_type_hash(*name);
+      (void)native_type_hash(*name, static_cast<NativeHashing>(data[0] / 2 % 2));
       if (name->format({}).empty())
         __builtin_trap();
     }

@@ -83,10 +83,12 @@ TEST(ModuleImage, OfPe) {
       ASSERT_EQ(writable.size(), 1u);
       EXPECT_EQ(writable[0].address, base + PeWriter::data_rva);
       EXPECT_EQ(writable[0].bytes.size(), PeWriter::data_size);
+      EXPECT_EQ(image->relocated_bytes(memory).size(), 1u); // the other section may be run
     }
-    const std::vector<std::byte> native = PeWriter{.wide = wide, .cli_size = 0}.write();
+    const std::vector<std::byte> native = PeWriter{.wide = wide, .cli_size = 0, .is_text_run = false}.write();
     Memory memory({}, PeWriter::mapped(native, base));
     EXPECT_FALSE(ModuleImage::at(memory, base)->is_managed());
+    EXPECT_EQ(ModuleImage::at(memory, base)->relocated_bytes(memory).size(), 2u);
   }
 }
 

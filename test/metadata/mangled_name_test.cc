@@ -7,7 +7,7 @@ namespace {
 
 std::optional<UnmangledTypeName> unmangle(std::string_view mangled, u32 hash) {
   u64 steps = 1 << 20;
-  return unmangle_type_name(mangled, hash, steps);
+  return unmangle_type_name(mangled, hash, NativeHashing::whole, steps);
 }
 
 struct Known {
@@ -38,7 +38,9 @@ const Known all_known[] = {
      "Internal.TypeSystem",
      {"TypeSystemContext", "FunctionPointerRuntimeTypeHandleHashtable"}}};
 
-u32 hash_of(const Known &known) { return native_type_hash(UnmangledTypeName{known.name_space, known.levels}.view()); }
+u32 hash_of(const Known &known) {
+  return native_type_hash(UnmangledTypeName{known.name_space, known.levels}.view(), NativeHashing::whole);
+}
 
 TEST(MangledName, TheSpellingWithTheHash) {
   for (const Known &known : all_known) {
@@ -75,12 +77,12 @@ TEST(MangledName, TooManySpellings) {
 // What all names together may cost is bounded too; what was found before counts.
 TEST(MangledName, StepsOfAllNames) {
   u64 steps = 5000;
-  EXPECT_TRUE(unmangle_type_name(all_known[0].mangled, hash_of(all_known[0]), steps));
+  EXPECT_TRUE(unmangle_type_name(all_known[0].mangled, hash_of(all_known[0]), NativeHashing::whole, steps));
   EXPECT_LT(steps, 5000u);
   for (int i = 0; i < 10000; ++i)
-    unmangle_type_name(all_known[4].mangled, 1, steps);
+    unmangle_type_name(all_known[4].mangled, 1, NativeHashing::whole, steps);
   EXPECT_EQ(steps, 0u);
-  EXPECT_FALSE(unmangle_type_name(all_known[0].mangled, hash_of(all_known[0]), steps));
+  EXPECT_FALSE(unmangle_type_name(all_known[0].mangled, hash_of(all_known[0]), NativeHashing::whole, steps));
 }
 
 } // namespace

@@ -16,19 +16,36 @@ NativeTypeName named(const std::string &name_space, const std::vector<std::strin
 
 // Values that .NET 8, 9 and 10 programs have in their MethodTables.
 TEST(NativeFormat, HashesOfRealTypes) {
-  const u32 string = native_type_hash(named("System", {"String"})),
-            number = native_type_hash(named("System", {"Int32"}));
+  const u32 string = native_type_hash(named("System", {"String"}), NativeHashing::whole),
+            number = native_type_hash(named("System", {"Int32"}), NativeHashing::whole);
   EXPECT_EQ(string, 0xb74f3361u);
   EXPECT_EQ(number, 0xbd7c8cb2u);
-  EXPECT_EQ(native_array_hash(string, 2, false), 0x2dde75efu);
-  EXPECT_EQ(native_array_hash(number, 2, false), 0x7fd790c9u);
-  EXPECT_EQ(native_array_hash(string, 3, false), 0x7a297d7eu);
+  EXPECT_EQ(native_array_hash(string, 2, false, NativeHashing::whole), 0x2dde75efu);
+  EXPECT_EQ(native_array_hash(number, 2, false, NativeHashing::whole), 0x7fd790c9u);
+  EXPECT_EQ(native_array_hash(string, 3, false, NativeHashing::whole), 0x7a297d7eu);
   // A vector counts as an instance of System.Array`1, whose hash the runtime's source has as a constant.
-  EXPECT_EQ(native_type_hash(named("System", {"Array`1"})), 0xd5313557u);
-  EXPECT_EQ(native_array_hash(string, 1, true), native_instance_hash(0xd5313557, {&string, 1}));
-  EXPECT_NE(native_array_hash(string, 1, true), native_array_hash(string, 1, false));
+  EXPECT_EQ(native_type_hash(named("System", {"Array`1"}), NativeHashing::whole), 0xd5313557u);
+  EXPECT_EQ(native_array_hash(string, 1, true, NativeHashing::whole), native_instance_hash(0xd5313557, {&string, 1}));
+  EXPECT_NE(native_array_hash(string, 1, true, NativeHashing::whole),
+            native_array_hash(string, 1, false, NativeHashing::whole));
   // UTF-16 units are hashed: two here.
-  EXPECT_NE(native_type_hash(named("", {"\xf0\x9f\x98\x80"})), native_type_hash(named("", {"\xef\xbf\xbd"})));
+  EXPECT_NE(native_type_hash(named("", {"\xf0\x9f\x98\x80"}), NativeHashing::whole),
+            native_type_hash(named("", {"\xef\xbf\xbd"}), NativeHashing::whole));
+}
+
+// Values that a .NET 11 program has: namespace and name are hashed apart.
+TEST(NativeFormat, HashesOfRealTypesByParts) {
+  constexpr NativeHashing parts = NativeHashing::parts;
+  const u32 string = native_type_hash(named("System", {"String"}), parts),
+            number = native_type_hash(named("System", {"Int32"}), parts);
+  EXPECT_EQ(string, 0x03ebebe0u);
+  EXPECT_EQ(number, 0x01abfd3fu);
+  EXPECT_EQ(native_type_hash(named("", {"<Module>"}), parts), 0x766d3238u);
+  EXPECT_EQ(native_type_hash(named("Held", {"Program", "<>c"}), parts), 0x6d9eaa0au);
+  EXPECT_EQ(native_array_hash(string, 2, false, parts), 0xca472039u);
+  EXPECT_EQ(native_array_hash(number, 3, false, parts), 0xc3d80ffbu);
+  // A vector has rank 1.
+  EXPECT_EQ(native_array_hash(7, 1, true, parts), native_array_hash(7, 1, true, NativeHashing::whole));
 }
 
 TEST(NativeFormat, Names) {

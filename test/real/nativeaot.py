@@ -27,7 +27,11 @@ import runtimes
 import targets
 
 PROGRAM = targets.PROGRAMS / "aot"
-COMBINATIONS = [f"aot:{major}:{heaps}" for major in (8, 9) for heaps in ("wks", "svr")]
+COMBINATIONS = [f"aot:{major}:{heaps}" for major in (8, 9, 10, 11) for heaps in ("wks", "svr")] + ["aot:11:async"]
+SAMPLE = ["aot:10:wks", "aot:11:wks"]  # what people compile today
+# The runtimes of later patches are not where the packs come from.
+VERSIONS = {8: "8.0.33", 9: "9.0.22", 10: "10.0.12", 11: "11.0.0"}
+NEWEST_OF_SDK = 10
 DUMPS = ("gcore", "full", "heap")
 CREATEDUMP = 9  # whose createdump writes the dumps
 
@@ -36,7 +40,8 @@ NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301", "Platform linker", "cannot find -
 
 
 def build(major, heaps):
-    """Compiles the program, unless it is newer than its sources. Returns the executable."""
+    """Compiles the program, unless it is newer than its sources. Returns the executable. `heaps`: "async": the workstation GC, and
+    methods without state machines."""
     name = f"aot{major}-{heaps}"
     output = runtimes.cache() / "programs" / name
     executable = output / "aot"
@@ -46,8 +51,11 @@ def build(major, heaps):
                 raise runtimes.Missing("no linker for programs compiled ahead of time: install gcc or clang, and zlib1g-dev")
             # Restore and build forget what one version's left behind only where each has its own intermediate files.
             done = runtimes.run_sdk("publish", PROGRAM / "aot.csproj", "-c", "Release", "-o", output,
-                                    f"-p:AotFramework=net{major}.0", f"-p:AotVersion={runtimes.VERSIONS[major]}",
-                                    f"-p:AotServer={str(heaps == 'svr').lower()}", intermediate=f"obj-{name}")
+                                    f"-p:AotFramework={runtimes.framework(major)}", f"-p:AotVersion={VERSIONS[major]}",
+                                    f"-p:AotServer={str(heaps == 'svr').lower()}",
+                                    f"-p:AotNewer={str(major > NEWEST_OF_SDK).lower()}",
+                                    *([f"-p:AotReference={runtimes.reference(major)}"] if heaps == "async" else []),
+                                    intermediate=f"obj-{name}")
             if done.returncode != 0:
                 reasons = [line for line in done.stdout.splitlines() if any(part in line for part in NOT_TO_BE_HAD)]
                 if reasons:
@@ -77,6 +85,7 @@ def run(dnheap, _, major, heaps):
             problems += check(dnheap, major, heaps, kind, dump, target.truth)
             if kind == "gcore":
                 problems += without_metadata(dnheap, dump, build(major, heaps), target.truth, pathlib.Path(folder))
+                problems += without_debug_file(dnheap, dump, build(major, heaps), target.truth, pathlib.Path(folder), major)
             dump.unlink()
         problems += live.at_rest(dnheap, target)
     return problems + (crashes(dnheap, major, heaps) if heaps == "wks" else [])
@@ -93,13 +102,15 @@ BY_KERNEL = ("overflow",)  # the program has no stack left on which to call crea
 
 
 class Crashing(AotTarget):
-    """The program where it has a createdump beside it, so that it can dump itself when it crashes."""
+    """The program where it has a createdump beside it, so that it can dump itself when it crashes; with its debug file or without."""
 
-    def __init__(self, major, heaps, way, folder):
+    def __init__(self, major, heaps, way, folder, debug_file):
         self.major = CREATEDUMP
         executable = build(major, heaps)
-        for file in (executable, executable.with_suffix(".dbg"), runtimes.runtime(CREATEDUMP) / "createdump"):
+        for file in (executable, runtimes.runtime(CREATEDUMP) / "createdump"):
             shutil.copy(file, folder)
+        if debug_file:
+            shutil.copy(executable.with_suffix(".dbg"), folder)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("DOTNET_", "COMPlus_"))}
         self.dump_path = folder / f"{way}.core"
         environment.update(DOTNET_DbgEnableMiniDump="1", DOTNET_DbgMiniDumpType="4", DOTNET_DbgMiniDumpName=str(self.dump_path))
@@ -119,11 +130,12 @@ def crashes(dnheap, major, heaps):
     """Dumps that the program writes when it crashes lead with the reason, in whichever way it does."""
     problems = []
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
-    for way, (signal, cause, method, *words) in LED_BY.items():
+    for way, debug_file in [(way, True) for way in LED_BY] + [("unhandled", False)] * (major >= NEWEST_OF_SDK):
+        signal, cause, method, *words = LED_BY[way]
         if way in BY_KERNEL and ("/" in pattern or pattern.startswith("|")):
             print(f"{way}: not tested, as the kernel leaves no cores in the working folder")
             continue
-        with tempfile.TemporaryDirectory(prefix="dnheap-aot-") as folder, Crashing(major, heaps, way, pathlib.Path(folder)) as target:
+        with tempfile.TemporaryDirectory(prefix="dnheap-aot-") as folder, Crashing(major, heaps, way, pathlib.Path(folder), debug_file) as target:
             crash = matrix.answer(dnheap, "threads", target.crash())["target"].get("crash")
         if crash is None:
             problems.append(f"{way}: nothing is said of a crash")
@@ -160,6 +172,8 @@ def check(dnheap, major, heaps, kind, dump, truth):
             problems += static_paths(dnheap, dump, truth) + fields(dnheap, dump, major)
             problems += frames_of_gdb(dnheap, dump, build(major, heaps))
         problems += stacks(dnheap, dump, truth) + threads(dnheap, dump, truth)
+        if kind != "heap":
+            problems += known(dnheap, dump, truth, major)
         problems += compare.addresses(segments, truth) + compare.gc_info(segments, None, truth, regions=True)
     return [f"{dump.name}: {problem}" for problem in problems]
 
@@ -189,6 +203,44 @@ def without_metadata(dnheap, dump, executable, truth, folder):
     if len(other) > len(known) // 50:
         problems.append(f"the debug file names only {len(known) - len(other)} of {len(known)} types")
     return problems
+
+
+def known(dnheap, dump, truth, major, *options):
+    """Calls that wait, events, timers, exceptions and locks, as the program made them."""
+    frames = {}
+    for row in matrix.answer(dnheap, "async", dump, *options)["tables"]["calls"]:
+        for frame in row["stack"]:
+            frames[frame] = frames.get(frame, 0) + row["count"]
+    handlers = {}
+    for row in matrix.answer(dnheap, "inspect", dump, "events", *options)["tables"]["events"]:
+        for handler in row["methods"]:
+            handlers[handler["method"]] = handlers.get(handler["method"], 0) + handler["count"]
+    thrown = {}
+    for row in matrix.answer(dnheap, "exceptions", dump, *options)["tables"]["exceptions"]:
+        thrown[row["type"]] = thrown.get(row["type"], 0) + row["count"]
+    found = {"async": frames, "events": handlers, "exceptions": thrown}
+    problems = [f"{kind}: {found[kind].get(name)} × {name}, the program made {count}" for kind, of in found.items()
+                for name, count in truth[kind].items() if found[kind].get(name) != count]
+    if major >= NEWEST_OF_SDK:  # before, Monitor and Lock kept other things
+        owners = {row["owner_managed_id"] for row in matrix.answer(dnheap, "locks", dump, *options)["tables"]["locks"]}
+        problems += [] if truth["lock_owner"] in owners else [f"locks: held by threads {owners}, the program by {truth['lock_owner']}"]
+    return problems
+
+
+def without_debug_file(dnheap, dump, executable, truth, folder, major):
+    """As on the machine that the program was shipped to: what waits, is thrown and locked is known all the same."""
+    if major < NEWEST_OF_SDK:
+        return []
+    alone = folder / "alone"
+    alone.mkdir()
+    shutil.copy(executable, alone)
+    debug_file = executable.with_suffix(".dbg")
+    hidden = debug_file.with_suffix(".hidden")
+    debug_file.rename(hidden)
+    try:
+        return [f"without the debug file: {problem}" for problem in known(dnheap, dump, truth, major, "--modules", alone)]
+    finally:
+        hidden.rename(debug_file)
 
 
 def target(answer, major, heaps, truth):
@@ -267,8 +319,8 @@ def static_paths(dnheap, dump, truth):
         rows = matrix.answer(dnheap, "objects", dump, "--type-exact", name)["tables"]["objects"]
         found = [(path["root"]["kind"], path["root"]["name"]) for row in rows
                  for path in matrix.answer(dnheap, "path", dump, row["address"])["tables"]["paths"]]
-        # A static class has no type of its own, by which its name could be found: it is called as it is mangled.
-        if not found or any(root != kind or not (called or "").endswith(f"Aot_{field}") for root, called in found):
+        # A static class has no type of its own. Its name is known if stack traces name one of its methods; else it is as it is mangled.
+        if not found or any(root != kind or not re.fullmatch(rf"(Aot\.|\w+_Aot_){re.escape(field)}", called or "") for root, called in found):
             problems.append(f"the paths to {name} begin at {found}, not at the {kind} field {field}")
     return problems
 
@@ -282,13 +334,22 @@ def frames(dnheap, dump):
     return found, [f"stack: of {row['os_ids']}: {row['problem']}" for row in answer["tables"]["problems"]]
 
 
-TRACE_LINE = re.compile(r"   at (?P<name>.+)\(.*\) \+ 0x(?P<offset>[0-9a-f]+)$")
+# Programs of 11 say no offsets, as they may say lines in their place.
+TRACE_LINE = re.compile(r"   at (?P<name>.+)\(.*\)(?: \+ 0x(?P<offset>[0-9a-f]+))?$")
 SAYS = ("System.Environment.get_StackTrace", "Aot.Waits.Say")  # above what was standing when it was said
 
 
 def as_in_traces(name):
     """How the runtime's own stack traces spell it."""
     return re.sub(r"<T1(, T\d+)*>", lambda found: f"`{found[0].count('T')}", name).replace("+", ".")
+
+
+def stands_in(rows, trace):
+    """Whether these frames end in the ones that were said. The innermost of these has called something else since."""
+    rows = rows[-len(trace):]
+    return len(rows) == len(trace) and all(
+        name == said and (not index or offset is None or place == offset)
+        for index, ((name, place), (said, offset)) in enumerate(zip(rows, trace)))
 
 
 def stacks(dnheap, dump, truth):
@@ -300,14 +361,13 @@ def stacks(dnheap, dump, truth):
     said = 0
     for text in truth["stacks"]:
         lines = [TRACE_LINE.match(line) for line in text.split("\n")]
-        trace = [(line["name"], int(line["offset"], 16)) for line in lines if line]
+        trace = [(line["name"], line["offset"] and int(line["offset"], 16)) for line in lines if line]
         if len(trace) != len(lines) or tuple(name for name, _ in trace[:2]) != SAYS:
             problems.append(f"stacks: the program's trace is not understood: {text}")
             continue
         trace = trace[2:]
         said += len(trace)
-        fitting = [thread for thread, rows in methods.items()
-                   if rows[-len(trace):][1:] == trace[1:] and len(rows) >= len(trace) and rows[-len(trace)][0] == trace[0][0]]
+        fitting = [thread for thread, rows in methods.items() if stands_in(rows, trace)]
         if len(fitting) != 1:
             problems.append(f"stacks: {len(fitting)} threads stand in what the program said: {trace[:3]} …")
     if said < 100:
@@ -380,7 +440,7 @@ FIELDS = {
     "Aot.Value": {".To"},
 }
 # References that have no name: static fields of types that the compiler does not describe.
-MOST_UNNAMED = {8: 64, 9: 0}
+MOST_UNNAMED = {8: 64, 9: 0, 10: 0, 11: 0}
 
 
 def fields(dnheap, dump, major):
@@ -408,4 +468,4 @@ def names(stat, truth):
 
 
 if __name__ == "__main__":
-    sys.exit(matrix.main_of_kinds(__doc__, COMBINATIONS, COMBINATIONS, run))
+    sys.exit(matrix.main_of_kinds(__doc__, COMBINATIONS, SAMPLE, run))

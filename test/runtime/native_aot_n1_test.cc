@@ -1,6 +1,8 @@
 // NativeAOT processes that publish a contract descriptor (n1), beside a debug header or without one.
 #include "runtime/describe/native_aot_descriptor.h"
 #include "runtime/describe/open_native_aot.h"
+#include "runtime/nativeaot/managed_code.h"
+#include "runtime/nativeaot/native_aot.h"
 #include "support/aot_shop.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ TEST(NativeAotN1, EveryShapeIsWalkedAndNamed) {
     Shop shop(shape);
     OpenedAot opened(shop.heap.target());
     EXPECT_STREQ(opened.runtime->kind(), "nativeaot");
-    EXPECT_EQ(opened.runtime->version(), ""); // nobody tells
+    EXPECT_EQ(opened.runtime->version(), shape.released ? "11.0.0" : ""); // else nobody says
     EXPECT_EQ(opened.runtime->gc().is_server(), shape.server);
     EXPECT_TRUE(opened.runtime->gc().has_regions());
     EXPECT_TRUE(opened.runtime->gc().get_gc_structures_valid());
@@ -35,6 +37,54 @@ TEST(NativeAotN1, EveryShapeIsWalkedAndNamed) {
     EXPECT_EQ(d.sources.size(), 3u);
     EXPECT_EQ(opened.runtime->gc().get_gc_bounds(), (std::pair{shop.heap.segments.front().block.address(),
                                                                shop.heap.segments.back().block.address() + (1 << 20)}));
+  }
+}
+
+// The types that the compiler makes up for suspended calls: known by their parent, which is known by its hash alone.
+TEST(NativeAotN1, Continuations) {
+  for (AotShape shape : all_n1_shapes())
+    for (bool metadata : {true, false}) {
+      shape.metadata = metadata;
+      SCOPED_TRACE(name_of(shape));
+      Shop shop(shape);
+      const Address plain = shop.heap.continuation(2, 0), mixed = shop.heap.continuation(1, 3),
+                    other = shop.heap.continuation(1, 1), inner = shop.heap.continuation(1, 1),
+                    small = shop.heap.continuation(0, 0);
+      shop.heap.poke(other + 8, shop.node, shop.heap.p); // a parent, but not that one
+      shop.heap.poke(inner + 8, mixed, shop.heap.p);
+      shop.heap.poke(small + 4, 3 * shop.heap.p, 4); // smaller than its parent
+      shop.heap.object(shop.heap.segments[0], plain);
+      shop.heap.object(shop.heap.segments[0], mixed);
+      OpenedAot opened(shop.heap.target());
+      RuntimeTypeSystemN1 &types = dynamic_cast<NativeAot &>(*opened.runtime).types();
+      std::vector<AotObject> wanted = shop.heap.objects;
+      std::sort(wanted.begin(), wanted.end(), [](auto &a, auto &b) { return a.address < b.address; });
+      EXPECT_EQ(opened.walk(), wanted);
+      const u64 p = shop.heap.p;
+      EXPECT_EQ(types.object_layout(mixed)->base_size, 8 * p + 8);
+      EXPECT_TRUE(types.is_continuation(mixed));
+      EXPECT_FALSE(types.is_continuation(shop.made_up));
+      EXPECT_FALSE(types.is_continuation(shop.heap.continuation_type()));
+      EXPECT_EQ(types.name(plain), "Continuation_" + std::to_string(2 * p));
+      EXPECT_EQ(types.name(mixed), "Continuation_" + std::to_string(4 * p) + "_" + std::to_string(p) + "_3");
+      for (Address wrong : {other, inner, small})
+        EXPECT_FALSE(types.object_layout(wrong));
+    }
+}
+
+// Where it is published it is taken, wherever the runtime keeps it.
+TEST(NativeAotN1, ManagedCode) {
+  for (const AotShape &shape : all_n1_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    Shop shop(shape);
+    OpenedAot opened(shop.heap.target());
+    const std::optional<CodeRange> range =
+        find_managed_code(*opened.target, opened.target->modules[0], opened.runtime->descriptor());
+    EXPECT_EQ(range.has_value(), shape.released);
+    if (range) {
+      EXPECT_EQ(range->start, shop.heap.base());
+      EXPECT_EQ(range->end, shop.heap.base() + 0x400);
+    }
   }
 }
 

@@ -96,7 +96,7 @@ std::optional<CrashInfo> crash_info(std::initializer_list<std::string> texts, u6
 constexpr const char *noted =
     R"({{"version":"1.0.0","runtime_base":"0x{base:X}","runtime_type":"4","runtime_version":"9.0.0","reason":"1","thread":"0x1389",)"
     R"("message":"a \"b\"","exception":{{"address":"0x7000","hr":"0x80131500","message":"m","type":"Shop.Failure",)"
-    R"("stack":[{{"ip":"0x1230","offset":"0x30","name":"n"}}],"inner":[{{"address":"0x8000"}}]}}}})";
+    R"("stack":[{{"ip":"0x1230","offset":"0x30","name":"n"}}],"inner":[{{"address":"0x8000","type":"Shop.Cause"}}]}}}})";
 
 TEST(NativeAotThreads, WhatAProgramNotesOfItsEnd) {
   const std::optional<CrashInfo> found = crash_info({noted});
@@ -106,7 +106,13 @@ TEST(NativeAotThreads, WhatAProgramNotesOfItsEnd) {
   EXPECT_EQ(found->message, "a \"b\"");
   EXPECT_EQ(found->exception, 0x7000u);
   EXPECT_EQ(found->inner, 0x8000u);
-  EXPECT_EQ(found->thrown_in, 0x1200u);
+  EXPECT_EQ(found->exception_type, "Shop.Failure");
+  EXPECT_EQ(found->exception_message, "m");
+  EXPECT_EQ(found->hresult, 0x80131500u);
+  EXPECT_EQ(found->inner_type, "Shop.Cause");
+  ASSERT_EQ(found->stack.size(), 1u);
+  EXPECT_EQ(found->stack[0].method, 0x1200u);
+  EXPECT_EQ(found->stack[0].name, "n");
 }
 
 TEST(NativeAotThreads, NotesThatAreNone) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Address program_at = 0x10000000, native_at = 0x20000000, handles_at = 0x30000000, stacks_at = 0x38000000,
                   heap_at = 0x40000000;
-constexpr u64 stack_bytes = 0x10000;
+constexpr u64 stack_bytes = 0x10000, most_series = 5;
 constexpr u64 segment_stride = 1 << 20;
 
 Address place(Format format, Address low) { return format.pointer_size == 8 ? 0x5600'0000'0000 + low : low; }
@@ -57,9 +57,10 @@ AotBuilder::AotBuilder(const AotShape &s)
   data.word(variables["generation_offsets"] + 4, start_segment_word * p);
   data.word(variables["generation_offsets"] + 8, ~u32{0});
   initialised.second = data.reserve(0, 4096);
-  for (const char *name : {"max_gen", "c_gc_state", "mark_array", "ephemeral", "alloc_allocated", "invalid_count",
-                           "finalize_queue", "built_with_svr", "n_heaps", "g_heaps", "crash", "free", "thread_store",
-                           "lowest", "highest", "processors", "gc_descriptor", "managed_descriptor"})
+  for (const char *name :
+       {"max_gen", "c_gc_state", "mark_array", "ephemeral", "alloc_allocated", "invalid_count", "finalize_queue",
+        "built_with_svr", "n_heaps", "g_heaps", "crash", "free", "thread_store", "lowest", "highest", "processors",
+        "runtime_instance", "gc_descriptor", "managed_descriptor"})
     variables[name] = data.reserve(p, p);
   variables["handle_table_map"] = data.reserve(3 * p, p);
   variables["generation_table"] = data.reserve(5 * generation_words * p, p);
@@ -78,7 +79,7 @@ AotBuilder::AotBuilder(const AotShape &s)
 Address AotBuilder::method_table(u32 flags, u32 base_size, Address related, u32 hash,
                                  const std::vector<Address> &parts) {
   constexpr u64 slots = 3, interfaces = 2;
-  data.reserve(4 * p, p); // a GCDesc would lie in front
+  data.reserve((1 + 2 * most_series) * p, p); // a GCDesc would lie in front
   Address mt = data.reserve(8 + p + 8 + (slots + interfaces) * p + 4 * parts.size(), p);
   data.word(mt, flags);
   data.word(mt + 4, base_size);
@@ -127,7 +128,7 @@ Address AotBuilder::described(const std::string &name_space, const std::string &
   for (u32 value : {0x100001u, 0x3du, space, text, 0u, 0u, enclosing ? records_.at(enclosing) : 0u})
     put_number(metadata_, value);
   Bytes blob = metadata_.bytes();
-  u32 hash = native_type_hash(*NativeMetadata(blob, shape.major >= 5 ? 7 : 8).type_name(record));
+  u32 hash = native_type_hash(*NativeMetadata(blob, shape.major >= 5 ? 7 : 8).type_name(record), hashing());
   Address mt = method_table(flags, base_size, object_type, hash, {cell_, data.address()});
   records_[mt] = record;
   return mt;
@@ -169,7 +170,21 @@ Address AotBuilder::instance(Address definition, const std::vector<Address> &arg
 Address AotBuilder::array(Address element, u32 component_size, u32 rank) {
   u32 flags = 0x80020000 | (rank ? 0x17u : 0x18u) << 26 | component_size;
   return method_table(flags, static_cast<u32>(3 * p + 8 * rank), element,
-                      native_array_hash(hashes.at(element), std::max(rank, 1u), rank == 0), {cell_, data.address()});
+                      native_array_hash(hashes.at(element), std::max(rank, 1u), rank == 0, hashing()),
+                      {cell_, data.address()});
+}
+
+void AotBuilder::references(Address mt, std::string_view words) {
+  const u64 base_size = sizes_.at(mt).base;
+  u64 series = 0;
+  for (std::size_t from = words.find('r'), to = 0; from != words.npos; from = words.find('r', to)) {
+    to = std::min(words.find_first_not_of('r', from), words.size());
+    ++series;
+    data.pointer(mt - 2 * series * p, (1 + from) * p);
+    data.pointer(mt - (2 * series + 1) * p, (to - from) * p - base_size);
+  }
+  data.pointer(mt - p, series);
+  data.word(mt, load<u32>(data.bytes().data() + (mt - data.address()), shape.format.byte_order) | has_pointers());
 }
 
 // As real ones: 16 bytes, behind the runs of references.
@@ -178,9 +193,32 @@ Address AotBuilder::statics(u64 fields) {
   Address gc_desc = data.words({fields * p - base_size, p, 1});
   Address mt = data.reserve(8 + p, 1);
   (void)gc_desc;
-  data.word(mt, shape.major <= 3 ? 0x200000 : 0x1000000);
+  data.word(mt, has_pointers());
   data.word(mt + 4, base_size);
   data.pointer(mt + 8, object_type);
+  sizes_[mt] = {static_cast<u32>(base_size), 0};
+  return mt;
+}
+
+// Next, ResumeInfo, u32 Flags, u32 State.
+Address AotBuilder::continuation_type() {
+  if (!continuation_type_)
+    continuation_type_ =
+        described("System.Runtime.CompilerServices", "Continuation", static_cast<u32>(4 * p + 8), 0x50000000, 0);
+  references(continuation_type_, "r");
+  return continuation_type_;
+}
+
+// 16 bytes as well; its runs of references are Next, and what lies at its end.
+Address AotBuilder::continuation(u64 numbers, u64 references) {
+  const u64 parent = continuation_type(), base_size = (4 + numbers + references) * p + 8;
+  if (references)
+    data.words({references * p - base_size, base_size - (1 + references) * p});
+  data.words({p - base_size, p, references ? 2u : 1u});
+  Address mt = data.reserve(8 + p, 1);
+  data.word(mt, has_pointers());
+  data.word(mt + 4, base_size);
+  data.pointer(mt + 8, parent);
   sizes_[mt] = {static_cast<u32>(base_size), 0};
   return mt;
 }
@@ -303,12 +341,24 @@ std::vector<AotShape> all_n1_shapes() {
                            .header = header,
                            .descriptor = true,
                            .early = early});
+  for (Format format : all_formats)
+    for (bool server : {false, true})
+      for (bool exported : {true, false})
+        out.push_back({.format = format,
+                       .server = server,
+                       .exported = exported,
+                       .header = false,
+                       .descriptor = true,
+                       .released = true});
   return out;
 }
 
 std::string name_of(const AotShape &shape) {
   return name_of(shape.format) + (shape.header ? " header " + std::to_string(shape.major) : "") +
-         (shape.descriptor ? shape.early ? " early descriptor" : " descriptor" : "") +
+         (shape.descriptor ? shape.early      ? " early descriptor"
+                             : shape.released ? " released descriptor"
+                                              : " descriptor"
+                           : "") +
          (shape.server ? " server" : " workstation") + (shape.exported ? "" : " by its cookie");
 }
 

@@ -1,7 +1,7 @@
 // AotBuilder: writes a synthetic NativeAOT process, down to the bytes, as a Target in any of four formats: a program
-// with the runtime's debug header (3.0, 4.0, 5.0), its contract descriptor (n1), or both; ReadyToRun header,
-// MethodTables and NativeFormat metadata; threads; workstation or server heaps of regions with objects. What is not set
-// is zero.
+// with the runtime's debug header (3.0, 4.0, 5.0), its contract descriptor (n1), or both; ReadyToRun header of two
+// forms, MethodTables and NativeFormat metadata; threads; workstation or server heaps of regions with objects. What is
+// not set is zero.
 //
 //   AotBuilder heap({.format = format, .major = 4});
 //   Address node = heap.type("Shop", "Node", 1);                   // one word of fields
@@ -11,6 +11,7 @@
 //
 // Places differ from real ones where they may. heap.objects lists all objects: what a walk must find.
 #pragma once
+#include "metadata/native_format.h"
 #include "runtime/gc/gc_1.h"
 #include "runtime/handle_data.h"
 #include "support/block.h"
@@ -35,6 +36,8 @@ struct AotShape {
   bool metadata = true;    // false: types have no names
   bool descriptor = false; // the contract descriptor, with sub-descriptors of the GC and of managed types
   bool early = false;      // that of the first builds that had one: contract 1001, RuntimeThreadLocals
+  bool released = false; // as .NET 11.0.0 has it: sections with lengths, names hashed by parts, Object n1, its version,
+                         // the range of managed code, the types of suspended calls
 };
 
 struct AotObject {
@@ -70,7 +73,16 @@ public:
   Address instance(Address definition, const std::vector<Address> &arguments, u64 fields, u32 more_flags = 0);
   Address array(Address element, u32 component_size, u32 rank = 0); // rank 0: a vector
   Address statics(u64 fields);                                      // what the compiler makes up
+  Address continuation_type();                       // System.Runtime.CompilerServices.Continuation; the same each time
+  Address continuation(u64 numbers, u64 references); // made up for a suspended call: so many words, and behind them
   Address object_type = 0, string_type = 0, free_type = 0;
+
+  // Where a type's references lie: a letter per word behind the first one: 'r', or anything else. As many words as it
+  // has.
+  void references(Address method_table, std::string_view words);
+  u32 has_pointers() const { return shape.major <= 3 ? 0x200000 : 0x1000000; }
+  void parent(Address method_table, Address of) { data.pointer(method_table + 8, of); }
+  NativeHashing hashing() const { return shape.released ? NativeHashing::parts : NativeHashing::whole; }
 
   AotSegment &segment(GCSegmentGeneration generation);
   Address object(AotSegment &segment, Address method_table, u64 components = 0);
@@ -128,7 +140,7 @@ private:
   std::vector<std::byte> library(const std::vector<std::byte> &writable) const;
 
   Address base_;
-  Address cell_ = 0, descriptor_ = 0;
+  Address cell_ = 0, descriptor_ = 0, continuation_type_ = 0;
   std::vector<Address> static_cells_;
   FormatWriter metadata_;
   std::map<Address, u32> records_; // type definitions in metadata_
@@ -145,7 +157,8 @@ private:
 
 // Every format with every version, server and workstation, with and without export.
 std::vector<AotShape> all_aot_shapes();
-// Every format with a contract descriptor, server and workstation, with and without export, debug header, early names.
+// Every format with a contract descriptor, server and workstation, with and without export, debug header, early names;
+// and as .NET 11.0.0 has it.
 std::vector<AotShape> all_n1_shapes();
 std::string name_of(const AotShape &shape);
 

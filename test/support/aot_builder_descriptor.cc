@@ -136,6 +136,12 @@ void AotBuilder::write_descriptors() {
                  {"MethodTableHasFinalizerFlag", 0x100000}, {"MethodTableHasPointersFlag", 0x1000000},
                  {"MethodTableIsGenericFlag", 0x2000000},   {"MethodTableElementTypeMask", 0x7c000000},
                  {"MethodTableElementTypeShift", 26}};
+  if (shape.released) {
+    d.more_contracts["Object"] = "\"n1\"";
+    d.texts["RuntimeProductVersionString"] = "11.0.0";
+    d.types["RuntimeInstance"] = {{"ManagedCodeStartRange", bytes(3)}, {"ManagedCodeRangeSize", bytes(4)}};
+    d.pointers["RuntimeInstance"] = variables.at("runtime_instance");
+  }
   d.numbers["ObjectToMethodTableUnmask"] = p - 1;
   d.pointers["ThreadStore"] = variables.at("thread_store");
   d.pointers["FreeObjectMethodTable"] = variables.at("free");

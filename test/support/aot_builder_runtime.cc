@@ -59,19 +59,24 @@ void AotBuilder::write_sections() {
   }
   Address at = variables["ready_to_run"];
   data.put(at, shape.format.byte_order == ByteOrder::little ? 0x00525452 : 0x52545200, 4);
-  data.half(at + 4, shape.major >= 5 ? 16 : shape.major == 4 ? 10 : 9);
+  data.half(at + 4, shape.released ? 26 : shape.major >= 5 ? 16 : shape.major == 4 ? 10 : 9);
   data.half(at + 12, rows.size());
-  data.put(at + 14, 8 + 2 * p, 1);
+  const u64 row_size = shape.released ? 8 + p : 8 + 2 * p;
+  data.put(at + 14, row_size, 1);
   data.put(at + 15, 1, 1);
   at += 16;
   for (const Row &row : rows) {
     data.word(at, row.id);
     data.pointer(at + 8, row.start);
-    data.pointer(at + 8 + p, row.end);
     relocated_.push_back(at + 8);
-    if (row.end)
-      relocated_.push_back(at + 8 + p);
-    at += 8 + 2 * p;
+    if (shape.released) {
+      data.word(at + 4, row.end ? row.end - row.start : 2 * p);
+    } else {
+      data.pointer(at + 8 + p, row.end);
+      if (row.end)
+        relocated_.push_back(at + 8 + p);
+    }
+    at += row_size;
   }
 }
 
@@ -237,7 +242,11 @@ void AotBuilder::write_threads() {
     variables["thread " + std::to_string(i)] = next = thread;
   }
   Address store = native.words({0, 0, next});
-  variables["instance"] = native.words({0, store});
+  // Elsewhere than what has no published place is searched.
+  variables["instance"] = shape.released ? native.words({0, 0, 0, base_, 0, store}) : native.words({0, store});
+  if (shape.released)
+    native.word(variables["instance"] + 4 * p, 0x400);
+  data.pointer(variables["runtime_instance"], variables["instance"]);
   data.pointer(variables["thread_store"], store);
 }
 

@@ -44,7 +44,7 @@ std::vector<std::byte> PeWriter::write() const {
     put(at + 12, rva);
     put(at + 16, size);
     put(at + 20, offset);
-    put(at + 36, name == std::string_view(".data") ? 0xc0000040 : 0x60000020);
+    put(at + 36, name == std::string_view(".data") ? 0xc0000040 : is_text_run ? 0x60000020 : 0x40000040);
   };
   section(0, ".text", text_rva, text_size, text_offset, text_size);
   section(1, ".data", data_rva, 0x1000, data_offset, data_size);

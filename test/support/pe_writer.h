@@ -17,7 +17,8 @@ struct PeWriter {
   bool wide = true;
   u32 cli_size = 72; // 0: not managed
   u32 time_date_stamp = 0x5eadbeef;
-  bool portable = false; // its .pdb, by GUID and stamp; and one that lies inside: eight bytes of data
+  bool is_text_run = true; // false: the first section is read only, as .rdata
+  bool portable = false;   // its .pdb, by GUID and stamp; and one that lies inside: eight bytes of data
   u64 image_base() const { return wide ? 0x180000000 : 0x400000; }
 
   // Two functions of 256 bytes, from `code` on, push rbx and keep 32 bytes.

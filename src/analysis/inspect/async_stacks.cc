@@ -227,10 +227,11 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
   Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
   if (!mt) {
     const std::optional<i32> state = tasks_.state(method);
-    const char *what = !state                              ? "cannot be told"
-                       : *state == -1                      ? "nothing: it runs"
-                       : tasks_.machine(method)->may_yield ? "its turn to run"
-                                                           : "other"; // an awaiter that holds no reference
+    const char *what = !state                                        ? "cannot be told"
+                       : *state == -1                                ? "nothing: it runs"
+                       : !tasks_.machine(method)->are_awaiters_known ? "cannot be told"
+                       : tasks_.machine(method)->may_yield           ? "its turn to run"
+                                                                     : "other"; // an awaiter that holds no reference
     return {what, ""};
   }
   if (!runtime_.types().object_layout(mt))

@@ -1,6 +1,5 @@
-// BaseTypes: does a type derive from another, named one? In CoreCLR by its MethodTable's parents; elsewhere by who
-// declares its fields, which tells only of base types with fields. A few reads per question; names are kept by the type
-// system. One thread.
+// BaseTypes: does a type derive from another, named one? By its MethodTable's parents; of kinds of runtime that do not
+// say them, only the type itself is known. A few reads per question; names are kept by the type system. One thread.
 #pragma once
 #include "runtime/runtime.h"
 
@@ -23,6 +22,8 @@ public:
 
 private:
   const Runtime &runtime_;
+  Address parent_of(Address method_table) const;
+
   const CoreClr *core_clr_; // null: another kind of runtime
 };
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/thrown_exceptions.h"
+#include "runtime/nativeaot/native_aot.h"
 
 #include <algorithm>
 
@@ -59,6 +60,8 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
   out.message = fields_.reference_or_null(object.address, "_message");
   std::optional<Address> stack = fields_.reference(object.address, "_stackTrace");
   out.is_stack_known = false;
+  if (const auto *aot = dynamic_cast<const NativeAot *>(&runtime_))
+    read_native_stack(*aot, out);
   if (stacks_ && stack)
     if (auto elements = stacks_->read(*stack)) {
       out.is_stack_known = true;
@@ -68,6 +71,27 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
       }
     }
   return out;
+}
+
+// NativeAOT keeps where each call would have gone on, innermost first; a mark that is no address stands where it was
+// thrown again.
+void ExceptionObjects::read_native_stack(const NativeAot &runtime, ExceptionObject &to) {
+  constexpr u64 most_calls = 1 << 16;
+  const std::optional<Address> stack = fields_.reference(to.address, "_corDbgStackTrace");
+  const std::optional<u32> used = fields_.number<u32>(to.address, "_idxFirstFreeStackTraceEntry");
+  if (!stack || !used)
+    return;
+  const u64 p = fields_.pointer_size();
+  const u64 count = *stack ? std::min<u64>({*used, fields_.length(*stack).value_or(0), most_calls}) : 0;
+  for (u64 i = 0; i < count; ++i) {
+    const std::optional<u64> ip = runtime_.memory().try_pointer(*stack + (2 + i) * p);
+    const Address method = ip && *ip ? runtime.method_at(*ip - 1) : 0;
+    if (!method)
+      continue;
+    to.methods.push_back(method);
+    to.ips.push_back(*ip);
+  }
+  to.is_stack_known = count == 0 || !to.methods.empty();
 }
 
 std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {

@@ -12,6 +12,8 @@
 
 namespace dnheap {
 
+class NativeAot;
+
 struct ExceptionObject {
   Address address = 0, method_table = 0;
   std::optional<u32> hresult;
@@ -44,6 +46,7 @@ public:
 
 private:
   bool is_exception_type(Address method_table) const;
+  void read_native_stack(const NativeAot &runtime, ExceptionObject &to);
 
   Snapshot &snapshot_;
   const Runtime &runtime_;

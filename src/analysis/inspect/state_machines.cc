@@ -66,7 +66,8 @@ const MachineShape *StateMachines::find(Address method_table) {
   MachineShape shape;
   shape.method_table = method_table;
   bool yields = false;
-  for (const InstanceField &field : runtime_.fields().instance_fields(method_table)) {
+  const std::vector<InstanceField> &fields = runtime_.fields().instance_fields(method_table);
+  for (const InstanceField &field : fields) {
     if (is_state(field.name) && field.type == ElementType::I4)
       shape.state_at = field.offset;
     if (is_awaiter(field.name)) {
@@ -75,10 +76,13 @@ const MachineShape *StateMachines::find(Address method_table) {
       add_references(field, field.offset, shape);
     }
   }
-  if (!shape.state_at)
+  const std::string &name = runtime_.types().name(method_table);
+  shape.method = method_of_state_machine(name);
+  shape.is_state_known = shape.state_at.has_value();
+  if (!shape.is_state_known && (!fields.empty() || shape.method == name))
     return nullptr;
+  shape.are_awaiters_known = fields.size() > 1; // beside the state there is always what completes the task
   shape.may_yield = yields || !shape.has_awaiter_fields;
-  shape.method = method_of_state_machine(runtime_.types().name(method_table));
   out = std::move(shape);
   return &*out;
 }

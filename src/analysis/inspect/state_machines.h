@@ -16,6 +16,8 @@ struct MachineShape {
   std::vector<u64> awaiters;       // references, of which one that is not null is what is awaited
   bool has_awaiter_fields = false; // whether or not these hold references
   bool may_yield = true;           // false: it is known to have no await of Task.Yield()
+  bool is_state_known = true;      // false: the type's fields are not known, only whose machine it is
+  bool are_awaiters_known = true;  // the same of what it awaits
   ResumePoint resumes_at = {};     // of a suspended runtime-async call, which has no such type
 };
 

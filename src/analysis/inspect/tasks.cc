@@ -88,6 +88,7 @@ Tasks::Tasks(Snapshot &snapshot)
   });
   add_lookup();
   follow_chains();
+  follow_back();
   for (TaskNumber task = 0; task < columns_.size(); ++task)
     if (columns_[task].is_pending && columns_[task].machine_object && type(task).is_machine_reference)
       machine_owners_.emplace_back(columns_[task].machine_object, task);
@@ -175,6 +176,25 @@ void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
   }
 }
 
+// Where nobody says which of a method's variables is what it awaits, the task that it awaits does: the method goes on
+// when that is done.
+void Tasks::follow_back() {
+  auto is_unknown = [this](TaskNumber task) {
+    const Column &column = columns_[task];
+    return column.is_pending && type(task).is_box && !type(task).is_suspended_call && !column.awaited &&
+           (!column.machine || !column.machine->are_awaiters_known);
+  };
+  bool any = false;
+  for (TaskNumber task = 0; task < columns_.size() && !any; ++task)
+    any = is_unknown(task);
+  for (TaskNumber task = 0; task < columns_.size() && any; ++task)
+    if (columns_[task].is_pending && columns_[task].continuation)
+      for (const Continuation &next : continuations(task, most_continuations))
+        if (const TaskNumber method = next.kind == ContinuationKind::method ? find(next.object) : no_task;
+            method != no_task && is_unknown(method))
+          columns_[method].awaited = address(task);
+}
+
 void Tasks::add_lookup() {
   lookup_.assign(std::bit_ceil(objects_.size() * 2 + 1), no_task);
   const u64 mask = lookup_.size() - 1, shift = 64 - static_cast<u64>(std::countr_zero(lookup_.size()));
@@ -241,12 +261,14 @@ void Tasks::read(TaskNumber task, Column &to) const {
 }
 
 void Tasks::read_machine(const MachineShape &shape, Address object, Bytes bytes, u64 begin, Column &to) const {
-  std::optional<u32> state = load_at<u32>(bytes, begin + *shape.state_at, runtime_.memory().format().byte_order);
-  if (!state)
-    return;
-  runtime_.memory().note_read(object + begin + *shape.state_at, 4);
+  if (shape.state_at) {
+    std::optional<u32> state = load_at<u32>(bytes, begin + *shape.state_at, runtime_.memory().format().byte_order);
+    if (!state)
+      return;
+    runtime_.memory().note_read(object + begin + *shape.state_at, 4);
+    to.state = static_cast<i32>(*state);
+  }
   to.machine = &shape;
-  to.state = static_cast<i32>(*state);
   for (u64 i = 0; i < shape.awaiters.size() && !to.awaited; ++i)
     to.awaited = word(bytes, begin + shape.awaiters[i]);
 }

@@ -67,7 +67,8 @@ public:
   // Of boxes: null where its state machine is not understood.
   const MachineShape *machine(TaskNumber task) const { return columns_[task].machine; }
   std::optional<i32> state(TaskNumber task) const {
-    return columns_[task].machine ? std::optional(columns_[task].state) : std::nullopt;
+    const MachineShape *machine = columns_[task].machine;
+    return machine && machine->is_state_known ? std::optional(columns_[task].state) : std::nullopt;
   }
   // A method that can be on a stack of calls: a box, a suspended call, or the method that a RuntimeAsyncTask runs now.
   bool is_method(TaskNumber task) const {
@@ -127,6 +128,7 @@ private:
   void follow_chains();
   void follow_chain(TaskNumber task, SuspendedCalls::Chain chain);
   void follow_running();
+  void follow_back();
   void add_lookup();
   void read(TaskNumber task, Column &to) const;
   void read_machine(const MachineShape &shape, Address object, Bytes bytes, u64 begin, Column &to) const;

@@ -1,5 +1,6 @@
 #include "runtime/describe/open_native_aot.h"
 
+#include "base/text.h"
 #include "image/module_image.h"
 #include "runtime/contract_versions.h"
 #include "runtime/describe/native_aot_descriptor.h"
@@ -11,15 +12,26 @@ namespace dnheap {
 
 namespace {
 
-// Of another kind of runtime: none. Damaged: it is NativeAOT's if something else says so.
-std::optional<FoundDescriptor> check(const Target &target, std::optional<FoundDescriptor> found, bool is_known) {
-  if (!found)
-    return std::nullopt;
+constexpr u64 longest_version = 64;
+
+// With the descriptor, if it is one of NativeAOT. A damaged one is that if something else says so.
+FoundNativeAot with_descriptor(const Target &target, const Module &module, std::optional<FoundDescriptor> descriptor,
+                               std::optional<DebugHeaderPlace> header, bool is_known) {
+  FoundNativeAot out{&module, std::nullopt, std::move(header), {}};
+  if (!descriptor)
+    return out;
   try {
-    return is_native_aot(parse_descriptor(target.memory, found->address)) ? found : std::nullopt;
+    const ContractDescriptor parsed = parse_descriptor(target.memory, descriptor->address);
+    if (!is_native_aot(parsed))
+      return out;
+    if (const Global *version = parsed.find_global("RuntimeProductVersionString"))
+      out.product_version = printable(version->text, longest_version);
+    out.descriptor = std::move(descriptor);
   } catch (const Error &) {
-    return is_known ? found : std::nullopt;
+    if (is_known)
+      out.descriptor = std::move(descriptor);
   }
+  return out;
 }
 
 // What the descriptor says; where it is damaged, or of a version that is not known, nothing, if there is a debug
@@ -43,7 +55,9 @@ ContractDescriptor published(const Target &target, const FoundNativeAot &found, 
 
 } // namespace
 
-std::string FoundNativeAot::version() const { return descriptor || !header ? "" : net_version(header->major); }
+std::string FoundNativeAot::version() const {
+  return !product_version.empty() || descriptor || !header ? product_version : net_version(header->major);
+}
 
 std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough) {
   std::vector<FoundNativeAot> out;
@@ -52,21 +66,24 @@ std::vector<FoundNativeAot> find_native_aot(const Target &target, bool thorough)
     auto header = std::find_if(headers.begin(), headers.end(),
                                [&](const FoundDebugHeader &h) { return h.module->base == module.base; });
     const bool has_header = header != headers.end();
-    std::optional<FoundDescriptor> descriptor = check(
-        target, has_header ? find_descriptor(target, module) : find_exported_descriptor(target, module), has_header);
-    if (has_header || descriptor)
-      out.push_back({&module, descriptor, has_header ? std::optional(header->place) : std::nullopt});
+    FoundNativeAot found = with_descriptor(
+        target, module, has_header ? find_descriptor(target, module) : find_exported_descriptor(target, module),
+        has_header ? std::optional(header->place) : std::nullopt, has_header);
+    if (has_header || found.descriptor)
+      out.push_back(std::move(found));
   }
   if (!thorough || !out.empty())
     return out;
   for (const FoundDebugHeader &found : find_debug_tables(target))
-    out.push_back({found.module, check(target, find_descriptor(target, *found.module), true), found.place});
+    out.push_back(with_descriptor(target, *found.module, find_descriptor(target, *found.module), found.place, true));
   if (!out.empty())
     return out;
   for (const Module &module : target.modules)
-    if (ModuleImage::at(target.memory, module.base))
-      if (std::optional<FoundDescriptor> descriptor = check(target, find_descriptor(target, module), false))
-        out.push_back({&module, descriptor, std::nullopt});
+    if (ModuleImage::at(target.memory, module.base)) {
+      FoundNativeAot found = with_descriptor(target, module, find_descriptor(target, module), std::nullopt, false);
+      if (found.descriptor)
+        out.push_back(std::move(found));
+    }
   return out;
 }
 

@@ -13,8 +13,10 @@ struct FoundNativeAot {
   const Module *module = nullptr;
   std::optional<FoundDescriptor> descriptor;
   std::optional<DebugHeaderPlace> header;
+  std::string product_version; // as the descriptor says; empty: it does not
 
-  // "10.0"; empty where that is not told: newer descriptors do not, and of a lost header its tables have to be read.
+  // "11.0.0", "10.0"; empty where nobody says: the first descriptors do not, and of a lost header its tables have to be
+  // read.
   std::string version() const;
 };
 

@@ -29,15 +29,26 @@ std::optional<u64> number(const Json *value) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
 }
 
+std::string text_of(const Json *value) { return value && value->is_text() ? value->text() : ""; }
+
 void read_exception(const Json &exception, CrashInfo &to) {
   to.exception = number(exception.find("address")).value_or(0);
-  if (const Json *inner = exception.find("inner"); inner && inner->is_list() && !inner->list().empty())
+  to.exception_type = text_of(exception.find("type"));
+  to.exception_message = text_of(exception.find("message"));
+  if (const std::optional<u64> hresult = number(exception.find("hr")))
+    to.hresult = static_cast<u32>(*hresult);
+  if (const Json *inner = exception.find("inner"); inner && inner->is_list() && !inner->list().empty()) {
     to.inner = number(inner->list().front().find("address")).value_or(0);
-  if (const Json *stack = exception.find("stack"); stack && stack->is_list() && !stack->list().empty()) {
-    const Json &deepest = stack->list().front();
-    const std::optional<u64> ip = number(deepest.find("ip")), offset = number(deepest.find("offset"));
-    if (ip && offset && *offset <= *ip)
-      to.thrown_in = *ip - *offset;
+    to.inner_type = text_of(inner->list().front().find("type"));
+  }
+  const Json *stack = exception.find("stack");
+  if (!stack || !stack->is_list())
+    return;
+  for (const Json &frame : stack->list()) {
+    if (to.stack.size() >= CrashInfo::most_frames)
+      break;
+    const std::optional<u64> ip = number(frame.find("ip")), offset = number(frame.find("offset"));
+    to.stack.push_back({ip && offset && *offset <= *ip ? *ip - *offset : 0, text_of(frame.find("name"))});
   }
 }
 
@@ -53,8 +64,7 @@ std::optional<CrashInfo> read_crash_info(std::string_view text, const Module &mo
     out.thread = *thread;
     if (*reason <= static_cast<u64>(CrashInfo::Reason::internal_failure))
       out.reason = static_cast<CrashInfo::Reason>(*reason);
-    if (const Json *message = json.find("message"); message && message->is_text())
-      out.message = message->text();
+    out.message = text_of(json.find("message"));
     if (const Json *exception = json.find("exception"); exception && exception->is_object())
       read_exception(*exception, out);
     return out;

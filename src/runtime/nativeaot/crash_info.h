@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dnheap {
 
@@ -15,7 +16,15 @@ struct CrashInfo {
   u64 thread = 0; // as the operating system numbers it
   std::string message;
   Address exception = 0, inner = 0; // objects, as they lay then; 0: none
-  Address thrown_in = 0;            // where the code of the method begins that threw it; 0: not said
+  std::string exception_type, inner_type;
+  std::string exception_message;
+  std::optional<u32> hresult;
+  struct Frame {
+    Address method = 0; // where its code begins; 0: not said
+    std::string name;   // as stack traces have it; empty: not said
+  };
+  std::vector<Frame> stack; // that the exception passed through, innermost first; at most most_frames
+  static constexpr u64 most_frames = 256;
 };
 
 // Nullopt: there is none, or several.

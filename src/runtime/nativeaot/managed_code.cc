@@ -10,12 +10,26 @@ namespace {
 
 constexpr u64 words_looked_at = 16; // of a RuntimeInstance; 8 to 10 have nine
 
+std::optional<CodeRange> published_range(const Memory &memory, const ContractDescriptor &d) {
+  const std::optional<u64> variable = d.try_number("RuntimeInstance");
+  const std::optional<i64> start_at = d.try_offset("RuntimeInstance", "ManagedCodeStartRange"),
+                           size_at = d.try_offset("RuntimeInstance", "ManagedCodeRangeSize");
+  const std::optional<u64> instance = variable ? memory.try_pointer(*variable) : std::nullopt;
+  if (!instance || !start_at || !size_at)
+    return std::nullopt;
+  const std::optional<u64> start = memory.try_pointer(*instance + static_cast<u64>(*start_at));
+  const std::optional<u32> size = memory.try_load<u32>(*instance + static_cast<u64>(*size_at));
+  return start && size && *size ? std::optional(CodeRange{*start, add_clamped(*start, *size)}) : std::nullopt;
+}
+
 } // namespace
 
-// An address and a length, which make up a part of what the module may execute. All else that is noted there are other
-// objects, handles and flags.
+// Where it is not published: an address and a length, which make up a part of what the module may execute. All else
+// that is noted there are other objects, handles and flags.
 std::optional<CodeRange> find_managed_code(const Target &target, const Module &module,
                                            const ContractDescriptor &descriptor) {
+  if (const std::optional<CodeRange> published = published_range(target.memory, descriptor))
+    return published;
   const std::optional<u64> instance = descriptor.try_number("ThreadStore"); // the first member
   const std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   if (!instance || !image)

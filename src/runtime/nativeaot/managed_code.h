@@ -1,5 +1,6 @@
-// Where the methods of a NativeAOT module lie: all in one section, whose place the runtime notes beside its thread
-// store (RuntimeInstance.m_pvManagedCodeStartRange, m_cbManagedCodeRange). Some 20 loads. Any thread.
+// Where the methods of a NativeAOT module lie: all in one section, whose place the runtime publishes (RuntimeInstance
+// .ManagedCodeStartRange), or else notes beside its thread store (m_pvManagedCodeStartRange, m_cbManagedCodeRange).
+// Some 20 loads. Any thread.
 #pragma once
 #include "contract/descriptor.h"
 #include "target/target.h"

@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "image/elf_sections.h"
+#include "runtime/nativeaot/framework_fields.h"
 #include "runtime/nativeaot/native_aot_statics.h"
 #include "runtime/object_1.h"
-#include "runtime/unnamed_fields.h"
 
 namespace dnheap {
 
@@ -14,7 +14,9 @@ NativeAot::NativeAot(const Target &target, const Module &module, std::string ver
       stacks_(target, find_managed_code(target, module, this->descriptor())) {
   look_for_heap();
   types_ = std::make_unique<RuntimeTypeSystemN1>(target, module, descriptor());
-  fields_ = std::make_unique<UnnamedFields>(*types_, memory().format().pointer_size);
+  delegates_ = std::make_unique<NativeDelegates>(memory(), *types_, stacks_.managed_code(),
+                                                 [this](Address code) { return method_text(code).name; });
+  fields_ = std::make_unique<FrameworkFields>(memory(), this->descriptor(), *types_, *delegates_);
   managed_threads_ = std::make_unique<ManagedThreads>(memory(), descriptor(), *types_);
 }
 
@@ -73,6 +75,8 @@ std::string NativeAot::method_name(Address code) const {
     symbol.reset();
   if (symbol && symbol->start != code)
     name = types_->method_name(symbol->start);
+  if (!name && symbol)
+    name = types_->unmangled_method(symbol->name);
   if (name || symbol)
     return name ? *name : std::string(symbol->name);
   if (code < module().base)
@@ -82,9 +86,38 @@ std::string NativeAot::method_name(Address code) const {
 
 Address NativeAot::method_at(Address code) const {
   const std::optional<CodeRange> &managed = stacks_.managed_code();
-  const std::optional<NativeSymbols::Method> symbol =
-      managed && managed->holds(code) ? types_->symbols().method_at(code) : std::nullopt;
-  return symbol && managed->holds(symbol->start) ? symbol->start : 0;
+  if (!managed || !managed->holds(code))
+    return 0;
+  const std::optional<NativeSymbols::Method> symbol = types_->symbols().method_at(code);
+  const Address start = symbol ? symbol->start : stacks_.function_at(code);
+  return managed->holds(start) ? start : 0;
+}
+
+// Next, ResumeInfo, u32 Flags, u32 State, and what the call keeps: nobody publishes it, and the type's own size and
+// references were held against it (RuntimeTypeSystemN1).
+std::optional<ContinuationLayout> NativeAot::continuation_layout() const {
+  const u64 p = memory().format().pointer_size;
+  if (!types_->has_continuations())
+    return std::nullopt;
+  return ContinuationLayout{.next = p, .resume_info = 2 * p, .state = 3 * p + 4, .flags = 3 * p, .data = 3 * p + 8};
+}
+
+// {code that resumes it, place in the method}, in the module's writable data, which nobody but the loader writes to.
+ResumePoint NativeAot::resume_point(Address resume_info) const {
+  ResumePoint out;
+  const Module *module = target().find_module(resume_info);
+  out.module = module ? module->file_name() : "";
+  const Address at = resume_info + memory().format().pointer_size;
+  std::optional<u64> ip = memory().try_pointer(at);
+  if (!ip)
+    ip = target().initial.try_pointer(at);
+  out.ip = ip.value_or(0);
+  out.method_desc = method_at(out.ip);
+  if (!ip)
+    out.why_not = "the dump lacks the page that says where the call is to go on, and its module's file is not here";
+  else if (!out.method_desc)
+    out.why_not = "no managed code is known to lie where the call is to go on";
+  return out;
 }
 
 // Thousands of threads wait in the same few methods.
@@ -104,7 +137,7 @@ void NativeAot::use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void>
   ElfSectionContent frames = read_elf_section(file, ".debug_frame");
   stacks_.use_debug_frame(
       DebugFrame(frames.bytes, bias, memory().format(), frames.storage ? std::move(frames.storage) : storage));
-  auto named = std::make_unique<NativeAotFields>(memory(), *types_, file, bias, std::move(storage));
+  auto named = std::make_unique<NativeAotFields>(memory(), *types_, *delegates_, file, bias, std::move(storage));
   named_fields_ = named.get();
   fields_ = std::move(named);
 }

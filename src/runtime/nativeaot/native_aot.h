@@ -5,6 +5,7 @@
 #include "runtime/nativeaot/managed_threads.h"
 #include "runtime/nativeaot/native_aot_fields.h"
 #include "runtime/nativeaot/native_aot_stacks.h"
+#include "runtime/nativeaot/native_delegates.h"
 #include "runtime/nativeaot/thread_n1.h"
 #include "runtime/runtime.h"
 
@@ -28,6 +29,9 @@ public:
   ThreadDetails thread_details(const ThreadData &thread) const override;
   WalkedStack walk_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
   MethodText method_text(Address code) const override;
+  std::optional<ContinuationLayout> continuation_layout() const override;
+  bool is_continuation(Address method_table) const override { return types_->is_continuation(method_table); }
+  ResumePoint resume_point(Address resume_info) const override;
   // One per type, and per thread, that has any: not the fields but the object that the compiler made up to hold them.
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
 
@@ -37,7 +41,8 @@ public:
 
   // What the program noted of its end.
   std::optional<CrashInfo> crash_info() const { return find_crash_info(target(), module()); }
-  // Where the code of the method begins that lies there, by symbols; 0: no method does, or it cannot be told.
+  // Where the code of the method begins that lies there, by symbols, or by how functions are left; 0: no method does,
+  // or that is not known.
   Address method_at(Address code) const;
   const ThreadN1 &thread() const { return thread_; }
 
@@ -48,6 +53,7 @@ private:
   ThreadN1 thread_;
   NativeAotStacks stacks_;
   std::unique_ptr<RuntimeTypeSystemN1> types_;
+  std::unique_ptr<NativeDelegates> delegates_;
   std::unique_ptr<Fields> fields_;
   NativeAotFields *named_fields_ = nullptr; // the same; null: there is no debug file
   std::unique_ptr<ManagedThreads> managed_threads_;

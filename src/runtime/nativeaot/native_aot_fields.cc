@@ -24,10 +24,10 @@ u64 inline_array_length(const DebugTypes &debug, const DebugTypes::Class &of) {
 
 } // namespace
 
-NativeAotFields::NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, Bytes debug_file, u64 bias,
-                                 std::shared_ptr<const void> storage)
-    : NamedFields(memory, memory.format().pointer_size), types_(&types), unnamed_(types, p_), file_(debug_file),
-      bias_(bias), storage_(std::move(storage)) {}
+NativeAotFields::NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates,
+                                 Bytes debug_file, u64 bias, std::shared_ptr<const void> storage)
+    : NamedFields(memory, memory.format().pointer_size), types_(&types), delegates_(&delegates), unnamed_(types, p_),
+      file_(debug_file), bias_(bias), storage_(std::move(storage)) {}
 
 const DebugTypes &NativeAotFields::debug() {
   if (!debug_)

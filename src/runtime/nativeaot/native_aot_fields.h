@@ -4,6 +4,7 @@
 #pragma once
 #include "runtime/named_fields.h"
 #include "runtime/nativeaot/debug_types.h"
+#include "runtime/nativeaot/native_delegates.h"
 #include "runtime/nativeaot/runtime_type_system_n1.h"
 #include "runtime/unnamed_fields.h"
 
@@ -14,10 +15,16 @@ namespace dnheap {
 class NativeAotFields : public NamedFields {
 public:
   // The debug file: as in DebugTypes.
-  NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, Bytes debug_file, u64 bias,
-                  std::shared_ptr<const void> storage);
+  NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates, Bytes debug_file,
+                  u64 bias, std::shared_ptr<const void> storage);
 
   std::optional<ElementShape> elements(Address method_table) override;
+  std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override {
+    return delegates_->targets(object, method_table, limit);
+  }
+  std::optional<DelegateList> delegate_list(Address object, Address method_table) override {
+    return delegates_->list(object, method_table);
+  }
   std::vector<std::string> problems() const override;
 
   // The references of the object that a cell of static fields leads to: "Shop.Cache._items". Empty: not known; else all
@@ -49,6 +56,7 @@ private:
   std::optional<ReferenceLayout> lay_out_threads(std::string_view type, u64 start, u64 end, std::span<const u64> slots);
 
   RuntimeTypeSystemN1 *types_;
+  NativeDelegates *delegates_;
   UnnamedFields unnamed_;
   Bytes file_;
   u64 bias_;

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "runtime/compiled/call_frame.h"
-#include "runtime/compiled/eh_frame.h"
 #include "runtime/thread_registers.h"
 
 #include <map>
@@ -93,7 +92,8 @@ private:
     const Address from = out_.frames.back().sp;
     const Bytes stack = memory_.peek_up_to(from, most_of_throwing);
     std::optional<u64> found;
-    for (u64 at = 0; at + words * p <= stack.size(); at += p) {
+    Address frame_end = ~Address{0}; // what lies beyond is of those that called
+    for (u64 at = 0; at + words * p <= stack.size() && from + at < frame_end; at += p) {
       const Address end = from + at + words * p, rsp = load_pointer(stack.data() + at + p, format);
       if (rsp < end || rsp - end >= alignment || !managed_->holds(load_pointer(stack.data() + at, format)))
         continue;
@@ -102,6 +102,7 @@ private:
       if (found)
         return false;
       found = at;
+      frame_end = rsp;
     }
     if (!found)
       return false;
@@ -253,6 +254,17 @@ private:
 };
 
 } // namespace
+
+Address NativeAotStacks::function_at(Address code) const {
+  const Module *module = target_->find_module(code);
+  if (!module)
+    return 0;
+  auto [known, is_new] = frames_.try_emplace(module->base);
+  if (is_new)
+    (void)EhFrame::open(target_->memory, module->base, known->second);
+  FunctionFrame function;
+  return known->second && known->second->find(code, function) ? function.start : 0;
+}
 
 WalkedStack NativeAotStacks::walk(const ThreadData &thread) const {
   return NativeWalk(*target_, managed_, debug_frame_, thread).run();

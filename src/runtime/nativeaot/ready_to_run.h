@@ -1,6 +1,6 @@
 // ReadyToRun: the header by which a NativeAOT module lists the tables that its compiler left in it, among them the
-// metadata that names types. Finding it costs one pass over the module's writable memory, or what a file says that
-// memory held at first: it is never written to.
+// metadata that names types. Finding it costs one pass over the module's memory that holds addresses, or what a file
+// says that memory held at first: it is never written to.
 #pragma once
 #include "target/target.h"
 
@@ -21,11 +21,11 @@ struct ReadyToRun {
     stack_trace_methods = 327,
   };
   struct Section {
-    Address start = 0, end = 0; // end 0: not told
+    Address start = 0, end = 0; // end 0: not said
   };
 
   Address header = 0;
-  u16 major = 0, minor = 0; // 9.1 (.NET 8), 10.1 (.NET 9), 16.0 (.NET 10)
+  u16 major = 0, minor = 0; // 9.1 (.NET 8), 10.1 (.NET 9), 16.0 (.NET 10), 26.1 (.NET 11)
   std::map<u32, Section> sections;
 
   Address start_of(u32 section) const;

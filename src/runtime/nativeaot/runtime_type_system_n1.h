@@ -1,6 +1,7 @@
 // RuntimeTypeSystem contract, version n1: what a MethodTable of NativeAOT says of a type. One is sound if it names the
-// cell by which its module is known; the types that the compiler makes up for static fields end before that, and are
-// known by their parent (System.Object) and by the shape of what stands before them. Names come from the module's
+// cell by which its module is known; the types that the compiler makes up for static fields, and for what suspended
+// calls keep (continuations), end before that, and are known by their parent (System.Object; Continuation) and by the
+// shape of what stands before them. Names come from the module's
 // NativeFormat metadata, or else the program's debug file, and each must have the hash that the compiler put into the
 // type; the program may have been built without metadata. The first name costs a pass over the module's table of types,
 // and one over the debug file's symbols. See type_system.h.
@@ -9,6 +10,7 @@
 #include "metadata/mangled_name.h"
 #include "metadata/native_format.h"
 #include "runtime/nativeaot/native_symbols.h"
+#include "runtime/nativeaot/owner_names.h"
 #include "runtime/nativeaot/ready_to_run.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
@@ -35,14 +37,28 @@ public:
   // 0: it has none, or it cannot be told. Of arrays the element, of all others the parent.
   Address parent_of(Address method_table) const;
   Address element_of(Address method_table) const;
-  // Where the references of a type lie that the compiler made up to hold static fields; empty: it is none.
+  // Is it one of the types that the compiler made up for suspended calls, whose fields have no names?
+  bool is_continuation(Address method_table) const;
+  // Has the module their parent? The first call reads the module's table of types.
+  bool has_continuations();
+  // Where the references of a type lie that the compiler made up; empty: it is none.
   struct Series {
     u64 offset = 0, size = 0; // bytes
   };
   std::vector<Series> made_up_series(Address method_table) const;
+  // The same of any type but arrays.
+  std::vector<Series> reference_series(Address method_table) const;
+  // The hash of the type's name, of a generic instance that of its definition. Nullopt: it has none.
+  std::optional<u32> definition_hash(Address method_table) const;
+  // What a generic instance is made of; empty: it is none.
+  std::vector<Address> arguments_of(Address method_table) const;
+  // How names are hashed, found by a type that leads to System.Object; nothing: none did yet.
+  std::optional<NativeHashing> hashing(Address method_table);
 
   // The type whose static fields that cell leads to: "Shop.Cache"; nullopt: nobody says.
   std::optional<std::string> statics_owner(Address cell);
+  // A method by its symbol: "Shop.Cart.Add"; nullopt: its owner is not known, or its name may have been another one.
+  std::optional<std::string> unmangled_method(std::string_view symbol);
   // A type by its mangled name: "Shop.Cache"; as it is where no MethodTable has that name.
   std::string unmangled(std::string_view mangled);
   // The method whose code begins there, as stack traces or reflection name it: "Shop.Cart.Add"; nullopt: nobody says.
@@ -60,9 +76,19 @@ private:
 
   std::optional<u32> load(Address mt, u64 offset) const { return memory_->try_load<u32>(mt + offset); }
   Address related(Address mt) const { return memory_->try_pointer(mt + at_.related).value_or(0); }
+  struct Instance {
+    Address definition = 0, list = 0;
+    u32 count = 0; // of arguments
+  };
+  Instance instance_of(Address mt, u32 flags) const;
   Address optional_part(Address mt, u32 flags, unsigned index) const;
   bool has_module(Address mt, u32 flags) const;
   bool is_made_up(Address mt, u32 flags, u32 base_size) const;
+  bool is_root(Address mt) const;
+  bool is_continuation_parent(Address mt) const;
+  void find_hashing(Address mt);
+  std::string made_up_name(Address mt, u32 base_size);
+  const OwnerNames &owner_names();
   // Empty: unsound.
   std::vector<Series> series_of(Address mt, u32 base_size) const;
   bool in_module(Address address) const { return address >= start_ && address < end_; }
@@ -91,6 +117,7 @@ private:
   Address free_ = 0, cell_ = 0;
   ReadyToRun ready_to_run_;
   bool map_read_ = false, methods_read_ = false;
+  std::optional<NativeHashing> hashing_;       // nothing: no type that leads to System.Object was asked about yet
   std::vector<std::vector<std::byte>> copies_; // of sections that lie in several pieces
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
@@ -99,7 +126,9 @@ private:
   std::unordered_map<Address, std::pair<Address, u32>> reflected_methods_; // their type, and where their record lies
   NativeSymbols symbols_;
   std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
-  u64 steps_left_ = 1 << 25;                                                // to find them
+  std::optional<OwnerNames> owner_names_;
+  std::map<std::string, std::string> owners_; // by symbol
+  u64 steps_left_ = 1 << 25;                  // to find them
   std::unordered_map<Address, std::string> names_;
   u64 kept_ = 0;       // characters in names_
   u64 parts_left_ = 0; // of the name that is being told

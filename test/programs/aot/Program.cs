@@ -13,13 +13,14 @@ namespace Aot
             Specimens.Make();
             Roots.Make();
             Waits.Start();
+            Pending.Make();
             Holes.Fill();
             GC.Collect();
             GC.Collect();
             Holes.Dig();
 
             string[] toGen1 = Truth.Label("gen1", Fresh("born before the last collection"));
-            string truth = Truth.Types() + ", " + Measure.Text() + ", " + Roots.Text() + ", " + Waits.Text();
+            string truth = Truth.Types() + ", " + Measure.Text() + ", " + Roots.Text() + ", " + Waits.Text() + ", " + Pending.Text();
             Truth.AfterLastCollection();
             GC.Collect(0, GCCollectionMode.Forced, blocking: true);
             young[0] = toGen1;
@@ -27,6 +28,7 @@ namespace Aot
             Truth.Print(truth);
             if (Truth.Wait() && arguments.Length > 0)
                 Crashes.Crash(arguments[0]);
+            Pending.Release();
             Waits.Release();
             Roots.Release();
         }

@@ -120,13 +120,12 @@ std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ModuleImag
   return DebugHeaderPlace{0, types[0], globals[0], 0, 0, ""};
 }
 
-// Images among the modules that keep all such places in writable memory, each with its module; of very many the first.
+// Images among the modules that hold native code, each with its module; of very many the first.
 std::vector<std::pair<const Module *, ModuleImage>> images_of(const Target &target) {
   std::vector<std::pair<const Module *, ModuleImage>> out;
   for (const Module &module : target.modules)
     if (out.size() < most_images)
-      if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
-          image && !image->relocates_constants())
+      if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base); image && !image->is_managed())
         out.emplace_back(&module, std::move(*image));
   return out;
 }

@@ -1,0 +1,35 @@
+// FrameworkFields: Fields (fields.h) of a NativeAOT program whose debug file is not at hand: those of some types of the
+// framework have their names (FrameworkShapes), all others are called by their offset. Delegates are understood all the
+// same (NativeDelegates). From one thread at a time.
+#pragma once
+#include "runtime/nativeaot/framework_shapes.h"
+#include "runtime/nativeaot/native_delegates.h"
+#include "runtime/unnamed_fields.h"
+
+namespace dnheap {
+
+class FrameworkFields : public UnnamedFields {
+public:
+  // All must outlive it.
+  FrameworkFields(const Memory &memory, const ContractDescriptor &descriptor, RuntimeTypeSystemN1 &types,
+                  NativeDelegates &delegates)
+      : UnnamedFields(types, memory.format().pointer_size), shapes_(memory, descriptor, types), delegates_(&delegates) {
+  }
+
+  const std::vector<InstanceField> &instance_fields(Address method_table) override;
+  ReferenceName reference(Address method_table, u64 offset) override;
+  std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override {
+    return delegates_->targets(object, method_table, limit);
+  }
+  std::optional<DelegateList> delegate_list(Address object, Address method_table) override {
+    return delegates_->list(object, method_table);
+  }
+  std::vector<std::string> problems() const override;
+
+private:
+  FrameworkShapes shapes_;
+  NativeDelegates *delegates_;
+  std::unordered_map<Address, std::vector<InstanceField>> fields_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,59 @@
+// NativeDelegates: what a delegate calls, in NativeAOT: the method whose code it names, and the object that it is
+// called on; of a multicast delegate each of its parts. A delegate has two references and two words of code, count or
+// the like; .NET 11 put them into another order, and which one a delegate has is known by what lies in it. A few dozen
+// reads per delegate. dotnet/runtime: nativeaot/System.Private.CoreLib …/Delegate.cs. One thread.
+#pragma once
+#include "runtime/fields.h"
+#include "runtime/nativeaot/managed_code.h"
+#include "runtime/nativeaot/runtime_type_system_n1.h"
+
+#include <functional>
+#include <unordered_map>
+
+namespace dnheap {
+
+class NativeDelegates {
+public:
+  // `method_name`: of the method whose code lies there. `types` must outlive it.
+  NativeDelegates(const Memory &memory, RuntimeTypeSystemN1 &types, std::optional<CodeRange> managed,
+                  std::function<std::string(Address)> method_name)
+      : memory_(&memory), types_(&types), managed_(managed), method_name_(std::move(method_name)),
+        p_(memory.format().pointer_size) {}
+
+  // As Fields::delegate_targets(), Fields::delegate_list().
+  std::vector<DelegateTarget> targets(Address object, Address method_table, u64 limit);
+  std::optional<DelegateList> list(Address object, Address method_table);
+
+private:
+  // The words of one delegate, by what they mean.
+  struct Parts {
+    Address first = 0;  // what the method is called on; the delegate itself where a stub deals with that
+    Address helper = 0; // what the stub needs: the list, or the object that the method is called on
+    u64 extra = 0;      // the stub's: the number of parts, or the method's code
+    Address code = 0;
+  };
+  struct Collecting {
+    std::vector<DelegateTarget> *to;
+    u64 limit;
+    unsigned depth;
+    u64 *steps; // left
+  };
+
+  bool is_delegate_type(Address method_table);
+  std::optional<Parts> parts_of(Address object, Address method_table);
+  std::optional<DelegateList> list_of(Address object, const Parts &parts);
+  void collect(Address object, const Collecting &into);
+  DelegateTarget one(Address object, const Parts &parts);
+  bool is_code(Address address) const { return managed_ && managed_->holds(address); }
+  Address code_of(Address pointer) const;
+  Address word(Address at) const { return memory_->try_pointer(at).value_or(0); }
+
+  const Memory *memory_;
+  RuntimeTypeSystemN1 *types_;
+  std::optional<CodeRange> managed_;
+  std::function<std::string(Address)> method_name_;
+  const u64 p_;
+  std::unordered_map<Address, bool> types_known_;
+};
+
+} // namespace dnheap
