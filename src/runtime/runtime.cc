@@ -106,8 +106,8 @@ void Runtime::look_for_heap() {
     set_no_heap(std::move(why));
 }
 
-// A dump that was cut off says which memory it has lost (Target::absent), and is looked at with gaps; one that lacks a
-// quarter of the heap and never had it is of another kind: a small heap lies in few pages, which stacks may lead to.
+// A dump that was cut off says which memory it has lost (Target::absent), and is looked at with gaps, as is one that
+// holds a part of the heap; one that holds hardly any of it, and never had it, is of another kind.
 std::string Runtime::why_not_enough() const {
   const Extents absent = extents_of(target_.absent);
   std::vector<std::string> problems;
@@ -124,8 +124,7 @@ std::string Runtime::why_not_enough() const {
     problems.push_back(e.what());
   }
   const bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
-  const u64 left_out = total - std::min(total, known + lost);
-  if (!no_segment && known >= total / 16 && left_out <= total / 4)
+  if (!no_segment && known + lost >= total / 16)
     return "";
   return (no_segment ? "the dump holds nothing of the managed heap"
                      : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total)) +

@@ -10,9 +10,9 @@ namespace {
 constexpr u64 code_start = 0x5000, code_end = 0x9000;
 
 // As .NET 8 to 10 order a delegate's words, or as 11 does.
-class Scene {
+class DelegateScene {
 public:
-  Scene(Format format, bool newer)
+  DelegateScene(Format format, bool newer)
       : heap({.format = format, .header = !newer, .descriptor = newer, .released = newer}), p(heap.p), newer_(newer) {
     delegate = heap.type("System", "Delegate", 4);
     heap.references(delegate, "rr..");
@@ -53,8 +53,8 @@ private:
   bool newer_;
 };
 
-struct Opened : OpenedAot {
-  explicit Opened(Scene &scene)
+struct OpenedDelegates : OpenedAot {
+  explicit OpenedDelegates(DelegateScene &scene)
       : OpenedAot(scene.heap.target()), types(dynamic_cast<NativeAot &>(*runtime).types()),
         delegates(target->memory, types, CodeRange{code_start, code_end}, [](Address code) { return hex(code); }) {}
   std::vector<std::pair<Address, std::string>> targets(Address object) {
@@ -73,13 +73,13 @@ TEST(NativeDelegates, EveryKind) {
   for (Format format : all_formats)
     for (bool newer : {false, true}) {
       SCOPED_TRACE(name_of(format) + (newer ? " newer" : ""));
-      Scene s(format, newer);
+      DelegateScene s(format, newer);
       const Address closed = s.add(s.target, 0, 0, 0x5100), open = s.add(0, 0, 0x5200, 0x5f00),
                     extension = s.add(0, s.target, 0x5300, 0x5f00),
                     fat = s.heap.native.words({0x5400, s.heap.native.address()}),
                     generic = s.add(s.target, 0, 0, fat + 2), several = s.add(0, s.list({closed, open}, 4), 2, 0x5f00),
                     cut = s.add(0, s.list({closed, open, open}, 2), 3, 0x5f00), foreign = s.add(s.target, 0, 0, 0x100);
-      Opened o(s);
+      OpenedDelegates o(s);
       EXPECT_EQ(o.targets(closed), (Targets{{s.target, "0x5100"}}));
       EXPECT_EQ(o.targets(open), (Targets{{0, "0x5200"}}));
       EXPECT_EQ(o.targets(extension), (Targets{{s.target, "0x5300"}}));
@@ -100,22 +100,22 @@ TEST(NativeDelegates, EveryKind) {
 
 // Delegates that call one another, and themselves.
 TEST(NativeDelegates, Circles) {
-  Scene s({}, true);
+  DelegateScene s({}, true);
   const Address list = s.list({0, 0}, 2), one = s.add(0, list, 2, 0x5f00);
   for (u64 i = 0; i < 2; ++i)
     s.segment->block.pointer(list + (2 + i) * s.p, one);
-  Opened o(s);
+  OpenedDelegates o(s);
   EXPECT_TRUE(o.targets(one).empty());
 }
 
 // What is called so but has other references is none.
 TEST(NativeDelegates, OtherShapes) {
-  Scene s({}, true);
+  DelegateScene s({}, true);
   const Address odd = s.heap.type("Shop", "Odd", 4), stranger = s.heap.type("Shop", "Stranger", 4);
   s.heap.references(odd, "rrr.");
   s.heap.parent(odd, s.multicast);
   s.heap.references(stranger, "rr..");
-  Opened o(s);
+  OpenedDelegates o(s);
   EXPECT_FALSE(o.delegates.list(s.target, odd));
   EXPECT_FALSE(o.delegates.list(s.target, stranger));
 }
