@@ -23,25 +23,25 @@ std::string known(std::string_view symbol) {
   return symbol == "shop_Shop_Node" ? "Shop.Node" : symbol == "Int32" ? "System.Int32" : "";
 }
 
-std::string find(std::string_view mangled) { return names_of_shop().find(mangled, known).value_or("?"); }
+std::string found(std::string_view mangled) { return names_of_shop().find(mangled, known).value_or("?"); }
 
 TEST(OwnerNames, StaticClasses) {
-  EXPECT_EQ(find("shop_Shop_Roots"), "Shop.Roots");
-  EXPECT_EQ(find("shop_Shop_Node"), "Shop.Node");
-  EXPECT_EQ(find("other_Shop_Roots"), "?"); // nobody knows an assembly of that name
-  EXPECT_EQ(find("shop_Shop_Gone"), "?");
-  EXPECT_EQ(find("shop_Shop_Two_Faced"), "?"); // two types are spelled so
-  EXPECT_EQ(find("shop_Shop_Holder_1"), "?");  // of what?
+  EXPECT_EQ(found("shop_Shop_Roots"), "Shop.Roots");
+  EXPECT_EQ(found("shop_Shop_Node"), "Shop.Node");
+  EXPECT_EQ(found("other_Shop_Roots"), "?"); // nobody knows an assembly of that name
+  EXPECT_EQ(found("shop_Shop_Gone"), "?");
+  EXPECT_EQ(found("shop_Shop_Two_Faced"), "?"); // two types are spelled so
+  EXPECT_EQ(found("shop_Shop_Holder_1"), "?");  // of what?
 }
 
 TEST(OwnerNames, Instances) {
-  EXPECT_EQ(find("shop_Shop_Holder_1<shop_Shop_Node>"), "Shop.Holder<Shop.Node>");
-  EXPECT_EQ(find("shop_Shop_Holder_1<__Array<Int32>>"), "Shop.Holder<System.Int32[]>");
-  EXPECT_EQ(find("shop_Shop_Holder_1<shop_Shop_Holder_1<Int32>>"), "Shop.Holder<Shop.Holder<System.Int32>>");
-  EXPECT_EQ(find("shop_Shop_Pair_2___c<Int32__shop_Shop_Node>"), "Shop.Pair<System.Int32, Shop.Node>+<>c");
-  EXPECT_EQ(find("shop_Shop_Pair_2___c<Int32__shop_Shop_Gone>"), "?");
-  EXPECT_EQ(find("shop_Shop_Pair_2___c<Int32>"), "?");
-  EXPECT_EQ(find("shop_Shop_Holder_1<>"), "?");
+  EXPECT_EQ(found("shop_Shop_Holder_1<shop_Shop_Node>"), "Shop.Holder<Shop.Node>");
+  EXPECT_EQ(found("shop_Shop_Holder_1<__Array<Int32>>"), "Shop.Holder<System.Int32[]>");
+  EXPECT_EQ(found("shop_Shop_Holder_1<shop_Shop_Holder_1<Int32>>"), "Shop.Holder<Shop.Holder<System.Int32>>");
+  EXPECT_EQ(found("shop_Shop_Pair_2___c<Int32__shop_Shop_Node>"), "Shop.Pair<System.Int32, Shop.Node>+<>c");
+  EXPECT_EQ(found("shop_Shop_Pair_2___c<Int32__shop_Shop_Gone>"), "?");
+  EXPECT_EQ(found("shop_Shop_Pair_2___c<Int32>"), "?");
+  EXPECT_EQ(found("shop_Shop_Holder_1<>"), "?");
 }
 
 // However it is nested, it ends.
@@ -49,9 +49,9 @@ TEST(OwnerNames, Hostile) {
   std::string deep;
   for (int i = 0; i < 200; ++i)
     deep += "shop_Shop_Holder_1<";
-  EXPECT_EQ(find(deep + "Int32" + std::string(200, '>')), "?");
-  EXPECT_EQ(find("shop_Shop_Pair_2___c<" + std::string(3000, '_') + ">"), "?");
-  EXPECT_EQ(find(std::string(100000, '<')), "?");
+  EXPECT_EQ(found(deep + "Int32" + std::string(200, '>')), "?");
+  EXPECT_EQ(found("shop_Shop_Pair_2___c<" + std::string(3000, '_') + ">"), "?");
+  EXPECT_EQ(found(std::string(100000, '<')), "?");
 }
 
 } // namespace
