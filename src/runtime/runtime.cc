@@ -126,14 +126,19 @@ std::string Runtime::why_not_enough() const {
   const bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
   if (!no_segment && known + lost >= total / 16)
     return "";
-  return (no_segment ? "the dump holds nothing of the managed heap"
-                     : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total)) +
+  const std::string what = no_segment
+                               ? "the dump holds nothing of the managed heap"
+                               : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total);
+  const std::string first = no_segment ? "; " + problems.front() : "";
+  if (!target_.advice.empty()) // it has lost memory, of whatever kind it was
+    return what + first;
+  return what +
          (target_.os == OperatingSystem::windows
               ? ": it is of a kind without heap (a mini or triage dump); take a full one (dotnet-dump collect "
                 "--type Full, procdump -ma), or set DOTNET_DbgMiniDumpType=4"
               : ": it is of a kind without heap (createdump --normal or --triage, DOTNET_DbgMiniDumpType 1 or "
                 "3); take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2") +
-         (no_segment ? "; " + problems.front() : "");
+         first;
 }
 
 } // namespace dnheap

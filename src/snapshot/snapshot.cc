@@ -356,7 +356,7 @@ const Runtime &Snapshot::runtime() {
 
 void Snapshot::require_heap() {
   if (const std::string &why = runtime().why_no_heap(); !why.empty() && !accepts_pieces_)
-    throw Error(explain(why));
+    throw Error(explain(why) + (target_->advice.empty() ? "" : "; " + target_->advice));
 }
 
 const Heap &Snapshot::heap() {

@@ -372,7 +372,9 @@ def stacks(dnheap, dump, truth):
             problems.append(f"stacks: {len(fitting)} threads stand in what the program said: {trace[:3]} …")
     if said < 100:
         problems.append(f"stacks: the program said only {said} frames")
-    waits = {row["waits_for"] for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
+    # Where the runtime keeps what they wait for in objects, these are named.
+    named = {"System.Threading.Lock": "a lock", "System.Threading.ManualResetEvent": "a wait handle"}
+    waits = {named.get((row["waits_for"] or "").split(" ")[0], row["waits_for"]) for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
     if not waits >= {"sleep", "a lock", "a wait handle", "the console"}:
         problems.append(f"threads: they wait for {waits}")
     return problems

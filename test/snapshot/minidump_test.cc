@@ -81,10 +81,12 @@ TEST(MinidumpSnapshot, WithoutTheLoadersMemory) {
     young.object(heap.type("Shop.Order", 2));
     heap.hole(heap.native.address(), heap.native.end());
     std::string path = folder.write("a.dmp", as_string(minidump_writer(heap).write()));
-    EXPECT_EQ(complaint(path),
-              path + ": the dump holds the heap's objects, but not the types that they point at (MethodTables): it was "
-                     "written without the memory of the runtime's loader; take a full dump (dotnet-dump collect --type "
-                     "Full, procdump -ma); contract, info, threads, stack, exceptions and locks say what there is");
+    const std::string said = complaint(path);
+    EXPECT_TRUE(said.starts_with(
+        path +
+        ": the dump holds the heap's objects, but not the types that they point at (MethodTables): it was written "
+        "without the memory of the runtime's loader; take a full dump (dotnet-dump collect --type Full, procdump -ma)"))
+        << said;
   }
 }
 
