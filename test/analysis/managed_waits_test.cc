@@ -13,7 +13,7 @@ namespace dnheap::test {
 namespace {
 
 constexpr u64 exposed_at = 0x300; // in a Thread
-constexpr u64 manual_reset = 0, auto_reset = 1, semaphore = 2, mutex = 3;
+constexpr u64 manual_reset = 0, auto_reset = 1, mutex = 3;
 
 // Types as the class library has them, as far as they are looked at.
 struct Waits : LibraryHeap {
