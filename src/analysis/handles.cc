@@ -54,7 +54,7 @@ report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes 
                     text_or_absent(type), object ? text_or_absent(types.find(*h.secondary)) : Cell()});
   }
   if (!question.sort.empty())
-    report::sort_rows(rows, *table.find_column(question.sort));
+    report::sort_rows(rows, table.column(question.sort));
   table.set_rows(std::move(rows));
   return table;
 }

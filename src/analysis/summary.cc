@@ -40,7 +40,7 @@ public:
     while ((row_ = rows.next()))
       visit(*this);
   }
-  const Cell &operator[](std::string_view key) const { return (*row_)[*table_->find_column(key)]; }
+  const Cell &operator[](std::string_view key) const { return (*row_)[table_->column(key)]; }
   u64 number(std::string_view key) const {
     const u64 *value = (*this)[key].get_if<u64>();
     return value ? *value : 0;

@@ -28,7 +28,7 @@ report::Table waste_table(const Waste &waste, const Question &question) {
   for (const WasteRow &row : waste.rows)
     rows.push_back({row.bytes, share_of(row.bytes, waste.bytes), row.count, name_of(row.kind), row.what, row.field});
   if (question.sort == "count" || question.sort == "kind")
-    report::sort_rows(rows, *table.find_column(question.sort));
+    report::sort_rows(rows, table.column(question.sort));
   report::Row total(table.columns.size());
   total[0] = waste.bytes;
   total.back() = total_of(rows.size(), "row");

@@ -74,7 +74,7 @@ std::vector<BundledFile> read_bundle(Bytes file) {
     std::optional<u64> compressed = *major == 6 ? reader.number<u64>() : u64{0};
     reader.number<u8>(); // what kind of file it is
     std::optional<std::string> path = reader.text();
-    if (!path)
+    if (!offset || !size || !compressed || !path)
       return {};
     const u64 stored = *compressed ? *compressed : *size;
     if (*offset > file.size() || stored > file.size() - *offset)

@@ -1,5 +1,7 @@
 #include "report/table.h"
 
+#include "base/error.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -81,6 +83,12 @@ std::optional<u64> Table::find_column(std::string_view key) const {
     if (columns[i].key == key)
       return i;
   return std::nullopt;
+}
+
+u64 Table::column(std::string_view key) const {
+  if (const std::optional<u64> found = find_column(key))
+    return *found;
+  throw Error("the table " + name + " has no column " + std::string(key));
 }
 
 void Table::set_rows(std::vector<Row> all) {

@@ -144,6 +144,8 @@ struct Table {
   void set_rows(std::vector<Row> first, u64 count);
   // Index of the column with that key.
   std::optional<u64> find_column(std::string_view key) const;
+  // The same; an Error if no column has that key.
+  u64 column(std::string_view key) const;
 };
 
 // A source that gives these rows.

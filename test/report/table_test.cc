@@ -10,6 +10,8 @@ TEST(Table, FindsColumnsByKey) {
   table.columns = {{"a", "A"}, {"b", "B"}};
   EXPECT_EQ(table.find_column("b"), 1u);
   EXPECT_FALSE(table.find_column("B"));
+  EXPECT_EQ(table.column("b"), 1u);
+  EXPECT_THROW(table.column("B"), Error);
 }
 
 TEST(Table, RowsOfGivesEachRowOnce) {
