@@ -170,7 +170,9 @@ void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
       ++piece;
     Address known = piece == memory.end() ? end : std::clamp(piece->address, start, end);
     if (known > start) {
-      known = std::min(end, first + align_up(known - first, like.alignment));
+      const u64 beyond =
+          (known - first) % like.alignment; // may lie at the end of the address space: nothing wraps round
+      known += std::min(end - known, beyond ? like.alignment - beyond : 0);
       add_gaps(start, known);
       start = known;
       follows_gap = true;

@@ -21,7 +21,7 @@ public:
 
   template <std::unsigned_integral T> std::optional<T> number() {
     std::optional<T> out = load_at<T>(file_, at_, ByteOrder::little);
-    at_ += sizeof(T);
+    at_ = out ? at_ + sizeof(T) : file_.size(); // behind the end there is nothing more, wherever it was
     return out;
   }
   // As BinaryWriter writes it: the length in groups of seven bits, then UTF-8.
@@ -64,7 +64,8 @@ std::vector<BundledFile> read_bundle(Bytes file) {
   Reader reader(file, *list);
   std::optional<u32> major = reader.number<u32>(), minor = reader.number<u32>(), count = reader.number<u32>();
   // 1: .NET Core 3; 2: .NET 5, with five numbers more; 6: .NET 6 on, with compressed sizes.
-  if (!minor || !count || (*major != 1 && *major != 2 && *major != 6) || *count > most_files || !reader.text())
+  if (!major || !minor || !count || (*major != 1 && *major != 2 && *major != 6) || *count > most_files ||
+      !reader.text())
     return {};
   for (int i = 0; *major >= 2 && i < 5; ++i)
     reader.number<u64>();

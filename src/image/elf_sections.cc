@@ -22,18 +22,20 @@ struct Section {
 
 class Sections {
 public:
-  explicit Sections(Bytes file) : file_(file), header_(ElfHeader::parse(file)) {
-    if (!header_)
+  explicit Sections(Bytes file) : file_(file) {
+    const std::optional<ElfHeader> header = ElfHeader::parse(file);
+    if (!header)
       return;
-    const bool wide = header_->format.pointer_size == 8;
-    const ByteOrder order = header_->format.byte_order;
+    format_ = header->format;
+    const bool wide = this->wide();
+    const ByteOrder order = this->order();
     u64 size = load_at<u16>(file, wide ? 0x3a : 0x2e, order).value_or(0);
     u64 count = load_at<u16>(file, wide ? 0x3c : 0x30, order).value_or(0);
     names_ = load_at<u16>(file, wide ? 0x3e : 0x32, order).value_or(0);
-    if (size < (wide ? 64 : 40) || header_->section_headers == 0)
+    if (size < (wide ? 64 : 40) || header->section_headers == 0)
       return;
     for (u64 i = 0; i < count && i < most_sections; ++i) {
-      Bytes row = slice(file, header_->section_headers + i * size, wide ? 64 : 40);
+      Bytes row = slice(file, header->section_headers + i * size, wide ? 64 : 40);
       if (row.size() < (wide ? 64 : 40))
         break;
       sections_.push_back(parse(row, wide, order));
@@ -41,8 +43,9 @@ public:
   }
 
   const std::vector<Section> &all() const { return sections_; }
-  ByteOrder order() const { return header_->format.byte_order; }
-  bool wide() const { return header_->format.pointer_size == 8; }
+  // Of sections; where there are none, of nothing.
+  ByteOrder order() const { return format_.byte_order; }
+  bool wide() const { return format_.pointer_size == 8; }
   std::string_view name(const Section &section) const {
     return names_ < sections_.size() ? text_at(sections_[names_].content, section.name, longest_name)
                                      : std::string_view();
@@ -66,7 +69,7 @@ private:
   }
 
   Bytes file_;
-  std::optional<ElfHeader> header_;
+  Format format_;
   std::vector<Section> sections_;
   u64 names_ = 0;
 };
