@@ -79,8 +79,12 @@ public:
       out += "; " + count_text(incomplete_) + (incomplete_ == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
     return out;
   }
-  // What NativeAOT says of its threads by their Thread alone.
   void note_missing(std::vector<std::string> &to) const {
+    if (astray_)
+      to.push_back(
+          fmt::format("{} of {} threads that live: what should be the Thread object is none, so the name is not known",
+                      count_text(astray_), count_text(living_)));
+    // What NativeAOT says of its threads by their Thread alone.
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)
@@ -100,6 +104,7 @@ private:
     const bool lives = thread.os_id != u64{0};
     living_ += lives;
     with_object_ += lives && details.object;
+    astray_ += lives && details.object && !is_object(details.object);
     with_state_ += lives && details.state;
     WalkedStack stack;
     if (lives)
@@ -126,7 +131,7 @@ private:
                      frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
                      text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)),
                      block ? Cell(block->object) : Cell(), Cell(std::move(objects)),
-                     block ? Cell(type_name(block->object)) : Cell(),
+                     block ? Cell(type_of(*block)) : Cell(),
                      block && block->owner ? Cell(threads_[*block->owner].os_id) : Cell(),
                      has_exception ? Cell(exception->second) : Cell(),
                      has_exception ? Cell(type_name(exception->second)) : Cell(), thread.address});
@@ -136,6 +141,10 @@ private:
     }
   }
 
+  bool is_object(Address at) const {
+    const Address type = method_table_of(runtime_.memory(), at);
+    return type && runtime_.types().object_layout(type);
+  }
   std::string text_of(const ThreadBlocked &blocked) const {
     constexpr u64 shown = 4;
     const u64 count = blocked.blocks.size();
@@ -148,6 +157,9 @@ private:
   }
   std::string text_of(const ThreadBlock &block) const {
     using enum ThreadBlock::Kind;
+    if (block.kind == static_constructor)
+      return fmt::format("the static constructor of {}, which thread {} runs", type_of(block),
+                         threads_[*block.owner].os_id.value_or(0));
     std::string out = block.kind == monitor ? "Monitor of "
                       : block.kind == pulse ? "a pulse of "
                       : block.kind == join  ? "the end of "
@@ -159,6 +171,10 @@ private:
       out += fmt::format(" held by thread {}", threads_[*block.owner].os_id.value_or(0));
     return out;
   }
+  std::string type_of(const ThreadBlock &block) const {
+    return block.kind == ThreadBlock::Kind::static_constructor ? runtime_.types().name(block.object)
+                                                               : type_name(block.object);
+  }
   std::string type_name(Address object) const {
     const Address type = method_table_of(runtime_.memory(), object);
     return type && runtime_.types().object_layout(type) ? runtime_.types().name(type) : "(no object)";
@@ -169,7 +185,7 @@ private:
   std::vector<ThreadData> threads_;
   std::map<u64, Address> exceptions_; // by the thread's number
   std::map<Address, u64> retained_;
-  u64 living_ = 0, incomplete_ = 0, with_object_ = 0, with_state_ = 0;
+  u64 living_ = 0, incomplete_ = 0, with_object_ = 0, with_state_ = 0, astray_ = 0;
   std::vector<report::Row> rows_;
   std::vector<StackProblem> problems_;
   std::vector<std::string> notes_;

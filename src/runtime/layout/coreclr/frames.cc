@@ -2,6 +2,7 @@
 
 #include "runtime/layout/coreclr/dac_table.h"
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/layout/vote.h"
 #include "runtime/thread_registers.h"
 #include "runtime/vm/frame_kinds.h"
 #include "runtime/vm/helper_method_layout.h"
@@ -86,17 +87,15 @@ private:
   // Of all but a few threads: one may have been stopped while its list changed. Lists that begin elsewhere show
   // nothing.
   Verdict is_head(i64 x) const {
-    u64 sound = 0, unsound = 0;
-    for (const ThreadPlace &thread : threads_) {
-      std::optional<std::vector<Address>> frames = frames_of(thread, x);
-      if (!frames)
-        unsound += !begins_elsewhere(thread, x);
-      else
-        sound += !frames->empty();
-    }
-    if (unsound * 8 > sound)
-      return false;
-    return sound ? Verdict(true) : Verdict::cannot_tell();
+    Vote vote;
+    for (const ThreadPlace &thread : threads_)
+      if (const std::optional<std::vector<Address>> frames = frames_of(thread, x)) {
+        if (!frames->empty())
+          vote.add(true);
+      } else if (!begins_elsewhere(thread, x)) {
+        vote.add(false);
+      }
+    return vote.verdict();
   }
   void derive_head() {
     auto passes = [&](i64 x) { return is_head(x); };
@@ -105,7 +104,7 @@ private:
     if (any || d_.descriptor.try_offset("Thread", "Frame")) // else no thread has a Frame
       d_.choose(
           "Thread", "Frame", [&] { return places; }, passes,
-          "a list of records on the thread's own stack, each further out than the one before, for every thread");
+          "a list of records on the thread's own stack, each further out than the one before, for most threads");
   }
   void read_frames() {
     const std::optional<i64> head = d_.descriptor.try_offset("Thread", "Frame");
@@ -368,19 +367,21 @@ private:
     const std::vector<i64> words = Derivation::offsets(0, largest_thread(d_, addresses), p_);
     auto passes = [&](i64 x) -> Verdict {
       bool any = false;
+      Vote vote;
       for (const ThreadPlace &thread : threads_) {
         const std::optional<u64> head = d_.word(thread.address + u64(x));
-        if (!head || (*head != 0 && *head != no_frame && !is_protected(thread, *head)))
-          return false;
-        any |= *head != 0 && *head != no_frame;
+        const bool has_one = head && *head != 0 && *head != no_frame;
+        const bool is_sound = head && (!has_one || is_protected(thread, *head));
+        vote.add(is_sound);
+        any |= has_one && is_sound;
       }
-      return any ? Verdict(true) : Verdict::cannot_tell();
+      return any || vote.verdict().fails() ? vote.verdict() : Verdict::cannot_tell();
     };
     const bool any = std::any_of(words.begin(), words.end(), [&](i64 x) { return passes(x).passes(); });
     if (any || d_.descriptor.try_offset("Thread", "GCFrame"))
       d_.choose(
           "Thread", "GCFrame", [&] { return words; }, passes,
-          "null, or a record on the thread's own stack that names the Thread and what it protects, for every thread");
+          "null, or a record on the thread's own stack that names the Thread and what it protects, for most threads");
   }
 
   Derivation &d_;

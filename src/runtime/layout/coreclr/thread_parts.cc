@@ -1,6 +1,7 @@
 #include "runtime/layout/coreclr/thread_parts.h"
 
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/layout/vote.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 page = 4096, most_stack = u64{1} << 32;
+constexpr u64 page = 4096, most_stack = u64{1} << 32, most_modules = 65536;
 
 class ThreadPartsDerivation {
 public:
@@ -43,6 +44,7 @@ private:
         stack_pointers.emplace(thread.id, thread.stack_pointer);
     auto passes = [&](i64 x) -> Verdict {
       u64 inside = 0;
+      Vote vote;
       std::vector<std::pair<Address, Address>> stacks;
       for (const ThreadData &thread : threads_) {
         auto found = stack_pointers.find(thread.os_id.value_or(0));
@@ -50,8 +52,10 @@ private:
           continue;
         u64 base = d_.word(thread.address + u64(x)).value_or(0),
             limit = d_.word(thread.address + u64(x + p_)).value_or(0);
-        if (base % page || limit == 0 || limit >= base || base - limit > most_stack)
-          return false;
+        const bool is_sound = base % page == 0 && limit != 0 && limit < base && base - limit <= most_stack;
+        vote.add(is_sound);
+        if (!is_sound)
+          continue;
         inside += limit <= found->second && found->second < base;
         stacks.emplace_back(limit, base);
       }
@@ -59,7 +63,9 @@ private:
       for (u64 i = 1; i < stacks.size(); ++i)
         if (stacks[i].first < stacks[i - 1].second)
           return false;
-      return stacks.empty() ? Verdict::cannot_tell() : Verdict(inside > 0);
+      return inside || vote.verdict().fails() ? vote.verdict()
+             : stacks.empty()                 ? Verdict::cannot_tell()
+                                              : Verdict(false);
     };
     if (!d_.choose(
             "Thread", "CachedStackBase", [&] { return words_; }, passes,
@@ -69,10 +75,11 @@ private:
     d_.choose(
         "Thread", "CachedStackLimit", [&] { return std::vector{limit}; },
         [&](i64 x) {
-          return std::all_of(threads_.begin(), threads_.end(), [&](const ThreadData &thread) {
-            return d_.word(thread.address + u64(x)).value_or(0) <=
-                   d_.word(thread.address + u64(limit - p_)).value_or(0);
-          });
+          Vote vote;
+          for (const ThreadData &thread : threads_)
+            vote.add(d_.word(thread.address + u64(x)).value_or(0) <=
+                     d_.word(thread.address + u64(limit - p_)).value_or(0));
+          return vote.verdict();
         },
         "follows the base");
   }
@@ -83,45 +90,53 @@ private:
   void derive_local_data() {
     auto passes = [&](i64 x) -> Verdict {
       bool any = false;
+      Vote vote;
       for (const ThreadData &thread : threads_) {
-        std::optional<u64> data = d_.word(thread.address + u64(x));
-        if (!data)
-          return false;
-        if (!*data)
+        const std::optional<u64> data = d_.word(thread.address + u64(x));
+        if (data == u64{0})
           continue; // has not run yet, or has ended
-        std::optional<u64> owner = d_.word(*data + 8 + 2 * u64(p_)), array = d_.word(*data + 8);
-        if (*data < 0x10000 || !owner || !array || (*owner != thread.address && *owner != 0) ||
-            (*array && !is_object_array(*array)))
-          return false;
-        any |= *owner == thread.address;
+        const std::optional<u64> owner = data ? d_.word(*data + 8 + 2 * u64(p_)) : std::nullopt,
+                                 array = data ? d_.word(*data + 8) : std::nullopt;
+        vote.add(data && *data >= 0x10000 && owner && array && (*owner == thread.address || *owner == 0) &&
+                 (*array == 0 || is_object_array(*array)));
+        any |= owner == thread.address;
       }
-      return any ? Verdict(true) : Verdict::cannot_tell();
+      return any || vote.verdict().fails() ? vote.verdict() : Verdict::cannot_tell();
     };
     if (object_array_)
       d_.choose(
           "Thread", "ThreadLocalDataPtr", [&] { return words_; }, passes,
-          "leads to a null or an object[] and then to the Thread itself, for every thread");
+          "leads to a null or an object[] and then to the Thread itself, for most threads");
   }
 
-  // 8.0: a table of ThreadLocalModules, by module, and its length. One leads over a handle to an object[].
+  // Is this a table of ThreadLocalModules, by module, or null, and then its length? `any`: one leads over a handle to
+  // an object[].
+  bool has_modules(Address at, bool &any) const {
+    const std::optional<u64> table = d_.word(at), count = d_.word(at + u64(p_));
+    if (!table || !count || (*table == 0) != (*count == 0) || *count > most_modules)
+      return false;
+    bool any_here = false;
+    for (u64 i = 0; i < *count; ++i) {
+      const std::optional<u64> module = d_.word(*table + i * d_.pointer_size);
+      if (!module)
+        return false;
+      const std::optional<u64> handle = *module ? d_.word(*module + 2 * u64(p_)) : 0;
+      if (!handle || (*handle && !is_object_array(d_.word(*handle).value_or(0))))
+        return false;
+      any_here |= *handle != 0;
+    }
+    any |= any_here;
+    return true;
+  }
+
+  // 8.0 alone.
   void derive_local_modules() {
     auto passes = [&](i64 x) -> Verdict {
       bool any = false;
-      for (const ThreadData &thread : threads_) {
-        std::optional<u64> table = d_.word(thread.address + u64(x)), count = d_.word(thread.address + u64(x + p_));
-        if (!table || !count || (*table == 0) != (*count == 0) || *count > 65536)
-          return false;
-        for (u64 i = 0; i < *count; ++i) {
-          std::optional<u64> module = d_.word(*table + i * d_.pointer_size);
-          if (!module)
-            return false;
-          std::optional<u64> handle = *module ? d_.word(*module + 2 * u64(p_)) : 0;
-          if (!handle || (*handle && !is_object_array(d_.word(*handle).value_or(0))))
-            return false;
-          any |= *handle != 0;
-        }
-      }
-      return any ? Verdict(true) : Verdict::cannot_tell();
+      Vote vote;
+      for (const ThreadData &thread : threads_)
+        vote.add(has_modules(thread.address + u64(x), any));
+      return any || vote.verdict().fails() ? vote.verdict() : Verdict::cannot_tell();
     };
     if (object_array_)
       d_.choose(

@@ -1,9 +1,8 @@
 #include "runtime/layout/coreclr/thread_state.h"
 
 #include "runtime/layout/coreclr/thread_size.h"
+#include "runtime/layout/vote.h"
 #include "runtime/object_1.h"
-
-#include <algorithm>
 
 namespace dnheap {
 
@@ -35,14 +34,13 @@ private:
     auto discover = [&] { return frame && first >= 0 ? std::vector{first} : std::vector<i64>(); };
     auto is_state = [&](i64 x) -> Verdict {
       bool any = false;
+      Vote vote;
       for (const ThreadData &thread : threads_) {
         const std::optional<u32> state = d_.memory.try_load<u32>(thread.address + u64(x));
-        if (!state || (thread.os_id.value_or(0) != 0 && (*state & unstarted)) ||
-            (thread.os_id.value_or(0) == 0 && !(*state & (dead | unstarted))))
-          return false;
-        any |= (*state & background) != 0;
+        vote.add(state && (thread.os_id.value_or(0) != 0 ? !(*state & unstarted) : (*state & (dead | unstarted)) != 0));
+        any |= state && (*state & background);
       }
-      return any ? Verdict(true) : Verdict::cannot_tell();
+      return any || vote.verdict().fails() ? vote.verdict() : Verdict::cannot_tell();
     };
     d_.choose(
         "Thread", "State", discover, is_state,
@@ -56,11 +54,12 @@ private:
           return out;
         },
         [&](i64 x) {
-          return std::all_of(threads_.begin(), threads_.end(), [&](const ThreadData &thread) {
-            return d_.memory.try_load<u32>(thread.address + u64(x)).value_or(2) <= 1;
-          });
+          Vote vote;
+          for (const ThreadData &thread : threads_)
+            vote.add(d_.memory.try_load<u32>(thread.address + u64(x)).value_or(2) <= 1);
+          return vote.verdict();
         },
-        "0 or 1 of every thread");
+        "0 or 1 of most threads");
   }
 
   // Handles of the managed Thread object, which has the Thread in a field. There are two; either will do.
@@ -99,22 +98,21 @@ private:
       return;
     auto living = [&](const ThreadData &thread) { return thread.os_id.value_or(0) != 0; };
     auto passes = [&](i64 x) -> Verdict {
-      bool any = false;
+      Vote vote;
       for (const ThreadData &thread : threads_) {
-        // A thread may not have one yet: then the handle leads to null.
-        const std::optional<u64> handle = living(thread) ? d_.word(thread.address + u64(x)) : std::nullopt;
         if (!living(thread))
           continue;
+        // A thread may not have one yet: then the handle leads to null, which shows nothing.
+        const std::optional<u64> handle = d_.word(thread.address + u64(x));
         const std::optional<u64> object = handle && *handle ? d_.word(*handle) : std::nullopt;
-        if (!object || (*object && !object_of(thread, x)))
-          return false;
-        any |= *object != 0;
+        if (object != u64{0})
+          vote.add(object && object_of(thread, x));
       }
-      return any ? Verdict(true) : Verdict::cannot_tell();
+      return vote.verdict();
     };
     d_.choose(
         "Thread", "ExposedObject", [&] { return words_; }, passes,
-        "a handle of null or of an object with a field that is the Thread, for every thread that lives",
+        "a handle of null or of an object with a field that is the Thread, for most threads that live",
         [&](i64 x) {
           std::vector<u64> out;
           for (const ThreadData &thread : threads_)

@@ -15,14 +15,16 @@ namespace {
 
 using G = GCSegmentGeneration;
 
-// Two threads on stacks of their own, one of them with a context.
+// Threads on stacks of their own, one of them with a context.
 struct Threads {
-  explicit Threads(const HeapShape &shape) : heap(shape), p(heap.p) {
+  explicit Threads(const HeapShape &shape, u64 count = 2) : heap(shape), p(heap.p) {
     SegmentWriter &young = heap.segment(G::gen0);
     young.object(heap.object_type);
     heap.threads[0].context = young.context(64);
-    for (u64 i = 0; i < 2; ++i) {
+    heap.threads.resize(count);
+    for (u64 i = 0; i < count; ++i) {
       ThreadWriter &thread = heap.threads[i];
+      thread.os_id = 4001 + i;
       thread.stack_limit = 0x50000000 + i * 0x100000;
       thread.stack_base = thread.stack_limit + 0x10000;
       thread.stack_pointer = thread.stack_limit + 0x8000;
@@ -303,6 +305,30 @@ TEST(LayoutThreadState, AThreadWithoutItsObject) {
         t.of->expect_refused("Thread.ExposedObject", "a handle of null");
       else
         EXPECT_FALSE(t.of->found.missing.contains("Thread.ExposedObject"));
+    }
+  });
+}
+
+// Most threads decide: one that is odd costs no other its name.
+TEST(LayoutThreadState, OneOddThread) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    for (u64 odd : {1, 2}) {
+      constexpr u64 count = 6;
+      Threads t(shape, count);
+      const Address memory = t.heap.segments[0].zeros(20 * count * t.p);
+      for (u64 i = 0; i < count; ++i) {
+        const Address thread = t.heap.threads[i].address, handle = memory + i * t.p,
+                      object = memory + (count + 16 * i) * t.p;
+        t.heap.poke(thread + 90 * t.p, i < odd ? u64{0x10} : handle, t.p);
+        t.heap.poke(handle, object, t.p);
+        t.heap.poke(object, t.heap.object_type, t.p);
+        t.heap.poke(object + 3 * t.p, thread, t.p);
+      }
+      t.of->ask({"Thread.ExposedObject"}, [&](Derivation &d) { derive_thread_state(d, t.of->threads()); });
+      if (odd == 1)
+        t.of->expect("Thread.ExposedObject", 90 * t.p);
+      else
+        t.of->expect_refused("Thread.ExposedObject", "for most threads that live");
     }
   });
 }
