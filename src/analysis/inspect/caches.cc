@@ -25,6 +25,8 @@ constexpr const char *memory_cache = "Microsoft.Extensions.Caching.Memory.Memory
 constexpr const char *cache_entry = "Microsoft.Extensions.Caching.Memory.CacheEntry";
 // Where CoherentState has its entries: first all in one ConcurrentDictionary, since a later patch of 8.0 in two.
 constexpr const char *entry_tables[] = {"_entries", "_stringEntries", "_nonStringEntries"};
+// Where it has the sum of its entries' sizes: since 11.0 in a cache line of its own.
+constexpr const char *cache_sizes[] = {"_cacheSize", "_cacheSizePadded.Value"};
 constexpr u64 most_cache_locks = 1 << 16; // of one table
 
 struct FoundCache {
@@ -57,7 +59,10 @@ std::optional<u64> concurrent_count(FieldReader &fields, Address dictionary) {
 std::optional<FoundCache> read_cache(FieldReader &fields, Address cache) {
   const Address state = fields.reference_or_null(cache, "_coherentState"),
                 options = fields.reference_or_null(cache, "_options");
-  const std::optional<u64> size = state ? fields.number<u64>(state, "_cacheSize") : std::nullopt;
+  std::optional<u64> size;
+  for (const char *path : cache_sizes)
+    if (state && !size)
+      size = fields.number<u64>(state, path);
   const InstanceField *limit = options ? fields.find(fields.type_of(options), "_sizeLimit") : nullptr;
   if (!size || !limit || limit->type != ElementType::I8)
     return std::nullopt;
