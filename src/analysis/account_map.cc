@@ -215,7 +215,7 @@ private:
       claim(stacks_below, stack.start, stack.in_use, !stack.is_certain);
     }
     sum(stacks_in_use).pieces = sum(stacks_below).pieces = stacks.size();
-    if (stacks.size() < target_.threads.size())
+    if (stacks.size() < target_.threads.size() && !target_.extraction) // which leaves out those of native threads
       out_.notes.push_back(fmt::format("the stacks of {} of {} threads were not found",
                                        target_.threads.size() - stacks.size(), target_.threads.size()));
   }
@@ -227,9 +227,7 @@ private:
       claim(malloc_in_use, heap.start, heap.end, false, i);
       claim(malloc_top, heap.end, heap.mapped_end);
     }
-    if (target_.extraction && !out_.malloc.problems.empty())
-      out_.notes.push_back("malloc: this core is an extract, which has little of what native code holds");
-    else
+    if (!target_.extraction) // which has little of what native code holds
       out_.notes.insert(out_.notes.end(), out_.malloc.problems.begin(), out_.malloc.problems.end());
   }
 

@@ -58,9 +58,9 @@ public:
       subtract_cached();
       return;
     }
-    out_.problems.push_back("malloc's main arena was not found in libc's data");
     find_lone_heaps();
-    find_lone_main_heap();
+    if (!find_lone_main_heap())
+      out_.problems.push_back("malloc's main arena was not found: what it holds is not identified");
     subtract_cached();
   }
 
@@ -328,7 +328,7 @@ private:
 
   // And the main one is memory that begins with a chunk of the size that each thread's first one has, and whose chunks
   // end with it.
-  void find_lone_main_heap() {
+  bool find_lone_main_heap() {
     constexpr u64 first_sizes[] = {0x251, 0x291, 0x301, 0x311}, least_chunks = 50;
     for (const Mapping &mapping : target_.mappings) {
       const std::optional<u64> head = mapping.writable ? word(mapping.start + 8) : std::nullopt;
@@ -351,8 +351,9 @@ private:
       for (MallocHeap &heap : out_.heaps)
         ++heap.arena;
       walk({.start = mapping.start, .end = mapping.end, .arena = 0}, mapping.start, top);
-      return;
+      return true;
     }
+    return false;
   }
 
   const Target &target_;

@@ -64,10 +64,12 @@ u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::
   return out;
 }
 
-Table where_table(const AccountMap &map, bool is_process, bool knows_all_roots) {
+Table where_table(const AccountMap &map, const Target &target, bool knows_all_roots) {
+  const bool is_process = target.container == "process";
   Table table;
   table.name = "where";
-  table.title = "Where it is";
+  table.title =
+      target.extraction ? "Where it is, as far as dnheap took it out of " + target.extraction->from : "Where it is";
   table.shown = Shown::in_text;
   table.whole = true;
   table.columns = {{"bytes", "Mapped", Kind::bytes},
@@ -398,7 +400,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
                                             {"hang_text", hang.rule.empty() ? Cell() : Cell(hang.text)}}});
   answer.tables.push_back(account_table(map, is_process, false));
   answer.tables.push_back(suspects_table(suspects, question));
-  answer.tables.push_back(where_table(map, is_process, facts.knows_all_roots));
+  answer.tables.push_back(where_table(map, snapshot.target(), facts.knows_all_roots));
   answer.tables.push_back(suspects_text(suspects, question));
   answer.tables.push_back(waste_table(waste, facts.live));
   if (!waste.rows.empty() && share_of(waste.rows[0].bytes, facts.live) >= least_told)

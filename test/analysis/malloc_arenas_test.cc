@@ -76,7 +76,18 @@ TEST(MallocArenas, AreFoundWithoutLibcsData) {
   ASSERT_EQ(found.arenas.size(), 2u);
   EXPECT_EQ(found.arenas[0].address, 0u);
   EXPECT_EQ(found.arenas[1].address, malloc.other_arena);
+  EXPECT_EQ(found.problems, std::vector<std::string>{}); // nothing is missing in the account
   expect_sums(found, malloc, false);
+}
+
+// Too few chunks to know the main heap by them.
+TEST(MallocArenas, OneThatIsNotFoundIsSaid) {
+  MallocWriter malloc(2);
+  malloc.chunk(0, 0x290, Use::used);
+  add_chunks(malloc, 7, 20);
+  const MallocArenas found = find_malloc_arenas(*malloc.target(false));
+  EXPECT_EQ(found.problems,
+            std::vector<std::string>{"malloc's main arena was not found: what it holds is not identified"});
 }
 
 TEST(MallocArenas, BlocksMappedByThemselves) {
