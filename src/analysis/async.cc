@@ -213,10 +213,10 @@ report::Table pool_table(const ThreadPool &pool) {
   report::Table table;
   table.name = "pool";
   table.title = "Thread pool";
-  table.columns = {{"workers", "Workers", Kind::count}, {"working", "Busy", Kind::count},
-                   {"blocked", "Blocked", Kind::count}, {"goal", "Goal", Kind::count},
-                   {"least", "Least", Kind::count},     {"most", "Most", Kind::count},
-                   {"queued", "Queued", Kind::count},   {"text", "In words", Kind::text}};
+  table.columns = {{"workers", "Workers", Kind::count},      {"working", "Busy", Kind::count},
+                   {"blocked", "In Task.Wait", Kind::count}, {"goal", "Goal", Kind::count},
+                   {"least", "Least", Kind::count},          {"most", "Most", Kind::count},
+                   {"queued", "Queued", Kind::count},        {"text", "In words", Kind::text}};
   const PoolWorkers &w = pool.workers;
   std::vector<report::Row> rows;
   if (w.existing)

@@ -55,6 +55,8 @@ std::string DeadlockText::counts(const std::vector<Circle> &circles) const {
 }
 
 std::string DeadlockText::type_name(Address object) const {
+  if (locks_.constructed.contains(object))
+    return runtime_.types().name(object);
   const Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
   return mt && runtime_.types().object_layout(mt) ? runtime_.types().name(mt) : "(no object)";
 }
@@ -82,6 +84,8 @@ std::string DeadlockText::method_of(TaskNumber task) {
 }
 
 std::string DeadlockText::object(Address object) {
+  if (locks_.constructed.contains(object))
+    return "the static constructor of " + type_name(object);
   const TaskNumber task = tasks_.find(object);
   if (task == no_task)
     return type_name(object) + " " + hex(object);
@@ -110,7 +114,9 @@ std::string DeadlockText::words(const Circle &circle) {
              (one.through ? " by " + type_name(one.through) + " " + hex(one.through) : "") +
              (one.method.empty() ? "" : " in " + one.method);
     else
-      out += waits_for + object(one.waits_for) + (next.thread ? ", which " + who(next) + " holds" : "");
+      out += waits_for + object(one.waits_for) +
+             (next.thread ? ", which " + who(next) + (locks_.constructed.contains(one.waits_for) ? " runs" : " holds")
+                          : "");
     if (one.grounds == Grounds::stack)
       out += " (as its stack tells)";
   }

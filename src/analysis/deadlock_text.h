@@ -33,8 +33,8 @@ public:
   std::string name(u32 thread) const; // empty: it has none
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;
-  std::string object(Address object); // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
-  std::string type_name(Address object) const;
+  std::string object(Address object);          // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
+  std::string type_name(Address object) const; // of a type whose static constructor is waited for the type's own
 
 private:
   std::string who(const WaitingOne &one) { return one.thread ? thread(*one.thread) : object(one.task); }

@@ -1,21 +1,30 @@
 #include "analysis/hangs.h"
 
 #include "analysis/deadlock_text.h"
+#include "analysis/inspect/constructor_waits.h"
 #include "analysis/inspect/pool_stands.h"
 #include "analysis/inspect/thread_pool.h"
 #include "analysis/thread_places.h"
 #include "base/text.h"
+#include "runtime/coreclr/monitors.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dnheap {
 
 namespace {
 
-// Of waits_for(): what may be a member of a circle.
-constexpr const char *waits_of_circles[] = {
-    "a lock",   "a lock (System.Threading.Lock)", "a lock (ReaderWriterLockSlim)", "a semaphore", "a task",
-    "an event", "a pulse (Monitor.Wait)"};
+constexpr const char *a_constructor = "a static constructor";
+// Of waits_for(), and that: what may be a member of a circle.
+constexpr const char *waits_of_circles[] = {"a lock",
+                                            "a lock (System.Threading.Lock)",
+                                            "a lock (ReaderWriterLockSlim)",
+                                            "a semaphore",
+                                            "a task",
+                                            "an event",
+                                            "a pulse (Monitor.Wait)",
+                                            a_constructor};
 constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
 constexpr u64 most_calls_alone = 10000;          // that are pending, where nothing else asks for a look at them
 
@@ -23,15 +32,35 @@ bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
 }
 
+// On 8.0 and 9.0 no method on the stack shows that a thread waits for a Monitor, but the runtime notes it. By thread.
+std::map<u32, const char *> noted_waits(const Runtime &runtime, std::span<const ThreadData> threads) {
+  std::map<u32, const char *> out;
+  if (runtime.kind() != std::string_view("coreclr"))
+    return out;
+  for (const MonitorWait &wait : Monitors(runtime.memory(), runtime.descriptor(), threads).waits())
+    out.emplace(wait.thread, wait.is_for_pulse ? "a pulse (Monitor.Wait)" : "a lock");
+  return out;
+}
+
 // By thread; of those that have ended nothing.
 std::vector<WaitText> waits_of(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces &places) {
   const Runtime &runtime = snapshot.runtime();
+  const std::map<u32, const char *> noted = noted_waits(runtime, threads);
+  std::optional<std::map<u32, ConstructorWait>> constructors;
   std::vector<WaitText> out(threads.size());
   for (u64 i = 0; i < threads.size(); ++i) {
     snapshot.watch().check();
     if (threads[i].os_id.value_or(0)) {
       const WalkedStack stack = runtime.walk_stack(threads[i]);
       out[i] = waits_for(runtime, stack);
+      if (auto at = noted.find(static_cast<u32>(i)); at != noted.end() && out[i].text.empty())
+        out[i].text = at->second;
+      if (out[i].text.empty() && may_wait_for_constructor(runtime, stack)) {
+        if (!constructors)
+          constructors = find_constructor_waits(runtime, threads);
+        if (constructors->contains(static_cast<u32>(i)))
+          out[i].text = a_constructor;
+      }
       places.add(stack, out[i]);
     }
   }
@@ -113,9 +142,10 @@ HangFacts find_hangs(Snapshot &snapshot) {
     add_deadlocks(snapshot, out);
   const PoolStands stands = find_pool_stands(snapshot.runtime(), threads, waits);
   out.pool_workers = stands.workers;
+  out.pool_idle = stands.idle;
   out.pool_blocked = stands.blocked;
   out.pool_text = stands.text();
-  if (is_mostly_blocked(out))
+  if (out.pool_workers && !out.pool_idle)
     out.pool_queued = read_thread_pool(snapshot).queued_items;
   return out;
 }

@@ -122,6 +122,8 @@ public:
 private:
   // Whose turn it is; of a join the thread whose end is waited for.
   std::optional<u32> owner_of(const ThreadWait &wait) const {
+    if (wait.runs_on)
+      return wait.runs_on;
     if (wait.kind == WaitKind::join && locks_.targets)
       return locks_.targets->subsystem().thread_of(wait.object);
     const bool may_have_one = wait.kind == WaitKind::lock || wait.kind == WaitKind::mutex;

@@ -170,6 +170,13 @@ struct HangRule {
   std::string (*text)(const HangFacts &);
 };
 
+// Nobody is there for what waits, and more than a moment's work does: half of the workers are blocked, or each has two
+// more to do.
+bool is_starved(const HangFacts &f) {
+  return f.pool_queued > 0 && f.pool_idle == 0 &&
+         (f.pool_blocked * 2 >= f.pool_workers || f.pool_queued >= f.pool_workers * 2);
+}
+
 constexpr HangRule hang_rules[] = {
     {"deadlock", "locks", [](const HangFacts &f) { return f.deadlocks > 0; },
      [](const HangFacts &f) {
@@ -177,21 +184,23 @@ constexpr HangRule hang_rules[] = {
        std::string out = fmt::format("{}: {}", words[std::min<u64>(f.deadlock_sureness, 2)], f.deadlock_text);
        return out + (f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".");
      }},
-    {"pool_starved", "threads", [](const HangFacts &f) { return f.pool_queued > 0 && is_mostly_blocked(f); },
+    {"pool_starved", "threads", is_starved,
      [](const HangFacts &f) {
-       return fmt::format("The thread pool starves: {} work item{} for a worker, and of {} workers {} {} blocked: {}.",
-                          count_text(f.pool_queued), f.pool_queued == 1 ? " waits" : "s wait",
-                          count_text(f.pool_workers), count_text(f.pool_blocked), f.pool_blocked == 1 ? "is" : "are",
-                          f.pool_text);
+       const u64 running = f.pool_workers - f.pool_blocked;
+       std::string out =
+           fmt::format("The thread pool starves: {} work item{} for a worker, and of {} workers",
+                       count_text(f.pool_queued), f.pool_queued == 1 ? " waits" : "s wait", count_text(f.pool_workers));
+       if (f.pool_blocked)
+         out += fmt::format(" {} {} blocked: {}", count_text(f.pool_blocked), f.pool_blocked == 1 ? "is" : "are",
+                            f.pool_text);
+       if (running)
+         out += fmt::format("{} {} {} at work", f.pool_blocked ? ";" : "", count_text(running),
+                            running == 1 ? "is" : "are");
+       return out + ".";
      }},
 };
 
 } // namespace
-
-// Three of four: the pool adds workers one by one, and these have something to do for a moment.
-bool is_mostly_blocked(const HangFacts &facts) {
-  return facts.pool_blocked > 0 && facts.pool_blocked * 4 >= facts.pool_workers * 3;
-}
 
 HangVerdict judge_hang(const HangFacts &facts) {
   for (const HangRule &rule : hang_rules)

@@ -15,7 +15,7 @@ struct HangFacts {
   u64 deadlocks = 0;
   u64 deadlock_sureness = 0; // of the surest: 0 certain, 1 probable, 2 possible
   std::string deadlock_text; // the surest: "threads Buyer and Seller wait for each other"
-  u64 pool_workers = 0, pool_blocked = 0;
+  u64 pool_workers = 0, pool_idle = 0, pool_blocked = 0;
   std::string pool_text; // what these are blocked for: "3 for a lock, 1 for a task"
   u64 pool_queued = 0;   // work items that wait for a worker
   // Where most threads stand that stand in one way: "700 sleep, in Shop.Poller.Run", and where the thread stands that
@@ -23,8 +23,6 @@ struct HangFacts {
   std::string threads_text, finalizer_text;
   std::string note; // what was not looked at
 };
-// Worth a look at what waits for a worker.
-bool is_mostly_blocked(const HangFacts &facts);
 
 struct VerdictFacts {
   bool knows_all_roots = true; // else what counts as dead may be held

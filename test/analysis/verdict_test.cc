@@ -188,11 +188,21 @@ TEST(Verdict, AStarvedPool) {
   HangFacts f;
   f.pool_workers = 8, f.pool_blocked = 6, f.pool_queued = 1, f.pool_text = "6 for a lock";
   EXPECT_EQ(judge_hang(f).rule, "pool_starved");
-  EXPECT_EQ(judge_hang(f).text,
-            "The thread pool starves: 1 work item waits for a worker, and of 8 workers 6 are blocked: 6 for a lock.");
-  f.pool_blocked = 5; // the others are busy, or idle
+  EXPECT_EQ(
+      judge_hang(f).text,
+      "The thread pool starves: 1 work item waits for a worker, and of 8 workers 6 are blocked: 6 for a lock; 2 are "
+      "at work.");
+  f.pool_blocked = 3; // the others work, and will come to it
   EXPECT_EQ(judge_hang(f).rule, "");
-  f.pool_blocked = 8, f.pool_queued = 0; // nobody waits for them
+  f.pool_queued = 41; // not soon
+  EXPECT_EQ(judge_hang(f).text, "The thread pool starves: 41 work items wait for a worker, and of 8 workers 3 are "
+                                "blocked: 6 for a lock; 5 are at work.");
+  f.pool_blocked = 0;
+  EXPECT_EQ(judge_hang(f).text,
+            "The thread pool starves: 41 work items wait for a worker, and of 8 workers 8 are at work.");
+  f.pool_idle = 1; // it takes the next
+  EXPECT_EQ(judge_hang(f).rule, "");
+  f.pool_idle = 0, f.pool_blocked = 8, f.pool_queued = 0; // nobody waits for them
   EXPECT_EQ(judge_hang(f).rule, "");
 }
 } // namespace

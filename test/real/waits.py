@@ -35,9 +35,9 @@ COUNTS = {"async": "10000", "many-async": "340000"}
 KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
-KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
+KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
 KINDS += ["library-runtime-async:11:heap", "library-runtime-async:11:gcore"]
-SAMPLE = ["thrown:11:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap"]  # even a short run makes these
+SAMPLE = ["thrown:11:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
 
@@ -236,6 +236,22 @@ def pool(dnheap, path, said):
     return problems
 
 
+def constructors(dnheap, path, said):
+    """Who waits for a static constructor, and the two circles over one."""
+    waiting = {"loader": ("Catalog", "first"), "second": ("Catalog", "first"), "third": ("Catalog", "first"), "billing": ("Prices", "pricing")}
+    right = sorted((said[name], type, said[owner]) for name, (type, owner) in waiting.items())
+    answer = tables(dnheap, "locks", path)
+    problems = differences("waits by `locks`", sorted((row["os_id"], row["type"], row["owner_os_id"]) for row in answer["waits"]
+                                                      if row["kind"] == "static_constructor"), right)
+    problems += differences("waits by `threads`", sorted((row["os_id"], row["waits_for_type"], row["owner_os_id"]) for row in tables(dnheap, "threads", path)["threads"]
+                                                         if row["waits_for"] and row["waits_for"].startswith("the static constructor of ")), right)
+    circles = [{one["os_id"] for one in row["cycle"]} for row in answer["deadlocks"]]
+    problems += differences("deadlocks", sorted(map(sorted, circles)), sorted(map(sorted, [{said["first"], said["loader"]}, {said["pricing"], said["billing"]}])))
+    words = " ".join(row["text"] for row in answer["deadlocks"])
+    problems += [f"the words do not name {type}: {words}" for type in ("Catalog", "Prices") if f"the static constructor of {type}, which" not in words]
+    return problems + verdict(dnheap, path, "deadlock", "wait for each other")
+
+
 def hangs(dnheap, path, said):
     answer = tables(dnheap, "locks", path)
     names = {one["os_id"]: name for name, one in said["threads"].items()}
@@ -376,7 +392,7 @@ def library(dnheap, path, said):
     return problems
 
 
-CHECKS = {"kinds": kinds, "circles": circles, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
+CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":

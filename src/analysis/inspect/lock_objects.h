@@ -9,6 +9,7 @@
 #include "snapshot/snapshot.h"
 
 #include <memory>
+#include <set>
 
 namespace dnheap {
 
@@ -19,6 +20,7 @@ struct LockSet : ThreadNumbers {
   std::map<Address, Address> by_inner;  // object that waiters wait for inside → semaphore or event
   std::map<Address, Address> by_lock;   // System.Threading.Lock → the object that it is the Monitor of
   std::map<Address, Address> by_node;   // task of an asynchronous waiter → its semaphore
+  std::set<Address> constructed;        // types whose static constructors somebody waits for
   std::unique_ptr<WaitTargets> targets; // null: threads wait for nothing that is in objects
   std::vector<std::string> problems;
 

@@ -14,8 +14,8 @@ constexpr const char *words_of_handles = "a wait handle"; // of waits_for()
 } // namespace
 
 ThreadBlocks::ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads)
-    : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), locks_(runtime_, numbers_),
-      targets_(runtime_, threads) {
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), threads_(threads), bases_(runtime_),
+      locks_(runtime_, numbers_), targets_(runtime_, threads) {
   numbers_.add(threads);
   for (const auto &[object, thread] : targets_.subsystem().thread_objects())
     targets_.add(object);
@@ -70,7 +70,20 @@ ThreadBlocked ThreadBlocks::find(u32 index, const WalkedStack &stack, const Wait
   std::optional<ThreadBlock> native = find_native(index, stack, wait.frames);
   if (!native && targets_.subsystem().is_known() && wait.text == words_of_handles)
     native = find_named_mutex(stack, wait.frames);
+  if (!native && wait.text.empty())
+    native = find_constructor(index, stack);
   return native ? ThreadBlocked{{*native}, false} : ThreadBlocked{};
+}
+
+std::optional<ThreadBlock> ThreadBlocks::find_constructor(u32 index, const WalkedStack &stack) {
+  if (!may_wait_for_constructor(runtime_, stack))
+    return std::nullopt;
+  if (!constructor_waits_)
+    constructor_waits_ = find_constructor_waits(runtime_, threads_);
+  auto found = constructor_waits_->find(index);
+  if (found == constructor_waits_->end())
+    return std::nullopt;
+  return ThreadBlock{ThreadBlock::Kind::static_constructor, found->second.type, found->second.runs_on};
 }
 
 // The one kind of handle that threads wait for natively there: what stands for it is held by the methods that wait.

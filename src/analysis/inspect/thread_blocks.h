@@ -4,6 +4,7 @@
 // subsystem knows a wait whose object no method of the thread holds. It knows less than ThreadWaits, which has all
 // locks and tasks. One thread.
 #pragma once
+#include "analysis/inspect/constructor_waits.h"
 #include "analysis/inspect/lock_reader.h"
 #include "analysis/inspect/wait_targets.h"
 #include "analysis/thread_text.h"
@@ -13,10 +14,11 @@
 namespace dnheap {
 
 struct ThreadBlock {
-  enum class Kind : u8 { monitor, pulse, lock, task, handle, join };
+  enum class Kind : u8 { monitor, pulse, lock, task, handle, join, static_constructor };
   Kind kind = Kind::lock; // lock: any object that LockReader knows
-  Address object = 0;
-  std::optional<u32> owner; // index in the list of threads; of a join the thread whose end it waits for
+  Address object = 0;     // of a static constructor its type's MethodTable
+  // Index in the list of threads; of a join the thread whose end it waits for, of a static constructor who runs it.
+  std::optional<u32> owner;
 };
 
 struct ThreadBlocked {
@@ -26,6 +28,7 @@ struct ThreadBlocked {
 
 class ThreadBlocks {
 public:
+  // `threads` must outlive it.
   ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads);
 
   // Nothing: it is not blocked, or that is not known. `index`: of the thread in the list; `wait`: what its methods say.
@@ -37,6 +40,7 @@ private:
     std::optional<LockKind> kind; // nothing: a task
   };
 
+  std::optional<ThreadBlock> find_constructor(u32 index, const WalkedStack &stack);
   std::optional<ThreadBlock> find_native(u32 index, const WalkedStack &stack, u64 waiting);
   ThreadBlocked find_managed(const ManagedWait &wait, const WalkedStack &stack, const WaitText &text);
   std::optional<ThreadBlock> find_named_mutex(const WalkedStack &stack, u64 waiting);
@@ -52,6 +56,8 @@ private:
 
   Snapshot &snapshot_;
   const Runtime &runtime_;
+  const std::span<const ThreadData> threads_;
+  std::optional<std::map<u32, ConstructorWait>> constructor_waits_; // once a thread may have one
   const BaseTypes bases_;
   ThreadNumbers numbers_;
   LockReader locks_;

@@ -1,3 +1,4 @@
+#include "analysis/inspect/constructor_waits.h"
 #include "analysis/inspect/handle_waits.h"
 #include "analysis/inspect/wait_graph.h"
 #include "analysis/thread_text.h"
@@ -41,6 +42,7 @@ public:
     for (const HandleWait &wait : find_handle_waits(snapshot_, locks_.threads))
       if (!waits_.contains(wait.thread))
         add_handle_wait(wait);
+    add_constructor_waits();
     std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {
       return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
     });
@@ -190,6 +192,15 @@ private:
     ++locks_.locks[known->second].waiters;
   }
 
+  void add_constructor_waits() {
+    for (const auto &[thread, wait] : find_constructor_waits(snapshot_.runtime(), locks_.threads))
+      if (!waits_.contains(thread)) {
+        add(thread, WaitKind::static_constructor, wait.type, wait.is_by_stack);
+        out_.waits.back().runs_on = wait.runs_on;
+        locks_.constructed.insert(wait.type);
+      }
+  }
+
   // A thread that waits for a System.Threading.Lock, or to be told by one's Condition, has a note of that on its stack:
   // {address of a variable that holds it, u32 kind, i32 timeout, next note}.
   void add_lock_waits() {
@@ -331,7 +342,8 @@ private:
 } // namespace
 
 const char *name_of(WaitKind kind) {
-  constexpr const char *names[] = {"lock", "pulse", "event", "semaphore", "task", "mutex", "wait_handle", "join"};
+  constexpr const char *names[] = {"lock",  "pulse",       "event", "semaphore",         "task",
+                                   "mutex", "wait_handle", "join",  "static_constructor"};
   return names[static_cast<u8>(kind)];
 }
 

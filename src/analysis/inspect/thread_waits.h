@@ -7,17 +7,18 @@
 
 namespace dnheap {
 
-enum class WaitKind : u8 { lock, pulse, event, semaphore, task, mutex, wait_handle, join };
+enum class WaitKind : u8 { lock, pulse, event, semaphore, task, mutex, wait_handle, join, static_constructor };
 const char *name_of(WaitKind kind);
 
 struct ThreadWait {
   u32 thread = 0; // index in LockSet::threads
   WaitKind kind = WaitKind::lock;
-  Address object = 0;            // the lock, the event, the task
-  bool is_by_stack = false;      // only told by a word on the thread's stack, which may be left over
-  bool has_limit = false;        // it ends by itself after some time, as far as that is noted or its methods show it
-  bool is_limit_unknown = false; // whether it does is not known
-  bool is_for_any = false;       // it waits for others as well, and goes on as soon as one of them comes
+  Address object = 0;              // the lock, the event, the task; of a static constructor its type's MethodTable
+  bool is_by_stack = false;        // only told by a word on the thread's stack, which may be left over
+  bool has_limit = false;          // it ends by itself after some time, as far as that is noted or its methods show it
+  bool is_limit_unknown = false;   // whether it does is not known
+  bool is_for_any = false;         // it waits for others as well, and goes on as soon as one of them comes
+  std::optional<u32> runs_on = {}; // the thread that runs the static constructor
 };
 
 // One of those that wait in a circle: a thread, or a task that some thread or task waits for.

@@ -19,7 +19,7 @@ WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, con
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
     waits_of_[wait.thread].push_back(&wait);
-  if (locks_.targets || !semaphores_.empty())
+  if (locks_.targets || looks_for_joins())
     for (u32 i = 0; i < locks_.threads.size(); ++i)
       if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
         thread_objects_.emplace(object, i);
@@ -94,7 +94,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
   auto waits = waits_of_.find(thread);
   if (waits == waits_of_.end()) {
-    const std::optional<u32> joined = semaphores_.empty() ? std::nullopt : joined_by(thread);
+    const std::optional<u32> joined = looks_for_joins() ? joined_by(thread) : std::nullopt;
     return joined ? std::vector<Edge>{{*joined, 0, Grounds::stack, nullptr}} : std::vector<Edge>{};
   }
   std::vector<Edge> out;
@@ -115,6 +115,8 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const
     if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
       return {{*semaphore, w.object, grounds, nullptr}};
   std::vector<Edge> out;
+  if (w.runs_on)
+    out.push_back({*w.runs_on, w.object, grounds, nullptr});
   if (w.kind == WaitKind::join)
     if (auto joined = thread_objects_.find(w.object); joined != thread_objects_.end())
       out.push_back({joined->second, 0, grounds, nullptr});

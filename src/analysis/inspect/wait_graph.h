@@ -71,6 +71,9 @@ private:
   bool waits_for(u32 thread, Address object) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
+  // Who waits for the end of a thread shows only in its methods, where the wait subsystem does not say it: that is
+  // asked where somebody else may wait for what that thread does.
+  bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
   std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;
   bool has_limit(Node node);

@@ -9,6 +9,7 @@
 //   circles      deadlocks over monitors, Locks, mutexes, the ends of threads
 //   inflated     monitors with sync blocks, by a thousand
 //   hangs        deadlocks by static fields, Mutex and tasks alone, and a lock that a dozen threads wait for
+//   constructors static constructors that wait, and threads that wait for them
 //   combined     pending calls behind WhenAll, WhenAny, ContinueWith and Unwrap, several for each
 //   library      calls that await the library alone: sockets, semaphores with a timeout, HTTP requests, channels, timers
 //   pool         a thread pool whose workers wait for work that no worker is left to do
@@ -58,6 +59,7 @@ static class Program
             "thrown" => Thrown.Run(),
             "locks" => Locks.Run(),
             "lock-async" => LockAsync.Run(),
+            "constructors" => Constructors.Run(),
             "async" => Calls.Run(count),
             "semaphores" => Semaphores.Run(),
             "pool" => Pool.Run(),
