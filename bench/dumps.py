@@ -44,25 +44,26 @@ def folder():
     return path
 
 
-def of_program(name, program, arguments, made):
-    """A dump of test/programs/PROGRAM on .NET 10, workstation GC. `made` gets the files that were not there before."""
-    core = folder() / f"{'-'.join([program, *map(str, arguments)])}.core"
+def of_program(name, program, arguments, made, major=MAJOR):
+    """A dump of test/programs/PROGRAM, workstation GC. `made` gets the files that were not there before."""
+    of_version = [] if major == MAJOR else [f"net{major}"]
+    core = folder() / f"{'-'.join([program, *map(str, arguments), *of_version])}.core"
     truth = core.with_suffix(".truth.json")
     if not (core.exists() and truth.exists()):
         say(f"making {core.name}")
         made += [core, truth]
-        with targets.Target(program, MAJOR, arguments=[str(one) for one in arguments]) as target:
+        with targets.Target(program, major, arguments=[str(one) for one in arguments]) as target:
             target.dump("heap", core)
         truth.write_text(json.dumps(target.truth))
     return Dump(name, core, json.loads(truth.read_text()))
 
 
-def graph(nodes, made):
-    return of_program(f"graph, {nodes / 1e6:g} M nodes", "graph", [nodes], made)
+def graph(nodes, made, major=MAJOR):
+    return of_program(f"graph, {nodes / 1e6:g} M nodes", "graph", [nodes], made, major)
 
 
-def business(objects, made):
-    return of_program(f"business, {objects / 1e6:g} M objects", "business", [objects], made)
+def business(objects, made, major=MAJOR):
+    return of_program(f"business, {objects / 1e6:g} M objects", "business", [objects], made, major)
 
 
 def many_types(objects, types, made):

@@ -1,6 +1,7 @@
 #include "explore/explored_tree.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/live_filter.h"
 #include "analysis/subject.h"
 #include "base/not_found.h"
 #include "base/text.h"
@@ -48,6 +49,8 @@ TreePlace ExploredTree::place_of(const std::string &name) {
   if (const std::optional<TreePlace> place = tree().place(object))
     return *place;
   const std::string what = view_.type_name(object) + " at " + hex(view_.address(object));
+  if (snapshot_.heap().is_frozen(view_.address(object)))
+    throw NotFound("no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed);
   throw NotFound(knows_all_roots(snapshot_) ? "nothing holds " + what + ": it is garbage"
                                             : "nothing that could be read holds " + what + "; not all roots could");
 }

@@ -161,7 +161,11 @@ def check_objects(page, dnheap, dump):
     check(len(found["types"]) == 3 and all("Shop.Order" in row["name"] for row in found["types"]), "types are found by name")
     equal(page.json("api/find", text=rows[5]["address"][2:])["objects"][0]["at"], rows[5]["address"], "objects by address")
     equal(page.json("api/find", text=str(int(rows[5]["address"], 16)))["objects"][0]["at"], rows[5]["address"], "objects by decimal address")
-    equal(page.json("api/map", at=str(int(rows[5]["address"], 16)), levels=1)["at"], rows[5]["address"], "places by decimal address")
+    held = verb(dnheap, dump, "report")["tables"]["suspects"][0]["address"]
+    equal(page.json("api/map", at=str(int(held, 16)), levels=1)["at"], held, "places by decimal address")
+    frozen = next(row for row in rows if row["generation"] == "frozen" and not verb(dnheap, dump, "path", row["address"])["tables"]["paths"])
+    status, _, body = page.get("api/map", at=frozen["address"])
+    check(status == 404 and b"a frozen segment" in body and b"garbage" not in body, f"what is frozen is no garbage: {status} {body}")
     equal(page.json("api/object", at=hex(int(rows[5]["address"], 16) + 1))["at"], rows[5]["address"], "a pointer into an object")
 
 

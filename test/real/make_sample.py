@@ -28,7 +28,7 @@ import witness
 
 SAMPLE = runtimes.PROJECT / "sample"
 FOLDER = pathlib.Path("/tmp/shop")  # what the dump will name as the place of its modules
-MAJOR = 10
+MAJOR = 11
 PIECE = 8  # characters: the shortest piece of text that is compared
 
 # Fewer helper threads, no second mapping of code, and a small nursery: all of them would be written to the dump.

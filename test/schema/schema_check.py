@@ -82,7 +82,7 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "show":
         return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")],
                 [first(dnheap, dump, "System.Int32[]"), "--values"], [first(dnheap, dump, "System.String", "method_table")],
-                [first(dnheap, dump, "System.Object[]"), "--values", "--struct", first(dnheap, dump, "System.Int32", "method_table")]]
+                [first(dnheap, dump, "System.Object[]"), "--values", "--struct", first(dnheap, dump, "System.DateTime", "method_table")]]
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"],
                 [first(dnheap, dump, "System.String"), "--from", first(dnheap, dump, "System.Object[]")]]

@@ -74,13 +74,13 @@ class Terminal:
 def check_typing(start):
     shell = start()
     greeting = shell.read_until(PROMPT)
-    assert "'help' lists what can be asked" in greeting and ".NET 10" in greeting, greeting
+    assert "'help' lists what can be asked" in greeting and ".NET 11" in greeting, greeting
     # Verbs, options and their words, types and addresses with TAB.
     shell.type("sta\t")
     shell.read_until(r"stat +stack\n" + PROMPT + "sta")
     shell.type("t --top 1 --sor\tcou\t")
     answer = shell.answer("")
-    assert "System.String" in answer and "30,785" in answer, answer
+    assert "System.String" in answer and "30,733" in answer, answer
     shell.type("objects --type-exact SessionCach\t")
     answer = shell.answer("")
     assert "Shop.Cache.SessionCache" in answer, answer
@@ -103,7 +103,7 @@ def check_typing(start):
     # Arrows, Ctrl-R, Ctrl-A, and a line that is longer than the terminal.
     shell.answer("eeversion")
     shell.type("\x1b[A")
-    assert "10.0.14" in shell.answer("")
+    assert "11.0.0" in shell.answer("")
     shell.type("\x12type Shop")
     shell.read_until("bck")
     shell.type("\x1b")

@@ -12,13 +12,13 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "sample" / "demo.core.zst"
-ARRAY, ORDERS, STRINGS, SESSION, DATE = "0x7ff3adc18720", "0x7ff3ad1a05c0", "0x7fff7926d358", "0x7ff3ad1a15d8", "0x7fff79337a70"
+ARRAY, ORDERS, STRINGS, SESSION, DATE = "0x7ff3b6018720", "0x7ff3b55996a8", "0x7fff796af268", "0x7ff3b559a6c0", "0x7fff797a2550"
 LINES = ["dumpheap -stat", "!DumpHeap -stat -min 1k", "dumpheap -stat -live", "dumpheap -stat -dead", "dumpheap -type Shop.Order$",
          f"dumpheap -mt {STRINGS}", "dumpheap -min 200k", "dumpheap -max 24 -type Shop", "dumpheap -stat -min 1k -max 2k",
-         "dumpheap -short -type Shop.Order$", "dumpheap -strings", "DUMPHEAP -STAT -type Shop", f"dumpheap {ORDERS} 0x7ff3ad1a0700",
+         "dumpheap -short -type Shop.Order$", "dumpheap -strings", "DUMPHEAP -STAT -type Shop", f"dumpheap {ORDERS} 0x7ff3b55997e8",
          f"dumpheap -stat {ORDERS}", f"gcroot {ORDERS}", f"GCRoot {ORDERS[2:]}", f"gcroot -all {SESSION}", f"pathto {ORDERS} {SESSION}",
          f"pathto {ORDERS} {ARRAY}", f"objsize {ORDERS}", f"dumpobj {ORDERS}", f"dumpobj -nofields {ORDERS}", f"do {ORDERS}", f"dumparray {ARRAY}",
-         f"da -length 2 {ARRAY}", f"dumpvc {DATE} {ORDERS[:-4]}0708", f"dumpmt {STRINGS}", f"dumpobjgcrefs {ORDERS}", "eeheap -gc", "eeheap", "eeversion",
+         f"da -length 2 {ARRAY}", f"dumpvc {DATE} {ORDERS[:-4]}97f0", f"dumpmt {STRINGS}", f"dumpobjgcrefs {ORDERS}", "eeheap -gc", "eeheap", "eeversion",
          "gchandles", "gchandles -stat", f"gcwhere {ORDERS}", "gcheapstat", "finalizequeue", "threads", "clrthreads", "clrstack", "clrstack 7",
          "clrstack -a 7", "clrstack -all", "dso 7", "parallelstacks", "pe", "pe 0x7ff3afc8c338", "printexception", "dumpexceptions", "syncblk", "threadpool", "dumpasync",
          "timerinfo", "analyzeoom", "verifyheap", "dumpgen gen1", "dumpgen 0 -type Shop", "dumpgen foh", "sizestats", f"listnearobj {ORDERS}",

@@ -37,7 +37,7 @@ test('says what was kept, and what was not, without a network', async () => {
   assert.match(await page.locator('h1').innerText(), /Segments/);
   await view(page, url, '#/ask/inspect');
   assert.match(await page.locator('main').innerText(), /not kept in this file; open the dump with: dnheap explore/);
-  await view(page, url, '#/object/0x7ff3ad1a05c0');
+  await view(page, url, '#/object/0x7ff3b55996a8');
   assert.match(await page.getByRole('grid', { name: 'Fields' }).innerText(), /byToken/);
   assert.deepEqual(page.wrong, []);
   assert.deepEqual(page.asked.filter((each) => !each.startsWith(url) && !each.startsWith('data:')), []);
@@ -97,7 +97,7 @@ test('its map is drilled into as far as it was kept', async () => {
 
 test('its pages turn as far as they were kept', async () => {
   const page = await open(chromium);
-  await view(page, url, '#/object/0x7ff3add3d748'); // an array that refers to 10,000
+  await view(page, url, '#/object/0x7ff3b613d748'); // an array that refers to 10,000
   const pager = page.getByRole('navigation', { name: 'Pages: What it refers to' });
   const grid = page.getByRole('grid', { name: 'What it refers to' });
   assert.match(await pager.innerText(), /1 to 50 of 10,000 references/);

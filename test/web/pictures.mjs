@@ -16,7 +16,7 @@ const wanted = [
   ['map', '#/map'],
   ['treemap', '#/map?as=treemap&color=namespace', 'dark'],
   ['map-of-objects', '#/map?group=objects&color=generation'],
-  ['object', '#/object/0x7ff3add3d748'],
+  ['object', '#/object/0x7ff3b613d748'],
   ['paths', '#/paths?of=Shop.OrderLine'],
   ['threads', '#/threads'],
   ['thread', '#/thread/8579'],

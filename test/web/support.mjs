@@ -73,7 +73,7 @@ export async function settled(page) {
 export const views = [
   ['overview', '#/', /Overview/, 'static Shop.Cache.SessionCache.Shared'],
   ['types', '#/types', /Types/, 'SessionCache'],
-  ['instances', '#/instances?type=Shop.Order', /Shop\.Order/, '0x7ff3ad0f4068'],
+  ['instances', '#/instances?type=Shop.Order', /Shop\.Order/, '0x7ff3b54ed140'],
   ['paths', '#/paths?of=Shop.Cache.BasketItem', /BasketItem/, '.byToken._entries[*].value.item.Basket.Items._items[*]'],
   ['owners', '#/owners', /Owners/, 'static Shop.Images.banners'],
   ['shared', '#/owners?table=shared', /Owners/, 'Shop.Product'],
@@ -82,7 +82,7 @@ export const views = [
   ['map, inside', '#/map?in=0.0', /Map of the heap/, '5,000'],
   ['map of objects', '#/map?group=objects&color=generation', /Map of the heap/, 'static Shop.Events.PriceFeed.Shared'],
   ['treemap', '#/map?as=treemap&color=namespace', /Map of the heap/, 'static Shop.Images.banners'],
-  ['object', '#/object/0x7ff3ad1a05e8', /Dictionary/, '_fastModMultiplier'],
+  ['object', '#/object/0x7ff3b55996d0', /Dictionary/, '_fastModMultiplier'],
   ['threads', '#/threads', /Threads/, 'order worker 0'],
   ['stacks', '#/threads/merged', /Threads/, 'Shop.Workers.Work(Int32)'],
   ['thread', '#/thread/8576', /order worker 0/, 'Shop.Workers.Work(Int32)'],
