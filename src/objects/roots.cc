@@ -89,7 +89,8 @@ public:
       if (s.holder)
         to_.holders.push_back(s.holder);
     }
-    add_spines();
+    if (runtime_.kind() == std::string_view("nativeaot"))
+      add_spines();
     std::sort(to_.slots.begin(), to_.slots.end(),
               [](const NamedSlot &a, const NamedSlot &b) { return a.slot < b.slot; });
     std::sort(to_.holders.begin(), to_.holders.end());

@@ -141,6 +141,25 @@ TEST(Roots, StaticsByName) {
   });
 }
 
+// An array of the program's below a handle is no place of statics, whatever it holds: only NativeAOT has such arrays.
+TEST(Roots, AnArrayBelowAHandleIsOne) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    StaticsHeap heap(shape);
+    SegmentWriter &old = heap.segment(G::gen2);
+    const Address array = old.object(heap.object_array_type, 3), own = old.object(heap.object_type);
+    old.store(heap.slot(array, 0), heap.objects_of_test[0], heap.p); // which static fields hold, too
+    old.store(heap.slot(array, 1), heap.objects_of_test[1], heap.p);
+    old.store(heap.slot(array, 2), own, heap.p);
+    heap.gc.handles.push_back({.type = HandleType::strong, .object = array});
+    Found found(heap);
+    EXPECT_EQ(std::count(found.set.holders.begin(), found.set.holders.end(), array), 0);
+    EXPECT_FALSE(found.find(heap.slot(array, 2)));
+    EXPECT_TRUE(std::any_of(found.set.roots.begin(), found.set.roots.end(),
+                            [&](const Root &root) { return root.object == array && root.kind == RootKind::handle; }));
+  }
+}
+
 // Of a collectible type the LoaderAllocator keeps the statics: names, but no roots.
 TEST(Roots, StaticsOfCollectibleTypesAreNoRoots) {
   for_each_shape([](const HeapShape &shape) {
