@@ -7,6 +7,7 @@
 #include "image/module_image.h"
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/loader_heaps.h"
+#include "runtime/library_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -80,7 +81,6 @@ std::vector<Place> places_of(const Target &target) {
   return out;
 }
 
-bool is_of_runtime(std::string_view path) { return path.find("memfd:doublemapper") != path.npos; }
 bool is_shared_memory(std::string_view path) {
   return path.starts_with("/dev/shm/") || path.starts_with("/SYSV") || path.starts_with("/memfd:") ||
          path.starts_with("/dev/zero");
@@ -237,7 +237,7 @@ private:
       const std::optional<ModuleImage> image = ModuleImage::at(target_.memory, module.base);
       const bool is_image = image || module.path.ends_with(".dll") || module.path.ends_with(".so") ||
                             module.path.ends_with(".exe") || module.path.find(".so.") != std::string::npos;
-      const MemoryClass memory = is_of_runtime(module.path)      ? runtime_other
+      const MemoryClass memory = is_made_code(module.path)       ? runtime_other
                                  : is_shared_memory(module.path) ? shared_memory
                                  : is_image                      ? images
                                                                  : mapped_files;
@@ -265,7 +265,7 @@ private:
           code_of_kernel != target_.auxv.end() && code_of_kernel->second >= m.start && code_of_kernel->second < m.end;
       if (m.name.starts_with("[v") || holds_vdso)
         claim(kernel, m.start, m.end);
-      else if (is_of_runtime(m.name) || (is_core_clr && m.executable && !place.is_file && !m.is_shared))
+      else if (is_made_code(m.name) || (is_core_clr && m.executable && !place.is_file && !m.is_shared))
         claim(runtime_other, m.start, m.end, true);
       else if (m.is_shared && (m.name.empty() || is_shared_memory(m.name)))
         claim(shared_memory, m.start, m.end);

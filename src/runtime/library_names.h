@@ -14,6 +14,8 @@ inline constexpr std::string_view core_clr_on_linux = "libcoreclr.so";
 std::string core_clr_library_names();
 // A library whose variables and constants the runtime's description rests on: CoreCLR, or a GC of its own.
 bool is_runtime_library(std::string_view file_name);
+// The memory where CoreCLR has the code that it made itself, mapped twice.
+bool is_made_code(std::string_view path);
 // What finds a runtime and loads it: hostfxr, hostpolicy.
 bool is_host_library(std::string_view file_name);
 // Is a Windows library, by its name in lower case, one that comes with the runtime, or that it needs, and never holds

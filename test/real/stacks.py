@@ -12,6 +12,7 @@ dnheap must agree with ClrMD, slot by slot, and with what the program says of it
     debug        the program is compiled as for a debugger; its symbols are inside its .dll
     spin         threads stopped amid loops that never wait
     collect      threads that allocate while another one collects without end
+    helpers      threads amid loops that are in helpers of the runtime most of the time, which leave no Frame: eight dumps
     many         3,000 threads
     symbols      the program's symbols are not where the compiler put them, but in a folder that --symbols names
 
@@ -35,15 +36,16 @@ import witness
 
 ARGUMENTS = {"tiered": ["idle", "unhandled"], "optimised": ["idle", "unhandled"], "debug": ["idle", "unhandled"],
              "compiled": ["idle", "unhandled"], "composite": ["idle", "unhandled"], "spin": ["spin"],
-             "collect": ["collect"], "many": ["many", "3000"], "symbols": ["idle"]}
+             "collect": ["collect"], "helpers": ["helpers"], "many": ["many", "3000"], "symbols": ["idle"]}
 SETTINGS = {"optimised": {"DOTNET_TieredCompilation": "0"}}
 AT_REST = ("tiered", "optimised", "compiled", "composite", "debug", "many")  # nothing changes between two dumps
 ALL, HEAPS = ("heap", "full", "gcore"), ("wks", "svr")
 DUMPS = {"tiered": (HEAPS, ALL), "optimised": (HEAPS, ALL), "debug": (("wks",), ALL), "compiled": (("wks",), ALL),
          "composite": (("wks",), ("heap", "gcore")), "spin": (HEAPS, ("heap", "full")), "collect": (HEAPS, ("heap", "full")),
+         "helpers": (("wks",), ("heap",)),
          "many": (("wks",), ("heap",)), "symbols": (("wks",), ("heap", "gcore"))}
 KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items() for major in runtimes.MAJORS for gc in heaps for dump in dumps]
-SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "spin:8:wks:full"]  # even a short run makes these
+SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "helpers:8:wks:heap"]  # even a short run makes these
 
 TRIES = 10  # of createdump, which fails when a thread ends meanwhile
 
@@ -371,8 +373,35 @@ def strangers_symbols(dnheap, major, gc, kind):
         return problems + lines(found, held, "debug")
 
 
+def helped(dnheap, major, gc, kind):
+    """Wherever a thread stands, the method whose loop it is in is on its stack; what that holds is alive."""
+    problems, seen, without_frame = [], 0, 0
+    with tempfile.TemporaryDirectory(prefix="dnheap-stacks-") as folder:
+        with targets.Target("stacks", major, gc == "svr", "regions", ARGUMENTS["helpers"]) as target:
+            dumps = []
+            for i in range(8):
+                time.sleep(0.3)
+                dumps.append(dumped(target, kind, pathlib.Path(folder) / f"{i}.core"))
+            held = [one for one in target.truth["held"] if one["thread"]]
+        for dump in dumps:
+            found = Found(dnheap, dump)
+            for one in held:
+                frames = found.frames[one["os_id"]]
+                seen += 1
+                without_frame += not any(row["kind"] == "explicit" and row["method"] != "[DebuggerU2MCatchHandlerFrame]" for row in frames)
+                if not any((row["method"] or "").startswith(f"Stacks.Busy.{one['thread']}(") for row in frames):
+                    problems.append(f"{dump.name}: {one['thread']} is not on the stack of its thread: {[row['method'] for row in frames]}")
+            dead = {row["type"] for row in matrix.answer(dnheap, "stat", dump, "--dead")["tables"]["types"]}
+            problems += [f"{dump.name}: Held.Helped is called dead"] if "Held.Helped" in dead else []
+            problems += [f"{dump.name}: thread {row}" for row in found.incomplete]
+    print(f"{seen} stacks, {without_frame} without a Frame of their own")
+    return problems
+
+
 def run(dnheap, mode, major, gc, kind):
     """All problems of one kind, in words."""
+    if mode == "helpers":
+        return helped(dnheap, major, gc, kind)
     if mode == "symbols":
         return strangers_symbols(dnheap, major, gc, kind)
     with tempfile.TemporaryDirectory(prefix="dnheap-stacks-") as folder:

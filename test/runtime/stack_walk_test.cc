@@ -1,5 +1,6 @@
 // Stacks that were laid out call by call: the walk finds every frame again, and what each holds, whichever way the
 // thread left managed code; what is missing is said; and whatever lies on a stack, the walk ends.
+#include "support/eh_frame_writer.h"
 #include "support/pe_writer.h"
 #include "support/stack_scene.h"
 
@@ -91,6 +92,81 @@ TEST(StackWalk, AThreadInAStub) {
   EXPECT_EQ(found.frames[0].references[0].value, 0xaaa0u);
   const Held all = held(found.frames[0]);
   EXPECT_NE(std::find(all.begin(), all.end(), Held::value_type{0, 0xbbb0}), all.end());
+}
+
+// The runtime replaced the return address to stop the thread, and keeps the right one in front of its place or behind.
+TEST(StackWalk, AReturnAddressThatWasReplaced) {
+  for (const bool is_in_front : {true, false}) {
+    Scene s;
+    Method &outer = s.add(32, {}), &inner = s.add(48, {});
+    s.call(outer);
+    const Address place = s.now.value[rsp] - 8, back = s.now.ip;
+    s.call(inner);
+    ASSERT_EQ(s.stack[place], back);
+    s.stack[place] = 0x77;
+    s.thread[thread_at + 80] = is_in_front ? back : place;
+    s.thread[thread_at + 88] = is_in_front ? place : back;
+    const WalkedStack found = s.walk();
+    EXPECT_EQ(found.why_not, "");
+    expect_frames(found, s);
+    EXPECT_EQ(found.frames.size(), 2u);
+  }
+}
+
+// Helpers that are over soon leave no Frame: their module says how they are left.
+TEST(StackWalk, AHelperWithoutAFrame) {
+  constexpr Address module_base = 0x40000000;
+  EhFrameWriter writer;
+  writer.functions = {{EhFrameWriter::code_at, 0x100, {0x41, 0x0e, 16}}}; // one word beside the return address
+  enum Way { at_safe_point, between, without_module, not_known_how, waits };
+  for (Way way : {at_safe_point, between, without_module, not_known_how, waits}) {
+    SCOPED_TRACE(static_cast<int>(way));
+    Scene s;
+    s.descriptor.set_field("Thread", "PreemptiveGCDisabled", 24, Origin::published);
+    s.thread[thread_at + 24] = way != waits;
+    Method &outer = s.add(64, {at(GcSlot::Base::sp, 16)}), &caller = s.add(32, {in_register(rbx)});
+    s.call(outer);
+    s.stack[s.now.value[rsp] + 16] = 0xccc0;
+    s.call(caller);
+    if (way == between)
+      s.now.ip += 3;
+    s.expected.back().first = s.now.ip;
+    const Address sp = s.now.value[rsp];
+    s.now.set(rbx, 0xaaa0);
+    s.stack[sp - 8] = s.now.ip;
+    s.stack[sp - 16] = 0xbbb0;
+    s.now.set(rsp, sp - 16);
+    s.now.ip = module_base + EhFrameWriter::code_at + 0x10;
+    Module module;
+    module.path = "/app/libcoreclr.so";
+    module.base = module_base;
+    const std::vector<std::byte> library = writer.image();
+    module.extents = {{module_base, module_base + library.size(), 0}};
+    if (way != without_module)
+      s.target.modules = {module};
+    if (way != without_module && way != not_known_how)
+      s.pieces.emplace_back(module_base, library);
+    const WalkedStack found = s.walk();
+    if (way == waits) { // then a Frame would say so
+      EXPECT_EQ(found.why_not, "");
+      EXPECT_TRUE(found.frames.empty());
+      continue;
+    }
+    if (way == without_module || way == not_known_how) {
+      EXPECT_FALSE(found.is_complete());
+      EXPECT_NE(found.why_not.find("it stands in a helper of the runtime"), std::string::npos) << found.why_not;
+      continue;
+    }
+    EXPECT_EQ(found.why_not, "");
+    expect_frames(found, s);
+    ASSERT_EQ(found.frames.size(), 2u);
+    EXPECT_FALSE(found.frames[0].is_active);
+    const Held all = held(found.frames[0]);
+    EXPECT_NE(std::find(all.begin(), all.end(), Held::value_type{0, 0xaaa0}), all.end());
+    EXPECT_NE(std::find(all.begin(), all.end(), Held::value_type{sp - 16, 0xbbb0}), all.end()); // what was passed
+    EXPECT_EQ(found.frames[0].references[0].certain, way == at_safe_point);
+    EXPECT_EQ(held(found.frames[1]).size(), 1u);
+  }
 }
 
 // What a method passes on the stack belongs to whoever it calls.
@@ -271,13 +347,15 @@ TEST(StackWalk, HijackFrames) {
     for (u64 values : {1u, 2u, 3u}) {
       SCOPED_TRACE(std::to_string(values) + " " + name_of(os));
       const bool is_windows = os == OperatingSystem::windows;
+      constexpr unsigned rax = 0;
       Scene s;
       s.target.os = os;
-      Method &method = s.add(64, {in_register(rbx)});
+      Method &method = s.add(64, {in_register(rax), in_register(rbx)});
       s.call(method);
       s.now.set(rbx, 0xaaa0);
       const Address sp = s.now.value[rsp], args = sp - (is_windows ? 0x200 : 8 * values + 56);
       const u64 saved = 8 * values, behind = saved + (is_windows ? 64 : 48), of_rbx = is_windows ? 16 : 32;
+      s.stack[args] = 0xbbb0;
       s.stack[args + saved + of_rbx] = 0xaaa0;
       if (is_windows)
         s.stack[args + behind] = sp;
@@ -292,7 +370,7 @@ TEST(StackWalk, HijackFrames) {
       EXPECT_EQ(found.why_not, "");
       expect_frames(found, s);
       ASSERT_EQ(found.frames.size(), 2u);
-      EXPECT_EQ(held(found.frames[1]), (Held{{args + saved + of_rbx, 0xaaa0}}));
+      EXPECT_EQ(held(found.frames[1]), (Held{{args, 0xbbb0}, {args + saved + of_rbx, 0xaaa0}}));
       s.stack[frame + 16] = 0x4711;
       EXPECT_FALSE(s.walk().is_complete());
     }

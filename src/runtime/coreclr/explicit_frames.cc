@@ -185,6 +185,12 @@ ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller 
       saved = *args + 8 * values;
   if (!saved)
     return ReadOutcome::malformed("a HijackFrame whose return address is not where it was taken from");
+  // What was returned: in rax, elsewhere than on Windows in rdx, too; since .NET 10 a Continuation in rcx.
+  constexpr u8 of_unix[] = {0, 2, 1}, of_windows[] = {0, 1};
+  const std::span<const u8> returned = is_windows_ ? std::span<const u8>(of_windows) : of_unix;
+  for (u64 i = 0; *args + 8 * i < saved && i < returned.size(); ++i)
+    if (const std::optional<u64> value = word(*args + 8 * i))
+      to.registers.set(returned[i], *value, *args + 8 * i);
   for (const Saved &reg : transition_.registers) {
     const std::optional<u64> value = word(saved + reg.offset);
     if (!value)

@@ -1,8 +1,10 @@
 #include "runtime/coreclr/stack_walk.h"
 
 #include "base/text.h"
+#include "runtime/compiled/native_frames.h"
 #include "runtime/compiled/unwind_arm64.h"
 #include "runtime/compiled/unwind_x64.h"
+#include "runtime/library_names.h"
 #include "runtime/thread_registers.h"
 
 namespace dnheap {
@@ -12,6 +14,7 @@ namespace {
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
+constexpr u64 most_native_frames = 256; // between where a thread stands and the method that called
 constexpr unsigned arm64_link_register = 30;
 constexpr u64 most_of_a_thread = 8192; // bytes of the runtime's Thread; it is smaller
 
@@ -62,6 +65,12 @@ private:
   bool unwind(const CodeBlock &code, Registers &registers);
   bool next_explicit();
   void leave_stub();
+  bool take_return_address(Registers &registers);
+  bool runs_managed_code() const;
+  void leave_native();
+  void doubt_in_native(const ReadOutcome &outcome);
+  void enter_caller(const Registers &caller);
+  void add_words(Address from, Address to, std::vector<StackReference> &references) const;
   void add_register_candidates(std::vector<StackReference> &to) const;
   void add_possible_slots(const GcInfo &info, StackFrame &frame);
   bool report_slots(const CodeBlock &code, Address caller_sp, StackFrame &frame);
@@ -81,6 +90,7 @@ private:
   Registers registers_;
   Address passed_ = 0; // managed frames end there so far
   bool is_active_ = true, is_aborted_ = false;
+  bool is_unsafe_call_ = false; // of a helper that no collection can come upon: nobody says what lives meanwhile
   bool registers_are_candidates_ = false; // what is not known of them was added as candidates
   std::vector<StackReference> passed_on_; // what registers hold for a method that has not begun yet
   std::optional<Skipped> skipped_;
@@ -157,23 +167,93 @@ bool OneWalk::start() {
     return stop(outcome.text(), all);
   if (!find(registers_.ip))
     leave_stub();
+  if (!find(registers_.ip))
+    leave_native();
   return true;
 }
 
 // Between two methods lie a few instructions that the runtime made: stubs, write barriers. They are in no module and
 // have no frame: the caller's return address is the first word of the stack, or in its register.
 void OneWalk::leave_stub() {
-  const Address at = sp();
-  if (walk_.target_->find_module(registers_.ip) || !in_stack(thread_, at))
-    return;
+  const Module *module = walk_.target_->find_module(registers_.ip);
+  Registers caller = registers_;
+  if ((!module || is_made_code(module->path)) && in_stack(thread_, sp()) && take_return_address(caller))
+    enter_caller(caller);
+}
+
+// False: it does not lead to managed code.
+bool OneWalk::take_return_address(Registers &registers) {
+  const Address at = registers.get(walk_.convention_->stack_pointer).value_or(0);
   const bool is_x64 = walk_.convention_->architecture == Architecture::x64;
-  const std::optional<u64> back = is_x64 ? memory_.try_pointer(at) : registers_.get(arm64_link_register);
-  if (!back || !is_return_address(*back))
-    return;
+  const std::optional<u64> back = is_x64 ? memory_.try_pointer(at) : registers.get(arm64_link_register);
+  if (!back || !find(*back))
+    return false;
+  registers.ip = *back;
+  registers.set(walk_.convention_->stack_pointer, is_x64 ? at + 8 : at);
+  return true;
+}
+
+// Who called holds what it passed, and what it called keeps of that in registers and on its part of the stack.
+void OneWalk::enter_caller(const Registers &caller) {
   add_register_candidates(passed_on_);
-  registers_.ip = *back;
-  registers_.set(walk_.convention_->stack_pointer, is_x64 ? at + 8 : at);
+  add_words(sp(), caller.get(walk_.convention_->stack_pointer).value_or(0), passed_on_);
+  registers_ = caller;
   is_active_ = false;
+  is_unsafe_call_ = !is_return_address(caller.ip);
+}
+
+// While a thread is in native code that leaves a Frame, or waits, collections need not wait for it.
+bool OneWalk::runs_managed_code() const {
+  return walk_.cooperative_ && memory_.try_load<u32>(thread_.address + *walk_.cooperative_) == 1u;
+}
+
+// Helpers of the runtime that are over soon (casts, allocation, copies) leave no Frame: the method that called one is
+// further in than the first Frame's.
+void OneWalk::leave_native() {
+  if (walk_.target_->os != OperatingSystem::linux_os || !in_stack(thread_, sp()) || !runs_managed_code())
+    return;
+  Address limit = end_; // there the first Frame says how it goes on
+  if (frame_) {
+    FrameCaller caller;
+    limit = frame_->address;
+    if (walk_.frames_.caller(*frame_, end_, code_, caller) && caller.is_told)
+      limit = caller.registers.get(walk_.convention_->stack_pointer).value_or(limit);
+  }
+  NativeFrames native(*walk_.target_, *walk_.convention_);
+  Registers at = registers_;
+  auto stack_pointer = [&] { return at.get(walk_.convention_->stack_pointer).value_or(0); };
+  for (u64 i = 0; i < most_native_frames; ++i) {
+    const Address before = stack_pointer();
+    // Helpers in assembly language that call nobody have no frame either, and nothing says so.
+    if (const ReadOutcome outcome = native.leave(i == 0, at); !outcome && (i || !take_return_address(at)))
+      return doubt_in_native(outcome);
+    if (stack_pointer() <= before || stack_pointer() >= limit || at.ip == 0)
+      return;
+    if (find(at.ip))
+      return enter_caller(at);
+  }
+}
+
+// Where a helper has made a Frame nothing is missing. What lies further out is looked at all the same.
+void OneWalk::doubt_in_native(const ReadOutcome &outcome) {
+  if (frame_ && frame_->kind.shape == FrameShape::helper_method)
+    return;
+  const Module *module = walk_.target_->find_module(registers_.ip);
+  const std::string place = module ? std::string(module->file_name()) : "native code";
+  doubt("it stands in a helper of the runtime (" + place + "), and how that is left is not known: " + text_of(outcome));
+}
+
+void OneWalk::add_words(Address from, Address to, std::vector<StackReference> &references) const {
+  const Address end = std::min(to, add_clamped(from, max_candidate_bytes));
+  for (Address at = align_up(from, 8); at + 8 <= end; at += 8)
+    if (const u64 value = memory_.try_pointer(at).value_or(0)) {
+      StackReference candidate;
+      candidate.slot = at;
+      candidate.value = value;
+      candidate.interior = true;
+      candidate.certain = false;
+      references.push_back(candidate);
+    }
 }
 
 void OneWalk::add_register_candidates(std::vector<StackReference> &to) const {
@@ -213,18 +293,19 @@ void OneWalk::add_possible_slots(const GcInfo &info, StackFrame &frame) {
 }
 
 // To stop a thread the runtime puts an address of its own in place of the one that a method returns to, and keeps that
-// one in the Thread, behind the place that it took it from.
+// one in the Thread, beside the place that it took it from.
 void OneWalk::undo_hijack(Registers &parent) {
   if (walk_.convention_->architecture != Architecture::x64 || find(parent.ip))
     return;
   const Address place = parent.value[walk_.convention_->stack_pointer] - 8;
   const Bytes thread = memory_.view_up_to(thread_.address, most_of_a_thread);
-  for (u64 at = 0; at + 16 <= thread.size(); at += 8)
+  for (u64 at = 8; at + 16 <= thread.size(); at += 8)
     if (load_pointer(thread.data() + at, memory_.format()) == place)
-      if (const Address ip = load_pointer(thread.data() + at + 8, memory_.format()); find(ip)) {
-        parent.ip = ip;
-        return;
-      }
+      for (const u64 beside : {at - 8, at + 8})
+        if (const Address ip = load_pointer(thread.data() + beside, memory_.format()); find(ip)) {
+          parent.ip = ip;
+          return;
+        }
 }
 
 WalkedStack OneWalk::run() {
@@ -310,13 +391,13 @@ bool OneWalk::step_managed(const CodeBlock &code) {
   out_.frames.push_back(std::move(frame));
   registers_ = parent;
   passed_ = parent_sp;
-  is_active_ = is_aborted_ = false;
+  is_active_ = is_aborted_ = is_unsafe_call_ = false;
   return true;
 }
 
 const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch, ReadOutcome &outcome) {
   Known &kept = known(registers_.ip);
-  const bool is_usual = !is_active_ && !is_aborted_;
+  const bool is_usual = !is_active_ && !is_aborted_ && !is_unsafe_call_;
   if (is_usual && kept.has_slots)
     return &kept;
   const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
@@ -347,12 +428,12 @@ bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame 
     doubt("GC info at " + hex(code.gc_info) + ": " + text_of(outcome));
   for (const GcSlot &slot : at ? at->slots : std::vector<GcSlot>())
     add_slot(slot, *at, caller_sp, frame);
-  if (at && is_active_ && !is_aborted_) {
+  if (at && (is_active_ || is_unsafe_call_) && !is_aborted_) {
     const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
     CodePoint point;
     point.offset = code.offset_of(registers_.ip);
-    point.active = true;
-    if (!info.tells(point))
+    point.active = is_active_;
+    if (is_unsafe_call_ || !info.tells(point))
       add_possible_slots(info, frame);
   }
   frame.references.insert(frame.references.end(), passed_on_.begin(), passed_on_.end());
@@ -425,16 +506,7 @@ u64 OneWalk::room_for_arguments(const CodeBlock &caller) {
 void OneWalk::add_candidates(const FrameCaller &caller, StackFrame &frame) {
   registers_are_candidates_ = caller.candidates_to != 0;
   frame.references.insert(frame.references.end(), caller.candidates.begin(), caller.candidates.end());
-  const Address end = std::min(caller.candidates_to, add_clamped(caller.candidates_from, max_candidate_bytes));
-  for (Address at = align_up(caller.candidates_from, 8); at + 8 <= end; at += 8)
-    if (const u64 value = memory_.try_pointer(at).value_or(0)) {
-      StackReference candidate;
-      candidate.slot = at;
-      candidate.value = value;
-      candidate.interior = true;
-      candidate.certain = false;
-      frame.references.push_back(candidate);
-    }
+  add_words(caller.candidates_from, caller.candidates_to, frame.references);
 }
 
 // Native code: the next Frame says where managed code goes on.
@@ -480,7 +552,7 @@ bool OneWalk::step_explicit() {
 StackWalk::StackWalk(const Target &target, const ContractDescriptor &descriptor, FindCode find)
     : target_(&target), find_(std::move(find)), frames_(target, descriptor),
       encoding_(gc_info_encoding(target.architecture)), convention_(calling_convention(target.architecture, target.os)),
-      why_not_(frames_.why_not()) {
+      cooperative_(descriptor.try_offset("Thread", "PreemptiveGCDisabled")), why_not_(frames_.why_not()) {
   if (!encoding_ || !convention_)
     why_not_ = "stacks of this processor are not understood";
   for (const Thread &thread : target.threads)

@@ -1,6 +1,7 @@
 // StackWalk: the managed frames of a thread, innermost first, and the references that they hold: the StackWalk
 // contract, and what the GC scans. Managed frames are unwound by their unwind data, native ones passed by means of the
-// Frames that the runtime leaves in front of them. O(frames); some 50 reads per frame. Any thread. Spec: dotnet/runtime
+// Frames that the runtime leaves in front of them; those of helpers that leave none by their module's call frame
+// information. O(frames); some 50 reads per frame. Any thread. Spec: dotnet/runtime
 // docs/design/datacontracts/{StackWalk,GCInfo}.md; see doc/contracts.md, StackWalk.
 #pragma once
 #include "runtime/compiled/gc_info.h"
@@ -33,6 +34,7 @@ private:
   const GcInfoEncoding *encoding_;
   const CallingConvention *convention_;
   std::unordered_map<u64, const Thread *> registers_; // by the operating system's number
+  std::optional<u64> cooperative_;                    // where a Thread says that collections have to wait for it
   std::string why_not_;
 
   friend class OneWalk;

@@ -1,5 +1,6 @@
 // Threads that do not wait: loops that allocate nothing, and loops that do while others collect.
 using System;
+using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
@@ -12,6 +13,7 @@ namespace Held
     class Allocating { public long Number; }
     class Collecting { public long Number; }
     class Many { public long Number; }
+    class Helped { public long Number; }
 }
 
 namespace Stacks
@@ -34,6 +36,84 @@ namespace Stacks
             for (int i = 0; i < 3; i++)
                 Stage.Start(Allocates, waits: false);
             Stage.Start(Collects, waits: false);
+        }
+
+        // Loops that are in the runtime's helpers most of the time.
+        public static void Help()
+        {
+            foreach (ThreadStart loop in new ThreadStart[] { Casts, Stores, Searches, Copies, Clears, Concatenates, AllocatesLarge })
+                Stage.Start(loop, waits: false);
+        }
+
+        static void Casts()
+        {
+            var held = Stage.Held(new Held.Helped());
+            object[] various = ["text", held, new List<string>(), 5, new Dictionary<string, int>()];
+            Stage.Ready();
+            for (int i = 0; !stop; i++)
+                sink += various[i % various.Length] is IReadOnlyCollection<KeyValuePair<string, int>> ? 1 : various[i % 2] as IEnumerable<object> is null ? 2 : 3;
+            GC.KeepAlive(held);
+        }
+
+        static void Stores()
+        {
+            var held = Stage.Held(new Held.Helped());
+            var array = (object[])new IComparable[64];
+            Stage.Ready();
+            for (int i = 0; !stop; i++)
+                array[i & 63] = "text";
+            GC.KeepAlive(held);
+        }
+
+        static void Searches()
+        {
+            var held = Stage.Held(new Held.Helped());
+            var list = new List<object>();
+            for (int i = 0; i < 10_000; i++)
+                list.Add(i.ToString());
+            Stage.Ready();
+            while (!stop)
+                sink += list.IndexOf("none");
+            GC.KeepAlive(held);
+        }
+
+        static void Copies()
+        {
+            var held = Stage.Held(new Held.Helped());
+            byte[] from = new byte[1 << 20], to = new byte[1 << 20];
+            Stage.Ready();
+            while (!stop)
+                Array.Copy(from, 1, to, 0, to.Length - 1);
+            GC.KeepAlive(held);
+        }
+
+        static void Clears()
+        {
+            var held = Stage.Held(new Held.Helped());
+            var array = new object[1 << 17];
+            Stage.Ready();
+            while (!stop)
+                Array.Clear(array);
+            GC.KeepAlive(held);
+        }
+
+        static void Concatenates()
+        {
+            var held = Stage.Held(new Held.Helped());
+            string text = new string('a', 100);
+            Stage.Ready();
+            while (!stop)
+                sink += (text + sink).Length;
+            GC.KeepAlive(held);
+        }
+
+        static void AllocatesLarge()
+        {
+            var held = Stage.Held(new Held.Helped());
+            Stage.Ready();
+            while (!stop)
+                sink += new byte[50_000].Length;
+            GC.KeepAlive(held);
         }
 
         public static void Stop() => stop = true;

@@ -48,6 +48,8 @@ namespace Stacks
                 Busy.StartMany(many = int.Parse(arguments[at + 1]));
             if (Array.IndexOf(arguments, "spin") >= 0)
                 Busy.Spin();
+            if (Array.IndexOf(arguments, "helpers") >= 0)
+                Busy.Help();
             if (Array.IndexOf(arguments, "collect") >= 0)
                 Busy.Collect();
             Stage.WaitUntilReady();
