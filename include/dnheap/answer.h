@@ -124,6 +124,7 @@ public:
   std::optional<Completeness> completeness() const;         // nothing: it rests on no heap
   std::uint64_t exceeded() const;                           // limits, of `check`
   std::uint64_t uncertain() const;                          // limits that are kept as far as could be read
+  std::uint64_t unmatched() const;                          // limits of a type or an owner that nothing here is
   // What it says of its completeness, in one line; empty: it is complete, and there are no notes.
   std::string unsaid() const;
   std::vector<Table> tables() const;        // the main one first

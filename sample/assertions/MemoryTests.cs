@@ -41,6 +41,7 @@ public sealed class MemoryTests
         Assert.Contains("static Shop.Orders.s_all", error.Message);
         Orders.Clear();
         MemoryAssert.Retains("Shop.Orders.s_all").AtMost(10_000);
+        Assert.Throws<ArgumentException>(() => MemoryAssert.Retains("Shop.Orders.s_al").AtMost(10_000));
     }
 
     // The shop's leak, and what the assertions say of it.

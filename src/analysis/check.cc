@@ -32,6 +32,7 @@ struct Outcome {
   u64 most = 0;              // that the value may be
   bool is_known = true;      // false: it cannot be told whether it is within it
   bool is_certain = true;    // false: within it as far as could be read, or not known
+  bool is_matched = true;    // false: nothing is called so, here or in the baseline
   bool is_exceeded() const { return is_known && value > most; }
 };
 
@@ -103,21 +104,26 @@ const std::string &name_in(const Record::Class &one) { return one.name; }
 // The figures of what is limited, now and in the baseline: all of it under the limit's own name, or each by its name.
 using Figures = std::map<std::string, std::array<u64, 2>>;
 
+// `is_matched`: some row is limited.
 template <class Rows>
-Figures figures_of(const Limit &limit, const LimitedRows &chosen, std::span<const Record> records, Rows rows_of) {
+Figures figures_of(const Limit &limit, const LimitedRows &chosen, std::span<const Record> records, bool &is_matched,
+                   Rows rows_of) {
   Figures out;
+  is_matched = false;
   if (!limit.each)
     out[limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/"] = {0, 0};
   for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
     for (const auto &row : rows_of(records[i]))
       if (chosen.has(row)) {
+        is_matched = true;
         u64 &to = (limit.each ? out[name_in(row)] : out.begin()->second)[i];
         to = capped_sum(to, figure_of(row, limit.metric));
       }
   return out;
 }
 
-Figures figures_of(const Limit &limit, std::span<const Record> records) {
+Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is_matched) {
+  is_matched = true;
   if (limit.of == Limit::Of::total) {
     Figures out;
     for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
@@ -127,12 +133,14 @@ Figures figures_of(const Limit &limit, std::span<const Record> records) {
   const LimitedRows chosen(limit, records);
   if (limit.of == Limit::Of::type)
     return figures_of(
-        limit, chosen, records, [](const Record &r) -> auto & { return r.types; });
+        limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.types; });
   if (limit.of == Limit::Of::owner || limit.of == Limit::Of::signature)
     return figures_of(
-        limit, chosen, records, [](const Record &r) -> auto & { return r.owners; });
-  return figures_of(
-      limit, chosen, records, [](const Record &r) -> auto & { return r.classes; });
+        limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.owners; });
+  const Figures out = figures_of(
+      limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.classes; });
+  is_matched = true; // their names are checked when the budget is read
+  return out;
 }
 
 // What a value may be that was `before`.
@@ -152,7 +160,9 @@ std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> rec
   if (records.size() > 1)
     nearest.before = 0;
   bool is_first = true;
-  for (const auto &[name, figures] : figures_of(limit, records)) {
+  bool is_matched = true;
+  const Figures all = figures_of(limit, records, is_matched);
+  for (const auto &[name, figures] : all) {
     Outcome one{&limit, name, figures[0], {}, most_of(limit, figures[1])};
     if (records.size() > 1)
       one.before = figures[1];
@@ -165,6 +175,7 @@ std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> rec
   }
   std::stable_sort(exceeded.begin(), exceeded.end(),
                    [](const Outcome &a, const Outcome &b) { return a.value - a.most > b.value - b.most; });
+  nearest.is_matched = is_matched;
   return exceeded.empty() ? std::vector{nearest} : exceeded;
 }
 
@@ -268,22 +279,21 @@ Budget limits_of(const Question &question) {
 }
 
 // A name that is spelled wrong would never exceed anything.
-void add_unknown_types(std::span<const Record> records, const Question &question, report::Completeness &to) {
-  for (const std::string &name : question.no_instances_of) {
-    Limit limit;
-    limit.of = Limit::Of::type;
-    limit.name = name;
-    const LimitedRows chosen(limit, records.first(1));
-    const std::vector<Record::Type> &types = records[0].types;
-    if (std::none_of(types.begin(), types.end(), [&](const Record::Type &type) { return chosen.has(type); }))
-      to.notes.push_back("no type of that name is known in this dump: " + name);
-  }
+std::string unmatched_text(const Outcome &of) {
+  const std::string kind = of.limit->of == Limit::Of::type ? "type" : "owner";
+  return of.limit->place + ": no " + kind +
+         (of.limit->of == Limit::Of::signature ? " here has the signature "
+          : of.limit->pattern.empty()          ? " of that name is known in this dump: "
+                                               : "'s name in this dump matches ") +
+         of.name;
 }
 
-void add_notes(std::span<const Record> records, const Question &question, const Budget &budget, bool is_nameless,
-               report::Completeness &to) {
+void add_notes(std::span<const Record> records, const Question &question, const Budget &budget,
+               const std::vector<Outcome> &outcomes, bool is_nameless, report::Completeness &to) {
   to.notes = records[0].notes;
-  add_unknown_types(records, question, to);
+  for (const Outcome &one : outcomes)
+    if (!one.is_matched)
+      to.notes.push_back(unmatched_text(one));
   if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
     to.notes.push_back("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
                        "folder of their files");
@@ -347,12 +357,14 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
       std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return one.is_exceeded(); }));
   answer.uncertain =
       static_cast<u64>(std::ranges::count_if(outcomes, [](const Outcome &one) { return !one.is_certain; }));
+  answer.unmatched =
+      static_cast<u64>(std::ranges::count_if(outcomes, [](const Outcome &one) { return !one.is_matched; }));
   report::Completeness &completeness = answer.completeness.emplace();
   completeness.objects = record.objects;
   completeness.bytes = record.bytes;
   completeness.bad_objects = record.bad_objects;
   completeness.complete = record.complete && (records.size() == 1 || records[1].complete);
-  add_notes(records, question, budget, is_nameless, completeness);
+  add_notes(records, question, budget, outcomes, is_nameless, completeness);
   answer.headline = printable(file_name_of(record.name), 200) + ": " + printable(record.description, 200) + "; " +
                     (completeness.complete ? "complete" : "INCOMPLETE: see the notes");
   if (!outcomes.empty())

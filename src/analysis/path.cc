@@ -52,7 +52,8 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
   table.name = "paths";
   table.shown = Shown::in_data;
   table.columns = {{"root", "", Kind::nested},     {"steps", "", Kind::nested},   {"steps_left_out", "", Kind::count},
-                   {"instances", "", Kind::count}, {"signature", "", Kind::text}, {"path", "", Kind::text}};
+                   {"instances", "", Kind::count}, {"signature", "", Kind::text}, {"way", "", Kind::text},
+                   {"path", "", Kind::text}};
   std::vector<report::Row> rows;
   for (const PathSteps &path : paths) {
     std::vector<Cell> steps;
@@ -62,7 +63,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
                                         {"field", step.field},
                                         {"calls", report::text_cell(step.calls)},
                                         {"call", report::text_cell(step.call)}});
-    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path_text(path)});
+    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path.way, path_text(path)});
   }
   table.set_rows(std::move(rows));
   return table;
@@ -184,7 +185,8 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
                    {"bytes", "Bytes", Kind::bytes},
                    {"retained", "Freed with them", Kind::bytes},
                    {"signature", "Signature", Kind::text, Shown::in_data},
-                   {"short_signature", "Path", Kind::text, Shown::in_text},
+                   {"way", "Way", Kind::text, Shown::in_data},
+                   {"short_way", "Path", Kind::text, Shown::in_text},
                    {"example", "Example", Kind::address},
                    {"root", "", Kind::nested, Shown::in_data},
                    {"steps", "", Kind::nested, Shown::in_data},
@@ -195,8 +197,9 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
     for (const TypePath::Step &step : path.steps)
       steps.push_back(std::vector<Fact>{{"field", field_text(step)}, {"least", step.least}, {"most", step.most}});
     double share = static_cast<double>(path.instances) / static_cast<double>(std::max<u64>(paths.instances, 1));
-    rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, short_signature(path.signature),
-                    path.example, root_facts(snapshot, path.owner, nullptr), std::move(steps), path.text()});
+    rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, path.way,
+                    short_signature(path.way), path.example, root_facts(snapshot, path.owner, nullptr),
+                    std::move(steps), path.text()});
   }
   table.set_rows(std::move(rows));
   // Owner and fields by themselves: what stands before a field in the whole text is no type.

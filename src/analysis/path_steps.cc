@@ -64,7 +64,7 @@ private:
   std::vector<std::string> texts_;
 };
 
-// `source`: what the signature begins with.
+// `source`: what the signatures begin with.
 void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects, std::string_view source,
                PathSteps &out) {
   FoldedFields fields;
@@ -88,7 +88,8 @@ void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> o
       step.field = view.field_between(objects[i - 1], objects[i], ObjectView::Indices::told);
     out.steps.push_back(std::move(step));
   }
-  out.signature = signature(source, fields.fields());
+  out.signature = signature(source, {});
+  out.way = signature(source, fields.fields());
 }
 
 PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {

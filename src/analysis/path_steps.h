@@ -22,7 +22,8 @@ struct PathSteps {
   bool conservative = false;
   std::vector<PathStep> steps; // of a very long path the first and the last ones
   u64 left_out = 0;            // how many between them
-  std::string signature;
+  std::string signature;       // the owner's
+  std::string way;             // the same for owner and fields, folded
 };
 
 std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);

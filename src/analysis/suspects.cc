@@ -274,7 +274,7 @@ private:
     s.by_chance = rank == OwnerRank::chance;
     s.example = view_.address(*tree_.object(group.first));
     s.objects = group.objects;
-    s.signature = signature(source, std::vector<std::string>{s.element});
+    s.signature = signature(source, {});
     out_.list.push_back(std::move(s));
   }
 
@@ -285,7 +285,6 @@ private:
     s.objects = objects;
     s.owner = "several owners together";
     std::string source = "(shared)";
-    std::vector<std::string> fields;
     if (const std::optional<ObjectId> object = tree_.object(way[0])) // what several hold
       if (const std::optional<RankedOwners::Owner> owner = first_owner(*object)) {
         s.owner = owner->name + and_others;
@@ -306,8 +305,6 @@ private:
       }
       if (i < most_steps_told || i + 4 > way.size()) {
         std::string field = last ? view_.field_between(*last, *object, ObjectView::Indices::folded) : "";
-        if (last)
-          fields.push_back(field.empty() ? no_single_reference : field);
         s.steps.push_back({last && field.empty() ? no_single_reference : std::move(field), view_.type_name(*object),
                            view_.address(*object), view_.call_of(*object)});
         if (s.calls.empty())
@@ -320,7 +317,7 @@ private:
       --s.shown;
     if (!s.steps.empty())
       s.example = s.steps[s.shown - 1].address;
-    s.signature = signature(source, fields);
+    s.signature = signature(source, {});
     places_.emplace_back(out_.list.size(), way.back());
     out_.list.push_back(std::move(s));
     return out_.list.back();

@@ -144,7 +144,8 @@ private:
         fields.push_back(names_.text(label));
       }
     }
-    to.signature = signature(owner.source, fields);
+    to.signature = signature(owner.source, {});
+    to.way = signature(owner.source, fields);
     return to;
   }
 

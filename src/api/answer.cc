@@ -176,6 +176,7 @@ std::optional<Completeness> Answer::completeness() const {
 
 std::uint64_t Answer::exceeded() const { return inside_->answer.exceeded; }
 std::uint64_t Answer::uncertain() const { return inside_->answer.uncertain; }
+std::uint64_t Answer::unmatched() const { return inside_->answer.unmatched; }
 std::string Answer::unsaid() const { return report::unsaid(inside_->answer); }
 
 std::vector<Table> Answer::tables() const {

@@ -169,6 +169,10 @@ int answer_question(const Options &options) {
     return limit_exceeded;
   if (answer.uncertain())
     return incomplete;
+  if (options.strict && answer.unmatched()) {
+    say("a limit is of what is not in this dump (--strict)");
+    return incomplete;
+  }
   if (!options.strict || !completeness || completeness->complete)
     return answered;
   say("part of the heap could not be read (--strict)");

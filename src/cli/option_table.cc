@@ -273,7 +273,7 @@ const Option table[] = {
     {"temp-dir", 0, "DIR", Needs::target,
      "decompress dumps into a file there (default: memory; $TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
-    {"strict", 0, nullptr, Needs::target, "exit code 4 when part of the heap could not be read",
+    {"strict", 0, nullptr, Needs::target, "exit code 4 when part of the heap could not be read; of check, when a limit is of what is not there",
      [](Options &o, std::string_view) { o.strict = true; }},
     {"perf", 0, nullptr, Needs::answer, "print the time of every pass to standard error",
      [](Options &o, std::string_view) { o.perf = true; }},

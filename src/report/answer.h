@@ -29,6 +29,7 @@ struct Answer {
   std::vector<Table> tables;                // the main one first
   u64 exceeded = 0;                         // limits, of verbs that check some
   u64 uncertain = 0;                        // limits that are kept as far as could be read
+  u64 unmatched = 0;                        // limits of what nothing here is
   std::string error;                        // why there is none, of one of several targets
   std::string next_command;                 // "dnheap path core --type …"; empty for none
 };

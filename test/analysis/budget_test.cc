@@ -215,11 +215,32 @@ TEST(Check, NoInstancesOf) {
   EXPECT_EQ(outcome_of({record}, "", question),
             (Lines{"FAIL --no-instances-of 40 0", "FAIL --no-instances-of 2 0", "ok --no-instances-of 0 0"}));
   EXPECT_EQ(answer_check(std::vector{record}, question).completeness->notes,
-            (std::vector<std::string>{"no type of that name is known in this dump: Never"}));
+            (std::vector<std::string>{"--no-instances-of: no type of that name is known in this dump: Never"}));
   record.types[0].live = 0; // they wait for a collection
   question.no_instances_of = {"Shop.Order"};
   EXPECT_EQ(outcome_of({record}, "", question), (Lines{"ok --no-instances-of 0 0"}));
   EXPECT_TRUE(answer_check(std::vector{record}, question).completeness->notes.empty());
+}
+
+// What is spelled wrong would be within its limit for ever. Nothing of a kind of memory is no such thing.
+TEST(Check, LimitsOfWhatIsNotThere) {
+  Question question;
+  TemporaryFolder folder;
+  question.budget =
+      folder.write("budget.json", R"({"types": [{"type": "Shop.Ordr", "live": 0}, {"match": "^Shp", "live": 0},
+      {"type": "Shop.Order", "live": 100}], "owners": [{"owner": "static Shop.Cache.al", "objects": 1},
+      {"signature": "7c1e08", "retained": 0}, {"signature": "7c1e09", "retained": 100000}],
+      "account": [{"class": "stacks_in_use", "bytes": 1}], "totals": {"objects": 1000}})");
+  const report::Answer answer = answer_check(std::vector{one_record()}, question);
+  EXPECT_EQ(answer.exceeded, 0u);
+  EXPECT_EQ(answer.unmatched, 4u);
+  EXPECT_EQ(
+      answer.completeness->notes,
+      (std::vector<std::string>{"types[0].live: no type of that name is known in this dump: Shop.Ordr",
+                                "types[1].live: no type's name in this dump matches /^Shp/",
+                                "owners[0].objects: no owner of that name is known in this dump: static Shop.Cache.al",
+                                "owners[1].retained: no owner here has the signature 7c1e08"}));
+  EXPECT_TRUE(answer.completeness->complete);
 }
 
 TEST(Check, WhatThereIsToCheck) {

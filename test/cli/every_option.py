@@ -65,7 +65,7 @@ def options_before(verb, table, folder):
     """Options without which a table does not exist, or the verb asks for more."""
     if verb == "export":
         return ["-o", f"{folder}/heap.file", *([] if table == "as" else ["--as", "ndjson"])]
-    out = ["-o", f"{folder}/small.core"] if verb == "extract" else ["--no-instances-of", "Shop.Never"] if verb == "check" else []
+    out = ["-o", f"{folder}/small.core"] if verb == "extract" else ["--no-instances-of", "Shop.Dice"] if verb == "check" else []
     return out + (["--values"] if table == "elements" else [])
 
 
