@@ -19,7 +19,7 @@ OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const F
   switch (owner.kind) {
   case RootKind::static_field:
   case RootKind::thread_static: return framework.contain(name) ? OwnerRank::framework : OwnerRank::own;
-  case RootKind::stack: return framework.contain(name) ? OwnerRank::framework : OwnerRank::own_frames;
+  case RootKind::stack: return framework.contain(name) ? OwnerRank::frames : OwnerRank::own_frames;
   case RootKind::finalizer: return OwnerRank::framework;
   case RootKind::handle:
   case RootKind::com: return OwnerRank::plumbing;
@@ -179,9 +179,10 @@ bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const Objec
 const char *name_of(OwnerRank rank) {
   switch (rank) {
   case OwnerRank::own: return "own";
-  case OwnerRank::own_frames: return "own_frames";
   case OwnerRank::services: return "services";
   case OwnerRank::framework: return "framework";
+  case OwnerRank::own_frames: return "own_frames";
+  case OwnerRank::frames: return "frames";
   case OwnerRank::plumbing: return "plumbing";
   case OwnerRank::chance: return "chance";
   }

@@ -17,12 +17,14 @@
 
 namespace dnheap {
 
-// In their order.
+// In their order. What a method on a stack holds comes behind what stays: where a thread happens to stand is another
+// place in the next dump, and a variable that nobody needs any more may stand there, too.
 enum class OwnerRank : u8 {
   own,        // static fields of the program's types
-  own_frames, // its methods on stacks
   services,   // the container of services
-  framework,  // the framework's static fields and methods, objects whose finalizer is due
+  framework,  // the framework's static fields, objects whose finalizer is due
+  own_frames, // the program's methods on stacks
+  frames,     // the framework's
   plumbing,   // the runtime's queues, handles
   chance,     // words on stacks
 };

@@ -13,9 +13,14 @@ using RootsByRank = std::vector<std::vector<OwnedRoot>>;
 
 constexpr u64 chance = static_cast<u64>(OwnerRank::chance);
 
-bool is_of_program(u64 rank) { return rank <= static_cast<u64>(OwnerRank::own_frames); }
+// Whose ways count first as far as they lead through no queue: all but the queues' own.
+bool is_direct(u64 rank) { return rank < static_cast<u64>(OwnerRank::plumbing); }
+// Whose ways through queues count last: what waits in a queue is not theirs for being able to reach it.
+bool is_of_program(u64 rank) {
+  return rank == static_cast<u64>(OwnerRank::own) || (is_direct(rank) && rank > static_cast<u64>(OwnerRank::framework));
+}
 
-// Was all met that the program reaches? Where a way of the program leaves what was met, its next object is a queue, or
+// Was all met that these reach? Where a way of theirs leaves what was met, its next object is a queue, or
 // one of the linked, met from another one: `behind` leaves out neither, and what it met, it met to the end.
 bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const Queues &queues,
                  const ObjectBits &linked, const Edges &edges) {
@@ -54,16 +59,16 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   ShortestPaths &direct = begin(0);
   direct.cut_between(queues.linked.empty() ? nullptr : &linked);
   direct.leave_out(queues.queues);
-  grow(direct, is_of_program);
+  grow(direct, is_direct);
   direct.cut_between(nullptr); // which goes away
   if (is_done(direct))
     return;
   if (queues.empty()) {
-    grow(direct, [](u64 rank) { return !is_of_program(rank); });
+    grow(direct, [](u64 rank) { return !is_direct(rank); });
     return;
   }
-  // As soon as all is met that the program reaches, no way of an owner that is still to come leads from there to
-  // anything new, so what the program reaches is left out of these searches. Mostly that is all there is.
+  // As soon as all is met that these reach, no way of an owner that is still to come leads from there to anything new,
+  // so what they reach is left out of these searches. Mostly that is all there is.
   ShortestPaths &behind = begin(1);
   bool all_met = false;
   auto grow_behind = [&](u64 rank) {
@@ -73,7 +78,7 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
       behind.leave_out_met(direct);
       all_met = true;
     }
-    if (!(all_met && is_of_program(rank)))
+    if (!(all_met && is_direct(rank)))
       behind.grow(roots[rank], only);
   };
   for (bool of_program : {false, true})
@@ -114,7 +119,7 @@ RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_sta
     if (roots[rank].empty())
       continue;
     std::optional<OwnedPath> path = search.grow(roots[rank]);
-    if (path && is_of_program(rank) && RankedOwners::leads_through_queue(snapshot, path->objects))
+    if (path && is_direct(rank) && RankedOwners::leads_through_queue(snapshot, path->objects))
       path = RankedPaths(snapshot, object, on_stacks).find(object);
     if (path)
       out.path = std::move(path);

@@ -1,6 +1,6 @@
 // RankedPaths: by what way is an object held? The ranks of owners are asked in their order, and of a rank's ways the
 // shortest one counts. The runtime's queues (timers, sockets, work) lie between all that waits in them: whoever holds
-// one timer reaches all timers. So the program's owners are asked about ways that lead through none of them first;
+// one timer reaches all timers. So all owners but the queues are asked about ways that lead through none of them first;
 // what only a queue holds is told from there, as the runtime's. Costs the graph and a breadth-first search over it, and
 // one over what only queues hold. One thread asks.
 #pragma once

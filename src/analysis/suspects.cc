@@ -238,7 +238,7 @@ private:
     out_.live.emplace(snapshot_, tree_);
   }
 
-  static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services; }
+  static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services || rank == OwnerRank::own_frames; }
 
   // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
   // there.

@@ -34,6 +34,15 @@ namespace Shop
     sealed class SessionCache
     {
         public readonly ConcurrentDictionary<string, Session> Sessions = new(1, 20_000); // so that no table is outgrown
+
+        // A thread stands in a method of the singleton's for ever: that makes it no owner of what the singleton holds.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public void Audit(CountdownEvent begun)
+        {
+            begun.Signal();
+            Thread.Sleep(Timeout.Infinite);
+            GC.KeepAlive(this);
+        }
     }
 
     sealed class Session
@@ -126,6 +135,14 @@ namespace Shop
                     throw new InvalidOperationException("no connection");
         }
 
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Audit(IServiceProvider services)
+        {
+            using var begun = new CountdownEvent(1);
+            new Thread(() => services.GetRequiredService<SessionCache>().Audit(begun)) { IsBackground = true, Name = "Auditor" }.Start();
+            begun.Wait();
+        }
+
         // Not in Main, whose variables would hold what the services hold.
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void Leak(IServiceProvider services, int pending, int port)
@@ -162,6 +179,7 @@ namespace Shop
             int port = new Uri(app.Urls.First()).Port;
             Keep(app.Services);
             Leak(app.Services, pending, port);
+            Audit(app.Services);
             Truth.Print($"\"said\": {{{string.Join(", ", said)}}}");
             Truth.Wait();
             GC.KeepAlive(app);
