@@ -3,6 +3,7 @@
 #include "algorithms/path_states.h"
 #include "analysis/compiled_names.h"
 #include "analysis/inside_of.h"
+#include "analysis/ranked_owners.h"
 #include "analysis/signature.h"
 #include "base/text.h"
 
@@ -92,7 +93,25 @@ void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> o
   out.way = signature(source, fields.fields());
 }
 
-PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
+PathSteps steps_of_container(Snapshot &snapshot, ObjectView &view, const OwnedPath &path,
+                             const RankedOwners::Container &container) {
+  const std::span<const ObjectId> objects = std::span(path.objects).subspan(container.at);
+  PathSteps out;
+  out.owner = container.name;
+  out.reached_from = snapshot.owners().owners[static_cast<u32>(path.owner)].name;
+  out.root = {{"kind", "hub"},
+              {"owner", out.owner},
+              {"conservative", false},
+              {"object", hex(view.address(objects.front()))},
+              {"reached_from", out.reached_from}};
+  add_steps(snapshot, view, objects, out.owner, out);
+  return out;
+}
+
+PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root, Begin begin) {
+  if (begin == Begin::at_container)
+    if (const auto container = RankedOwners::container_on(snapshot, path.objects))
+      return steps_of_container(snapshot, view, path, *container);
   PathSteps out;
   const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
   out.root = root_facts(snapshot, path.owner, root);
@@ -148,7 +167,7 @@ std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Ro
   return facts;
 }
 
-std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths) {
+std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths, Begin begin) {
   std::map<std::pair<OwnerId, Address>, const Root *> begins; // one pass over roots, of which there may be millions
   for (const OwnedPath &path : paths)
     begins.emplace(std::pair(path.owner, view.address(path.objects.front())), nullptr);
@@ -159,7 +178,7 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
       at->second = &roots.roots[i];
   std::vector<PathSteps> out;
   for (const OwnedPath &path : paths)
-    out.push_back(steps_of(snapshot, view, path, begins[{path.owner, view.address(path.objects.front())}]));
+    out.push_back(steps_of(snapshot, view, path, begins[{path.owner, view.address(path.objects.front())}], begin));
   return out;
 }
 

@@ -140,10 +140,9 @@ const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
 Queues RankedOwners::queues(Snapshot &snapshot) {
   std::set<std::string_view> names;
   for (const Hub &hub : known_hubs())
-    if (hub.rank == OwnerRank::plumbing)
-      for (const char *name : {hub.type, hub.linked})
-        if (name)
-          names.insert(name);
+    for (const char *name : {hub.type, hub.linked})
+      if (name)
+        names.insert(name);
   const ObjectsByType found = objects_by_type(snapshot, names);
   Queues out;
   for (const Hub &hub : known_hubs())
@@ -164,7 +163,7 @@ bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const Objec
     if (reader.open(snapshot.index().address(object), opened)) {
       const std::string &name = snapshot.runtime().types().name(opened.type->method_table);
       for (const Hub &hub : known_hubs()) {
-        if (hub.rank == OwnerRank::plumbing && name == hub.type)
+        if (name == hub.type)
           return true;
         linked |= hub.linked && name == hub.linked;
       }
@@ -174,6 +173,19 @@ bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const Objec
     was_linked = linked;
   }
   return false;
+}
+
+std::optional<RankedOwners::Container> RankedOwners::container_on(Snapshot &snapshot, std::span<const ObjectId> path) {
+  ReferenceReader reader(snapshot.references());
+  OpenedObject opened;
+  for (u64 i = path.empty() ? 0 : path.size() - 1; i-- > 0;) // a container itself is held from elsewhere
+    if (reader.open(snapshot.index().address(path[i]), opened)) {
+      const std::string &name = snapshot.runtime().types().name(opened.type->method_table);
+      for (const Hub &hub : known_hubs())
+        if (hub.rank == OwnerRank::services && name == hub.type)
+          return Container{i, hub.name};
+    }
+  return std::nullopt;
 }
 
 const char *name_of(OwnerRank rank) {

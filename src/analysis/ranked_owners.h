@@ -41,7 +41,7 @@ std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks);
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
-// The runtime's own queues: what is in them waits there, whoever reaches them.
+// The runtime's own queues, and containers of services: what is in them is theirs, whoever reaches them.
 struct Queues {
   std::vector<ObjectId> queues;
   std::vector<ObjectId> linked; // refer to each other without owning each other
@@ -69,6 +69,12 @@ public:
   static Queues queues(Snapshot &snapshot);
   // A look at the types of the objects on the path.
   static bool leads_through_queue(Snapshot &snapshot, std::span<const ObjectId> path);
+  // The last container of services on the path: its place there, and what it is called as an owner.
+  struct Container {
+    u64 at = 0;
+    const char *name = "";
+  };
+  static std::optional<Container> container_on(Snapshot &snapshot, std::span<const ObjectId> path);
 
 private:
   struct Hub;

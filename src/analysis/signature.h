@@ -1,5 +1,5 @@
-// The signature of an owner, the same in every verb and in every dump of a program, so that two dumps, or two teams, can
-// speak of the same thing; and, with fields, of a way from there to an object.
+// The signature of an owner, the same in every verb and in every dump of a program, so that two dumps, or two teams,
+// can speak of the same thing; and, with fields, of a way from there to an object.
 #pragma once
 #include "base/integers.h"
 

@@ -38,8 +38,8 @@ struct Suspect {
   u64 retained = 0, objects = 0;
   bool is_own = false;    // the owner is of the program itself
   bool by_chance = false; // words on stacks
-  std::string signature; // the owner's; of what several hold, the first one's
-  Address example = 0; // the object to ask about next; 0: none
+  std::string signature;  // the owner's; of what several hold, the first one's
+  Address example = 0;    // the object to ask about next; 0: none
   // Of KeptResources, by KeptKind: how many it holds.
   std::array<u64, kept_kind_count> kept{};
 

@@ -23,8 +23,8 @@ struct TypePath {
   u64 instances = 0, bytes = 0;
   std::optional<u64> retained; // freed if all of them went: bytes; told of those with most bytes only
   Address example = 0;
-  std::string signature; // the owner's
-  std::string way;       // the same for owner and fields, folded
+  std::string signature;    // the owner's
+  std::string way;          // the same for owner and fields, folded
   std::string text() const; // "static Shop.Cache._items._entries[*].value._next×0..3"
 };
 

@@ -108,8 +108,8 @@ def services(dnheap, pending, major, dump):
             path = target.dump(dump, pathlib.Path(folder) / "web.core")
             said = target.truth["said"]
         answer = matrix.answer(dnheap, "report", path)
-        kept = inspected(dnheap, path, said)
-    suspects = answer["tables"]["suspects"]
+        suspects = answer["tables"]["suspects"]
+        kept = inspected(dnheap, path, said) + [problem for row in suspects[:4] for problem in other_way(dnheap, path, row)]
     verdict = answer["target"]["verdict"]
     problems = kept + ([] if verdict["rule"] == "one_owner" else [f"the verdict is {verdict}"])
     order = []
@@ -129,6 +129,14 @@ def services(dnheap, pending, major, dump):
     if sum(row["share"] for row in suspects) < 0.95:
         problems.append(f"the suspects explain {sum(row['share'] for row in suspects):.1%} of what is alive")
     return problems
+
+
+def other_way(dnheap, path, suspect):
+    """The command that a suspect's line ends with leads from the same owner, and has the same signature."""
+    way = matrix.answer(dnheap, "path", path, f"@{suspect['rank']}")["tables"]["paths"][0]
+    found = way["root"]["owner"], way["signature"]
+    return [] if found == (suspect["owner"].removesuffix(" and others"), suspect["signature"]) else [
+        f"path @{suspect['rank']} leads from {found}, not from {suspect['owner']} {suspect['signature']}"]
 
 
 def inspected(dnheap, path, said):

@@ -227,7 +227,7 @@ describe('keys alone', () => {
   test('an address in the search box opens its object', () => on_page({}, async (page) => {
     await view(page, url, '#/');
     await page.keyboard.press('/');
-    await page.keyboard.type('7ff3ad1a05c0');
+    await page.keyboard.type('7ff3b55996a8');
     await page.keyboard.press('Enter');
     await settled(page);
     assert.match(page.url(), /#\/object\/0x7ff3b55996a8$/);

@@ -19,7 +19,7 @@ const wanted = [
   ['object', '#/object/0x7ff3b613d748'],
   ['paths', '#/paths?of=Shop.OrderLine'],
   ['threads', '#/threads'],
-  ['thread', '#/thread/8579'],
+  ['thread', '#/thread/15362'],
   ['async', '#/async'],
   ['waste', '#/waste', 'dark'],
   ['segments', '#/segments'],
