@@ -31,6 +31,12 @@ public:
     for (ObjectId object : objects)
       closed_.claim(object);
   }
+  // From now on they are again; of what is not met yet.
+  void let_in(std::span<const ObjectId> objects) {
+    for (ObjectId object : objects)
+      if (!met(object))
+        closed_.reset(object);
+  }
   // Nor what a search that came to its end met or left out.
   void leave_out_met(const ShortestPaths &other);
   // From now on references from one of these to another do not count. Null: all do.

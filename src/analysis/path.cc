@@ -85,9 +85,6 @@ report::Table steps_table(const PathSteps &path, const std::string &title, bool 
       explain_compiled_names(*text, table.notes);
   if (path.conservative)
     table.notes.push_back("found by looking at every word of a stack: it may be chance");
-  if (!path.reached_from.empty())
-    table.notes.push_back(path.owner + " is also reachable from " + path.reached_from +
-                          "; --all shows the ways of all owners");
   return table;
 }
 
@@ -129,8 +126,7 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
   const OnStacks on_stacks = question.no_stacks ? OnStacks::left_out : OnStacks::count;
   const std::vector<PathSteps> paths =
       from ? path_between(snapshot, view, *from, object)
-           : path_steps(snapshot, view, find_paths(snapshot, object, question.all, on_stacks, bad_references),
-                        question.all ? Begin::at_root : Begin::at_container);
+           : path_steps(snapshot, view, find_paths(snapshot, object, question.all, on_stacks, bad_references));
   answer.tables.push_back(paths_table(paths));
   for (u64 i = 0; i < paths.size(); ++i) {
     std::string title =

@@ -93,30 +93,12 @@ void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> o
   out.way = signature(source, fields.fields());
 }
 
-PathSteps steps_of_container(Snapshot &snapshot, ObjectView &view, const OwnedPath &path,
-                             const RankedOwners::Container &container) {
-  const std::span<const ObjectId> objects = std::span(path.objects).subspan(container.at);
+PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
   PathSteps out;
-  out.owner = container.name;
-  out.reached_from = snapshot.owners().owners[static_cast<u32>(path.owner)].name;
-  out.root = {{"kind", "hub"},
-              {"owner", out.owner},
-              {"conservative", false},
-              {"object", hex(view.address(objects.front()))},
-              {"reached_from", out.reached_from}};
-  add_steps(snapshot, view, objects, out.owner, out);
-  return out;
-}
-
-PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root, Begin begin) {
-  if (begin == Begin::at_container)
-    if (const auto container = RankedOwners::container_on(snapshot, path.objects))
-      return steps_of_container(snapshot, view, path, *container);
-  PathSteps out;
-  const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(path.owner)];
+  const WayOwner owner = way_owner(snapshot, path.owner);
   out.root = root_facts(snapshot, path.owner, root);
   out.owner = owner.name;
-  out.is_static = owner.kind == RootKind::static_field;
+  out.is_static = owner.is_static;
   out.conservative = owner.conservative;
   add_steps(snapshot, view, path.objects, owner.source, out);
   return out;
@@ -153,10 +135,9 @@ std::vector<PathStep> without_insides(const std::vector<PathStep> &steps) {
 
 std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root) {
   const RootSet &roots = snapshot.roots();
-  const RootOwners::Owner &of = snapshot.owners().owners[static_cast<u32>(owner)];
-  std::vector<report::Fact> facts = {{"kind", root ? kind_text(*root) : std::string(name_of(of.kind))},
-                                     {"owner", of.name},
-                                     {"conservative", of.conservative}};
+  const WayOwner of = way_owner(snapshot, owner);
+  std::vector<report::Fact> facts = {
+      {"kind", root ? kind_text(*root) : std::string(of.kind)}, {"owner", of.name}, {"conservative", of.conservative}};
   if (root) {
     facts.push_back({"address", root->slot ? Cell(hex(root->slot)) : Cell()});
     facts.push_back({"object", hex(root->object)});
@@ -167,7 +148,7 @@ std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Ro
   return facts;
 }
 
-std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths, Begin begin) {
+std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths) {
   std::map<std::pair<OwnerId, Address>, const Root *> begins; // one pass over roots, of which there may be millions
   for (const OwnedPath &path : paths)
     begins.emplace(std::pair(path.owner, view.address(path.objects.front())), nullptr);
@@ -178,7 +159,7 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
       at->second = &roots.roots[i];
   std::vector<PathSteps> out;
   for (const OwnedPath &path : paths)
-    out.push_back(steps_of(snapshot, view, path, begins[{path.owner, view.address(path.objects.front())}], begin));
+    out.push_back(steps_of(snapshot, view, path, begins[{path.owner, view.address(path.objects.front())}]));
   return out;
 }
 

@@ -20,17 +20,13 @@ struct PathSteps {
   std::string owner;              // "static Shop.Cache._items"
   bool is_static = false;         // a static field
   bool conservative = false;
-  std::string reached_from;    // the owner of a root that reaches the container of services; empty: it begins at a root
   std::vector<PathStep> steps; // of a very long path the first and the last ones
   u64 left_out = 0;            // how many between them
   std::string signature;       // the owner's
   std::string way;             // the same for owner and fields, folded
 };
 
-// What a container of services holds is its own, as in `report`: a way through one begins there.
-enum class Begin : u8 { at_root, at_container };
-std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths,
-                                  Begin begin = Begin::at_root);
+std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
 
 // From one object to another, by way of these: the first stands for the root.
 PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects);

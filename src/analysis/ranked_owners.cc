@@ -14,6 +14,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_of_a_hub = 1024; // objects: what there is more of is no hub
+constexpr const char *services_name = "the container of services";
 
 OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const FrameworkNames &framework) {
   switch (owner.kind) {
@@ -127,8 +128,7 @@ struct RankedOwners::Hub {
 
 const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
   static const std::vector<Hub> all = {
-      {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr,
-       "the container of services", true},
+      {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr, services_name, true},
       {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers",
        true},
       {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data", true},
@@ -140,9 +140,10 @@ const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
 Queues RankedOwners::queues(Snapshot &snapshot) {
   std::set<std::string_view> names;
   for (const Hub &hub : known_hubs())
-    for (const char *name : {hub.type, hub.linked})
-      if (name)
-        names.insert(name);
+    if (hub.rank == OwnerRank::plumbing)
+      for (const char *name : {hub.type, hub.linked})
+        if (name)
+          names.insert(name);
   const ObjectsByType found = objects_by_type(snapshot, names);
   Queues out;
   for (const Hub &hub : known_hubs())
@@ -154,7 +155,7 @@ Queues RankedOwners::queues(Snapshot &snapshot) {
   return out;
 }
 
-bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const ObjectId> path) {
+bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path) {
   bool was_linked = false;
   ReferenceReader reader(snapshot.references());
   OpenedObject opened;
@@ -175,17 +176,37 @@ bool RankedOwners::leads_through_queue(Snapshot &snapshot, std::span<const Objec
   return false;
 }
 
-std::optional<RankedOwners::Container> RankedOwners::container_on(Snapshot &snapshot, std::span<const ObjectId> path) {
-  ReferenceReader reader(snapshot.references());
-  OpenedObject opened;
-  for (u64 i = path.empty() ? 0 : path.size() - 1; i-- > 0;) // a container itself is held from elsewhere
-    if (reader.open(snapshot.index().address(path[i]), opened)) {
-      const std::string &name = snapshot.runtime().types().name(opened.type->method_table);
-      for (const Hub &hub : known_hubs())
-        if (hub.rank == OwnerRank::services && name == hub.type)
-          return Container{i, hub.name};
-    }
-  return std::nullopt;
+std::vector<ObjectId> RankedOwners::containers(Snapshot &snapshot) {
+  std::vector<ObjectId> out;
+  if (!may_have_containers(snapshot))
+    return out;
+  std::set<std::string_view> names;
+  for (const Hub &hub : known_hubs())
+    if (hub.rank == OwnerRank::services)
+      names.insert(hub.type);
+  for (auto &[type, objects] : objects_by_type(snapshot, names))
+    if (objects.size() <= most_of_a_hub)
+      out.insert(out.end(), objects.begin(), objects.end());
+  keep_live(snapshot, out);
+  return out;
+}
+
+bool RankedOwners::may_have_containers(Snapshot &snapshot) {
+  const HeapTypes &types = snapshot.references().types();
+  for (u32 i = 0; i < types.size(); ++i)
+    for (const Hub &hub : known_hubs())
+      if (hub.rank == OwnerRank::services && snapshot.runtime().types().name(types[TypeId{i}].method_table) == hub.type)
+        return true;
+  return false;
+}
+
+OwnerId container_of_services(Snapshot &snapshot) { return OwnerId{static_cast<u32>(snapshot.owners().owners.size())}; }
+
+WayOwner way_owner(Snapshot &snapshot, OwnerId id) {
+  if (id == container_of_services(snapshot))
+    return {services_name, services_name};
+  const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(id)];
+  return {owner.name, owner.source, name_of(owner.kind), owner.kind == RootKind::static_field, owner.conservative};
 }
 
 const char *name_of(OwnerRank rank) {

@@ -41,7 +41,17 @@ std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks);
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
-// The runtime's own queues, and containers of services: what is in them is theirs, whoever reaches them.
+// Whom a way begins with: an owner of Snapshot::owners(), or, with the number behind theirs, the container of services:
+// what that holds is its own, whoever reaches it.
+struct WayOwner {
+  std::string name, source;
+  const char *kind = "hub"; // as name_of(RootKind)
+  bool is_static = false, conservative = false;
+};
+OwnerId container_of_services(Snapshot &snapshot);
+WayOwner way_owner(Snapshot &snapshot, OwnerId id);
+
+// The runtime's own queues: what is in them waits there, whoever reaches them.
 struct Queues {
   std::vector<ObjectId> queues;
   std::vector<ObjectId> linked; // refer to each other without owning each other
@@ -67,14 +77,12 @@ public:
 
   // A look at the type of each object.
   static Queues queues(Snapshot &snapshot);
-  // A look at the types of the objects on the path.
-  static bool leads_through_queue(Snapshot &snapshot, std::span<const ObjectId> path);
-  // The last container of services on the path: its place there, and what it is called as an owner.
-  struct Container {
-    u64 at = 0;
-    const char *name = "";
-  };
-  static std::optional<Container> container_on(Snapshot &snapshot, std::span<const ObjectId> path);
+  // The containers of services that are alive. As much.
+  static std::vector<ObjectId> containers(Snapshot &snapshot);
+  // Does the heap have objects of such a type? A look at all types.
+  static bool may_have_containers(Snapshot &snapshot);
+  // Through one, or a container? A look at the types of the objects on the path.
+  static bool leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path);
 
 private:
   struct Hub;

@@ -251,13 +251,14 @@ private:
   std::optional<RankedOwners::Owner> first_owner(ObjectId object) {
     if (!paths_) {
       ranks_ = ranks_of_owners(snapshot_);
+      ranks_.push_back(OwnerRank::services); // the container's
       paths_ = ranked_paths(snapshot_);
     }
     const std::optional<OwnedPath> path = paths_->find(object);
     if (!path)
       return std::nullopt;
-    const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(path->owner)];
-    return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source, name_of(owner.kind)};
+    const WayOwner owner = way_owner(snapshot_, path->owner);
+    return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source, owner.kind};
   }
 
   void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type,

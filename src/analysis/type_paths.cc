@@ -127,11 +127,11 @@ public:
 
 private:
   TypePath named(const FoldedPath &path) {
-    const RootOwners::Owner &owner = snapshot_.owners().owners[path.owner];
+    const WayOwner owner = way_owner(snapshot_, OwnerId{path.owner});
     TypePath to;
     to.owner = OwnerId{path.owner};
     to.owner_text = owner.name;
-    to.is_static = owner.kind == RootKind::static_field;
+    to.is_static = owner.is_static;
     to.instances = path.instances;
     to.example = view_.address(path.example);
     std::vector<std::string> fields;

@@ -150,11 +150,13 @@ void ExploredObjects::find_ways() {
 ordered_json ExploredObjects::way(ObjectId object) {
   find_ways();
   ObjectView &view = tree_.view();
-  const std::optional<OwnedPath> path = ways_->find(object);
+  std::optional<OwnedPath> path = ways_->find(object);
+  if (path && path->objects.size() == 1 && path->owner == container_of_services(snapshot_))
+    path = find_ranked_path(snapshot_, object).path; // who holds the container itself
   if (!path)
     throw NotFound("nothing holds " + view.type_name(object) + " at " + hex(view.address(object)) +
                    ": no root leads to it");
-  const RootOwners::Owner &owner = snapshot_.owners().owners[static_cast<u32>(path->owner)];
+  const WayOwner owner = way_owner(snapshot_, path->owner);
   ordered_json steps = ordered_json::array();
   const u64 size = path->objects.size();
   u64 left_out = 0;
@@ -170,7 +172,7 @@ ordered_json ExploredObjects::way(ObjectId object) {
     if (left_out && i == size - most_steps / 2)
       steps.back()["left_out_before"] = left_out;
   }
-  return {{"owner", {{"name", owner.name}, {"kind", name_of(owner.kind)}, {"conservative", owner.conservative}}},
+  return {{"owner", {{"name", owner.name}, {"kind", owner.kind}, {"conservative", owner.conservative}}},
           {"steps", std::move(steps)}};
 }
 

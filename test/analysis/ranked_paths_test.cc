@@ -11,6 +11,11 @@ namespace {
 
 using G = GCSegmentGeneration;
 
+// "static Shop.Program.s_all: 3", and so many objects on the way.
+std::string text(Snapshot &snapshot, const std::optional<OwnedPath> &path) {
+  return path ? way_owner(snapshot, path->owner).name + ": " + std::to_string(path->objects.size()) : "";
+}
+
 // A static field of the program holds a timer, the framework's a queue of timers, which refer to each other; each timer
 // holds an object.
 class Timers {
@@ -44,13 +49,9 @@ public:
   }
 
   ObjectId id(Address object) { return snapshot->index().find(object); }
-  // "static Shop.Program.s_all: 3", and so many objects on the way.
   std::string way(Address object, bool alone) {
     const RankedPaths paths(*snapshot, alone ? id(object) : no_object);
-    const std::optional<OwnedPath> path = paths.find(id(object));
-    return path ? snapshot->owners().owners[static_cast<u32>(path->owner)].name + ": " +
-                      std::to_string(path->objects.size())
-                : "";
+    return text(*snapshot, paths.find(id(object)));
   }
 
   HeapBuilder heap;
@@ -94,6 +95,56 @@ TEST(RankedPaths, WhereNothingElseHoldsTheTimersTheProgramDoes) {
       EXPECT_EQ(t.way(t.queue, alone), "static Shop.Program.s_all: 2");
     }
   }
+}
+
+// What the container of services holds is its own, though a static field of the framework's, from which the container
+// is reached, holds it directly, too; but not what the program's own field holds. Who holds the container is another
+// question.
+TEST(RankedPaths, WhatTheContainerOfServicesHoldsIsItsOwn) {
+  for (const Format format : all_formats)
+    for (bool is_alive : {true, false}) {
+      HeapBuilder heap({.format = format, .signed_app = true});
+      const u32 p = static_cast<u32>(heap.p);
+      auto type = [&](const std::string &space, const std::string &name) {
+        return heap.method_table(
+            {.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}});
+      };
+      auto one_static = [&](const std::string &name, Address slot) {
+        const Address of = heap.type(name, 1);
+        heap.fields(of, {{heap.app().metadata.field("s_all", field_signature(element(ElementType::Object))),
+                          ElementType::Class, 0, true}});
+        heap.statics(of, slot);
+      };
+      const Address provider = type("Microsoft.Extensions.DependencyInjection", "ServiceProvider"),
+                    item = type("Shop", "Item");
+      SegmentWriter &old = heap.segment(G::gen2);
+      const Address own = old.object(heap.object_array_type, 1), theirs = old.object(heap.object_array_type, 1),
+                    shell = old.object(item), container = old.object(provider), service = old.object(item),
+                    inside = old.object(item), shared = old.object(item);
+      old.store(own + 2 * p, shared, p);
+      old.store(theirs + 2 * p, shell, p);
+      if (is_alive)
+        old.store(shell + p, container, p);
+      old.store(shell + 2 * p, inside, p);
+      old.store(container + p, service, p);
+      old.store(service + p, inside, p);
+      old.store(service + 2 * p, shared, p);
+      one_static("Shop.Program", own + 2 * p);
+      one_static("System.Host", theirs + 2 * p);
+      heap.gc.handles = {{.type = HandleType::strong, .object = own}, {.type = HandleType::strong, .object = theirs}};
+      Snapshot snapshot(heap.target(), SnapshotOptions{});
+      auto expect = [&](Address object, const std::string &way) {
+        const ObjectId id = snapshot.index().find(object);
+        EXPECT_EQ(text(snapshot, RankedPaths(snapshot, id).find(id)), way);
+        EXPECT_EQ(text(snapshot, find_ranked_path(snapshot, id).path), way);
+        const std::string of_all = text(snapshot, ranked_paths(snapshot)->find(id));
+        EXPECT_TRUE(of_all == way || object == container) << of_all;
+      };
+      expect(service, is_alive ? "the container of services: 2" : "");
+      expect(inside, is_alive ? "the container of services: 3" : "static System.Host.s_all: 2");
+      expect(shared, "static Shop.Program.s_all: 1");
+      expect(container, is_alive ? "static System.Host.s_all: 2" : "");
+    }
 }
 
 } // namespace

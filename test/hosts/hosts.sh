@@ -97,7 +97,8 @@ for suite in "${suites[@]}"; do
     'source "$0"; try_suite "$@"' "$root.settings" "$suite" "$mirror" "$keys" "$root" "${commands[@]}" "${looking[@]}" \
     >"$kept/$suite.log" 2>&1 || { result=FAILED failed=1; }
   tools=$(chroot "$root" sh -c 'g++ --version | head -1; cmake --version | head -1' 2>/dev/null | tr '\n' ';')
-  warnings=$(grep -c 'warning:' "$kept/$suite.log")
+  # Debian's SQLite could load extensions, which this program has none of; older linkers cannot be asked to be silent about it.
+  warnings=$(grep 'warning:' "$kept/$suite.log" | grep -cv "Using 'dlopen' in statically linked applications")
   ((warnings == 0)) || result=FAILED failed=1
   echo "$result $host: ${commands[*]::${#commands[@]}-1}${look:+, and a look by ${others[$suite]:-no other}} in $((SECONDS - begin)) s; $warnings warnings; ${tools%;}"
   [[ $result == ok ]] || tail -n 15 "$kept/$suite.log" | sed 's/^/  | /'

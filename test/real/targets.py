@@ -145,6 +145,7 @@ class Target:
 
     def createdump(self, kind, path):
         option = {"heap": "withheap"}.get(kind, kind)
+        runtimes.lay_out()  # a program that brings its own runtime runs without
         command = [runtimes.runtime(self.major) / "createdump", f"--{option}", "-f", path, self.pid]
         for _ in range(3):  # it gives up when a thread ends while it attaches to it
             done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -31,7 +31,7 @@ if [[ -e $dump ]]; then
   "${in_root[@]}" /dnheap stat "/$(basename "$dump")" >"$root/stat" || fail "cannot open $dump"
   grep -q 'System.String' "$root/stat" || fail "no System.String in $dump"
   # The shell at a terminal of which nothing is known here: a plain prompt, and no word about that.
-  if command -v script >/dev/null; then
+  if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     printf 'stat --top 1\nquit\n' |
       TERM=xterm script -qec "${in_root[*]} /dnheap shell /$(basename "$dump")" /dev/null >"$root/shell" || fail "shell"
     grep -q '^dnheap> ' "$root/shell" || fail "no prompt"
