@@ -118,8 +118,12 @@ std::string ObjectView::field(ObjectId object, const Reference &reference, Indic
     return slot->thread ? "[thread_static " + roots.names[slot->name] +
                               (indices == Indices::told ? " of " + roots.threads[slot->thread - 1].text() : "") + "]"
                         : "[static " + roots.names[slot->name] + "]";
-  return indices == Indices::told ? fields_.exact_reference(at, method_table(object), *reference.offset)
-                                  : fields_.text(fields_.reference(method_table(object), *reference.offset));
+  const Address mt = method_table(object);
+  if (suspended_.is_call(mt))
+    if (const std::string variable = suspended_.variable_at(at, *reference.offset); !variable.empty())
+      return "." + variable;
+  return indices == Indices::told ? fields_.exact_reference(at, mt, *reference.offset)
+                                  : fields_.text(fields_.reference(mt, *reference.offset));
 }
 
 std::string ObjectView::field_between(ObjectId from, ObjectId to, Indices indices) {

@@ -239,6 +239,20 @@ std::optional<MethodDefRow> Metadata::method(u32 rid) const {
   return MethodDefRow{value(0), static_cast<u16>(value(2)), string(value(3)), blob(value(4))};
 }
 
+// Its row has the number in the second column; methods whose parameters have no names have no rows.
+std::string_view Metadata::parameter(u32 method_rid, u32 number) const {
+  const std::optional<u32> first = column(Table::MethodDef, method_rid, 5);
+  const u32 end = column(Table::MethodDef, method_rid + 1, 5)
+                      .value_or(std::max(row_count(Table::Param), row_count(Table::ParamPtr)) + 1);
+  constexpr u32 most = 1 << 16; // numbers have 16 bits; row 0 stands for what is returned
+  for (u32 at = first.value_or(end); at < end && at - *first <= most; ++at) {
+    const u32 rid = row_count(Table::ParamPtr) ? column(Table::ParamPtr, at, 0).value_or(0) : at;
+    if (column(Table::Param, rid, 1) == number)
+      return string(*column(Table::Param, rid, 2));
+  }
+  return {};
+}
+
 std::optional<ExportedTypeRow> Metadata::exported_type(u32 rid) const {
   if (row(Table::ExportedType, rid).empty())
     return std::nullopt;

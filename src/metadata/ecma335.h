@@ -121,6 +121,8 @@ public:
   std::optional<TypeRefRow> type_ref(u32 rid) const;
   std::optional<FieldRow> field(u32 rid) const;
   std::optional<MethodDefRow> method(u32 rid) const;
+  // The name of a method's parameter, from 1; empty: it has none.
+  std::string_view parameter(u32 method_rid, u32 number) const;
   std::optional<ExportedTypeRow> exported_type(u32 rid) const;
   Bytes type_spec(u32 rid) const; // its signature
   std::string_view assembly_ref_name(u32 rid) const;

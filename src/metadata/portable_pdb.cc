@@ -8,6 +8,7 @@ namespace {
 
 constexpr u64 longest_path = 4096;
 constexpr u32 most_awaits = 1 << 16;
+constexpr u32 most_variables = 1 << 20; // of one method, in all its scopes
 // The kind of CustomDebugInformation that tells of awaits, as a GUID lies in memory.
 constexpr u8 stepping[] = {0xc5, 0x2a, 0xfd, 0x54, 0x25, 0xe9, 0x1a, 0x40,
                            0x9c, 0x2a, 0xf9, 0x4f, 0x17, 0x10, 0x72, 0xf8};
@@ -122,6 +123,34 @@ std::string PortablePdb::document(u32 number) const {
       out += as_text(metadata_.blob(*part));
   }
   out.resize(std::min<u64>(out.size(), longest_path));
+  return out;
+}
+
+// Scopes are sorted by method; one inside of another comes behind it. Compilers that optimize give variables of scopes
+// beside each other one number. An await stands in the scopes of the variables that it keeps, or right at their ends.
+std::string PortablePdb::local(u32 method, u32 number, u32 il_offset) const {
+  const u32 rows = metadata_.row_count(Table::LocalScope), variables = metadata_.row_count(Table::LocalVariable);
+  u32 first = 1; // the first row of the method
+  for (u32 end = rows + 1; first < end;) {
+    const u32 middle = first + (end - first) / 2;
+    if (metadata_.column(Table::LocalScope, middle, 0).value_or(0) < method)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  std::string out;
+  u32 left = most_variables;
+  for (u32 scope = first; scope <= rows && left && metadata_.column(Table::LocalScope, scope, 0) == method; ++scope) {
+    const u64 start = metadata_.column(Table::LocalScope, scope, 4).value_or(0),
+              length = metadata_.column(Table::LocalScope, scope, 5).value_or(0);
+    if (il_offset < start || il_offset > start + length)
+      continue;
+    const u32 end = metadata_.column(Table::LocalScope, scope + 1, 2).value_or(variables + 1);
+    for (u32 at = metadata_.column(Table::LocalScope, scope, 2).value_or(end);
+         at && at < end && at <= variables && left; ++at, --left)
+      if (metadata_.column(Table::LocalVariable, at, 1) == number)
+        out = std::string(metadata_.string(*metadata_.column(Table::LocalVariable, at, 2)));
+  }
   return out;
 }
 

@@ -66,6 +66,8 @@ public:
   virtual bool is_continuation(Address) const { return false; }
   // Where the call goes on whose Continuation names this place. Not from several threads at once.
   virtual ResumePoint resume_point(Address) const { return {}; }
+  // What a call that stands there keeps, by ascending offset; none where the target does not say. As often as that.
+  virtual std::vector<SavedVariable> saved_variables(const ResumePoint &) const { return {}; }
   // What the program has loaded, and whose it is; none where the kind of runtime does not tell. Not from several
   // threads at once. What ends the list early is added to `problems`.
   virtual std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dnheap {
 
@@ -23,6 +24,13 @@ struct ResumePoint {
   Address ip = 0;          // in the method's code, at its await; 0: not known
   std::string module;      // file of the module that holds the place; empty: not known
   std::string why_not;     // the method is not known; empty: it is
+};
+
+// What a suspended call keeps of its method's arguments and local variables.
+struct SavedVariable {
+  u64 offset = 0;           // from the Continuation's first byte
+  std::string name;         // empty: not known here
+  std::optional<u32> local; // which of the method's local variables; nullopt: an argument
 };
 
 } // namespace dnheap

@@ -62,12 +62,26 @@ SourcePlace SourceLines::find(Address method_desc, Address ip, bool returns_ther
   if (!out.il_offset)
     return out;
   auto [known, is_new] = lines_.try_emplace({method_desc, *out.il_offset});
-  if (is_new && methods_->is_method_desc(method_desc) && !methods_->is_dynamic(method_desc))
-    if (const u32 row = methods_->row(method_desc))
-      known->second =
-          line_at(symbols_of(clr_->types().module_of(methods_->method_table_of(method_desc))), row, *out.il_offset);
+  u32 row = 0;
+  if (is_new)
+    if (const Symbols *symbols = symbols_of_method(method_desc, row))
+      known->second = line_at(*symbols, row, *out.il_offset);
   out.at = known->second;
   return out;
+}
+
+const SourceLines::Symbols *SourceLines::symbols_of_method(Address method_desc, u32 &row) {
+  if (!methods_->is_method_desc(method_desc) || methods_->is_dynamic(method_desc))
+    return nullptr;
+  row = methods_->row(method_desc);
+  return row ? &symbols_of(clr_->types().module_of(methods_->method_table_of(method_desc))) : nullptr;
+}
+
+std::string SourceLines::local(Address method_desc, Address ip, u32 number) {
+  const std::optional<u32> il_offset = clr_ && method_desc ? il_offsets_->find(ip, false) : std::nullopt;
+  u32 row = 0;
+  const Symbols *symbols = il_offset ? symbols_of_method(method_desc, row) : nullptr;
+  return symbols && symbols->pdb ? symbols->pdb->local(row, number, *il_offset) : "";
 }
 
 SourceLine SourceLines::find_await(Address machine_type, u32 number) {

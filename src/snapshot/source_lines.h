@@ -39,6 +39,9 @@ public:
   // Of an asynchronous method's type (its state machine): where the await of that number stands.
   SourceLine find_await(Address machine_type, u32 number);
 
+  // What the method's local variable with that number is called at `ip`; empty: it is not known.
+  std::string local(Address method_desc, Address ip, u32 number);
+
   // Which symbols each loaded assembly has, or why none; of the framework's, which come without, those that have. Looks
   // for all of them. What ends the list of assemblies early is added to `problems`.
   std::vector<Provenance> files(std::vector<std::string> &problems);
@@ -61,6 +64,8 @@ private:
   // False: it is of another build, or none at all.
   bool take(Bytes file, std::shared_ptr<const void> storage, Bytes id, Symbols &to) const;
   std::vector<std::string> candidates(const Module *module, const std::string &pdb_path);
+  // Of the module that declares the method, and the method's row there; null: none.
+  const Symbols *symbols_of_method(Address method_desc, u32 &row);
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;
 
   Snapshot &snapshot_;

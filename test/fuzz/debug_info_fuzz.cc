@@ -24,6 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   place.address = 0x1000;
   const ReadOutcome outcome = read_il_boundaries(memory, place, found);
   check(outcome || found.empty());
+  std::vector<AwaitPoint> awaits;
+  const ReadOutcome of_awaits = read_await_points(memory, place, awaits);
+  check(of_awaits || awaits.empty());
   check(std::is_sorted(found.begin(), found.end(),
                        [](const IlBoundary &a, const IlBoundary &b) { return a.native_offset < b.native_offset; }));
   for (const IlBoundary &one : found)

@@ -16,6 +16,7 @@ void read_pdb(Bytes bytes) {
   for (u32 method = 1; pdb && method <= 20; ++method) {
     (void)pdb->find(method, ~u32{0});
     (void)pdb->awaits(method);
+    (void)pdb->local(method, 0, 10);
     (void)pdb->document(method);
   }
 }

@@ -113,6 +113,12 @@ struct Written {
       writer.row(Table::CustomDebugInformation,
                  {MetadataWriter::coded(ColumnKind::HasCustomDebugInformation, token(Table::MethodDef, 5)),
                   writer.guid(kind), writer.blob(awaits)});
+    // Of method 2 a variable in all of it, and two with one number in scopes beside each other; of method 5 one.
+    for (const auto &[name, number] : {std::pair("whole", 0u), {"early", 1u}, {"late", 1u}, {"other", 0u}})
+      writer.row(Table::LocalVariable, {0, number, writer.string(name)});
+    for (const auto &[method, variables, start, length] :
+         {std::array{2u, 1u, 0u, 100u}, {2u, 2u, 10u, 20u}, {2u, 3u, 50u, 20u}, {5u, 4u, 0u, 9u}})
+      writer.row(Table::LocalScope, {method, 0, variables, 1, start, length});
     MetadataShape shape;
     shape.pdb_id = id;
     shape.module_rows = {{Table::MethodDef, module_methods}};
@@ -158,6 +164,13 @@ TEST(PortablePdb, EveryOffsetHasItsLine) {
     EXPECT_EQ(pdb->document(3), "");
     EXPECT_EQ(pdb->awaits(5), (std::vector<u32>{10, 20, 300}));
     EXPECT_TRUE(pdb->awaits(4).empty());
+    EXPECT_EQ(pdb->local(2, 0, 70), "whole");
+    EXPECT_EQ(pdb->local(2, 1, 10), "early");
+    EXPECT_EQ(pdb->local(2, 1, 70), "late");
+    EXPECT_EQ(pdb->local(2, 1, 40), "");
+    EXPECT_EQ(pdb->local(2, 2, 15), "");
+    EXPECT_EQ(pdb->local(5, 0, 1), "other");
+    EXPECT_EQ(pdb->local(4, 0, 1), "");
   }
 }
 
@@ -183,6 +196,7 @@ TEST(PortablePdb, DamagedOnes) {
     for (u32 method = 1; method < 12; ++method) {
       (void)pdb->find(method, 100000);
       EXPECT_LE(pdb->awaits(method).size(), bytes.size() / 8);
+      EXPECT_LE(pdb->local(method, method % 3, 15).size(), 4096u);
       EXPECT_LE(pdb->document(method).size(), 4096u);
     }
   }

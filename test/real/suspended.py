@@ -35,6 +35,7 @@ def run(dnheap, kind, major, how):
         problems = stacks(dnheap, path, target.truth["said"]["stacks"])
         if kind != "many":
             problems += matrix.answer(dnheap, "verify", path)["tables"]["problems"]
+            problems += variables(dnheap, path) if (kind, how) == ("kinds", "runtime") else []
         return problems + (holders(dnheap, path, how) if kind == "held" else [])
 
 
@@ -66,13 +67,24 @@ def stacks(dnheap, path, said):
     return problems + ([f"it took {seconds:.1f} s"] if seconds > MOST_SECONDS else [])
 
 
+def variables(dnheap, path):
+    """The variables of suspended calls that the runtime says where it keeps have their names."""
+    found = []
+    for one in matrix.answer(dnheap, "objects", path, "--type", "Continuation", "--top", "0")["tables"]["objects"]:
+        if one["type"].startswith("Continuation_"):
+            found += [row["field"] for row in matrix.answer(dnheap, "show", path, one["address"])["tables"]["references"]]
+    return [f"no suspended call keeps {name}: {found}" for name in (".value", ".large", ".large.0x8") if name not in found]
+
+
 def holders(dnheap, path, how):
     """Whose the large arrays are: `path` leads to them by the call that holds them."""
     rows = matrix.answer(dnheap, "stat", path, "--type-exact", "System.Byte[]")["tables"]["types"]
     one = next(row["address"] for row in matrix.answer(dnheap, "objects", path, "--type-exact", "System.Byte[]", "--min", "4096")["tables"]["objects"])
     steps = matrix.answer(dnheap, "path", path, one)["tables"]["paths"][0]["steps"]
     calls = [step["call"] for step in steps if step["call"]]
-    problems = [] if "Suspended.Holds" in calls else [f"the way to a large array leads by {[(step['type'], step['call']) for step in steps]}"]
+    found = [row["field"] for row in matrix.answer(dnheap, "waste", path, "--live")["tables"]["waste"] if row["what"] == "System.Byte[]"]
+    problems = [] if any("Suspended.Holds" in field or "<Holds>" in field for field in found) else [f"equal arrays are in {found}"]
+    problems += [] if "Suspended.Holds" in calls else [f"the way to a large array leads by {[(step['type'], step['call']) for step in steps]}"]
     return problems + ([] if rows else ["no arrays"])
 
 

@@ -154,6 +154,92 @@ TEST(DebugInfo, SaysWhatWasWritten) {
     }
 }
 
+std::vector<AwaitPoint> random_awaits(std::mt19937 &random) {
+  std::vector<AwaitPoint> out(random() % 6);
+  u32 native = 0;
+  for (AwaitPoint &point : out) {
+    point.native_offset = native += static_cast<u32>(random() % 900);
+    for (u32 i = 0, count = random() % 4; i < count; ++i)
+      point.saved.push_back({static_cast<u32>(random() % 20), static_cast<u32>(32 + 8 * (random() % 40))});
+  }
+  return out;
+}
+
+// Behind the other parts. One of what is kept may be none of the source's variables.
+std::vector<std::byte> write_awaits(const std::vector<AwaitPoint> &of, std::mt19937 &random) {
+  u32 saved = 0;
+  for (const AwaitPoint &point : of)
+    saved += static_cast<u32>(point.saved.size());
+  const bool has_other = !of.empty() && random() % 2;
+  Stream awaits;
+  awaits.number(static_cast<u32>(of.size()));
+  awaits.number(saved + has_other);
+  u32 last = 0;
+  for (const AwaitPoint &point : of) {
+    awaits.number(2 * (point.native_offset - last));
+    awaits.number(static_cast<u32>(point.saved.size()) + (has_other && &point == &of.front()));
+    last = point.native_offset;
+  }
+  if (has_other)
+    for (u32 number : {3u, 32u})
+      awaits.number(number);
+  for (const AwaitPoint &point : of)
+    for (const SavedLocal &local : point.saved) {
+      awaits.number(local.number + 6);
+      awaits.number(local.offset);
+    }
+  Stream out;
+  const u32 before[] = {static_cast<u32>(random() % 4), static_cast<u32>(random() % 9), 0u,
+                        static_cast<u32>(random() % 5), 3u};
+  out.number(0);
+  for (u32 size : before)
+    out.number(size);
+  out.number(static_cast<u32>(awaits.bytes().size()));
+  out.align();
+  for (u32 size : before)
+    for (u32 i = 0; i < size; ++i)
+      out.bits(random(), 8);
+  out.append(awaits.bytes());
+  return out.bytes();
+}
+
+TEST(DebugInfo, SaysWhatIsKeptAtEachAwait) {
+  for (u32 seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const std::vector<AwaitPoint> expected = random_awaits(random);
+    const std::vector<std::byte> bytes = write_awaits(expected, random);
+    std::vector<AwaitPoint> found;
+    const DebugInfoPlace at{place, DebugInfoFormat::packed_with_sizes, false};
+    const ReadOutcome outcome = read_await_points(memory_of(bytes), at, found);
+    ASSERT_TRUE(outcome) << outcome.text() << " seed " << seed;
+    ASSERT_EQ(found, expected) << "seed " << seed;
+    ASSERT_TRUE(read_await_points(memory_of(bytes), {place, DebugInfoFormat::packed, false}, found));
+    ASSERT_TRUE(found.empty()); // which earlier runtimes do not have
+    for (int i = 0; i < 20; ++i) {
+      std::vector<std::byte> damaged = bytes;
+      damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+      if (i % 4 == 0)
+        damaged.resize(random() % damaged.size());
+      if (!read_await_points(memory_of(damaged), at, found)) {
+        EXPECT_TRUE(found.empty());
+      }
+    }
+  }
+}
+
+// As .NET 11.0.0 left it of a method that keeps a struct, its variable 0, at 56, at its only await.
+TEST(DebugInfo, OfARealAwait) {
+  Stream bytes;
+  for (u32 number : {0u, 0u, 0u, 0u, 0u, 0u, 5u})
+    bytes.number(number);
+  bytes.align();
+  for (u32 number : {1u, 1u, 2 * 0xc6u, 1u, 6u, 56u})
+    bytes.number(number);
+  std::vector<AwaitPoint> found;
+  ASSERT_TRUE(read_await_points(memory_of(bytes.bytes()), {place, DebugInfoFormat::packed_with_sizes, false}, found));
+  EXPECT_EQ(found, (std::vector<AwaitPoint>{{0xc6, {{0, 56}}}}));
+}
+
 // As .NET 10.0.14 left it beside a method with a loop, whose code may be replaced while it runs.
 TEST(DebugInfo, OfARealMethod) {
   const u8 bytes[] = {0x01, 0x28, 0xf0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x70, 0x6a, 0x09, 0xc2, 0x55, 0x7f, 0x00,

@@ -39,18 +39,24 @@ FieldNumbers::FieldNumbers(const Runtime &runtime, const HeapTypes &types)
   }
 }
 
-std::string FieldNumbers::text(u32 number) const {
+FieldNumbers::Place FieldNumbers::place(u32 number) const {
   const auto above =
       std::upper_bound(rows_.begin(), rows_.end(), number, [](u32 n, const Row &row) { return n < row.first; });
   const Row &row = *(above - 1);
-  const Address mt = types_[TypeId{static_cast<u32>(above - 1 - rows_.begin())}].method_table;
-  const std::string &name = runtime_.types().name(mt);
   const u32 slot = number - row.first;
-  if (slot == row.slots)
+  return {types_[TypeId{static_cast<u32>(above - 1 - rows_.begin())}].method_table,
+          slot == row.slots ? std::nullopt : std::optional(row.start + slot * p_)};
+}
+
+std::string FieldNumbers::text(u32 number) const {
+  const Place at = place(number);
+  const std::string &name = runtime_.types().name(at.method_table);
+  if (!at.offset)
     return name + " (dependent handle)";
   Fields &fields = runtime_.fields();
-  std::string field = fields.text(fields.reference(mt, row.start + slot * p_));
-  if (row.component && field.starts_with("[*]"))
+  std::string field = fields.text(fields.reference(at.method_table, *at.offset));
+  const std::optional<ObjectLayout> layout = runtime_.types().object_layout(at.method_table);
+  if (layout && layout->component_size && field.starts_with("[*]"))
     field.erase(0, 3);
   return name + field;
 }

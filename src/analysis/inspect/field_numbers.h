@@ -27,6 +27,12 @@ public:
   // Of what no field says: dependent handles.
   u32 hidden(TypeId type) const { return rows_[static_cast<u32>(type)].first + rows_[static_cast<u32>(type)].slots; }
 
+  // The type, and how many bytes into one of its objects or elements the reference lies; nullopt: no field says.
+  struct Place {
+    Address method_table = 0;
+    std::optional<u64> offset;
+  };
+  Place place(u32 number) const;
   // "Shop.Order._code", "System.String[]", "Shop.Entry[].key", "Shop.Key (dependent handle)".
   std::string text(u32 number) const;
 

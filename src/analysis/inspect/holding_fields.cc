@@ -213,7 +213,7 @@ std::string root_text(const RootSet &roots, const Root &root) {
 
 HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
                              const HeapBits *among, const ObjectGraph *graph)
-    : numbers_(snapshot.runtime(), snapshot.references().types()), fields_(asked.count()) {
+    : snapshot_(snapshot), numbers_(snapshot.runtime(), snapshot.references().types()), fields_(asked.count()) {
   const ObjectIndex &index = snapshot.index();
   const References &references = snapshot.references();
   const std::vector<Address> &left_out = snapshot.roots().holders; // what they hold are roots
@@ -277,11 +277,19 @@ void HoldingFields::add_roots(Snapshot &snapshot, const ObjectIndex &asked) {
   }
 }
 
+std::string HoldingFields::field_text(u32 number) {
+  if (!calls_)
+    calls_.emplace(snapshot_);
+  const FieldNumbers::Place place = numbers_.place(number);
+  const std::string variable = place.offset ? calls_->variable_of_all(place.method_table, *place.offset) : "";
+  return variable.empty() ? numbers_.text(number) : variable;
+}
+
 const std::string &HoldingFields::text(u32 field) {
   auto [at, is_new] = texts_.try_emplace(field);
   if (is_new)
     at->second = field == nobody             ? "(nobody)"
-                 : field <= numbers_.count() ? numbers_.text(field - 1)
+                 : field <= numbers_.count() ? field_text(field - 1)
                                              : root_texts_[field - 1 - numbers_.count()];
   return at->second;
 }

@@ -7,6 +7,7 @@
 // nobody. So sums by field close, and do not depend on the number of threads.
 #pragma once
 #include "analysis/inspect/field_numbers.h"
+#include "analysis/inspect/suspended_calls.h"
 #include "snapshot/snapshot.h"
 
 #include <functional>
@@ -27,16 +28,21 @@ public:
                 const HeapBits *among = nullptr, const ObjectGraph *graph = nullptr);
 
   u32 operator[](u64 number) const { return fields_[number]; } // by number in `asked`
-  // "Shop.Order._code", "System.String[]", "static Shop.Order.none", "(handle:strong)", "(nobody)".
+  // "Shop.Order._code", "System.String[]", "static Shop.Order.none", "(handle:strong)", "(nobody)"; of what suspended
+  // calls keep "variable order of Shop.Cart.Pay", or "a variable of Shop.Cart.Pay", if it is of one method only.
   const std::string &text(u32 field);
 
 private:
   void add_roots(Snapshot &snapshot, const ObjectIndex &asked);
 
+  std::string field_text(u32 number);
+
+  Snapshot &snapshot_;
   FieldNumbers numbers_;
   LargeArray<u32> fields_; // nobody, a field's number + 1, behind these roots'
   std::vector<std::string> root_texts_;
   std::unordered_map<u32, std::string> texts_;
+  std::optional<SuspendedCalls> calls_; // once a field's name is asked for
 };
 
 } // namespace dnheap

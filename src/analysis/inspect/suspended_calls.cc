@@ -1,6 +1,10 @@
 #include "analysis/inspect/suspended_calls.h"
 
+#include "base/text.h"
+#include "objects/object_index.h"
 #include "snapshot/snapshot.h"
+
+#include <algorithm>
 
 namespace dnheap {
 
@@ -99,12 +103,90 @@ std::optional<SuspendedCalls::Running> SuspendedCalls::running_in(std::span<cons
   return out.shape.method.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-std::string SuspendedCalls::method_of_call(Address call) {
+// Null: its method is not known.
+const MachineShape *SuspendedCalls::shape_of_call(Address call) {
   const Memory &memory = fields_.memory();
   const std::optional<u64> place = memory.try_pointer(call + layout_->resume_info);
   const std::optional<u32> state = memory.try_load<u32>(call + layout_->state);
   const MachineShape *shape = place && state ? shape_of(*place, static_cast<i32>(*state)) : nullptr;
-  return shape && shape->resumes_at.method_desc ? shape->method : "";
+  return shape && shape->resumes_at.method_desc ? shape : nullptr;
+}
+
+std::string SuspendedCalls::method_of_call(Address call) {
+  const MachineShape *shape = shape_of_call(call);
+  return shape ? shape->method : "";
+}
+
+const std::vector<SavedVariable> &SuspendedCalls::variables_of(const ResumePoint &point) {
+  auto [known, is_new] = variables_.try_emplace(point.ip);
+  if (!is_new)
+    return known->second;
+  known->second = runtime_.saved_variables(point);
+  for (SavedVariable &variable : known->second)
+    if (variable.local) {
+      if (!symbols_)
+        symbols_ = std::make_unique<SourceLines>(snapshot_, std::vector<std::string>());
+      variable.name = symbols_->local(point.method_desc, point.ip, *variable.local);
+      if (variable.name.empty())
+        variable.name = "local " + std::to_string(*variable.local);
+    }
+  return known->second;
+}
+
+std::string SuspendedCalls::variable_at(const ResumePoint &point, u64 offset) {
+  const SavedVariable *found = nullptr;
+  for (const SavedVariable &variable : variables_of(point))
+    if (variable.offset <= offset)
+      found = &variable;
+  if (!found || found->name.empty())
+    return "";
+  return found->name + (found->offset == offset ? "" : "." + hex(offset - found->offset));
+}
+
+std::string SuspendedCalls::variable_at(Address call, u64 offset) {
+  const MachineShape *shape = layout_ ? shape_of_call(call) : nullptr;
+  return shape ? variable_at(shape->resumes_at, offset) : "";
+}
+
+void SuspendedCalls::find_shapes_of_types() {
+  shapes_of_types_.emplace();
+  const HeapTypes &types = snapshot_.references().types();
+  std::vector<bool> is_wanted(types.size());
+  for (u32 i = 0; i < types.size(); ++i)
+    is_wanted[i] = is_call(types[TypeId{i}].method_table);
+  if (std::find(is_wanted.begin(), is_wanted.end(), true) == is_wanted.end())
+    return;
+  ReferenceReader reader(snapshot_.references());
+  const ObjectIndex &index = snapshot_.index();
+  for (u64 block = 0; block < index.places().blocks(); ++block) {
+    snapshot_.watch().check();
+    index.for_each(block, [&](ObjectId, Address address) {
+      OpenedObject opened;
+      if (reader.open(address, opened) && is_wanted[static_cast<u32>(opened.id)])
+        (*shapes_of_types_)[opened.type->method_table].insert(shape_of_call(address));
+    });
+  }
+}
+
+std::string SuspendedCalls::variable_of_all(Address method_table, u64 offset) {
+  if (!is_call(method_table))
+    return "";
+  if (!shapes_of_types_)
+    find_shapes_of_types();
+  std::string out;
+  for (const MachineShape *shape : (*shapes_of_types_)[method_table]) {
+    if (!shape)
+      return "";
+    const std::string variable = variable_at(shape->resumes_at, offset), method = method_in_words(shape->method);
+    const std::string text = (variable.empty() ? "a variable of " : "variable " + variable + " of ") + method;
+    if (out.empty() || out == text)
+      out = text;
+    else if (out.ends_with(" of " + method))
+      out = "a variable of " + method;
+    else
+      return "";
+  }
+  return out;
 }
 
 std::string SuspendedCalls::method_of(Address object) {

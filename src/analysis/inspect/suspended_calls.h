@@ -7,8 +7,11 @@
 #include "analysis/inspect/base_types.h"
 #include "analysis/inspect/state_machines.h"
 #include "objects/references.h"
+#include "snapshot/source_lines.h"
 
 #include <map>
+#include <memory>
+#include <set>
 
 namespace dnheap {
 
@@ -47,11 +50,24 @@ public:
   // its chain, the outermost of its calls. Empty: it is none of these, or that is not known.
   std::string method_of(Address object);
 
+  // What the method of a call calls the variable that lies so many bytes into its Continuation, by its metadata and the
+  // symbols beside its module: "order"; "order.0x8" inside of a struct. Empty: none of its variables lies there, or
+  // that is not known.
+  std::string variable_at(Address call, u64 offset);
+  // The same for all calls that are kept in objects of that type: "variable order of Shop.Cart.Pay", "a variable of
+  // Shop.Cart.Pay" where the target does not say which; empty: of several methods, or not known. The first time a look
+  // at the type of each object.
+  std::string variable_of_all(Address method_table, u64 offset);
+
   // How many places of resumption lead to no method, by why.
   const std::map<std::string, u64> &unknown() const { return unknown_; }
 
 private:
+  const MachineShape *shape_of_call(Address call);
   std::string method_of_call(Address call);
+  std::string variable_at(const ResumePoint &point, u64 offset);
+  const std::vector<SavedVariable> &variables_of(const ResumePoint &point);
+  void find_shapes_of_types();
   std::optional<Running> running_in(std::span<const StackFrame> frames, u64 dispatcher);
   MachineShape make_shape(const ResumePoint &point);
   Address awaiter_in(Address call);
@@ -66,6 +82,9 @@ private:
   std::map<std::pair<std::string, i32>, MachineShape> shapes_; // code compiled anew is the same method
   std::map<Address, bool> contexts_;                           // by type
   std::map<std::string, u64> unknown_;
+  std::unique_ptr<SourceLines> symbols_;                    // once a variable is asked for
+  std::map<Address, std::vector<SavedVariable>> variables_; // by where the call goes on
+  std::optional<std::map<Address, std::set<const MachineShape *>>> shapes_of_types_;
 };
 
 } // namespace dnheap

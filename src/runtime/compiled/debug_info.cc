@@ -14,6 +14,8 @@ constexpr unsigned nibble = 4, most_nibbles = 11;
 constexpr u32 il_bias = IlBoundary::epilog; // what is added to the numbers that stand for IL offsets
 constexpr u8 patchpoint_flag = 1, rich_flag = 2;
 constexpr u64 most_variables = 1 << 16;
+constexpr u64 most_awaits = 1 << 16;
+constexpr u32 first_variable = 6; // ICorDebugInfo::MAX_ILNUM: below it is what the runtime adds
 // A PatchpointInfo: where it says of how many variables it tells, and where it ends but for those.
 struct PatchpointLayout {
   u64 count, size;
@@ -62,12 +64,15 @@ ReadOutcome skip_flags(const Memory &memory, const PatchpointLayout &patchpoint,
   return {};
 }
 
-struct Stretches {
+struct Part {
   Address at = 0;
   u64 size = 0; // 0: none
 };
+struct Parts {
+  Part stretches, awaits;
+};
 
-ReadOutcome find_stretches(const Memory &memory, const DebugInfoPlace &place, Stretches &out) {
+ReadOutcome find_parts(const Memory &memory, const DebugInfoPlace &place, Parts &out) {
   constexpr u32 has_original = 0xffffffff; // also those of the code before it was instrumented
   Address at = place.address;
   if (place.has_flags)
@@ -76,19 +81,22 @@ ReadOutcome find_stretches(const Memory &memory, const DebugInfoPlace &place, St
         !outcome)
       return outcome;
   BitReader header(memory, at, header_bytes);
-  out.size = number(header);
-  if (place.format == DebugInfoFormat::packed && out.size == has_original) {
-    out.size = number(header);
+  u64 size = number(header);
+  if (place.format == DebugInfoFormat::packed && size == has_original) {
+    size = number(header);
     (void)number(header);
   }
-  const bool says_all_sizes = place.format == DebugInfoFormat::packed_with_sizes && out.size == 0;
+  const bool says_all_sizes = place.format == DebugInfoFormat::packed_with_sizes && size == 0;
   if (says_all_sizes)
-    out.size = number(header);
-  for (unsigned rest = says_all_sizes ? 5 : 1; rest; --rest)
-    (void)number(header);
-  if (out.size > most_bytes)
+    size = number(header);
+  u64 before_awaits = size;
+  for (unsigned rest = says_all_sizes ? 4 : 1; rest; --rest)
+    before_awaits += number(header);
+  const u64 of_awaits = says_all_sizes ? number(header) : 0;
+  if (std::max({size, before_awaits, of_awaits}) > most_bytes)
     header.fail("too long");
-  out.at = at + next_byte(header);
+  const Address begin = at + next_byte(header);
+  out = {{begin, size}, {begin + before_awaits, of_awaits}};
   return header.outcome();
 }
 
@@ -120,11 +128,12 @@ void read_nibbles(BitReader &reader, u32 count, std::vector<IlBoundary> &out) {
 
 ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place, std::vector<IlBoundary> &out) {
   out.clear();
-  Stretches stretches;
+  Parts parts;
   if (!place.address)
     return {};
-  if (ReadOutcome outcome = find_stretches(memory, place, stretches); !outcome || !stretches.size)
+  if (ReadOutcome outcome = find_parts(memory, place, parts); !outcome || !parts.stretches.size)
     return outcome;
+  const Part &stretches = parts.stretches;
   BitReader reader(memory, stretches.at, stretches.size);
   const u32 count = number(reader);
   if (count > stretches.size * 8 / nibble) // each takes more than one nibble
@@ -139,6 +148,42 @@ ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place
         return a.native_offset < b.native_offset;
       }))
     reader.fail("not in the order of the code");
+  if (!reader.ok())
+    out.clear();
+  return reader.outcome();
+}
+
+// All points, then all that they keep, in their order.
+ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place, std::vector<AwaitPoint> &out) {
+  out.clear();
+  Parts parts;
+  if (!place.address || place.format != DebugInfoFormat::packed_with_sizes)
+    return {};
+  if (ReadOutcome outcome = find_parts(memory, place, parts); !outcome || !parts.awaits.size)
+    return outcome;
+  BitReader reader(memory, parts.awaits.at, parts.awaits.size);
+  const u64 points = number(reader), saved = number(reader);
+  if (points > most_awaits || saved > parts.awaits.size * 8 / nibble) // each number takes at least one nibble
+    reader.fail("more entries than there is room for");
+  std::vector<u64> counts;
+  u64 native = 0, announced = 0;
+  for (u64 i = 0; i < points && reader.ok(); ++i) {
+    const u32 delta = number(reader); // twice the difference; one that goes back is odd
+    if (delta & 1)
+      reader.fail("not in the order of the code");
+    native += delta / 2;
+    out.push_back({static_cast<u32>(native), {}});
+    counts.push_back(number(reader));
+    announced += counts.back();
+  }
+  if (reader.ok() && announced != saved)
+    reader.fail("points that keep more or less than there is");
+  for (u64 i = 0; i < counts.size() && reader.ok(); ++i)
+    for (u64 k = 0; k < counts[i] && reader.ok(); ++k) {
+      const u32 variable = number(reader), offset = number(reader);
+      if (variable >= first_variable) // else none of the source's
+        out[i].saved.push_back({variable - first_variable, offset});
+    }
   if (!reader.ok())
     out.clear();
   return reader.outcome();

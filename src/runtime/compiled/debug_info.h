@@ -1,7 +1,8 @@
-// Debug info that the JIT writes beside a method's code: which IL instruction its code stands for, stretch by stretch.
-// Three formats: numbers in nibbles (.NET 8 and 9), packed bits (10), packed bits behind a header that says what else
-// is there (11). Costs one pass over the entries, some hundred of a large method. Nothing is kept. Any thread. Format:
-// dotnet/runtime src/coreclr/vm/debuginfostore.cpp; see doc/contracts.md, DebugInfo.
+// Debug info that the JIT writes beside a method's code: which IL instruction its code stands for, stretch by stretch;
+// of runtime-async methods (11) what they keep at each await. Three formats: numbers in nibbles (.NET 8 and 9), packed
+// bits (10), packed bits behind a header that says what else is there (11). Costs one pass over the entries, some
+// hundred of a large method. Nothing is kept. Any thread. Format: dotnet/runtime src/coreclr/vm/debuginfostore.cpp; see
+// doc/contracts.md, DebugInfo.
 #pragma once
 #include "runtime/compiled/read_outcome.h"
 #include "target/memory.h"
@@ -34,6 +35,21 @@ struct IlBoundary {
 
 // In the order of the code; empty: the method has none.
 ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place, std::vector<IlBoundary> &out);
+
+// What a runtime-async method keeps in its Continuation while it is suspended at one of its awaits.
+struct SavedLocal {
+  u32 number = 0; // its arguments in their order, `this` first; behind them its local variables
+  u32 offset = 0; // from the Continuation's first byte
+  bool operator==(const SavedLocal &) const = default;
+};
+struct AwaitPoint {
+  u32 native_offset = 0;
+  std::vector<SavedLocal> saved;
+  bool operator==(const AwaitPoint &) const = default;
+};
+
+// In the order of the code; empty: the method has none.
+ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place, std::vector<AwaitPoint> &out);
 
 // The IL instruction that the code at an offset stands for, as the runtime's own stack traces tell it: code that stands
 // for none belongs to the method's first one (DebuggerJitInfo::MapNativeOffsetToIL). Nullopt: nothing is known of that

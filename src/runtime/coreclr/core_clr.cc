@@ -9,6 +9,8 @@
 #include "runtime/version.h"
 #include "runtime/vm/method_table_flags.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 bool is_single_file_program(const Memory &memory, const Module &module) {
@@ -113,6 +115,40 @@ ResumePoint CoreClr::resume_point(Address resume_info) const {
   } catch (const Error &e) {
     out.why_not = e.what();
   }
+  return out;
+}
+
+// The await's code is what the method's debug info knows it by. Local variables have no names in metadata.
+std::vector<SavedVariable> CoreClr::saved_variables(const ResumePoint &point) const {
+  std::vector<SavedVariable> out;
+  const MethodDescs &methods = method_names_->methods();
+  if (!point.ip || !methods.is_method_desc(point.method_desc) || methods.is_dynamic(point.method_desc))
+    return out;
+  try {
+    const Metadata *metadata = loader_.metadata(types_->module_of(methods.method_table_of(point.method_desc)));
+    const u32 rid = methods.row(point.method_desc);
+    const std::optional<MethodDefRow> row = metadata && rid ? metadata->method(rid) : std::nullopt;
+    const std::optional<MethodSignature> signature = row ? decode_method(row->signature) : std::nullopt;
+    const std::optional<CodeBlock> block = code_.find(point.ip);
+    std::vector<AwaitPoint> points;
+    if (!signature || !block || !read_await_points(memory(), code_.debug_info(*block), points))
+      return out;
+    const u32 has_this = signature->has_this, arguments = has_this + static_cast<u32>(signature->parameters.size());
+    for (const AwaitPoint &one : points)
+      if (one.native_offset == block->offset_of(point.ip))
+        for (const SavedLocal &saved : one.saved) {
+          SavedVariable &variable = out.emplace_back(SavedVariable{saved.offset, "", std::nullopt});
+          if (saved.number >= arguments)
+            variable.local = saved.number - arguments;
+          else
+            variable.name =
+                saved.number < has_this ? "this" : std::string(metadata->parameter(rid, saved.number - has_this + 1));
+        }
+  } catch (const Error &) {
+    out.clear(); // the dump lacks the code or its debug info
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const SavedVariable &a, const SavedVariable &b) { return a.offset < b.offset; });
   return out;
 }
 

@@ -40,6 +40,7 @@ public:
   std::optional<ContinuationLayout> continuation_layout() const override;
   bool is_continuation(Address method_table) const override { return types_->continuations().contains(method_table); }
   ResumePoint resume_point(Address resume_info) const override;
+  std::vector<SavedVariable> saved_variables(const ResumePoint &point) const override;
   std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const override;
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
   const CodeLookup &code() const { return code_; }
