@@ -239,7 +239,9 @@ report::Answer answer_info(Snapshot &snapshot, const Question &question) {
                    std::move(stress_log.table),
                    gaps_table(*answer.completeness)};
   add_crash(snapshot, answer);
-  answer.next_command = "dnheap stat " + shell_word(question.target);
+  // Without heap there is nothing to sum up, but what the threads do.
+  answer.next_command =
+      (snapshot.runtime().why_no_heap().empty() ? "dnheap stat " : "dnheap stack ") + shell_word(question.target);
   return answer;
 }
 

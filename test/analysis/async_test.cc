@@ -51,6 +51,20 @@ TEST(Async, AwaitersWithoutReferences) {
   EXPECT_EQ(rows[0]["awaits"], "other");
 }
 
+// A method is known by its state machine's type even where no fields of that are.
+TEST(Async, MachinesWithoutFields) {
+  Calls calls({});
+  const Address bare = calls.heap.method_table(
+      {.base_size = calls.size(2), .rid = calls.heap.app().metadata.nested(calls.cart, "<Ship>d__9")});
+  const Address shipped = calls.method(bare, 1, calls.of_type(calls.delay, waiting));
+  calls.method(calls.run, 0, shipped);
+  report::Answer answer = answer_of(calls.heap, "async");
+  std::vector<TextRow> rows = text_rows_of(answer, "calls");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Ship Shop.Cart.Run");
+  EXPECT_EQ(rows[0]["awaits"], "cannot be told");
+}
+
 // What several tasks have to be done for is on a stack of each.
 TEST(Async, SeveralAtOnce) {
   Calls calls({});

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace dnheap {
@@ -205,8 +206,9 @@ u32 AsyncStacks::node_number(const Node &node, u32 depth) {
 
 u32 AsyncStacks::frame_of(TaskNumber method) {
   const MachineShape *machine = tasks_.machine(method);
-  // What is not understood is told apart by its type.
-  const i32 key = machine ? *tasks_.state(method) : static_cast<i32>(tasks_.type_number(method));
+  // What is not understood differs by its type; a machine whose fields are not known has no state.
+  constexpr i32 no_state = std::numeric_limits<i32>::min();
+  const i32 key = machine ? tasks_.state(method).value_or(no_state) : static_cast<i32>(tasks_.type_number(method));
   auto [known, is_new] = frame_numbers_.try_emplace({machine, key}, static_cast<u32>(frames_.size()));
   if (is_new)
     frames_.push_back({machine ? machine->method : tasks_.type(method).name, tasks_.state(method),
