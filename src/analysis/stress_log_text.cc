@@ -189,6 +189,8 @@ private:
     return name.empty() ? hex(value) : hex(value) + " (" + shortened(name, longest_text) + ")";
   }
   void pad(const Conversion &of, std::string text) {
+    if (text.starts_with("0x") && out_.ends_with("0x")) // the format's own: "Thread 0x%p"
+      text.erase(0, 2);
     const u64 missing = text.size() < of.width ? of.width - text.size() : 0;
     if (of.left)
       out_ += text + std::string(missing, ' ');

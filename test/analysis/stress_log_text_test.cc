@@ -35,6 +35,7 @@ TEST(StressLogText, AsPrintfHasIt) {
   EXPECT_EQ(m.text("%zd %lld %I64u", {~u64{0}, ~u64{1}, ~u64{0}}), "-1 -2 18446744073709551615");
   EXPECT_EQ(m.text("[%4d|%-4d|%04x|%#x|%X]", {7, 7, 0xab, 0xab, 0xab}), "[   7|7   |00ab|0xab|AB]");
   EXPECT_EQ(m.text("%p %p", {0x1234, 0}), "0x1234 0x0");
+  EXPECT_EQ(m.text("0x%p, 0x%x, 0x%pT", {0x1234, 0x12, 0x4001}), "0x1234, 0x12, 0x4001 (Shop.Order)");
   EXPECT_EQ(m.text("%s, %.3s, %S", {0x10000, 0x10000, 0x10020}), "stopped, sto, wide");
   EXPECT_EQ(m.text("%c%f", {'x', 0x4000000000000000}), "x2");
 }

@@ -4,8 +4,10 @@
     inspectors.py --list --sample              the kinds that a short run makes, written inspect:MAJOR:DUMP; --all: all of them
     inspectors.py DNHEAP --one inspect:10:heap starts the program, dumps it, compares, deletes the dump
 
-Each row that the program says must be there once, with the values that it says. Exit codes are those of matrix.py.
+Each row that the program says must be there once, with the values that it says. A runtime that publishes where they lie has loader
+heaps for each context that is collectible, and a stress log. Exit codes are those of matrix.py.
 """
+import datetime
 import pathlib
 import sys
 import tempfile
@@ -15,7 +17,10 @@ import runtimes
 import targets
 
 KINDS = [f"inspect:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "gcore")]
-SAMPLE = ["inspect:10:heap"]
+SAMPLE = ["inspect:10:heap", "inspect:11:heap"]
+PUBLISHES = 11  # the first version that publishes where its loader heaps and its stress log lie
+STRESS_LOG = {"DOTNET_StressLog": "1", "DOTNET_LogFacility": "0xffffffff", "DOTNET_LogLevel": "6", "DOTNET_StressLogSize": "100000",
+              "DOTNET_TotalStressLogSize": "10000000"}
 # What tells the rows of an inspector apart.
 KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",), "pools": ("type", "length", "kept_for"),
         "contexts": ("type", "state", "kept_by"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
@@ -25,11 +30,41 @@ KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collecti
 def run(dnheap, kind, major, dump):
     """All problems of one kind, in words."""
     with tempfile.TemporaryDirectory(prefix="dnheap-inspect-") as folder:
-        with targets.Target(kind, major) as target:
+        begin = now()
+        with targets.Target(kind, major, settings=STRESS_LOG) as target:
             path = target.dump(dump, pathlib.Path(folder) / "inspect.core")
-            said = target.truth["said"]
+            said, threads = target.truth["said"], {int(thread.name) for thread in pathlib.Path(f"/proc/{target.process.pid}/task").iterdir()}
         answers = {name: matrix.answer(dnheap, "inspect", path, name) for name in KEYS}
-    return [problem for row in said for problem in compare(row, answers[row["inspector"]])]
+        problems = [problem for row in said for problem in compare(row, answers[row["inspector"]])]
+        problems += loader_heaps(answers["contexts"], major)
+        return problems + (stress_log(dnheap, path, begin, now(), threads) if major >= PUBLISHES else [])
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def loader_heaps(answer, major):
+    """Each context that still has its LoaderAllocator costs what the runtime reserved for it: some pages of each of its heaps."""
+    rows = [row for row in answer["tables"]["contexts"] if row["state"].startswith("collectible") and row["objects"] is not None]
+    if major < PUBLISHES:
+        return [f"contexts: loader heaps of {row['loader_bytes']} bytes, which this runtime does not publish" for row in rows if row["loader_bytes"]]
+    return [f"contexts: {row['count']} of {row['type']} have loader heaps of {row['loader_bytes']} bytes" for row in rows
+            if not row["count"] * 4096 <= (row["loader_bytes"] or 0) <= row["count"] << 20] + ([] if rows else ["contexts: none collectible"])
+
+
+def stress_log(dnheap, path, begin, end, threads):
+    """Messages of the process's own threads, in its time, in their order, each with its text; the runtime's start among them."""
+    rows = matrix.answer(dnheap, "info", path, "--table", "stress_log")["tables"]["stress_log"]
+    problems = [] if len(rows) > 100 else [f"stress log: {len(rows)} messages"]
+    problems += [f"stress log: no text at {row['format']}" for row in rows if not row["message"]][:3]
+    if not any("EEStartup Starting" in (row["message"] or "") for row in rows):
+        problems.append("stress log: the runtime's start is missing")
+    times = [datetime.datetime.fromisoformat(row["time"]) for row in rows]
+    if times != sorted(times) or times and not begin <= times[0] <= times[-1] <= end:
+        problems.append(f"stress log: from {times[0]} to {times[-1]}, the process from {begin} to {end}")
+    strangers = {row["os_id"] for row in rows} - threads
+    return problems + ([f"stress log: {len(strangers)} threads of {len(threads)} are unknown"] if len(strangers) > len(threads) else [])
 
 
 def compare(said, answer):
