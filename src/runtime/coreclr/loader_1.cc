@@ -1,6 +1,7 @@
 #include "runtime/coreclr/loader_1.h"
 
 #include "base/text.h"
+#include "runtime/coreclr/edited_metadata.h"
 
 #include <algorithm>
 
@@ -59,6 +60,8 @@ std::string Loader1::why_no_metadata(Address module) {
 }
 
 std::optional<ModuleMetadata> Loader1::find_metadata(Address module) const {
+  if (std::optional<ModuleMetadata> edited = read_edited_metadata(*memory_, *descriptor_, module))
+    return edited;
   for (Address base : image_bases(module))
     if (std::optional<ModuleMetadata> found = read_image_metadata(*memory_, base);
         found && fits(module, base, found->metadata))
