@@ -4,6 +4,9 @@
 #pragma once
 #include "dnheap/snapshot.h"
 
+#include <memory>
+#include <string>
+
 namespace dnheap::DNHEAP_ABI {
 
 // Takes SIGBUS: a page of a mapped file that cannot be loaded is replaced by zeros and counts as lost, which answers
@@ -21,6 +24,27 @@ bool limit_memory(std::uint64_t bytes);
 // When there is no memory left, the system ends this process rather than another: for one that looks after others.
 // False where it has no such choice.
 bool be_first_to_go();
+
+// A file that has its name only once it is whole: until commit() it has another one, in the same folder, and goes when
+// the object does; what was there under its name stays until then. A symbolic link stays one: what it leads to is
+// replaced. Its owner alone can read it, unless it holds nothing private: then it is as a file that it replaces, or as
+// the process makes files.
+class WholeFile {
+public:
+  // Throws Error when the folder cannot be written to, or something that is no regular file has that name. Before there
+  // are other threads.
+  WholeFile(const std::string &path, bool is_private);
+  ~WholeFile();
+  WholeFile(const WholeFile &) = delete;
+  WholeFile &operator=(const WholeFile &) = delete;
+
+  const std::string &path_for_now() const; // where to write it
+  void commit();                           // once all is written; throws Error
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 bool is_terminal(int descriptor);        // 1 = standard output, 2 = standard error
 unsigned terminal_width(int descriptor); // columns; 0 when not a terminal

@@ -23,10 +23,13 @@ enum class AnswerPart : u8 {
   thread_ids,
   segments,
   gc,
+  suspended_calls, // that the runtime suspends itself
+  loader_heaps,
+  assembly_flags,
   source, // what the layout was learned from
   code,   // which method stands where
 };
-inline constexpr u32 answer_part_count = 19;
+inline constexpr u32 answer_part_count = 22;
 using AnswerParts = EnumSet<AnswerPart>;
 
 constexpr AnswerParts operator|(AnswerPart a, AnswerPart b) { return {a, b}; }

@@ -27,6 +27,20 @@ void cancel_on_interrupt(Progress &progress) {
   catch_interrupts(on_interrupt);
 }
 
+struct WholeFile::State {
+  NewFile file;
+};
+WholeFile::WholeFile(const std::string &path, bool is_private) : state_(new State{NewFile(path)}) {
+  if (!is_private)
+    state_->file.open_to_others();
+}
+WholeFile::~WholeFile() = default;
+const std::string &WholeFile::path_for_now() const { return state_->file.path_for_now(); }
+void WholeFile::commit() {
+  state_->file.take_size();
+  state_->file.commit();
+}
+
 bool limit_memory(std::uint64_t bytes) { return dnheap::limit_memory(bytes); }
 bool be_first_to_go() { return dnheap::be_first_to_go(); }
 bool is_terminal(int descriptor) { return dnheap::is_terminal(descriptor); }

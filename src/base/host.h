@@ -95,6 +95,9 @@ public:
   NewFile(const NewFile &) = delete;
   NewFile &operator=(const NewFile &) = delete;
 
+  // For what others may read: as a file of that name is that is there already, else as the process makes files. Before
+  // there are other threads.
+  void open_to_others();
   // Appends; throws Error when the disk is full.
   void write(Bytes bytes);
   u64 size() const { return size_; }

@@ -199,6 +199,19 @@ NewFile::NewFile(const std::string &path) : path_(followed(path)) {
   ::fcntl(file_, F_SETFD, FD_CLOEXEC);
 }
 
+void NewFile::open_to_others() {
+  struct stat before {};
+  mode_t mode = 0666;
+  if (::stat(path_.c_str(), &before) == 0) {
+    mode = before.st_mode & 0777;
+  } else {
+    const mode_t kept_back = ::umask(0); // which nothing reads without changing it
+    ::umask(kept_back);
+    mode &= ~kept_back;
+  }
+  ::fchmod(file_, mode);
+}
+
 NewFile::~NewFile() {
   if (file_ < 0)
     return;

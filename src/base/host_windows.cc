@@ -210,6 +210,8 @@ NewFile::NewFile(const std::string &path) : path_(followed(path)) {
     throw Error("cannot write to " + path + ": " + what_failed());
 }
 
+void NewFile::open_to_others() {} // files have the rights of their folder
+
 NewFile::~NewFile() {
   if (file_ < 0)
     return;

@@ -54,7 +54,7 @@ Answer answer_from_records(const Options &options, Progress &progress) {
   if (std::error_code ignored; std::filesystem::equivalent(options.question.record, options.question.budget, ignored))
     throw UsageError("--record: '" + options.question.record + "' is the budget itself");
   if (!options.question.record.empty())
-    to.emplace(options.question.record, kept_files(options), "--record");
+    to.emplace(options.question.record, kept_files(options), false, "--record");
   const std::vector<Record> records = records_of(options, progress);
   if (to)
     keep_record(records.front(), *to);

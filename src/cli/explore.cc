@@ -58,7 +58,7 @@ int explore(const Options &options, Progress &progress) {
 
 int write_page(const Options &options, Progress &progress) {
   cancel_on_interrupt(progress);
-  Output output(options.html, options.targets, "--html");
+  Output output(options.html, options.targets, options.question.values, "--html");
   const std::string page = explore::page_of(explore_options(options, progress));
   std::FILE *file = output.begin();
   if (std::fwrite(page.data(), 1, page.size(), file) != page.size())

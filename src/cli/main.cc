@@ -90,7 +90,7 @@ int worse(int a, int b) {
 
 // One target after the other, each opened, answered about and closed before the next one.
 int answer_each(const Options &options) {
-  Output output(options.output, options.targets);
+  Output output(options.output, options.targets, options.question.values);
   cancel_on_interrupt(progress);
   ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
   const bool on_screen = output.is_standard_output() && is_terminal(1);
@@ -144,7 +144,7 @@ int answer_question(const Options &options) {
     throw Error("--max-memory is not supported on this system");
   if (options.verb->takes_each)
     return answer_each(options);
-  Output output(options.output, options.targets);
+  Output output(options.output, options.targets, options.question.values);
   cancel_on_interrupt(progress);
   ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
 

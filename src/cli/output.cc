@@ -17,16 +17,10 @@ namespace {
   throw Error("cannot write to " + path + ": " + std::strerror(errno));
 }
 
-// What is there, and not a symbolic link that leads to it.
-void remove_file(const std::string &path) {
-  std::error_code error;
-  if (const std::filesystem::path file = std::filesystem::canonical(path, error); !error)
-    std::filesystem::remove(file, error);
-}
-
 } // namespace
 
-Output::Output(std::string path, const std::vector<std::string> &targets, const char *option) : path_(std::move(path)) {
+Output::Output(std::string path, const std::vector<std::string> &targets, bool is_private, const char *option)
+    : path_(std::move(path)) {
   if (path_ == "-") // as ever: standard output
     path_.clear();
   if (path_.empty())
@@ -35,28 +29,17 @@ Output::Output(std::string path, const std::vector<std::string> &targets, const 
   for (const std::string &target : targets)
     if (std::filesystem::equivalent(path_, target, ignored))
       throw UsageError(std::string(option) + ": '" + path_ + "' is the dump itself");
-  bool exists = std::filesystem::exists(path_, ignored);
-  is_regular_ = !exists || std::filesystem::is_regular_file(path_, ignored);
-  if (!is_regular_)
-    return;
-  std::FILE *probe = std::fopen(path_.c_str(), "ab");
-  if (!probe)
-    fail(path_);
-  std::fclose(probe);
-  if (!exists)
-    remove_file(path_);
+  if (!std::filesystem::exists(path_, ignored) || std::filesystem::is_regular_file(path_, ignored))
+    whole_.emplace(path_, is_private);
 }
 
 Output::~Output() {
-  if (!file_ || path_.empty())
-    return;
-  std::fclose(file_);
-  if (is_regular_)
-    remove_file(path_);
+  if (file_ && !path_.empty())
+    std::fclose(file_);
 }
 
 std::FILE *Output::begin() {
-  file_ = path_.empty() ? stdout : std::fopen(path_.c_str(), "wb");
+  file_ = path_.empty() ? stdout : std::fopen((whole_ ? whole_->path_for_now() : path_).c_str(), "wb");
   if (!file_)
     fail(path_);
   return file_;
@@ -66,6 +49,8 @@ void Output::finish() {
   std::FILE *file = std::exchange(file_, nullptr);
   if (!path_.empty() && std::fclose(file) != 0)
     fail(path_);
+  if (whole_)
+    whole_->commit();
 }
 
 bool print_text(const std::string &text) {

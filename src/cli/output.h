@@ -1,7 +1,10 @@
-// Output: where the answer goes: standard output, or the file of -o. A file is replaced only once there is something to
-// write, and is removed again when writing does not come to its end: half an answer must not look like a whole one.
+// Output: where the answer goes: standard output, or the file of -o. A file is replaced only once its answer is whole:
+// half an answer must not look like a whole one, nor take the place of the last one.
 #pragma once
+#include "dnheap/program.h"
+
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +12,9 @@ namespace dnheap::cli {
 
 class Output {
 public:
-  // `path` empty: standard output. Throws Error when the file could not be written, UsageError when it is a target
-  // itself; before hours of work rather than after.
-  Output(std::string path, const std::vector<std::string> &targets, const char *option = "--output");
+  // `path` empty: standard output. Private: what others must not read, contents of strings. Throws Error when the file
+  // could not be written, UsageError when it is a target itself; before hours of work rather than after.
+  Output(std::string path, const std::vector<std::string> &targets, bool is_private, const char *option = "--output");
   ~Output();
   Output(const Output &) = delete;
   Output &operator=(const Output &) = delete;
@@ -24,7 +27,7 @@ public:
 
 private:
   std::string path_;
-  bool is_regular_ = false; // a file that may be removed: not a pipe or a device
+  std::optional<WholeFile> whole_; // of a file; not of a pipe or a device
   std::FILE *file_ = nullptr;
 };
 

@@ -19,6 +19,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <memory>
 #include <new>
@@ -347,10 +348,16 @@ private:
 
   // Where an answer goes: standard output, the file behind > or -o, or the program behind |.
   struct Place {
-    Place(const ShellLine &line, const std::string &output) : name(line.file.empty() ? output : line.file) {
-      if (!name.empty()) {
-        file.reset(std::fopen(name.c_str(), line.appends ? "ab" : "wb"));
-        to = file.get();
+    Place(const ShellLine &line, const std::string &output, bool is_private)
+        : name(line.file.empty() ? output : line.file) {
+      if (!name.empty() && line.appends) {
+        const bool is_new = !std::filesystem::exists(name);
+        appended.reset(std::fopen(name.c_str(), "ab"));
+        to = appended.get();
+        if (to && is_new && is_private)
+          std::filesystem::permissions(name, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+      } else if (!name.empty()) {
+        to = file.emplace(name, std::vector<std::string>(), is_private).begin();
       } else if (!line.program.empty()) {
         name = line.program;
         program.reset(::popen(line.program.c_str(), "w"));
@@ -366,24 +373,27 @@ private:
     int finish() {
       if (std::fflush(to) != 0 && errno != EPIPE)
         fail();
+      if (file)
+        file->finish();
       return program ? exit_code_of(::pclose(program.release())) : 0;
     }
     [[noreturn]] void fail() const { throw Error("cannot write to " + name + ": " + std::strerror(errno)); }
 
     std::string name; // in errors
     std::unique_ptr<std::FILE, Closing> program;
-    std::unique_ptr<std::FILE, int (*)(std::FILE *)> file{nullptr, std::fclose};
+    std::unique_ptr<std::FILE, int (*)(std::FILE *)> appended{nullptr, std::fclose};
+    std::optional<Output> file;
     std::FILE *to = stdout;
   };
 
   // Tries, before the work is done, where its answer goes.
   void check_place(const ShellLine &line, const std::string &output) const {
-    const Output checks(line.file.empty() ? output : line.file, {options_.target}, ">");
+    const Output checks(line.file.empty() ? output : line.file, {options_.target}, true, ">");
   }
 
   int write_text(const std::string &text, const ShellLine &line) const {
     check_place(line, "");
-    Place place(line, "");
+    Place place(line, "", false);
     std::fwrite(text.data(), 1, text.size(), place.to);
     return place.finish();
   }
@@ -401,7 +411,7 @@ private:
     const Answer answer = alone ? ask_alone(options.verb->name, options.question, progress_)
                                 : ask(*snapshot_, options.verb->name, options.question);
     progress.stop();
-    Place place(line, options.output);
+    Place place(line, options.output, options.question.values);
     write(answer, options, place);
     if (!alone)
       last_ = options;

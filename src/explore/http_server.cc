@@ -12,6 +12,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 #include <fmt/format.h>
 #include <mutex>
 #include <random>
@@ -81,14 +82,18 @@ const char *reason_of(int status) {
   }
 }
 
-// Returns the port.
-u16 serve_on(evhttp *http, u16 port) {
+struct Served {
+  evconnlistener *listener;
+  u16 port;
+};
+Served serve_on(evhttp *http, u16 port) {
   const Listening listening = listen_here(port);
-  if (evhttp_accept_socket(http, listening.socket) != 0) {
+  evhttp_bound_socket *bound = evhttp_accept_socket_with_handle(http, listening.socket);
+  if (!bound) {
     close_socket(listening.socket);
     throw std::bad_alloc();
   }
-  return listening.port;
+  return {evhttp_bound_socket_get_listener(bound), listening.port};
 }
 
 } // namespace
@@ -110,6 +115,7 @@ struct HttpServer::Inside {
   std::map<u64, Waiting> waiting; // of the loop's thread, by number of the request
   u64 next_number = 0;
   Clock::time_point last_request = Clock::now();
+  evconnlistener *listener = nullptr; // of http
 
   // In the order in which libevent wants them back: the last first.
   Owned<event_base> base;
@@ -278,7 +284,11 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
   evhttp_set_timeout(http, static_cast<int>(in.options.stall_seconds));
   evhttp_set_gencb(
       http, [](evhttp_request *request, void *self) { static_cast<Inside *>(self)->serve(request); }, &in);
-  in.host = fmt::format("127.0.0.1:{}", serve_on(http, in.options.port));
+  const Served served = serve_on(http, in.options.port);
+  in.listener = served.listener;
+  // Out of descriptors: who waits to be let in would be asked about again and again, so nobody is before the next tick.
+  evconnlistener_set_error_cb(in.listener, [](evconnlistener *full, void *) { evconnlistener_disable(full); });
+  in.host = fmt::format("127.0.0.1:{}", served.port);
   in.url = fmt::format("http://{}/{}/", in.host, in.token);
   in.url_for_once = fmt::format("http://{}/{}", in.host, in.ticket);
 
@@ -291,6 +301,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
       [](evutil_socket_t, short, void *self) {
         Inside &inside = *static_cast<Inside *>(self);
         inside.look_who_hung_up();
+        evconnlistener_enable(inside.listener);
         const auto idle = std::chrono::seconds(inside.options.idle_seconds);
         const bool is_idle = idle.count() && inside.waiting.empty() && Clock::now() - inside.last_request > idle;
         if (is_idle || inside.options.should_end())

@@ -221,7 +221,8 @@ void append_csv_text(std::string &out, std::string_view text) {
     for_each_character(text, [&](std::string_view c) {
       if (c == "\"")
         out += '"';
-      out += c[0] == '\0' ? std::string_view("\ufffd") : c; // readers end there, or refuse all
+      const bool is_space = c == "\n" || c == "\r" || c == "\t";
+      out += is_control(c) && !is_space ? std::string_view("\ufffd") : c; // readers end at a NUL, or refuse all
     });
   if (quotes)
     out += '"';
@@ -232,7 +233,13 @@ void append_csv(std::string &out, const Cell &cell, Kind kind) {
   if (number && kind == Kind::address) {
     append_hex(out, *number);
   } else if (std::optional<std::string_view> text = cell.text()) {
-    append_csv_text(out, *text);
+    // What spreadsheets would take for a formula they show as text behind an apostrophe.
+    const bool is_formula =
+        !text->empty() && std::string_view("=+-@\t\r").find(text->front()) != std::string_view::npos;
+    if (is_formula)
+      append_csv_text(out, "'" + std::string(*text));
+    else
+      append_csv_text(out, *text);
   } else if (cell.get_if<std::vector<Cell>>() || cell.get_if<std::vector<Fact>>()) {
     std::string json;
     append_json(json, cell, kind);

@@ -2,6 +2,7 @@
 
 #include "heap/plug_words.h"
 #include "objects/stack_roots.h"
+#include "runtime/library_names.h"
 #include "runtime/object_1.h"
 #include "snapshot/literals.h"
 
@@ -28,14 +29,16 @@ void merge_stretches(std::vector<std::pair<Address, Address>> &stretches) {
 
 ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
     : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
-      p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), types_(snapshot.runtime().types(), heap_),
-      cursor_(heap_, snapshot.runtime()) {
+      p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), searched_(snapshot.searches()->pages()),
+      types_(snapshot.runtime().types(), heap_), cursor_(heap_, snapshot.runtime()) {
   std::vector<std::string> ignored; // problems are told by the answer of `roots` already
   gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge_stretches(stacks_);
   if (no_values_)
-    literals_ = find_literals(snapshot.target(), pages_);
+    for (const auto *pages : {&pages_, &searched_})
+      for (const Stretch &literals : find_literals(snapshot.target(), *pages))
+        literals_.push_back(literals);
   merge_stretches(literals_);
   choose_segments();
 }
@@ -59,8 +62,9 @@ void ExtractedBytes::choose_segments() {
     want(start, end);
   merge_stretches(wanted);
   stack_bytes_ = known() - heap_bytes_;
-  for (const ReadRecord::Page &read : pages_)
-    want(read.address, read.address + page - 1);
+  for (const auto *pages : {&pages_, &searched_})
+    for (const ReadRecord::Page &read : *pages)
+      want(read.address, read.address + page - 1);
   merge_stretches(wanted);
 
   std::span<const Range> ranges = memory_.ranges();
@@ -101,6 +105,7 @@ void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
   if (no_values_) {
     keep_types_in_gaps();
     keep_pointers_on_stacks();
+    keep_what_was_searched();
   }
   keep_what_was_read();
   blank_literals();
@@ -220,6 +225,41 @@ void ExtractedBytes::keep_pointers_on_stacks() {
     for (Address at = align_up(std::max(stack->first, start_), p_); at + p_ <= std::min(stack->second, end_); at += p_)
       if (is_pointer(load_pointer(whole_.data() + (at - start_), memory_.format())))
         keep(at, p_);
+}
+
+// Who searched for structures read whatever might have been one. What only looks like text, or like a large number, is
+// in none that would be found again: pointers, counts, and lengths of whole pages are. Of modules all is kept, which
+// are nobody's data.
+bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
+  constexpr u64 count = u64{1} << 24, half_count = u64{1} << 20, most_pages = u64{1} << 48;
+  auto is_known = [&](u64 value) {
+    if (value < count || (value < most_pages && value % page == 0) || snapshot_.target().find_module(value))
+      return true;
+    const std::span<const Range> ranges = memory_.ranges();
+    auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const Range &r) { return r.end() < value; });
+    return range != ranges.end() && range->address <= value; // its end is one of a stack, too
+  };
+  auto is_half = [](u64 value) { return value < half_count || value == ~u32{0}; };
+  if (const Module *module = snapshot_.target().find_module(at); module && !is_made_code(module->path))
+    return true;
+  const u32 first = load<u32>(word, memory_.format().byte_order),
+            second = load<u32>(word + 4, memory_.format().byte_order);
+  if (p_ == 4)
+    return (is_known(first) || first == ~u32{0}) && (is_known(second) || second == ~u32{0});
+  const u64 whole = load<u64>(word, memory_.format().byte_order);
+  return is_known(whole) || whole == ~u64{0} || (is_half(first) && is_half(second));
+}
+
+void ExtractedBytes::keep_what_was_searched() {
+  auto searched = std::upper_bound(searched_.begin(), searched_.end(), start_ & ~(page - 1),
+                                   [](Address a, const ReadRecord::Page &r) { return a <= r.address; });
+  for (; searched != searched_.end() && searched->address < end_; ++searched)
+    for (u64 word = 0; word < page / ReadRecord::word_size; ++word) {
+      const Address at = searched->address + word * ReadRecord::word_size;
+      if (searched->has(word) && at >= start_ && at + ReadRecord::word_size <= end_ &&
+          is_structure(at, whole_.data() + (at - start_)))
+        keep(at, ReadRecord::word_size);
+    }
 }
 
 void ExtractedBytes::keep_what_was_read() {

@@ -43,6 +43,8 @@ private:
   void keep_plug_words(Address plug);
   void keep_pointers_on_stacks();
   void keep_what_was_read();
+  void keep_what_was_searched();
+  bool is_structure(Address at, const std::byte *word) const;
   void blank_literals();
   void blank_strings();
   void keep(Address address, u64 size);
@@ -53,7 +55,7 @@ private:
   const Heap &heap_;
   const bool no_values_;
   const u64 p_;
-  std::vector<ReadRecord::Page> pages_;
+  std::vector<ReadRecord::Page> pages_, searched_;
   std::vector<Stretch> stacks_, literals_; // by address, without overlaps
   std::vector<Stretch> strings_;           // their contents, of this part
   std::vector<Gap> gaps_;                  // of the walk

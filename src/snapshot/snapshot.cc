@@ -170,8 +170,9 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
     options_.threads = processor_count();
   if (options_.record_reads) {
     reads_ = std::make_unique<ReadRecord>();
+    searches_ = std::make_unique<ReadRecord>();
     initial_reads_ = std::make_unique<ReadRecord>();
-    target_->memory.record_reads(reads_.get());
+    target_->memory.record_reads(reads_.get(), searches_.get(), reads_.get());
   }
   Timer timer(options_.watch, "module files");
   // An extracted core has what was read of them.

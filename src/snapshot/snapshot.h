@@ -77,8 +77,10 @@ public:
   // does. Throws Error when nothing is left, or a file is another one by now.
   bool forget_lost_memory();
   unsigned threads() const { return options_.threads; }
-  // What was read of the target so far; null unless SnapshotOptions::record_reads.
+  // What was read of the target so far, once it was known how; null unless SnapshotOptions::record_reads.
   const ReadRecord *reads() const { return reads_.get(); }
+  // What was read to learn that: candidates for this and that, most of which are something else.
+  const ReadRecord *searches() const { return searches_.get(); }
   const ReadRecord *initial_reads() const { return initial_reads_.get(); }
   // How many rows of Target::provenance are of module files.
   u64 module_file_rows() const { return module_file_rows_; }
@@ -151,8 +153,8 @@ private:
   template <class Make> auto made_of_sound_memory(Make make);
   template <class Make> auto work_out(Pass pass, Make make);
 
-  std::unique_ptr<ReadRecord> reads_, initial_reads_; // outlive the target
-  std::unique_ptr<LinuxProcess> process_;             // null: a dump
+  std::unique_ptr<ReadRecord> reads_, searches_, initial_reads_; // outlive the target
+  std::unique_ptr<LinuxProcess> process_;                        // null: a dump
   std::optional<std::vector<std::pair<Address, Address>>> resident_;
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;

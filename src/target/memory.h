@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dnheap {
@@ -69,7 +70,17 @@ public:
 
   // From now on each read is noted in `record`, which must outlive this; null stops that. Not noted: addresses that
   // are unknown, and what ranges(), known_bytes(), place(), peek() and peek_up_to() give.
-  void record_reads(ReadRecord *record) { record_ = record; }
+  // What is searched among words that may be anything goes into `searched`, what is then found into `found`.
+  void record_reads(ReadRecord *record, ReadRecord *searched, ReadRecord *found) {
+    record_ = record;
+    searched_ = searched;
+    found_ = found;
+  }
+  void record_reads(ReadRecord *record) { record_reads(record, record, record); }
+  // What `read` reads is a search; or it is read again, once it is known to be what was searched for. No other thread
+  // may be reading meanwhile.
+  template <class Read> void as_searched(Read read) const { into(searched_, read); }
+  template <class Read> void as_found(Read read) const { into(found_, read); }
   void note_read(Address address, u64 size) const {
     if (record_) [[unlikely]]
       record_->add(address & address_bits_, size);
@@ -152,7 +163,17 @@ private:
   Format format_;
   u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
-  ReadRecord *record_ = nullptr;
+  template <class Read> void into(ReadRecord *record, Read &read) const {
+    struct Restored {
+      ReadRecord *&record, *before;
+      ~Restored() { record = before; }
+    };
+    const Restored restored{record_, std::exchange(record_, record)};
+    read();
+  }
+
+  mutable ReadRecord *record_ = nullptr;
+  ReadRecord *searched_ = nullptr, *found_ = nullptr;
   std::shared_ptr<BytesOnDemand> on_demand_; // null: everything is there
 };
 

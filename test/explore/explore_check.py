@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import random
+import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -389,6 +391,20 @@ def check_ends(dnheap, dump):
         equal(page.get("api/ask/show", subject=row["address"], values=1)[0], 200, "show --values")
 
 
+def check_full(dnheap, dump):
+    """More connections than the program may have descriptors: they wait, without a word, and then it goes on."""
+    with Served(dnheap, dump) as page:
+        resource.prlimit(page.process.pid, resource.RLIMIT_NOFILE, (40, 40))
+        held = [socket.create_connection(("127.0.0.1", page.port)) for _ in range(100)]
+        time.sleep(1)
+        for one in held:
+            one.close()
+        equal(page.get("api/state")[0], 200, "after more connections than descriptors")
+        page.process.send_signal(signal.SIGINT)
+        errors = page.process.communicate(timeout=120)[1]
+        check(len(errors) < 2000, f"what is said of too many connections: {len(errors)} characters, {errors[:200]!r}")
+
+
 def main(dnheap, count=10000):
     dnheap = str(pathlib.Path(dnheap).resolve())
     with tempfile.TemporaryDirectory(prefix="dnheap-explore-") as folder:
@@ -408,6 +424,7 @@ def main(dnheap, count=10000):
             code, _ = page.end()
             equal(code, 0, "the end after all that")
         check_ends(dnheap, dump)
+        check_full(dnheap, dump)
     print("explore: ok" if not failures else f"explore: {len(failures)} failures")
     return bool(failures)
 

@@ -75,6 +75,11 @@ TEST(Encoding, Csv) {
   EXPECT_EQ(csv(std::nan(""), Kind::percent), "");
   EXPECT_EQ(csv("plain text"), "plain text");
   EXPECT_EQ(csv(std::string("a\0b", 3)), "a\ufffdb") << "no reader of CSV takes a NUL";
+  EXPECT_EQ(csv("a\x1b[1m\x7f\u0085b"), "a\ufffd[1m\ufffd\ufffdb") << "terminals would take them for orders";
+  EXPECT_EQ(csv("=1+2"), "'=1+2") << "spreadsheets would work it out";
+  EXPECT_EQ(csv("@a,b"), "\"'@a,b\"");
+  EXPECT_EQ(csv(i64{-5}), "-5");
+  EXPECT_EQ(csv("a-b"), "a-b");
   EXPECT_EQ(csv("Dictionary<A, B>"), "\"Dictionary<A, B>\"");
   EXPECT_EQ(csv("say \"x\"\r\n"), "\"say \"\"x\"\"\r\n\"");
   EXPECT_EQ(csv(std::vector<Fact>{{"a", "b"}}), "\"{\"\"a\"\":\"\"b\"\"}\"");

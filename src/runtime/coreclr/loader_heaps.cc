@@ -170,8 +170,10 @@ std::vector<LoaderHeapBlock> find_loader_heaps(const Memory &memory, const Contr
     return each_once(published.take());
   }
   LoaderHeapFinder finder(memory);
-  for (Address module : modules)
-    finder.look_from(module);
+  memory.as_searched([&] {
+    for (Address module : modules)
+      finder.look_from(module);
+  });
   return each_once(finder.take());
 }
 
@@ -183,8 +185,10 @@ std::vector<LoaderHeapBlock> loader_heaps_of(const Memory &memory, const Contrac
     return each_once(published.take());
   }
   LoaderHeapFinder finder(memory);
-  for (Address allocator : allocators)
-    finder.look_at(allocator);
+  memory.as_searched([&] {
+    for (Address allocator : allocators)
+      finder.look_at(allocator);
+  });
   return each_once(finder.take());
 }
 

@@ -134,7 +134,9 @@ std::vector<MonitorWait> Monitors::waits() const {
   std::vector<MonitorWait> out;
   if (lock_at_)
     return out;
-  if (std::optional<u64> at = find_notes())
+  std::optional<u64> at;
+  memory_->as_searched([&] { at = find_notes(); });
+  if (at)
     for (u32 i = 0; i < threads_.size(); ++i)
       if (std::optional<Note> note = note_at(i, memory_->try_pointer(threads_[i].address + *at).value_or(0)))
         out.push_back(note->wait);

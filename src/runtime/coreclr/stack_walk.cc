@@ -298,11 +298,12 @@ void OneWalk::undo_hijack(Registers &parent) {
   if (walk_.convention_->architecture != Architecture::x64 || find(parent.ip))
     return;
   const Address place = parent.value[walk_.convention_->stack_pointer] - 8;
-  const Bytes thread = memory_.view_up_to(thread_.address, most_of_a_thread);
+  const Bytes thread = memory_.peek_up_to(thread_.address, most_of_a_thread); // words beside it are others' data
   for (u64 at = 8; at + 16 <= thread.size(); at += 8)
     if (load_pointer(thread.data() + at, memory_.format()) == place)
       for (const u64 beside : {at - 8, at + 8})
         if (const Address ip = load_pointer(thread.data() + beside, memory_.format()); find(ip)) {
+          memory_.note_read(thread_.address + at - 8, 24);
           parent.ip = ip;
           return;
         }

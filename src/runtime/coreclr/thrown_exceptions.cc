@@ -98,10 +98,13 @@ std::optional<ThrownExceptions::Nesting> ThrownExceptions::find_nesting(std::spa
 
 std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) const {
   std::vector<Thrown> out;
-  const std::optional<u64> last = find_offset(threads);
+  std::optional<u64> last;
   std::optional<Nesting> nesting = published_nesting();
-  if (!nesting && last)
-    nesting = find_nesting(threads, *last);
+  memory_->as_searched([&] {
+    last = find_offset(threads);
+    if (!nesting && last)
+      nesting = find_nesting(threads, *last);
+  });
   for (u32 i = 0; i < threads.size(); ++i) {
     const u64 before = out.size();
     auto add = [&](Address object, bool is_at_hand) {

@@ -100,8 +100,15 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   const std::optional<i64> published = descriptor.try_offset(type, field);
   if (published && !passes(*published).fails())
     return true;
-  std::vector<i64> found = discover();
-  std::erase_if(found, [&](i64 offset) { return !passes(offset).passes(); });
+  auto is_found = [&](i64 offset) { // what was looked at on its account, but not on others'
+    memory.as_found([&] { passes(offset); });
+    return true;
+  };
+  std::vector<i64> found;
+  memory.as_searched([&] {
+    found = discover();
+    std::erase_if(found, [&](i64 offset) { return !passes(offset).passes(); });
+  });
   if (published) {
     descriptor.doubted[name] = "published " + std::to_string(*published) + ", discovered " + list_text(found) +
                                "; each should pass: " + predicate;
@@ -115,15 +122,15 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   }
   if (found.size() == 1) {
     descriptor.set_field(type, field, found[0], Origin::discovered);
-    return true;
+    return is_found(found[0]);
   }
   tried += "discovered " + list_text(found) + "; ";
   if (found.empty()) {
     std::vector<i64> values = table_values(name);
     for (i64 offset : values)
-      if (passes(offset).passes()) {
+      if (bool fits = false; memory.as_searched([&] { fits = passes(offset).passes(); }), fits) {
         descriptor.set_field(type, field, offset, Origin::table);
-        return true;
+        return is_found(offset);
       }
     tried += "tables " + list_text(values) + "; ";
   }

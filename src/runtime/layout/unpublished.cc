@@ -1,22 +1,89 @@
 #include "runtime/layout/unpublished.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace dnheap {
 
+namespace {
+
+bool has(const ContractDescriptor &d, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  return dot == name.npos ? d.find_global(name) != nullptr
+                          : d.find_field(name.substr(0, dot), name.substr(dot + 1)) != nullptr;
+}
+
+using Names = std::vector<std::string>;
+
+// What a reader needs together. A target that publishes one of the first ones has the others, too.
+struct Family {
+  Names shown_by, others;
+};
+
+// `heap`: before what a GC with several heaps has in each of them, and another one as globals.
+std::vector<Family> families(const std::string &heap) {
+  return {
+      // Calls that the runtime suspends itself.
+      {{"ContinuationMethodTable", "ContinuationObject.Next", "ContinuationObject.ResumeInfo",
+        "ContinuationObject.State", "AsyncResumeInfo.DiagnosticIP"},
+       {}},
+      {{"LoaderHeap.FirstBlock", "LoaderHeapBlock.Next", "LoaderHeapBlock.VirtualAddress",
+        "LoaderHeapBlock.VirtualSize"},
+       {"LoaderAllocator.HighFrequencyHeap", "LoaderAllocator.LowFrequencyHeap", "LoaderAllocator.StaticsHeap",
+        "LoaderAllocator.ExecutableHeap", "LoaderAllocator.FixupPrecodeHeap", "LoaderAllocator.NewStubPrecodeHeap",
+        "LoaderAllocator.VirtualCallStubManager", "VirtualCallStubManager.IndcellHeap",
+        "VirtualCallStubManager.CacheEntryHeap", "Module.LoaderAllocator"}},
+      {{"CodeHeapListNode.Next", "CodeHeapListNode.StartAddress", "CodeHeapListNode.EndAddress"},
+       {"EEJitManager.AllCodeHeaps", "EEJitManagerAddress"}},
+      {{"RuntimeThreadLocals.AllocContext"}, {"EEAllocContext.GCAllocationContext"}},
+      {{"Assembly.IsDynamic", "AssemblyBinder.AssemblyLoadContext", "PEAssembly.AssemblyBinder"},
+       {"Assembly.IsCollectible", "Assembly.IsLoaded", "LoaderAllocator.IsCollectible", "Module.Assembly",
+        "Module.PEAssembly"}},
+      {{"SyncBlock.Lock", "SyncBlock.ThinLock"}, {}},
+      // The GC's.
+      {{"HandleTableMap", "HandleTableMap.BucketsPtr", "HandleTableMap.Next", "HandleTableBucket.Table",
+        "HandleTable.SegmentList", "TableSegment.NextSegment", "TableSegment.RgTail", "TableSegment.RgAllocation",
+        "TableSegment.RgValue", "TableSegment.RgUserData", "InitialHandleTableArraySize", "HandleBlocksPerSegment",
+        "HandlesPerBlock", "HandleMaxInternalTypes"},
+       {}},
+      {{"BookkeepingStart", "CardTableInfoSize", "CardTableInfo.Recount", "CardTableInfo.Size",
+        "CardTableInfo.NextCardTable"},
+       {}},
+      {{"CountFreeRegionKinds", "RegionFreeList.HeadFreeRegion", heap + "FreeRegions"}, {}},
+      {{"GCGlobalMechanisms", heap + "HeapAnalyzeSuccess", heap + "InternalRootArray", heap + "InternalRootArrayIndex"},
+       {}},
+      {{"GlobalMechanismsLength", "CompactReasonsLength", "ExpandMechanismsLength", "InterestingDataLength",
+        "InterestingMechanismBitsLength", heap + "CompactReasons", heap + "ExpandMechanisms", heap + "InterestingData",
+        heap + "InterestingMechanismBits", heap + "OomData"},
+       {"CurrentGCState"}},
+      {{heap + "BackgroundMaxSavedAddr", heap + "BackgroundMinSavedAddr", heap + "CardTable", heap + "MarkArray",
+        heap + "NextSweepObj"},
+       {}}};
+}
+
+} // namespace
+
 void record_unpublished(ContractDescriptor &d) {
-  auto origin = d.contract_origin.find("GC");
+  const auto origin = d.contract_origin.find("GC");
   if (origin == d.contract_origin.end() || origin->second != Origin::published)
     return;
+  auto record = [&](const std::string &name, const char *why) {
+    if (!has(d, name))
+      d.missing.try_emplace(name, why);
+  };
   const Global *identifiers = d.find_global("GCIdentifiers");
-  const bool server = identifiers && identifiers->text.find("server") != std::string::npos;
+  const bool has_heaps = identifiers && identifiers->text.find("server") != std::string::npos;
+  const std::string heap = has_heaps ? "GCHeap." : "GCHeap";
   for (const std::string &name :
        {std::string("CFinalize.FillPointers"), std::string("CFinalizeFillPointersLength"),
         std::string("HeapSegment.BackgroundAllocated"), std::string("GCLowestAddress"), std::string("GCHighestAddress"),
-        std::string("GCAllocContext.AllocBytes"), std::string("GCAllocContext.AllocBytesLoh"),
-        std::string(server ? "GCHeap.FinalizeQueue" : "GCHeapFinalizeQueue")}) {
-    const std::size_t dot = name.find('.');
-    if (dot == name.npos ? !d.find_global(name) : !d.find_field(name.substr(0, dot), name.substr(dot + 1)))
-      d.missing.try_emplace(name, "the target does not publish it");
-  }
+        std::string("GCAllocContext.AllocBytes"), std::string("GCAllocContext.AllocBytesLoh"), heap + "FinalizeQueue"})
+    record(name, "the target does not publish it");
+  for (const Family &family : families(heap))
+    if (std::any_of(family.shown_by.begin(), family.shown_by.end(), [&](const auto &name) { return has(d, name); }))
+      for (const Names &names : {family.shown_by, family.others})
+        for (const std::string &name : names)
+          record(name, "the target publishes others of its kind, but not this one");
 }
 
 void leave_out(ContractDescriptor &descriptor, std::span<const std::string> values) {

@@ -8,8 +8,8 @@
 
 namespace dnheap {
 
-// Of a runtime that publishes its GC, nothing of that is looked for: what it leaves out, though answers use it, is
-// entered in `missing`.
+// Of a runtime that publishes its GC (11 on) much is not looked for: what it leaves out, though answers use it, is
+// entered in `missing`: values of the GC, and of families of which it publishes a part.
 void record_unpublished(ContractDescriptor &descriptor);
 
 // Makes these values (TYPE.FIELD, or a global) count as not found, whoever told them.

@@ -181,6 +181,23 @@ TEST(LayoutUnpublished, OfAPublishedGcWhatItLeavesOutIsSaid) {
   EXPECT_FALSE(d.missing.contains("GCHeap.FinalizeQueue"));
 }
 
+// Who publishes one of a family publishes all that a reader needs of it, or an answer lacks something.
+TEST(LayoutUnpublished, OfAFamilyWhatIsLeftOutIsSaid) {
+  ContractDescriptor d;
+  record_unpublished(d);
+  EXPECT_TRUE(d.missing.empty());
+  d.set_field("ContinuationObject", "Next", 8, Origin::published);
+  d.set_field("SyncBlock", "Lock", 8, Origin::published);
+  record_unpublished(d);
+  EXPECT_TRUE(d.missing.empty());
+  d.contract_origin["GC"] = Origin::published;
+  record_unpublished(d);
+  for (const char *name : {"ContinuationObject.State", "AsyncResumeInfo.DiagnosticIP", "SyncBlock.ThinLock"})
+    EXPECT_TRUE(d.missing.contains(name)) << name;
+  EXPECT_FALSE(d.missing.contains("ContinuationObject.Next"));
+  EXPECT_FALSE(d.missing.contains("LoaderHeap.FirstBlock"));
+}
+
 TEST(LayoutUnpublished, WhatIsLeftOutIsNotThere) {
   ContractDescriptor d;
   d.set_field("Thread", "Id", 8, Origin::published);

@@ -42,16 +42,20 @@ private:
     if (d_.descriptor.try_number(name))
       return;
     std::vector<Address> found;
-    d_.scan_data([&](Address at, u64 word) {
-      if (word >= first_address && found.size() < 8 && is_map(at))
-        found.push_back(at);
+    d_.memory.as_searched([&] {
+      d_.scan_data([&](Address at, u64 word) {
+        if (word >= first_address && found.size() < 8 && is_map(at))
+          found.push_back(at);
+      });
     });
-    if (found.size() == 1)
+    if (found.size() == 1) {
+      d_.memory.as_found([&] { is_map(found[0]); });
       d_.descriptor.set_number(name, found[0], true, Origin::discovered);
-    else
-      d_.descriptor.missing[name] = std::to_string(found.size()) +
-                                    " variables pass this test: tables lead to fragments of the part of the address "
-                                    "space that they stand for";
+      return;
+    }
+    d_.descriptor.missing[name] = std::to_string(found.size()) +
+                                  " variables pass this test: tables lead to fragments of the part of the address "
+                                  "space that they stand for";
   }
 
   // Addresses of processes lie in the part of the first entry, on 32-bit targets in any; the ways of the first few

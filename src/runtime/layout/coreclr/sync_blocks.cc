@@ -80,10 +80,15 @@ private:
     if (std::optional<u64> published = d_.descriptor.try_number("SyncTableEntries"))
       return *published;
     // One that is in use is mostly found by its first entries; if all of these are free again, by later ones.
-    std::set<Address> found = linked_tables(looked_at);
-    if (found.empty())
-      found = linked_tables(most_looked_at);
+    std::set<Address> found;
+    u32 entries = looked_at;
+    d_.memory.as_searched([&] {
+      found = linked_tables(entries);
+      if (found.empty())
+        found = linked_tables(entries = most_looked_at);
+    });
     if (found.size() == 1) {
+      d_.memory.as_found([&] { links(d_.word(*found.begin()).value_or(0), d_.pointer_size, entries); });
       d_.descriptor.set_number("SyncTableEntries", *found.begin(), true, Origin::discovered);
       return *found.begin();
     }

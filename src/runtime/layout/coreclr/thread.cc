@@ -137,8 +137,10 @@ private:
   // most threads live.
   std::vector<i64> id_distances(const std::vector<Address> &nodes) const {
     std::vector<Ids> places(static_cast<u64>(end_id_word - first_id_word));
-    for (Address node : nodes)
-      read_ids(node, places);
+    d_.memory.as_searched([&] { // a Thread ends somewhere
+      for (Address node : nodes)
+        read_ids(node, places);
+    });
     std::vector<i64> best;
     u64 most = 0;
     for (u64 i = 0; i < places.size(); ++i) {
