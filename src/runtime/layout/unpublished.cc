@@ -22,43 +22,41 @@ struct Family {
 
 // `heap`: before what a GC with several heaps has in each of them, and another one as globals.
 std::vector<Family> families(const std::string &heap) {
-  return {
-      // Calls that the runtime suspends itself.
-      {{"ContinuationMethodTable", "ContinuationObject.Next", "ContinuationObject.ResumeInfo",
-        "ContinuationObject.State", "AsyncResumeInfo.DiagnosticIP"},
-       {}},
-      {{"LoaderHeap.FirstBlock", "LoaderHeapBlock.Next", "LoaderHeapBlock.VirtualAddress",
-        "LoaderHeapBlock.VirtualSize"},
-       {"LoaderAllocator.HighFrequencyHeap", "LoaderAllocator.LowFrequencyHeap", "LoaderAllocator.StaticsHeap",
-        "LoaderAllocator.ExecutableHeap", "LoaderAllocator.FixupPrecodeHeap", "LoaderAllocator.NewStubPrecodeHeap",
-        "LoaderAllocator.VirtualCallStubManager", "VirtualCallStubManager.IndcellHeap",
-        "VirtualCallStubManager.CacheEntryHeap", "Module.LoaderAllocator"}},
-      {{"CodeHeapListNode.Next", "CodeHeapListNode.StartAddress", "CodeHeapListNode.EndAddress"},
-       {"EEJitManager.AllCodeHeaps", "EEJitManagerAddress"}},
-      {{"RuntimeThreadLocals.AllocContext"}, {"EEAllocContext.GCAllocationContext"}},
-      {{"Assembly.IsDynamic", "AssemblyBinder.AssemblyLoadContext", "PEAssembly.AssemblyBinder"},
-       {"Assembly.IsCollectible", "Assembly.IsLoaded", "LoaderAllocator.IsCollectible", "Module.Assembly",
-        "Module.PEAssembly"}},
-      {{"SyncBlock.Lock", "SyncBlock.ThinLock"}, {}},
-      // The GC's.
-      {{"HandleTableMap", "HandleTableMap.BucketsPtr", "HandleTableMap.Next", "HandleTableBucket.Table",
-        "HandleTable.SegmentList", "TableSegment.NextSegment", "TableSegment.RgTail", "TableSegment.RgAllocation",
-        "TableSegment.RgValue", "TableSegment.RgUserData", "InitialHandleTableArraySize", "HandleBlocksPerSegment",
-        "HandlesPerBlock", "HandleMaxInternalTypes"},
-       {}},
-      {{"BookkeepingStart", "CardTableInfoSize", "CardTableInfo.Recount", "CardTableInfo.Size",
-        "CardTableInfo.NextCardTable"},
-       {}},
-      {{"CountFreeRegionKinds", "RegionFreeList.HeadFreeRegion", heap + "FreeRegions"}, {}},
-      {{"GCGlobalMechanisms", heap + "HeapAnalyzeSuccess", heap + "InternalRootArray", heap + "InternalRootArrayIndex"},
-       {}},
-      {{"GlobalMechanismsLength", "CompactReasonsLength", "ExpandMechanismsLength", "InterestingDataLength",
-        "InterestingMechanismBitsLength", heap + "CompactReasons", heap + "ExpandMechanisms", heap + "InterestingData",
-        heap + "InterestingMechanismBits", heap + "OomData"},
-       {"CurrentGCState"}},
-      {{heap + "BackgroundMaxSavedAddr", heap + "BackgroundMinSavedAddr", heap + "CardTable", heap + "MarkArray",
-        heap + "NextSweepObj"},
-       {}}};
+  return {// Calls that the runtime suspends itself.
+          {{"ContinuationMethodTable", "ContinuationObject.Next", "ContinuationObject.ResumeInfo",
+            "ContinuationObject.State", "AsyncResumeInfo.DiagnosticIP"},
+           {}},
+          {{"LoaderHeap.FirstBlock", "LoaderHeapBlock.Next", "LoaderHeapBlock.VirtualAddress",
+            "LoaderHeapBlock.VirtualSize"},
+           {"LoaderAllocator.HighFrequencyHeap", "LoaderAllocator.LowFrequencyHeap", "LoaderAllocator.StaticsHeap",
+            "LoaderAllocator.ExecutableHeap", "LoaderAllocator.FixupPrecodeHeap", "LoaderAllocator.NewStubPrecodeHeap",
+            "LoaderAllocator.VirtualCallStubManager", "VirtualCallStubManager.IndcellHeap",
+            "VirtualCallStubManager.CacheEntryHeap", "Module.LoaderAllocator"}},
+          {{"CodeHeapListNode.Next", "CodeHeapListNode.StartAddress", "CodeHeapListNode.EndAddress"},
+           {"EEJitManager.AllCodeHeaps", "EEJitManagerAddress"}},
+          {{"RuntimeThreadLocals.AllocContext"}, {"EEAllocContext.GCAllocationContext"}},
+          {{"Assembly.IsDynamic", "AssemblyBinder.AssemblyLoadContext", "PEAssembly.AssemblyBinder"},
+           {"Assembly.IsCollectible", "Assembly.IsLoaded", "LoaderAllocator.IsCollectible", "Module.Assembly",
+            "Module.PEAssembly"}},
+          {{"SyncBlock.Lock", "SyncBlock.ThinLock"}, {}},
+          // The GC's.
+          {{"HandleTableMap", "HandleTableMap.BucketsPtr", "HandleTableMap.Next", "HandleTableBucket.Table",
+            "HandleTable.SegmentList", "TableSegment.NextSegment", "TableSegment.RgTail", "TableSegment.RgAllocation",
+            "TableSegment.RgValue", "TableSegment.RgUserData", "InitialHandleTableArraySize", "HandleBlocksPerSegment",
+            "HandlesPerBlock", "HandleMaxInternalTypes"},
+           {}},
+          {{"BookkeepingStart", "CardTableInfoSize", "CardTableInfo.Recount", "CardTableInfo.Size",
+            "CardTableInfo.NextCardTable"},
+           {}},
+          {{heap + "HeapAnalyzeSuccess", heap + "InternalRootArray", heap + "InternalRootArrayIndex"}, {}},
+          // Not of every build of the GC; how many there would be is published all the same.
+          {{heap + "CompactReasons", heap + "ExpandMechanisms", heap + "InterestingData",
+            heap + "InterestingMechanismBits"},
+           {"CompactReasonsLength", "ExpandMechanismsLength", "InterestingDataLength", "InterestingMechanismBitsLength",
+            "GlobalMechanismsLength"}},
+          {{heap + "BackgroundMaxSavedAddr", heap + "BackgroundMinSavedAddr", heap + "CardTable", heap + "MarkArray",
+            heap + "NextSweepObj"},
+           {}}};
 }
 
 } // namespace
@@ -72,13 +70,17 @@ void record_unpublished(ContractDescriptor &d) {
       d.missing.try_emplace(name, why);
   };
   const Global *identifiers = d.find_global("GCIdentifiers");
-  const bool has_heaps = identifiers && identifiers->text.find("server") != std::string::npos;
-  const std::string heap = has_heaps ? "GCHeap." : "GCHeap";
+  auto is_called = [&](const char *word) { return identifiers && identifiers->text.find(word) != std::string::npos; };
+  const std::string heap = is_called("server") ? "GCHeap." : "GCHeap";
   for (const std::string &name :
        {std::string("CFinalize.FillPointers"), std::string("CFinalizeFillPointersLength"),
         std::string("HeapSegment.BackgroundAllocated"), std::string("GCLowestAddress"), std::string("GCHighestAddress"),
         std::string("GCAllocContext.AllocBytes"), std::string("GCAllocContext.AllocBytesLoh"), heap + "FinalizeQueue"})
     record(name, "the target does not publish it");
+  if (is_called("regions") && has(d, "BookkeepingStart"))
+    for (const std::string &name :
+         {std::string("CountFreeRegionKinds"), std::string("RegionFreeList.HeadFreeRegion"), heap + "FreeRegions"})
+      record(name, "the target does not publish it");
   for (const Family &family : families(heap))
     if (std::any_of(family.shown_by.begin(), family.shown_by.end(), [&](const auto &name) { return has(d, name); }))
       for (const Names &names : {family.shown_by, family.others})
