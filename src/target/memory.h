@@ -164,6 +164,8 @@ private:
   u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
   template <class Read> void into(ReadRecord *record, Read &read) const {
+    if (record == record_) // as without any: then others may be reading
+      return read();
     struct Restored {
       ReadRecord *&record, *before;
       ~Restored() { record = before; }

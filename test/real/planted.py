@@ -20,7 +20,7 @@ import runtimes
 import targets
 
 KINDS = [f"secrets:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "full", "gcore")]
-SAMPLE = ["secrets:10:heap", "secrets:11:full"]
+SAMPLE = ["secrets:10:heap"]
 VARIABLES = 20
 
 
