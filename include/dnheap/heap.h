@@ -44,6 +44,7 @@ struct Gap {
 // How much of the heap all answers rest on.
 struct Completeness {
   bool complete = true;
+  bool is_walked = true;                // false: the three numbers below are not known, and the answer does without
   std::uint64_t objects = 0, bytes = 0; // walked, Free included; bytes as they lie in the heap
   std::uint64_t bad_objects = 0;        // places where no sound object lay
   std::vector<Gap> gaps = {};           // the first ten thousand

@@ -42,23 +42,30 @@ void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Compl
   }
 }
 
-report::Completeness completeness(Snapshot &snapshot) {
+report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
   const Heap &heap = snapshot.heap();
-  const HeapTally &tally = snapshot.tally();
+  const WalkResult *walk = sum == HeapSum::none ? nullptr : &snapshot.tally().walk;
   report::Completeness out;
   std::vector<Gap> gaps(heap.gaps().begin(), heap.gaps().end());
-  gaps.insert(gaps.end(), tally.walk.gaps.listed().begin(), tally.walk.gaps.listed().end());
+  u64 bytes = bytes_in(heap.gaps()), count = heap.gaps().size();
+  if (walk) {
+    gaps.insert(gaps.end(), walk->gaps.listed().begin(), walk->gaps.listed().end());
+    bytes += walk->gaps.bytes();
+    count += walk->gaps.count();
+  }
   std::sort(gaps.begin(), gaps.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
-  const u64 bytes = bytes_in(heap.gaps()) + tally.walk.gaps.bytes();
   out.more_gap_bytes = bytes;
   for (const Gap &gap : std::span(gaps).first(std::min<u64>(gaps.size(), most_gaps))) {
     out.gaps.push_back({gap.start, gap.end, std::string(gap.reason)});
     out.more_gap_bytes -= gap.end - gap.start;
   }
-  out.more_gaps = heap.gaps().size() + tally.walk.gaps.count() - out.gaps.size();
-  out.objects = tally.walk.objects;
-  out.bytes = tally.walk.bytes;
-  out.bad_objects = tally.walk.bad_objects;
+  out.more_gaps = count - out.gaps.size();
+  out.is_walked = walk;
+  if (walk) {
+    out.objects = walk->objects;
+    out.bytes = walk->bytes;
+    out.bad_objects = walk->bad_objects;
+  }
   out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
   if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
     out.complete = false;
@@ -67,7 +74,8 @@ report::Completeness completeness(Snapshot &snapshot) {
                         "counted, named or followed");
   }
   out.notes.insert(out.notes.end(), heap.problems().begin(), heap.problems().end());
-  check_sum(heap, tally.walk, bytes, out);
+  if (walk)
+    check_sum(heap, *walk, bytes, out);
   if (out.more_gaps)
     out.notes.push_back(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) +
                         ", are not listed");
@@ -113,6 +121,8 @@ std::string how_complete(const report::Completeness &c, Snapshot &snapshot, Heap
     out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap, ";
   if (c.complete)
     return out.append(complete_word);
+  if (!c.is_walked)
+    return out.append(incomplete_words);
   u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
   if (missing == 0)
     return out.append(incomplete_words);
@@ -159,7 +169,7 @@ report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum
   report::Answer answer;
   answer.command = command;
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
-  answer.completeness = completeness(snapshot);
+  answer.completeness = completeness(snapshot, sum);
   answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
                     heap_of_dump(snapshot.heap(), snapshot.target()) +
                     how_complete(*answer.completeness, snapshot, sum);
@@ -172,6 +182,26 @@ void set_incomplete(report::Answer &answer) {
   answer.completeness->complete = false;
   if (std::optional<std::size_t> at = std::exchange(answer.completeness->word_in_headline, std::nullopt))
     answer.headline.replace(*at, complete_word.size(), incomplete_words);
+}
+
+void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
+  if (!answer.completeness)
+    return;
+  const std::map<std::string, std::set<u64>> stacks = snapshot.runtime().take_partial_stacks();
+  const bool lists_them = std::any_of(answer.tables.begin(), answer.tables.end(),
+                                      [](const report::Table &table) { return table.name == "problems"; });
+  if (stacks.empty() || lists_them)
+    return;
+  std::vector<std::string> &notes = answer.completeness->notes;
+  for (const auto &[why, threads] : stacks) {
+    if (std::any_of(notes.begin(), notes.end(), [&](const std::string &note) { return note.find(why) != note.npos; }))
+      continue;
+    const u64 first = *threads.begin(), others = threads.size() - 1;
+    notes.push_back("the stack of thread " + std::to_string(first) +
+                    (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
+                    " is known in part only, so what stands on it may be missing: " + why);
+    set_incomplete(answer);
+  }
 }
 
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {

@@ -7,10 +7,12 @@ namespace dnheap {
 
 // Where objects and bytes of the heap are summed up. Of verbs whose main table ends in a total, which counts other
 // bytes (as ClrMD does, or without Free objects), not in the headline: two totals on one screen would only raise the
-// question which is right.
-enum class HeapSum : u8 { in_headline, in_table };
+// question which is right. Of verbs that look at no object but those which threads, handles and roots name: nowhere,
+// and nobody walks the heap for it.
+enum class HeapSum : u8 { in_headline, in_table, none };
 
-// An answer with command, target facts, completeness (from the walk of all objects) and headline filled in.
+// An answer with command, target facts, completeness (from the walk of all objects, if there is a sum) and headline
+// filled in.
 report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum = HeapSum::in_headline);
 
 // The answer rests on less than it should, says a note: completeness and headline follow. What was walked may be all.
@@ -28,6 +30,10 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer);
 bool knows_all_roots(Snapshot &snapshot);
 // Adds which roots could not be read: what they hold counts as garbage. Call when roots were asked for.
 void add_root_notes(Snapshot &snapshot, report::Answer &answer);
+
+// Adds which of the stacks that were walked for the answer are known in part only, where neither its notes nor its
+// table `problems` say so: a wait, a call or an exception may be missing then.
+void add_stack_notes(Snapshot &snapshot, report::Answer &answer);
 
 // So many references of live objects lead to no object: what they led to is taken for dead.
 void add_reference_notes(u64 bad, report::Answer &answer);

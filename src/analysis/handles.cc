@@ -96,7 +96,7 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
 } // namespace
 
 report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, "handles");
+  report::Answer answer = begin_answer(snapshot, "handles", HeapSum::none);
   const Gc &gc = snapshot.runtime().gc();
   std::vector<std::string> problems;
   std::vector<HandleType> supported;

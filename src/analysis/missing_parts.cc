@@ -196,13 +196,6 @@ AnswerParts parts_of_value(std::string_view name) {
   return {};
 }
 
-// Published, though not all that is looked for bears it out: then it is used.
-bool is_there(const ContractDescriptor &descriptor, std::string_view name) {
-  const std::size_t dot = name.find('.');
-  return dot == name.npos ? descriptor.find_global(name) != nullptr
-                          : descriptor.find_field(name.substr(0, dot), name.substr(dot + 1)) != nullptr;
-}
-
 // "A, B and 3 more"
 std::string list_of(const std::vector<std::string> &names) {
   constexpr u64 most = 6;
@@ -226,7 +219,8 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wan
     wanted = wanted.without(ref_counts); // there are none
   std::vector<std::vector<std::string>> names_by_part(std::size(texts));
   for (const auto &[name, why] : descriptor.missing) {
-    const AnswerParts parts = is_there(descriptor, name) ? AnswerParts() : parts_of_value(name) & wanted;
+    // Published, though not all that is looked for bears it out: then it is used.
+    const AnswerParts parts = descriptor.has(name) ? AnswerParts() : parts_of_value(name) & wanted;
     out.is_incomplete |= parts.meets(life_parts | contexts);
     auto names_it = [&](const std::string &note) { return note.find(name) != note.npos; };
     if (parts.empty() || std::any_of(said.begin(), said.end(), names_it))

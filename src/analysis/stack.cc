@@ -306,10 +306,13 @@ bool asks_for_merged(const Question &question) { return question.merge || questi
 
 } // namespace
 
-Plan plan_stack(const Question &question) { return Plan(asks_for_references(question) ? Pass::index : Pass::tally); }
+Plan plan_stack(const Question &question) {
+  return asks_for_references(question) ? Plan(Pass::index) : Plan(Pass::heap);
+}
 
 report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, "stack");
+  report::Answer answer =
+      begin_answer(snapshot, "stack", asks_for_references(question) ? HeapSum::in_headline : HeapSum::none);
   const Runtime &runtime = snapshot.runtime();
   std::vector<std::string> list_problems;
   const std::vector<ThreadData> threads = runtime.threads(list_problems);

@@ -195,13 +195,14 @@ private:
 
 Plan plan_threads(const Question &question) {
   if (question.by != "retained")
-    return Plan(Pass::tally).perhaps("walk");
+    return Plan(Pass::heap).perhaps("walk");
   Plan plan(Pass::index);
   return plan.then(Pass::dominators).perhaps("walk");
 }
 
 report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
-  report::Answer answer = begin_answer(snapshot, "threads");
+  report::Answer answer =
+      begin_answer(snapshot, "threads", question.by == "retained" ? HeapSum::in_headline : HeapSum::none);
   ThreadReport found(snapshot, question);
   answer.headline += found.counts();
   answer.tables.push_back(found.table());

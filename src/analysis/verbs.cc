@@ -1,5 +1,6 @@
 #include "analysis/verbs.h"
 
+#include "analysis/answer_head.h"
 #include "analysis/inspect/inspector.h"
 #include "analysis/missing_parts.h"
 #include "analysis/record.h"
@@ -145,8 +146,12 @@ constexpr Verb all_verbs[] = {
      .takes = {Takes::type},
      .sort_columns = {"kind", "type"},
      .tables = {"handles", "kinds"},
-     .parts = contexts | names | handles | ref_counts,
-     .plan = [](const Question &) { return Plan(Pass::tally); },
+     .parts = names | handles | ref_counts,
+     .plan =
+         [](const Question &question) {
+           const bool names_types = !question.type_exact.empty() || !question.type_regex.empty();
+           return Plan(names_types ? Pass::tally : Pass::heap); // which types there are
+         },
      .answer = answer_handles},
     {.name = "roots",
      .question = "what keeps objects alive?",
@@ -515,6 +520,7 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     of.prepare(plan.first());
     report::Answer out = verb.answer(of, question);
     add_missing_parts(of, parts_of(verb, plan), verb, out);
+    add_stack_notes(of, out);
     return out;
   });
   let_process_go(snapshot, question, answer);

@@ -2,6 +2,7 @@
 #include "base/host.h"
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,12 +19,65 @@ std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) 
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile &&other) noexcept
-    : file_(std::exchange(other.file_, -1)), size_(other.size_), what_(other.what_), folder_(std::move(other.folder_)) {
+    : file_(std::exchange(other.file_, -1)), size_(other.size_), is_in_memory_(other.is_in_memory_), what_(other.what_),
+      folder_(std::move(other.folder_)) {}
+
+namespace {
+
+// write(offset, piece) for all but whole blocks of zeros, which a file that is longer has anyway.
+template <class Write> void write_without_zeros(u64 block_size, u64 offset, Bytes bytes, Write write) {
+  u64 pending = 0; // of the front of `bytes`: not zero, not written yet
+  auto flush = [&] {
+    if (pending)
+      write(offset, bytes.first(pending));
+    offset += pending;
+    bytes = bytes.subspan(pending);
+    pending = 0;
+  };
+  while (pending < bytes.size()) {
+    const u64 here = std::min(block_size - (offset + pending) % block_size, bytes.size() - pending);
+    const Bytes block = bytes.subspan(pending, here);
+    if (here < block_size || block[0] != std::byte{} || !std::equal(block.begin() + 1, block.end(), block.begin())) {
+      pending += here;
+      continue;
+    }
+    flush();
+    offset += here;
+    bytes = bytes.subspan(here);
+  }
+  flush();
+}
+
+} // namespace
+
+void TemporaryFile::resize(u64 size) {
+  set_size(size);
+  size_ = size;
 }
 
 void TemporaryFile::write(Bytes bytes) {
   write_at(size_, bytes);
   size_ += bytes.size();
+}
+
+void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
+  constexpr u64 block = 64 << 10; // smaller ones would take too many calls
+  if (const std::optional<FreeRoom> room = free_room(); room && room->free < bytes.size() + room->to_leave)
+    throw Error("cannot write " + std::string(what_) + " to a temporary file in " + folder_ + ": after " +
+                bytes_text(offset) + " there are " + bytes_text(room->free) +
+                " left there, which others may need; give another folder with --temp-dir DIR");
+  write_without_zeros(block, offset, bytes, [&](u64 at, Bytes piece) { write_piece(at, piece); });
+}
+
+std::optional<TemporaryFile::FreeRoom> TemporaryFile::free_room() const {
+  if (is_in_memory_)
+    return std::nullopt;
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder_, error);
+  if (error || space.capacity == 0)
+    return std::nullopt;
+  constexpr u64 much = 256 << 20;
+  return FreeRoom{space.available, std::min<u64>(much, space.capacity / 20)};
 }
 
 std::string NewFile::followed(const std::string &path) {
@@ -38,25 +92,8 @@ std::string NewFile::followed(const std::string &path) {
 
 void NewFile::write(Bytes bytes) {
   constexpr u64 page = 4096;
-  u64 pending = 0; // of the front of `bytes`: not zero, not written yet
-  auto flush = [&] {
-    write_at(size_, bytes.first(pending));
-    size_ += pending;
-    bytes = bytes.subspan(pending);
-    pending = 0;
-  };
-  while (pending < bytes.size()) {
-    u64 here = std::min(page - (size_ + pending) % page, bytes.size() - pending);
-    Bytes block = bytes.subspan(pending, here);
-    if (here < page || block[0] != std::byte{} || !std::equal(block.begin() + 1, block.end(), block.begin())) {
-      pending += here;
-      continue;
-    }
-    flush();
-    size_ += here;
-    bytes = bytes.subspan(here);
-  }
-  flush();
+  write_without_zeros(page, size_, bytes, [&](u64 at, Bytes piece) { write_at(at, piece); });
+  size_ += bytes.size();
 }
 
 bool is_folder(const std::string &path) {

@@ -63,11 +63,11 @@ public:
   static TemporaryFile in_memory(const char *what);
   TemporaryFile(TemporaryFile &&other) noexcept;
 
-  // Appends; throws Error when the disk is full.
+  // Appends; throws Error when the disk is full, or nearly so: others need some of it, too.
   void write(Bytes bytes);
-  // Several threads may write different places; size() stays.
+  // Several threads may write different places, each of them once; size() stays.
   void write_at(u64 offset, Bytes bytes) const;
-  // Makes it longer or shorter; what was not written takes no room.
+  // Makes it longer or shorter; what was not written, and what is zero, takes no room.
   void resize(u64 size);
   u64 size() const { return size_; }
   const std::string &folder() const { return folder_; }
@@ -75,11 +75,19 @@ public:
   std::shared_ptr<const MappedFile> map() const;
 
 private:
+  struct FreeRoom {
+    u64 free, to_leave; // bytes
+  };
+
   explicit TemporaryFile(const char *what) : what_(what) {}
+  std::optional<FreeRoom> free_room() const; // nothing: not known, or not on a disk
+  void write_piece(u64 offset, Bytes bytes) const;
+  void set_size(u64 size) const;
   [[noreturn]] void fail_to_write(u64 at) const;
 
   int file_ = -1;
   u64 size_ = 0;
+  bool is_in_memory_ = false;
   const char *what_;
   std::string folder_;
 };

@@ -148,6 +148,7 @@ TemporaryFile TemporaryFile::in_memory(const char *what) {
 #endif
   if (out.file_ < 0)
     throw Error(std::string("no temporary file can be made in memory: ") + std::strerror(errno));
+  out.is_in_memory_ = true;
   out.folder_ = "memory";
   return out;
 }
@@ -157,7 +158,7 @@ TemporaryFile::~TemporaryFile() {
     ::close(file_);
 }
 
-void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
+void TemporaryFile::write_piece(u64 offset, Bytes bytes) const {
   while (!bytes.empty()) {
     ssize_t n = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR)
@@ -169,10 +170,9 @@ void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
   }
 }
 
-void TemporaryFile::resize(u64 size) {
+void TemporaryFile::set_size(u64 size) const {
   if (::ftruncate(file_, static_cast<off_t>(size)) != 0)
     fail_to_write(size);
-  size_ = size;
 }
 
 void TemporaryFile::fail_to_write(u64 at) const {
@@ -182,6 +182,7 @@ void TemporaryFile::fail_to_write(u64 at) const {
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   std::string name = "the temporary file in " + folder_;
+  set_size(size_); // zeros at its end were not written
   int file = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
   if (file < 0)
     throw Error("cannot map " + name + ": " + std::strerror(errno));

@@ -175,15 +175,14 @@ TemporaryFile::~TemporaryFile() {
     ::_close(file_);
 }
 
-void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
+void TemporaryFile::write_piece(u64 offset, Bytes bytes) const {
   if (!write_bytes(file_, offset, bytes))
     fail_to_write(offset);
 }
 
-void TemporaryFile::resize(u64 size) {
-  if (!set_size(file_, size))
+void TemporaryFile::set_size(u64 size) const {
+  if (!dnheap::set_size(file_, size))
     fail_to_write(size);
-  size_ = size;
 }
 
 void TemporaryFile::fail_to_write(u64 at) const {
@@ -193,6 +192,7 @@ void TemporaryFile::fail_to_write(u64 at) const {
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   std::string name = "the temporary file in " + folder_;
+  set_size(size_); // zeros at its end were not written
   HANDLE copy = INVALID_HANDLE_VALUE;
   const HANDLE self = ::GetCurrentProcess();
   if (!::DuplicateHandle(self, handle_of(file_), self, &copy, 0, FALSE, DUPLICATE_SAME_ACCESS))

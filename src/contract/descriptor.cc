@@ -41,6 +41,12 @@ const Global *ContractDescriptor::find_global(std::string_view name) const {
   return it == globals.end() ? nullptr : &it->second;
 }
 
+bool ContractDescriptor::has(std::string_view name) const {
+  const std::size_t dot = name.find('.');
+  return dot == name.npos ? find_global(name) != nullptr
+                          : find_field(name.substr(0, dot), name.substr(dot + 1)) != nullptr;
+}
+
 std::optional<i64> ContractDescriptor::try_offset(std::string_view type, std::string_view field) const {
   const Field *found = find_field(type, field);
   return found ? std::optional(found->offset) : std::nullopt;

@@ -65,6 +65,8 @@ struct ContractDescriptor {
   const DataType *find_type(std::string_view type) const;
   const Field *find_field(std::string_view type, std::string_view field) const;
   const Global *find_global(std::string_view name) const;
+  // Is there a value of that name (TYPE.FIELD, or a global)?
+  bool has(std::string_view name) const;
 
   // The offset of a field, or nullopt: the capability test.
   std::optional<i64> try_offset(std::string_view type, std::string_view field) const;

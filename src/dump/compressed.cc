@@ -27,6 +27,8 @@ constexpr u64 most_windows = u64{1} << largest_window; // bytes, of all threads 
 constexpr u64 reach = u64{256} << 20; // of the compressed file, searched for frames before they are decompressed
 constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is in memory whatever is left of that
 constexpr u64 share_of_memory = 4;    // of what is left, one part in so many may be taken
+constexpr u64 first_bytes = 1 << 20;  // that are looked at for the headers of what is inside
+constexpr u64 least_slack = 64 << 20; // of what no header names
 
 bool is_zstd(Bytes file) {
   std::optional<u32> magic = load_at<u32>(file, 0, ByteOrder::little);
@@ -136,8 +138,9 @@ std::optional<Loss> first_loss(Bytes file) {
 // What comes out of one frame or member after the other.
 template <class Decoder> class Decompression {
 public:
-  // From `from` on, where a frame begins.
-  Decompression(Bytes file, u64 from) : file_(file), rest_(file.subspan(from)), ended_(from > 0) {}
+  // From `from` on, where a frame begins; at most `most` bytes.
+  Decompression(Bytes file, u64 from, u64 most)
+      : file_(file), rest_(file.subspan(from)), left_(most), ended_(from > 0) {}
 
   // The next bytes, as many as fit; fewer when they end.
   u64 fill(std::span<std::byte> buffer, const Watch &watch) {
@@ -174,7 +177,13 @@ private:
         after_ = fmt::format("{} after the {} data were ignored", bytes_text(rest_.size()), Decoder::name);
       return 0;
     }
-    Step done = decoder_.run(rest_, buffer);
+    if (left_ == 0) {
+      is_over_ = true;
+      after_ =
+          fmt::format("the {} data go on far behind what the dump's own headers name: that was ignored", Decoder::name);
+      return 0;
+    }
+    Step done = decoder_.run(rest_, buffer.first(std::min<u64>(buffer.size(), left_)));
     if (u64 now = count_losses(); now != losses_) {
       loss_ = first_loss(file_);
       losses_ = now;
@@ -188,15 +197,17 @@ private:
                            Decoder::name, file_.size() - rest_.size(), file_.size());
     else if (!done.error.empty())
       problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
-    else if (!ended_ && rest_.empty() && done.written < buffer.size())
+    else if (!ended_ && rest_.empty() && done.written < std::min<u64>(buffer.size(), left_))
       problem_ = fmt::format("are cut off: the file ends at byte {}", file_.size());
     is_over_ = !problem_.empty();
     damaged_ |= !lost && !done.error.empty();
+    left_ -= lost ? 0 : done.written;
     return lost ? 0 : done.written; // otherwise the damage comes from the file, which was lost while it was read
   }
 
   Decoder decoder_;
   Bytes file_, rest_;
+  u64 left_;
   bool ended_; // a frame, and the next one has not begun
   bool is_over_ = false, damaged_ = false;
   std::string problem_, doubt_, after_;
@@ -234,8 +245,8 @@ private:
 // While one buffer is filled the other one is written. They grow from the file's size on, as fresh memory may cost more
 // than a small file's work, while much that comes out of one would take many small steps, each a thread's start.
 template <class Decoder, class Out>
-Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, const Watch &watch) {
-  Decompression<Decoder> decompression(file, from);
+Decompressed decompress_from(Bytes file, u64 from, u64 most, Out &out, unsigned threads, const Watch &watch) {
+  Decompression<Decoder> decompression(file, from, most - out.size());
   std::vector<std::byte> next(std::clamp(file.size(), smallest_step, step)), last;
   u64 filled = 0, to_write = 0;
   do {
@@ -256,7 +267,8 @@ Decompressed decompress_from(Bytes file, u64 from, Out &out, unsigned threads, c
 // decompressed, in any order.
 class Places {
 public:
-  Places(const std::vector<ZstdFrame> &frames, u64 first) : known_{first} {
+  // Up to the place `most`.
+  Places(const std::vector<ZstdFrame> &frames, u64 first, u64 most) : known_{first}, most_(most) {
     for (const ZstdFrame &frame : frames)
       sizes_.push_back(frame.content);
     go_on();
@@ -276,12 +288,12 @@ public:
     const std::lock_guard lock(mutex_);
     return frame > sound_;
   }
-  // Waits for the sizes of those before it; nullopt: one of them stopped it. Ends as they are in the hands of other
-  // threads, or done.
+  // Waits for the sizes of those before it; nullopt: one of them stopped it, or it ends too far behind. Ends as they
+  // are in the hands of other threads, or done.
   std::optional<u64> place(u64 frame) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return frame < known_.size() || frame > sound_; });
-    return frame < known_.size() ? std::optional(known_[frame]) : std::nullopt;
+    return frame < known_.size() && frame < sound_ ? std::optional(known_[frame]) : std::nullopt;
   }
   // Once all threads are done: how many of them are sound, and the end of the first `count`.
   u64 sound() const { return std::min(sound_, sizes_.size()); }
@@ -289,8 +301,14 @@ public:
 
 private:
   void go_on() {
-    while (known_.size() <= sizes_.size() && sizes_[known_.size() - 1])
-      known_.push_back(known_.back() + *sizes_[known_.size() - 1]);
+    while (known_.size() <= sizes_.size() && sizes_[known_.size() - 1]) {
+      const u64 end = add_clamped(known_.back(), *sizes_[known_.size() - 1]);
+      if (end > most_) {
+        sound_ = std::min(sound_, known_.size() - 1);
+        break;
+      }
+      known_.push_back(end);
+    }
     changed_.notify_all();
   }
 
@@ -298,7 +316,8 @@ private:
   std::condition_variable changed_;
   std::vector<std::optional<u64>> sizes_;
   std::vector<u64> known_; // places, as far as they are known
-  u64 sound_ = ~u64{0};    // the first one that is not
+  u64 most_;
+  u64 sound_ = ~u64{0}; // the first one that is not
 };
 
 // One thread's.
@@ -349,7 +368,7 @@ private:
 
 // All frames that lie within reach, in parallel, as far as they are sound and the memory allows. Returns how much of
 // the file they are; what follows, and what is wrong with it, is for decompress_from().
-template <class Out> u64 decompress_frames(Bytes file, Out &out, unsigned threads, const Watch &watch) {
+template <class Out> u64 decompress_frames(Bytes file, u64 most_out, Out &out, unsigned threads, const Watch &watch) {
   u64 done = 0;
   for (;;) {
     const std::vector<ZstdFrame> frames = find_zstd_frames(file.subspan(done), reach);
@@ -360,7 +379,7 @@ template <class Out> u64 decompress_frames(Bytes file, Out &out, unsigned thread
       most = std::max(most, frame.window + (frame.content ? 0 : frame.most));
     if (most > most_windows)
       return done;
-    Places places(frames, out.size());
+    Places places(frames, out.size(), most_out);
     const unsigned workers = static_cast<unsigned>(std::min<u64>(threads, most_windows / std::max(most, u64{1})));
     std::vector<std::unique_ptr<FrameDecoder>> decoders(workers);
     parallel_for(frames.size(), workers, [&](u64 i, unsigned worker) {
@@ -390,16 +409,26 @@ template <class Out> u64 decompress_frames(Bytes file, Out &out, unsigned thread
   }
 }
 
-template <class Out> Decompressed decompress_to(Bytes file, Out &out, unsigned threads, const Watch &watch) {
+template <class Out>
+Decompressed decompress_to(Bytes file, u64 most_out, Out &out, unsigned threads, const Watch &watch) {
   if (!is_zstd(file))
-    return decompress_from<Gzip>(file, 0, out, threads, watch);
-  const u64 from = decompress_frames(file, out, threads, watch);
-  return decompress_from<Zstd>(file, from, out, threads, watch);
+    return decompress_from<Gzip>(file, 0, most_out, out, threads, watch);
+  const u64 from = decompress_frames(file, most_out, out, threads, watch);
+  return decompress_from<Zstd>(file, from, most_out, out, threads, watch);
+}
+
+// How much of what comes out is taken.
+template <class Decoder> u64 most_of(Bytes file, const DecompressionLimits &limits) {
+  std::vector<std::byte> first(first_bytes);
+  first.resize(Decompression<Decoder>(file, 0, first.size()).fill(first, {}));
+  const u64 length = limits.length_of(first);
+  return length == 0 ? first_bytes : add_clamped(length, std::max(length / 4, least_slack));
 }
 
 // Into memory that is there anyway: that saves a disk's work, and pages of a file, which come one by one, where memory
 // comes in huge ones. Null when it is too large for that.
-std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, unsigned threads, const Watch &watch) {
+std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_out, unsigned threads,
+                                                 const Watch &watch) {
   if (file.size() > most)
     return std::nullopt;
   std::optional<Decompressed> out;
@@ -407,7 +436,7 @@ std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, unsigned 
   std::shared_ptr<const MappedFile> memory = MappedFile::try_in_memory(most, [&](std::span<std::byte> to) {
     Room room(to);
     try {
-      out = decompress_to(file, room, threads, watch);
+      out = decompress_to(file, most_out, room, threads, watch);
     } catch (const Room::IsFull &) {
       if (watch.progress)
         watch.progress->done = done_before; // it begins again
@@ -434,9 +463,10 @@ std::shared_ptr<const MappedFile> decompress_small(Bytes file, const Watch &watc
   });
 }
 
-Decompressed decompress_to_file(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch) {
+Decompressed decompress_to_file(Bytes file, u64 most_out, const std::string &temp_dir, unsigned threads,
+                                const Watch &watch) {
   TemporaryFile out(temp_dir);
-  Decompressed result = decompress_to(file, out, threads, watch);
+  Decompressed result = decompress_to(file, most_out, out, threads, watch);
   result.file = out.map();
   return result;
 }
@@ -485,18 +515,23 @@ void Compressor::finish() {
 bool is_compressed(Bytes file) { return is_zstd(file) || is_gzip(file); }
 
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
-                        std::optional<u64> most_in_memory) {
+                        const DecompressionLimits &limits) {
   Timer timer(watch, "decompress", file.size());
   MappedFile::will_read(file);
   if (temp_dir.empty()) {
     if (is_zstd(file))
       if (std::shared_ptr<const MappedFile> small_one = decompress_small(file, watch))
         return {small_one, {}};
-    const u64 most = most_in_memory.value_or(memory_left().value_or(0) / share_of_memory);
-    if (std::optional<Decompressed> out = decompress_in_memory(file, most, threads, watch))
+  }
+  u64 most_out = ~u64{0};
+  if (limits.length_of)
+    most_out = is_zstd(file) ? most_of<Zstd>(file, limits) : most_of<Gzip>(file, limits);
+  if (temp_dir.empty()) {
+    const u64 most = limits.most_in_memory.value_or(memory_left().value_or(0) / share_of_memory);
+    if (std::optional<Decompressed> out = decompress_in_memory(file, most, most_out, threads, watch))
       return std::move(*out);
   }
-  return decompress_to_file(file, temp_dir, threads, watch);
+  return decompress_to_file(file, most_out, temp_dir, threads, watch);
 }
 
 } // namespace dnheap

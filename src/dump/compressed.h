@@ -34,12 +34,18 @@ struct Decompressed {
 
 bool is_compressed(Bytes file);
 
+struct DecompressionLimits {
+  std::optional<u64> most_in_memory = {}; // bytes; nothing: a part of what is left
+  // How long a dump is that begins with these bytes (the first MiB, or all), by its own headers: 0 where none begins
+  // so, ~0 where they do not say. A quarter more, and 64 MiB at least, is decompressed; that more follows is a note.
+  std::function<u64(Bytes)> length_of = {};
+};
+
 // `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's are
 // decompressed by all threads, but for large ones that do not say how long their contents are (pzstd's are small). A
 // file that is cut off or damaged gives what could be had of it (all, where nothing but a checksum is wrong) and a
 // note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir`: always into a file there.
-// `most_in_memory`: tests make it small.
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
-                        std::optional<u64> most_in_memory = std::nullopt);
+                        const DecompressionLimits &limits = {});
 
 } // namespace dnheap

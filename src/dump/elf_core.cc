@@ -253,6 +253,24 @@ bool read_description(CoreNotes &notes, Target &target) {
 
 } // namespace
 
+std::optional<u64> length_of_elf(Bytes first) {
+  if (!has_elf_magic(first))
+    return std::nullopt;
+  constexpr u64 unknown = ~u64{0};
+  const std::optional<ElfHeader> header = ElfHeader::parse(first);
+  const std::optional<u64> count = header ? program_header_count(*header, first) : std::nullopt;
+  if (!count || *count == 0 || *count > ~u32{0})
+    return unknown;
+  const Bytes table = slice(first, header->program_headers, *count * header->program_header_size);
+  const std::vector<ElfSegment> segments = parse_program_headers(table, *count, *header);
+  if (segments.size() < *count)
+    return unknown;
+  u64 end = std::max(header->program_headers, header->section_headers); // a table ends within the slack
+  for (const ElfSegment &segment : segments)
+    end = std::max(end, add_clamped(segment.offset, segment.file_size));
+  return end;
+}
+
 std::unique_ptr<Target> open_elf_core(Bytes file, std::shared_ptr<const void> storage) {
   if (!has_elf_magic(file))
     return nullptr;

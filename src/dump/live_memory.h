@@ -40,6 +40,8 @@ public:
   u64 size() const { return mapped_->bytes().size(); }
   // From now on there is only what was fetched: the process runs again.
   void freeze() { frozen_ = true; }
+  // It ended before all that was asked for was read.
+  bool process_has_ended() const { return process_.has_ended(); }
   u64 kept() const { return kept_; } // bytes that were fetched
 
 private:

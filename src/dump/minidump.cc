@@ -374,6 +374,47 @@ private:
 
 } // namespace
 
+std::optional<u64> length_of_minidump(Bytes first) {
+  if (!as_text(first).starts_with("MDMP"))
+    return std::nullopt;
+  constexpr u64 unknown = ~u64{0};
+  auto word32 = [&](u64 at) { return load_at<u32>(first, at, ByteOrder::little); };
+  auto word64 = [&](u64 at) { return load_at<u64>(first, at, ByteOrder::little); };
+  u64 end = header_size;
+  const u64 count = word32(8).value_or(0), directory = word32(12).value_or(0);
+  for (u64 i = 0; i < std::min(count, most_streams); ++i) {
+    const u64 entry = directory + i * directory_entry_size;
+    const std::optional<u32> type = word32(entry), size = word32(entry + 4), place = word32(entry + 8);
+    if (!type || !size || !place)
+      return unknown;
+    end = std::max(end, u64{*place} + *size);
+    if (*type == memory_list) {
+      const u64 pieces = word32(*place).value_or(0);
+      const u64 rows = u64{*place} + (*size == 8 + pieces * memory_size ? 8 : 4); // some align them
+      for (u64 piece = 0; piece < pieces; ++piece) {
+        const std::optional<u32> bytes = word32(rows + piece * memory_size + 8),
+                                 at = word32(rows + piece * memory_size + 12);
+        if (!bytes || !at)
+          return unknown;
+        end = std::max(end, u64{*at} + *bytes);
+      }
+    } else if (*type == memory64_list) {
+      const std::optional<u64> pieces = word64(*place), start = word64(u64{*place} + 8);
+      if (!pieces || !start)
+        return unknown;
+      u64 behind = *start;
+      for (u64 piece = 0; piece < *pieces; ++piece) {
+        const std::optional<u64> bytes = word64(u64{*place} + 16 + piece * memory_size + 8);
+        if (!bytes)
+          return unknown;
+        behind = add_clamped(behind, *bytes);
+      }
+      end = std::max(end, behind);
+    }
+  }
+  return end;
+}
+
 std::unique_ptr<Target> open_minidump(Bytes file, std::shared_ptr<const void> storage) {
   if (!as_text(file).starts_with("MDMP"))
     return nullptr;

@@ -16,18 +16,28 @@ namespace {
 struct Opener {
   const char *name;
   std::unique_ptr<Target> (*open)(Bytes file, std::shared_ptr<const void> storage);
+  // By its first bytes; nullopt for "not mine".
+  std::optional<u64> (*length_of)(Bytes first);
 };
 constexpr Opener openers[] = {
-    {"elf-core", open_elf_core},
-    {"minidump", open_minidump},
+    {"elf-core", open_elf_core, length_of_elf},
+    {"minidump", open_minidump, length_of_minidump},
 };
+
+u64 length_of_dump(Bytes first) {
+  for (const Opener &opener : openers)
+    if (const std::optional<u64> length = opener.length_of(first))
+      return *length;
+  return 0;
+}
 
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
                                     const OpenOptions &options, const Watch &watch) {
   std::string note;
   bool damaged = false;
   if (is_compressed(file->bytes())) {
-    Decompressed result = decompress(file->bytes(), options.temp_dir, options.threads, watch);
+    Decompressed result =
+        decompress(file->bytes(), options.temp_dir, options.threads, watch, {.length_of = length_of_dump});
     file = std::move(result.file);
     note = std::move(result.note);
     damaged = result.damaged;

@@ -11,6 +11,7 @@ struct Completeness {
     Address start = 0, end = 0;
     std::string reason;
   };
+  bool is_walked = true; // false: these are not known, as the answer needs no walk of the heap
   u64 objects = 0, bytes = 0, bad_objects = 0;
   bool complete = true;
   // Where the headline says "complete", if it does; at its end when it is made.

@@ -9,9 +9,10 @@ namespace {
 constexpr std::string_view schema = "dnheap/1";
 
 void append_completeness(std::string &out, const Completeness &completeness) {
-  out += "{\"objects\":" + std::to_string(completeness.objects);
-  out += ",\"bytes\":" + std::to_string(completeness.bytes);
-  out += ",\"bad_objects\":" + std::to_string(completeness.bad_objects);
+  auto walked = [&](u64 count) { return completeness.is_walked ? std::to_string(count) : "null"; };
+  out += "{\"objects\":" + walked(completeness.objects);
+  out += ",\"bytes\":" + walked(completeness.bytes);
+  out += ",\"bad_objects\":" + walked(completeness.bad_objects);
   out += std::string(",\"complete\":") + (completeness.complete ? "true" : "false");
   out += ",\"gaps\":[";
   for (u64 i = 0; i < completeness.gaps.size(); ++i) {

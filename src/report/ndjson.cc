@@ -31,9 +31,10 @@ void append_completeness(std::string &out, const Completeness &completeness) {
   for (const std::string &note : completeness.notes)
     if (notes.size() < most_notes)
       notes.push_back(shortened(note, longest_note));
-  append_json_object(out, {{"objects", completeness.objects},
-                           {"bytes", completeness.bytes},
-                           {"bad_objects", completeness.bad_objects},
+  auto walked = [&](u64 count) { return completeness.is_walked ? Cell(count) : Cell(); };
+  append_json_object(out, {{"objects", walked(completeness.objects)},
+                           {"bytes", walked(completeness.bytes)},
+                           {"bad_objects", walked(completeness.bad_objects)},
                            {"complete", completeness.complete},
                            {"gaps", completeness.gaps.size() + completeness.more_gaps},
                            {"notes", notes}});

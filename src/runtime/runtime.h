@@ -16,6 +16,10 @@
 #include "runtime/type_system.h"
 #include "target/target.h"
 
+#include <map>
+#include <set>
+#include <utility>
+
 namespace dnheap {
 
 class Runtime {
@@ -56,8 +60,13 @@ public:
   // What else the runtime says of one of those.
   virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
   // Where one of those stands, and what its frames hold. Of kinds of runtime whose stacks are not read: nothing, and
-  // why.
-  virtual WalkedStack walk_stack(const ThreadData &thread) const;
+  // why. Not from several threads at once.
+  virtual WalkedStack follow_stack(const ThreadData &thread) const;
+  // The same, for who does not say itself what of it is not known: take_partial_stacks() has it.
+  WalkedStack walk_stack(const ThreadData &thread) const;
+  // Those of the stacks walked since the last such call that are known in part only: their threads' OS ids, by the
+  // reason.
+  std::map<std::string, std::set<u64>> take_partial_stacks() const { return std::exchange(partial_stacks_, {}); }
   // What the method of a frame (StackFrame::method_desc) is called. It caches: not from several threads at once.
   virtual MethodText method_text(Address method_desc) const;
   // Of suspended runtime-async calls; nullopt: the runtime has none, or does not say.
@@ -95,6 +104,7 @@ private:
   ContractDescriptor descriptor_;
   std::unique_ptr<Gc> gc_;
   mutable Fields unnamed_fields_;
+  mutable std::map<std::string, std::set<u64>> partial_stacks_;
 };
 
 } // namespace dnheap

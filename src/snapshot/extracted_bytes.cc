@@ -250,25 +250,26 @@ bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
   return is_known(whole) || whole == ~u64{0} || (is_half(first) && is_half(second));
 }
 
+// Of the part that is filled, by address.
+template <class Visit>
+void ExtractedBytes::for_each_word(const std::vector<ReadRecord::Page> &pages, Visit visit) const {
+  auto at = std::upper_bound(pages.begin(), pages.end(), start_ & ~(page - 1),
+                             [](Address a, const ReadRecord::Page &r) { return a <= r.address; });
+  for (; at != pages.end() && at->address < end_; ++at)
+    for (u64 word = 0; word < page / ReadRecord::word_size; ++word)
+      if (at->has(word))
+        visit(at->address + word * ReadRecord::word_size);
+}
+
 void ExtractedBytes::keep_what_was_searched() {
-  auto searched = std::upper_bound(searched_.begin(), searched_.end(), start_ & ~(page - 1),
-                                   [](Address a, const ReadRecord::Page &r) { return a <= r.address; });
-  for (; searched != searched_.end() && searched->address < end_; ++searched)
-    for (u64 word = 0; word < page / ReadRecord::word_size; ++word) {
-      const Address at = searched->address + word * ReadRecord::word_size;
-      if (searched->has(word) && at >= start_ && at + ReadRecord::word_size <= end_ &&
-          is_structure(at, whole_.data() + (at - start_)))
-        keep(at, ReadRecord::word_size);
-    }
+  for_each_word(searched_, [&](Address at) {
+    if (at >= start_ && at + ReadRecord::word_size <= end_ && is_structure(at, whole_.data() + (at - start_)))
+      keep(at, ReadRecord::word_size);
+  });
 }
 
 void ExtractedBytes::keep_what_was_read() {
-  auto read = std::upper_bound(pages_.begin(), pages_.end(), start_ & ~(page - 1),
-                               [](Address a, const ReadRecord::Page &r) { return a <= r.address; });
-  for (; read != pages_.end() && read->address < end_; ++read)
-    for (u64 word = 0; word < page / ReadRecord::word_size; ++word)
-      if (read->has(word))
-        keep(read->address + word * ReadRecord::word_size, ReadRecord::word_size);
+  for_each_word(pages_, [&](Address at) { keep(at, ReadRecord::word_size); });
 }
 
 // Who reads a string's length reads a whole word, with its first characters in it.

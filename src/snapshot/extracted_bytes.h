@@ -44,6 +44,7 @@ private:
   void keep_pointers_on_stacks();
   void keep_what_was_read();
   void keep_what_was_searched();
+  template <class Visit> void for_each_word(const std::vector<ReadRecord::Page> &pages, Visit visit) const;
   bool is_structure(Address at, const std::byte *word) const;
   void blank_literals();
   void blank_strings();

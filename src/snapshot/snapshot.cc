@@ -172,7 +172,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
     reads_ = std::make_unique<ReadRecord>();
     searches_ = std::make_unique<ReadRecord>();
     initial_reads_ = std::make_unique<ReadRecord>();
-    target_->memory.record_reads(reads_.get(), searches_.get(), reads_.get());
+    target_->memory.record_reads(reads_.get(), searches_.get());
   }
   Timer timer(options_.watch, "module files");
   // An extracted core has what was read of them.
@@ -262,6 +262,8 @@ void Snapshot::add_note(const std::string &note) {
 }
 
 bool Snapshot::forget_lost_memory() {
+  if (process_ && process_->memory()->process_has_ended())
+    throw Error("process " + std::to_string(process_->pid()) + " ended while it was read");
   std::vector<LostBytes> lost = find_lost_bytes();
   std::vector<LostRange> out = target_->memory.take_out(lost);
   if (out.empty())

@@ -74,12 +74,12 @@ public:
   bool has_lost_memory() const;
   // If so, takes out what was lost, throws away all that was worked out, so that no reference to it may be used any
   // more, and begins again as after open(). on_sound_memory() calls this for whoever can ask again, as ask() (verb.h)
-  // does. Throws Error when nothing is left, or a file is another one by now.
+  // does. Throws Error when nothing is left, a file is another one by now, or a process ended while it was read.
   bool forget_lost_memory();
   unsigned threads() const { return options_.threads; }
-  // What was read of the target so far, once it was known how; null unless SnapshotOptions::record_reads.
+  // The words of the target that were read so far, but by searches; null unless SnapshotOptions::record_reads.
   const ReadRecord *reads() const { return reads_.get(); }
-  // What was read to learn that: candidates for this and that, most of which are something else.
+  // Those that searches read (Memory::as_searched): candidates for this and that, most of which are something else.
   const ReadRecord *searches() const { return searches_.get(); }
   const ReadRecord *initial_reads() const { return initial_reads_.get(); }
   // How many rows of Target::provenance are of module files.

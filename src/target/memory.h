@@ -70,17 +70,28 @@ public:
 
   // From now on each read is noted in `record`, which must outlive this; null stops that. Not noted: addresses that
   // are unknown, and what ranges(), known_bytes(), place(), peek() and peek_up_to() give.
-  // What is searched among words that may be anything goes into `searched`, what is then found into `found`.
-  void record_reads(ReadRecord *record, ReadRecord *searched, ReadRecord *found) {
+  // Searches are noted in another one, since they read whatever may be what they look for.
+  void record_reads(ReadRecord *record, ReadRecord *searches) {
     record_ = record;
-    searched_ = searched;
-    found_ = found;
+    searches_ = searches;
   }
-  void record_reads(ReadRecord *record) { record_reads(record, record, record); }
-  // What `read` reads is a search; or it is read again, once it is known to be what was searched for. No other thread
-  // may be reading meanwhile.
-  template <class Read> void as_searched(Read read) const { into(searched_, read); }
-  template <class Read> void as_found(Read read) const { into(found_, read); }
+  void record_reads(ReadRecord *record) { record_reads(record, record); }
+  // All that `read` reads is a search. No other thread may be reading meanwhile, if reads are noted.
+  template <class Read> void as_searched(Read read) const {
+    if (record_ == searches_)
+      return read();
+    struct Restored {
+      ReadRecord *&record, *before;
+      ~Restored() { record = before; }
+    };
+    const Restored restored{record_, std::exchange(record_, searches_)};
+    read();
+  }
+  // Once a search has an end: reads what it found again, if reads are noted, so that this is noted as read.
+  template <class Read> void as_found(Read read) const {
+    if (record_)
+      read();
+  }
   void note_read(Address address, u64 size) const {
     if (record_) [[unlikely]]
       record_->add(address & address_bits_, size);
@@ -163,19 +174,8 @@ private:
   Format format_;
   u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
-  template <class Read> void into(ReadRecord *record, Read &read) const {
-    if (record == record_) // as without any: then others may be reading
-      return read();
-    struct Restored {
-      ReadRecord *&record, *before;
-      ~Restored() { record = before; }
-    };
-    const Restored restored{record_, std::exchange(record_, record)};
-    read();
-  }
-
   mutable ReadRecord *record_ = nullptr;
-  ReadRecord *searched_ = nullptr, *found_ = nullptr;
+  ReadRecord *searches_ = nullptr;
   std::shared_ptr<BytesOnDemand> on_demand_; // null: everything is there
 };
 

@@ -43,5 +43,33 @@ TEST(AnswerHead, IsSilentWhereTheRestIsWhatAnyProcessHas) {
   EXPECT_EQ(first_line({}, "stat", 735 * mib, "process").find("in this dump"), std::string::npos);
 }
 
+// A builder's runtime has no map of code, so no frame of its threads is known.
+TEST(AnswerHead, SaysThatStacksAreKnownInPartOnly) {
+  for (const char *name : {"locks", "threads", "stack", "handles", "stat"}) {
+    SCOPED_TRACE(name);
+    HeapBuilder heap({});
+    heap.segment(GCSegmentGeneration::gen0).object(heap.type("Shop.Node", 2));
+    heap.threads.resize(3);
+    for (u32 i = 0; i < 3; ++i)
+      heap.threads[i].os_id = 100 + i;
+    SnapshotOptions options;
+    options.threads = 1;
+    Snapshot snapshot(heap.target(), options);
+    const auto row =
+        std::find_if(verbs().begin(), verbs().end(), [&](const Verb &v) { return v.name == std::string_view(name); });
+    for (int time = 0; time < 2; ++time) { // whatever was asked before
+      const report::Answer answer = ask(*row, snapshot, {});
+      const bool is_said = std::any_of(
+          answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const std::string &note) {
+            return note.starts_with("the stack of thread 100 and of 2 others is known in part only, so what stands on "
+                                    "it may be missing: where the runtime keeps its map of code is not known");
+          });
+      const std::string_view of = name;
+      EXPECT_EQ(is_said, of == "locks"); // others say more of them
+      EXPECT_EQ(answer.completeness->complete, of == "handles" || of == "stat");
+    }
+  }
+}
+
 } // namespace
 } // namespace dnheap::test

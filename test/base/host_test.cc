@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dnheap {
@@ -40,6 +41,28 @@ TEST(Host, TemporaryFilesHaveNoName) {
   file.write(as_bytes(std::span("text", 4)));
   EXPECT_TRUE(files_below(folder.path(), 10).empty());
   EXPECT_EQ(as_text(file.map()->bytes()), "text");
+}
+
+TEST(Host, ZerosAreHolesOfTemporaryFiles) {
+  test::TemporaryFolder folder;
+  std::string text(40 << 20, '\0');
+  text.replace(20 << 20, 5, "hello");
+  TemporaryFile file(folder.path());
+  file.write(as_bytes(std::span(text)));
+  EXPECT_EQ(file.size(), text.size());
+  EXPECT_TRUE(as_text(file.map()->bytes()) == text);
+  u64 found = 0;
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone; // the iterator's own
+    struct stat info {};
+    if (std::filesystem::read_symlink(entry, gone).string().starts_with(folder.path()) &&
+        ::stat(entry.path().c_str(), &info) == 0) {
+      ++found;
+      EXPECT_EQ(static_cast<u64>(info.st_size), text.size());
+      EXPECT_LE(info.st_blocks * 512, 1 << 20);
+    }
+  }
+  EXPECT_GE(found, 1u);
 }
 
 } // namespace

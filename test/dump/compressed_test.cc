@@ -350,10 +350,44 @@ TEST(Compressed, WhatIsTooLargeForMemoryGoesIntoAFile) {
     std::shared_ptr<const MappedFile> file = MappedFile::open(folder.write("file", packed));
     for (u64 most : {u64{0}, text.size() / 3, text.size() - 1, u64{text.size()}, 2 * text.size()}) {
       const u64 before = find_open_files();
-      const Decompressed out = decompress(file->bytes(), "", 2, {}, most);
+      const Decompressed out = decompress(file->bytes(), "", 2, {}, {.most_in_memory = most});
       EXPECT_EQ(find_open_files() - before, most >= text.size() ? 0u : 1u) << most;
       EXPECT_TRUE(as_text(out.file->bytes()) == text);
       EXPECT_EQ(out.note, "");
+    }
+  }
+}
+
+// A few MiB can become any number of bytes. What the headers of the dump inside do not name is not decompressed.
+TEST(Compressed, WhatLiesFarBehindTheDumpIsLeftOut) {
+  constexpr u64 mib = 1 << 20, slack = 64 * mib;
+  test::TemporaryFolder folder;
+  const std::string part(16 * mib, 'x');
+  std::string known, unknown, members;
+  for (int i = 0; i < 20; ++i) {
+    known += test::zstd(part);
+    unknown += streamed(part);
+    members += gzip(part);
+  }
+  std::string one_frame(320 * mib, 'x');
+  for (const std::string &packed : {known, unknown, members, test::zstd(one_frame)}) {
+    std::shared_ptr<const MappedFile> file = MappedFile::open(folder.write("file", packed));
+    for (const std::string &to : {std::string(), folder.path()}) {
+      for (u64 length : {u64{1}, 100 * mib}) {
+        const Decompressed out = decompress(file->bytes(), to, 2, {}, {.length_of = [&](Bytes first) {
+                                              EXPECT_EQ(first.size(), mib);
+                                              return length;
+                                            }});
+        EXPECT_EQ(out.file->bytes().size(), length + slack);
+        EXPECT_NE(out.note.find("go on far behind what the dump's own headers name"), std::string::npos) << out.note;
+        EXPECT_FALSE(out.damaged);
+      }
+      const auto size_of = [&](u64 length) {
+        return decompress(file->bytes(), to, 2, {}, {.length_of = [&](Bytes) { return length; }}).file->bytes().size();
+      };
+      EXPECT_EQ(size_of(0), mib); // no dump: enough to say what else it is
+      EXPECT_EQ(size_of(300 * mib), 320 * mib);
+      EXPECT_EQ(size_of(~u64{0}), 320 * mib);
     }
   }
 }

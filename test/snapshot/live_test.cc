@@ -3,12 +3,16 @@
 #include "analysis/verb.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
+#include "support/child_process.h"
 #include "support/gaps.h"
 #include "support/random_heap.h"
+#include "support/run.h"
 #include "support/sanitized.h"
 #include "support/synthetic_process.h"
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -249,6 +253,30 @@ TEST(Live, NoRuntimeInIt) {
   }
   EXPECT_TRUE(said.starts_with("process " + std::to_string(child.pid()) + ": no .NET runtime found: ")) << said;
   EXPECT_TRUE(child.goes_on());
+}
+
+// Its memory goes with it: what is missing then is no damage, and no dump of another kind.
+TEST(Live, AProcessThatEndsWhileItIsRead) {
+  for (bool pause : {true, false}) {
+    std::mt19937_64 random(45);
+    HeapBuilder heap({});
+    add_random_heap(heap, 20000000, random);
+    std::unique_ptr<SyntheticProcess> process = SyntheticProcess::start(*heap.target());
+    if (!process)
+      GTEST_SKIP() << taken;
+    const std::string pid = std::to_string(process->pid());
+    std::unique_ptr<Snapshot> live = attach(process->pid(), pause);
+    process.reset();
+    std::string said;
+    try {
+      ask(*std::find_if(verbs().begin(), verbs().end(),
+                        [](const Verb &one) { return one.name == std::string_view("stat"); }),
+          *live, {});
+    } catch (const Error &e) {
+      said = e.what();
+    }
+    EXPECT_EQ(said, "process " + pid + " ended while it was read");
+  }
 }
 
 } // namespace

@@ -206,7 +206,7 @@ u32 AsyncStacks::node_number(const Node &node, u32 depth) {
 
 u32 AsyncStacks::frame_of(TaskNumber method) {
   const MachineShape *machine = tasks_.machine(method);
-  // What is not understood differs by its type; a machine whose fields are not known has no state.
+  // Methods that are not understood differ by their types; a machine whose fields are not known has no state.
   constexpr i32 no_state = std::numeric_limits<i32>::min();
   const i32 key = machine ? tasks_.state(method).value_or(no_state) : static_cast<i32>(tasks_.type_number(method));
   auto [known, is_new] = frame_numbers_.try_emplace({machine, key}, static_cast<u32>(frames_.size()));

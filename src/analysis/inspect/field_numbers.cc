@@ -39,13 +39,17 @@ FieldNumbers::FieldNumbers(const Runtime &runtime, const HeapTypes &types)
   }
 }
 
-FieldNumbers::Place FieldNumbers::place(u32 number) const {
+TypeId FieldNumbers::type_of(u32 number) const {
   const auto above =
       std::upper_bound(rows_.begin(), rows_.end(), number, [](u32 n, const Row &row) { return n < row.first; });
-  const Row &row = *(above - 1);
+  return TypeId{static_cast<u32>(above - 1 - rows_.begin())};
+}
+
+FieldNumbers::Place FieldNumbers::place(u32 number) const {
+  const TypeId type = type_of(number);
+  const Row &row = rows_[static_cast<u32>(type)];
   const u32 slot = number - row.first;
-  return {types_[TypeId{static_cast<u32>(above - 1 - rows_.begin())}].method_table,
-          slot == row.slots ? std::nullopt : std::optional(row.start + slot * p_)};
+  return {types_[type].method_table, slot == row.slots ? std::nullopt : std::optional(row.start + slot * p_)};
 }
 
 std::string FieldNumbers::text(u32 number) const {
@@ -55,8 +59,7 @@ std::string FieldNumbers::text(u32 number) const {
     return name + " (dependent handle)";
   Fields &fields = runtime_.fields();
   std::string field = fields.text(fields.reference(at.method_table, *at.offset));
-  const std::optional<ObjectLayout> layout = runtime_.types().object_layout(at.method_table);
-  if (layout && layout->component_size && field.starts_with("[*]"))
+  if (rows_[static_cast<u32>(type_of(number))].component && field.starts_with("[*]"))
     field.erase(0, 3);
   return name + field;
 }

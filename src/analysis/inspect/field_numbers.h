@@ -37,6 +37,8 @@ public:
   std::string text(u32 number) const;
 
 private:
+  TypeId type_of(u32 number) const;
+
   struct Row {
     u32 first = 0, slots = 1;
     u32 start = 0, component = 0; // 0: no array

@@ -50,7 +50,7 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::string version
   method_names_ = std::make_unique<MethodNames>(target, descriptor(), *types_, loader_);
 }
 
-WalkedStack CoreClr::walk_stack(const ThreadData &thread) const {
+WalkedStack CoreClr::follow_stack(const ThreadData &thread) const {
   WalkedStack out;
   if (code_.why_not().empty()) {
     out = stack_walk_.walk(thread);

@@ -35,7 +35,7 @@ public:
     return thread_.get_threads(problems);
   }
   ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
-  WalkedStack walk_stack(const ThreadData &thread) const override;
+  WalkedStack follow_stack(const ThreadData &thread) const override;
   MethodText method_text(Address method_desc) const override;
   std::optional<ContinuationLayout> continuation_layout() const override;
   bool is_continuation(Address method_table) const override { return types_->continuations().contains(method_table); }

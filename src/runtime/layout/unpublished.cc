@@ -7,12 +7,6 @@ namespace dnheap {
 
 namespace {
 
-bool has(const ContractDescriptor &d, std::string_view name) {
-  const std::size_t dot = name.find('.');
-  return dot == name.npos ? d.find_global(name) != nullptr
-                          : d.find_field(name.substr(0, dot), name.substr(dot + 1)) != nullptr;
-}
-
 using Names = std::vector<std::string>;
 
 // What a reader needs together. A target that publishes one of the first ones has the others, too.
@@ -66,7 +60,7 @@ void record_unpublished(ContractDescriptor &d) {
   if (origin == d.contract_origin.end() || origin->second != Origin::published)
     return;
   auto record = [&](const std::string &name, const char *why) {
-    if (!has(d, name))
+    if (!d.has(name))
       d.missing.try_emplace(name, why);
   };
   const Global *identifiers = d.find_global("GCIdentifiers");
@@ -77,12 +71,12 @@ void record_unpublished(ContractDescriptor &d) {
         std::string("HeapSegment.BackgroundAllocated"), std::string("GCLowestAddress"), std::string("GCHighestAddress"),
         std::string("GCAllocContext.AllocBytes"), std::string("GCAllocContext.AllocBytesLoh"), heap + "FinalizeQueue"})
     record(name, "the target does not publish it");
-  if (is_called("regions") && has(d, "BookkeepingStart"))
+  if (is_called("regions") && d.has("BookkeepingStart"))
     for (const std::string &name :
          {std::string("CountFreeRegionKinds"), std::string("RegionFreeList.HeadFreeRegion"), heap + "FreeRegions"})
       record(name, "the target does not publish it");
   for (const Family &family : families(heap))
-    if (std::any_of(family.shown_by.begin(), family.shown_by.end(), [&](const auto &name) { return has(d, name); }))
+    if (std::any_of(family.shown_by.begin(), family.shown_by.end(), [&](const auto &name) { return d.has(name); }))
       for (const Names &names : {family.shown_by, family.others})
         for (const std::string &name : names)
           record(name, "the target publishes others of its kind, but not this one");

@@ -27,7 +27,7 @@ public:
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override;
   // What the debug file names the fields of.
   ThreadDetails thread_details(const ThreadData &thread) const override;
-  WalkedStack walk_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
+  WalkedStack follow_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
   MethodText method_text(Address code) const override;
   std::optional<ContinuationLayout> continuation_layout() const override;
   bool is_continuation(Address method_table) const override { return types_->is_continuation(method_table); }
