@@ -73,7 +73,9 @@ public:
     }
     if (of.shape == FrameShape::helper_method) {
       words[frame + 32] = thread(i);
-      const u64 end = HelperMethodLayout(version_.is_windows).end;
+      const u64 end = HelperMethodLayout(Architecture::x64,
+                                         version_.is_windows ? OperatingSystem::windows : OperatingSystem::linux_os)
+                          .end;
       for (u64 k = 0; k < of.protected_places; ++k)
         words[frame + end + 8 * k] = frame - 64;
     }

@@ -12,11 +12,11 @@ constexpr Address module_base = 0x40000000, stack_low = 0x700000, stack_top = 0x
 constexpr u64 most_words = (stack_top - stack_low) / 8;
 
 // Functions of 0x100 bytes each; each takes one word beside its return address from its second byte on.
-class Scene {
+class AotScene {
 public:
   enum Place : u64 { first = 0, native = 1, method = 2, last = 3, signal_return = 4, count = 5 };
 
-  Scene() : words_(most_words) {
+  AotScene() : words_(most_words) {
     for (u64 i = 0; i < count; ++i)
       writer.functions.push_back({EhFrameWriter::code_at + 0x100 * i, 0x100, {0x41, 0x0e, 16}});
     writer.functions[last].instructions = {0x07, 16}; // nobody called it
@@ -76,19 +76,20 @@ private:
 };
 
 TEST(NativeAotStacks, MethodsAndNativeFunctionsUpToTheEnd) {
-  Scene scene;
+  AotScene scene;
   // A call may be the last instruction of its function.
-  scene.call({Scene::code(Scene::method, 0x100), Scene::code(Scene::native, 0x20), Scene::code(Scene::last, 0x30)});
-  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+  scene.call({AotScene::code(AotScene::method, 0x100), AotScene::code(AotScene::native, 0x20),
+              AotScene::code(AotScene::last, 0x30)});
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x10));
   EXPECT_TRUE(walked.is_complete()) << walked.why_not;
   EXPECT_FALSE(walked.are_references_known);
   EXPECT_EQ(walked.thread, 0x1234u);
   ASSERT_EQ(walked.frames.size(), 4u);
   const StackFrame &method = walked.frames[1];
   EXPECT_EQ(method.kind, StackFrame::Kind::method);
-  EXPECT_EQ(method.method_desc, Scene::code(Scene::method));
+  EXPECT_EQ(method.method_desc, AotScene::code(AotScene::method));
   EXPECT_EQ(method.code_offset, 0x100u);
-  EXPECT_EQ(method.ip, Scene::code(Scene::method, 0x100));
+  EXPECT_EQ(method.ip, AotScene::code(AotScene::method, 0x100));
   EXPECT_EQ(method.sp, stack_low + 0x1010);
   EXPECT_TRUE(walked.frames[0].is_active);
   for (u64 i : {0, 2, 3}) {
@@ -99,29 +100,29 @@ TEST(NativeAotStacks, MethodsAndNativeFunctionsUpToTheEnd) {
 }
 
 TEST(NativeAotStacks, WhereManagedCodeLiesMayNotBeKnown) {
-  Scene scene;
+  AotScene scene;
   scene.managed.reset();
-  scene.call({Scene::code(Scene::method, 0x10), Scene::code(Scene::last, 0x30)});
-  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+  scene.call({AotScene::code(AotScene::method, 0x10), AotScene::code(AotScene::last, 0x30)});
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x10));
   EXPECT_TRUE(walked.is_complete());
   EXPECT_EQ(walked.frames[1].kind, StackFrame::Kind::native);
 }
 
 TEST(NativeAotStacks, AThreadMayStandAtTheBeginningOfAMethod) {
-  Scene scene;
-  scene.word(stack_low + 0x1000) = Scene::code(Scene::last, 0x30);
-  const WalkedStack walked = scene.walk(Scene::code(Scene::method));
+  AotScene scene;
+  scene.word(stack_low + 0x1000) = AotScene::code(AotScene::last, 0x30);
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::method));
   EXPECT_TRUE(walked.is_complete()) << walked.why_not;
   ASSERT_EQ(walked.frames.size(), 2u);
   EXPECT_EQ(walked.frames[0].code_offset, 0u);
 }
 
 TEST(NativeAotStacks, DeepRecursion) {
-  Scene scene;
+  AotScene scene;
   for (Address at = stack_low + 0x1008; at < stack_top - 16; at += 16)
-    scene.word(at) = Scene::code(Scene::method, 0x40);
-  scene.word(stack_top - 8) = Scene::code(Scene::last, 0x30);
-  const WalkedStack walked = scene.walk(Scene::code(Scene::method, 0x40));
+    scene.word(at) = AotScene::code(AotScene::method, 0x40);
+  scene.word(stack_top - 8) = AotScene::code(AotScene::last, 0x30);
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::method, 0x40));
   EXPECT_TRUE(walked.is_complete()) << walked.why_not;
   EXPECT_EQ(walked.frames.size(), (stack_top - stack_low - 0x1000) / 16 + 1);
 }
@@ -129,20 +130,20 @@ TEST(NativeAotStacks, DeepRecursion) {
 // The kernel's frame says where the thread was interrupted: at the first instruction of a function, whose predecessor
 // has other rules.
 TEST(NativeAotStacks, ThroughAHandlerOfASignal) {
-  Scene scene;
+  AotScene scene;
   scene.writer.augmentation = "zRS";
-  scene.writer.functions = {{EhFrameWriter::code_at + 0x100 * Scene::signal_return,
+  scene.writer.functions = {{EhFrameWriter::code_at + 0x100 * AotScene::signal_return,
                              0x100,
                              {0x0f, 3, 0x77, 0x00, 0x06, 0x10, 16, 2, 0x77, 0x08}}};
   EhFrameWriter others;
-  others.functions = {{EhFrameWriter::code_at + 0x100 * Scene::method, 0x100, {0x41, 0x0e, 16}},
-                      {EhFrameWriter::code_at + 0x100 * Scene::last, 0x100, {0x07, 16}}};
+  others.functions = {{EhFrameWriter::code_at + 0x100 * AotScene::method, 0x100, {0x41, 0x0e, 16}},
+                      {EhFrameWriter::code_at + 0x100 * AotScene::last, 0x100, {0x07, 16}}};
   scene.debug_frame = others.debug_frame();
   const Address handler_sp = stack_low + 0x1000, interrupted_sp = stack_low + 0x800;
   scene.word(handler_sp) = interrupted_sp;
-  scene.word(handler_sp + 8) = Scene::code(Scene::method);
-  scene.word(interrupted_sp) = Scene::code(Scene::last, 0x30);
-  const WalkedStack walked = scene.walk(Scene::code(Scene::signal_return), handler_sp);
+  scene.word(handler_sp + 8) = AotScene::code(AotScene::method);
+  scene.word(interrupted_sp) = AotScene::code(AotScene::last, 0x30);
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::signal_return), handler_sp);
   EXPECT_TRUE(walked.is_complete()) << walked.why_not;
   ASSERT_EQ(walked.frames.size(), 3u);
   EXPECT_TRUE(walked.frames[1].is_active);
@@ -153,23 +154,23 @@ TEST(NativeAotStacks, ThroughAHandlerOfASignal) {
 // What throws for an instruction that failed was not called by it, but has noted where that was.
 TEST(NativeAotStacks, BackToAnInstructionThatFailed) {
   for (const bool is_proved : {true, false}) {
-    Scene scene;
-    scene.call({Scene::code(Scene::native, 0x20), 1});
+    AotScene scene;
+    scene.call({AotScene::code(AotScene::native, 0x20), 1});
     const Address context = stack_low + 0x1100, fault_sp = context + 80;
-    scene.word(context) = Scene::code(Scene::method, 0x40);
+    scene.word(context) = AotScene::code(AotScene::method, 0x40);
     scene.word(context + 8) = is_proved ? fault_sp : fault_sp + 0x100;
-    scene.word(fault_sp + 8) = Scene::code(Scene::last, 0x30);
-    const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+    scene.word(fault_sp + 8) = AotScene::code(AotScene::last, 0x30);
+    const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x10));
     if (!is_proved) {
       EXPECT_FALSE(walked.is_complete());
       continue;
     }
     EXPECT_TRUE(walked.is_complete()) << walked.why_not;
     ASSERT_EQ(walked.frames.size(), 4u);
-    EXPECT_EQ(walked.frames[2].ip, Scene::code(Scene::method, 0x40));
+    EXPECT_EQ(walked.frames[2].ip, AotScene::code(AotScene::method, 0x40));
     EXPECT_EQ(walked.frames[2].sp, fault_sp);
     EXPECT_TRUE(walked.frames[2].is_active);
-    EXPECT_EQ(walked.frames[3].ip, Scene::code(Scene::last, 0x30));
+    EXPECT_EQ(walked.frames[3].ip, AotScene::code(AotScene::last, 0x30));
   }
 }
 
@@ -177,16 +178,16 @@ TEST(NativeAotStacks, BackToAnInstructionThatFailed) {
 TEST(NativeAotStacks, BackToTheMethodThatCalledTheRuntime) {
   constexpr Address runtime = module_base + 0x900, noted = stack_low + 0x1100, sp = noted - 0x20;
   for (const u64 thread : {0x1234, 0x1238}) {
-    Scene scene;
+    AotScene scene;
     scene.call({runtime});
     u64 at = noted;
-    for (u64 word :
-         {Scene::code(Scene::method, 0x40), noted + 80, Address(thread), Address(0x77'0000'8001), Address(0xb), sp}) {
+    for (u64 word : {AotScene::code(AotScene::method, 0x40), noted + 80, Address(thread), Address(0x77'0000'8001),
+                     Address(0xb), sp}) {
       scene.word(at) = word; // what proves it is the thread: for an instruction that failed it might be taken, too
       at += 8;
     }
-    scene.word(sp + 8) = Scene::code(Scene::last, 0x30);
-    const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+    scene.word(sp + 8) = AotScene::code(AotScene::last, 0x30);
+    const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x10));
     if (thread != 0x1234) {
       EXPECT_FALSE(walked.is_complete() && walked.frames.size() == 4);
       continue;
@@ -195,21 +196,21 @@ TEST(NativeAotStacks, BackToTheMethodThatCalledTheRuntime) {
     ASSERT_EQ(walked.frames.size(), 4u);
     EXPECT_EQ(walked.frames[1].ip, runtime);
     EXPECT_EQ(walked.frames[1].kind, StackFrame::Kind::native);
-    EXPECT_EQ(walked.frames[2].ip, Scene::code(Scene::method, 0x40));
+    EXPECT_EQ(walked.frames[2].ip, AotScene::code(AotScene::method, 0x40));
     EXPECT_EQ(walked.frames[2].sp, sp);
     EXPECT_FALSE(walked.frames[2].is_active);
-    EXPECT_EQ(walked.frames[3].ip, Scene::code(Scene::last, 0x30));
+    EXPECT_EQ(walked.frames[3].ip, AotScene::code(AotScene::last, 0x30));
   }
 }
 
 TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
-  auto why = [](Scene &scene, Address ip) { return scene.walk(ip).why_not; };
-  Scene cut;
+  auto why = [](AotScene &scene, Address ip) { return scene.walk(ip).why_not; };
+  AotScene cut;
   cut.has_tables = false;
-  EXPECT_EQ(why(cut, Scene::code(Scene::first, 0x10)),
+  EXPECT_EQ(why(cut, AotScene::code(AotScene::first, 0x10)),
             "how functions of shop are left is not in this dump: give the folder of that file with --modules");
-  EXPECT_EQ(cut.walk(Scene::code(Scene::method, 0x10)).frames.size(), 1u);
-  Scene nowhere;
+  EXPECT_EQ(cut.walk(AotScene::code(AotScene::method, 0x10)).frames.size(), 1u);
+  AotScene nowhere;
   EXPECT_EQ(why(nowhere, 0x999), "no module lies at 0x999");
   EXPECT_EQ(
       why(nowhere, module_base + 0x900),
@@ -217,36 +218,36 @@ TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
       "with --modules");
   nowhere.managed.reset();
   EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module holds that place: shop+0x900");
-  Scene off_stack;
-  EXPECT_EQ(off_stack.walk(Scene::code(Scene::first, 0x10), stack_top - 8).why_not,
+  AotScene off_stack;
+  EXPECT_EQ(off_stack.walk(AotScene::code(AotScene::first, 0x10), stack_top - 8).why_not,
             "memory at 0x780000 is not in this dump");
-  Scene no_registers;
+  AotScene no_registers;
   no_registers.target.architecture = Architecture::s390x;
   EXPECT_EQ(why(no_registers, 0), "native code of this system is not understood");
-  Scene windows;
+  AotScene windows;
   windows.target.os = OperatingSystem::windows;
   EXPECT_EQ(why(windows, 0), "native code of this system is not understood");
 }
 
 TEST(NativeAotStacks, ACircleEnds) {
-  Scene scene;
+  AotScene scene;
   // The CFA is rsp itself.
-  scene.writer.functions[Scene::first].instructions = {0x0e, 0, 0x90, 0};
-  scene.word(stack_low + 0x1000) = Scene::code(Scene::first, 0x20);
-  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x20));
+  scene.writer.functions[AotScene::first].instructions = {0x0e, 0, 0x90, 0};
+  scene.word(stack_low + 0x1000) = AotScene::code(AotScene::first, 0x20);
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x20));
   EXPECT_FALSE(walked.is_complete());
   EXPECT_EQ(walked.frames.size(), 1u);
 }
 
 TEST(NativeAotStacks, ADebugFileTellsOfFunctionsThatTheModuleLeavesOut) {
-  Scene scene;
-  scene.writer.functions.erase(scene.writer.functions.begin() + Scene::native);
-  scene.call({Scene::code(Scene::native, 0x20), Scene::code(Scene::last, 0x30)});
-  EXPECT_EQ(scene.walk(Scene::code(Scene::first, 0x10)).frames.size(), 2u);
+  AotScene scene;
+  scene.writer.functions.erase(scene.writer.functions.begin() + AotScene::native);
+  scene.call({AotScene::code(AotScene::native, 0x20), AotScene::code(AotScene::last, 0x30)});
+  EXPECT_EQ(scene.walk(AotScene::code(AotScene::first, 0x10)).frames.size(), 2u);
   EhFrameWriter whole;
-  whole.functions = {{EhFrameWriter::code_at + 0x100 * Scene::native, 0x100, {0x41, 0x0e, 16}}};
+  whole.functions = {{EhFrameWriter::code_at + 0x100 * AotScene::native, 0x100, {0x41, 0x0e, 16}}};
   scene.debug_frame = whole.debug_frame();
-  const WalkedStack walked = scene.walk(Scene::code(Scene::first, 0x10));
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x10));
   EXPECT_TRUE(walked.is_complete()) << walked.why_not;
   EXPECT_EQ(walked.frames.size(), 3u);
 }

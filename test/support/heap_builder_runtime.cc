@@ -251,6 +251,9 @@ void HeapBuilder::write_dac_vars() {
 // g_dacTable: the addresses of the variables that a debugger wants.
 void HeapBuilder::write_dac_table() {
   data.word(variables.at("HeapType"), shape.server ? 2 : 1);
+  // Code of arm64 reads addresses of variables from the image's own table: in front, in another order.
+  variables["addresses"] =
+      data.words({variables.at("String"), variables.at("g_gcDacGlobals"), variables.at("Dispenser")});
   data.reserve(64 * p); // other variables lie between
   std::vector<u64> entries;
   while (entries.size() < 16)

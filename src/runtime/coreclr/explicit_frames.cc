@@ -1,7 +1,6 @@
 #include "runtime/coreclr/explicit_frames.h"
 
 #include "base/text.h"
-#include "runtime/vm/helper_method_layout.h"
 
 namespace dnheap {
 
@@ -26,21 +25,11 @@ constexpr NamedRegister named_registers[] = {
     {Architecture::arm64, "fp", 29},
 };
 
-// Where a CONTEXT keeps registers, and the instruction pointer.
-struct ContextLayout {
-  Architecture architecture;
-  u16 first;
-  u8 count;
-  u16 ip;
-};
-constexpr ContextLayout context_layouts[] = {{Architecture::x64, 0x78, 16, 0xf8},
-                                             {Architecture::arm64, 0x08, 32, 0x108}};
-
 } // namespace
 
 ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d)
     : target_(&target), memory_(&target.memory), convention_(calling_convention(target.architecture, target.os)),
-      is_windows_(target.os == OperatingSystem::windows) {
+      layout_(frame_layout(target.architecture)), is_windows_(target.os == OperatingSystem::windows) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
     std::optional<i64> found = d.try_offset(type, field);
     return found ? static_cast<u64>(*found) : otherwise;
@@ -49,7 +38,7 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
     if (std::optional<u64> identifier = d.try_number(kind.identifier()))
       kinds_[*identifier] = kind;
   const std::optional<i64> head = d.try_offset("Thread", "Frame");
-  if (!convention_ || memory_->format().pointer_size != 8)
+  if (!convention_ || !layout_ || memory_->format().pointer_size != 8)
     why_not_ = "stacks of this processor are not understood";
   else if (!head)
     why_not_ = "where threads keep their Frames is not known";
@@ -64,8 +53,8 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
   call_method_ = offset("InlinedCallFrame", "Datum", 16);
   block_ = offset("FramedMethodFrame", "TransitionBlockPtr", 16);
   method_ = offset("FramedMethodFrame", "MethodDescPtr", 24);
-  software_context_ = offset("SoftwareExceptionFrame", "TargetContext", 288);
-  faulting_context_ = offset("FaultingExceptionFrame", "TargetContext", 32);
+  software_context_ = offset("SoftwareExceptionFrame", "TargetContext", layout_ ? layout_->software_context : 0);
+  faulting_context_ = offset("FaultingExceptionFrame", "TargetContext", layout_ ? layout_->faulting_context : 0);
   resumable_context_ = offset("ResumableFrame", "TargetContextPtr", 16);
   hijack_return_ = offset("HijackFrame", "ReturnAddress", 16);
   hijack_args_ = offset("HijackFrame", "HijackArgsPtr", 32);
@@ -122,33 +111,29 @@ std::optional<ExplicitFrame> ExplicitFrames::at(Address frame) const {
 }
 
 ReadOutcome ExplicitFrames::from_context(Address context, FrameCaller &to) const {
-  for (const ContextLayout &layout : context_layouts) {
-    if (layout.architecture != convention_->architecture)
-      continue;
-    for (unsigned i = 0; i <= layout.count; ++i) {
-      const Address place = context + (i < layout.count ? layout.first + 8 * i : layout.ip);
-      const std::optional<u64> value = word(place);
-      if (!value)
-        return ReadOutcome::missing(place);
-      if (i < layout.count)
-        to.registers.set(i, *value, place);
-      else
-        to.registers.ip = *value;
-    }
-    to.is_told = true;
-    return {};
+  for (unsigned i = 0; i <= layout_->register_count; ++i) {
+    const bool is_ip = i == layout_->register_count;
+    const Address place = context + (is_ip ? layout_->ip_at : layout_->registers_at + 8 * u64{i});
+    const std::optional<u64> value = word(place);
+    if (!value)
+      return ReadOutcome::missing(place);
+    if (is_ip)
+      to.registers.ip = *value;
+    else
+      to.registers.set(i, *value, place);
   }
-  return ReadOutcome::malformed("a CONTEXT of this processor is not understood");
+  to.is_told = true;
+  return {};
 }
 
 // The registers that the throwing method saved lie further up the stack: that is where the GC writes where their
 // objects have moved to, and the CONTEXT keeps what was.
 void ExplicitFrames::follow_context_pointers(const ExplicitFrame &frame, Registers &to) const {
-  constexpr u64 pointers = 152, context = 288; // behind those to 16 vector registers
-  if (convention_->architecture != Architecture::x64 || software_context_ != context)
+  if (software_context_ != layout_->software_context)
     return;
   for (const Saved &saved : transition_.registers)
-    if (const u64 place = word(frame.address + pointers + 8 * u64{saved.reg}).value_or(0))
+    if (const u64 place =
+            word(frame.address + layout_->pointers_at + 8 * u64(saved.reg - layout_->first_pointed)).value_or(0))
       if (const std::optional<u64> value = word(place))
         to.set(saved.reg, *value, place);
 }
@@ -252,7 +237,7 @@ Address ExplicitFrames::method_desc(const ExplicitFrame &frame) const {
   }
   case FrameShape::transition: return word(frame.address + method_).value_or(0);
   case FrameShape::helper_method: // what was there before, until the runtime has looked it up
-    return word(frame.address + HelperMethodLayout(is_windows_).return_place).value_or(0)
+    return helper_method_layout().is_known(word(frame.address + helper_method_layout().known).value_or(0))
                ? word(frame.address + method_).value_or(0)
                : 0;
   default: return 0;
@@ -277,7 +262,7 @@ void ExplicitFrames::reference(Address place, bool interior, std::vector<StackRe
 void ExplicitFrames::references(const ExplicitFrame &frame, std::vector<StackReference> &to) const {
   if (!frame.kind.protected_places)
     return;
-  const Address behind = frame.address + HelperMethodLayout(is_windows_).end;
+  const Address behind = frame.address + helper_method_layout().end;
   if (frame.kind.protected_places == FrameKind::all) {
     const Address places = word(behind).value_or(0);
     const u64 count = std::min<u64>(memory_->try_load<u32>(behind + 8).value_or(0), max_places);

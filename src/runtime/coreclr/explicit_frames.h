@@ -8,6 +8,8 @@
 #include "runtime/compiled/registers.h"
 #include "runtime/stack_frame.h"
 #include "runtime/vm/frame_kinds.h"
+#include "runtime/vm/frame_layout.h"
+#include "runtime/vm/helper_method_layout.h"
 
 #include <functional>
 #include <map>
@@ -82,14 +84,15 @@ private:
   ReadOutcome by_frame_pointers(const ExplicitFrame &frame, Address stack_end, const Code &code, FrameCaller &to) const;
   ReadOutcome by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                   FrameCaller &to) const;
+  HelperMethodLayout helper_method_layout() const { return {target_->architecture, target_->os}; }
   void captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const;
-  bool saved_by_entry(Address entry, Address frame_pointer, Address captured, Registers &to) const;
   void reference(Address place, bool interior, std::vector<StackReference> &to) const;
   void words(Address from, Address to, std::vector<StackReference> &out) const;
 
   const Target *target_;
   const Memory *memory_;
   const CallingConvention *convention_;
+  const FrameLayout *layout_; // of its processor
   const bool is_windows_;
   std::string why_not_;
   std::map<u64, FrameKind> kinds_;                               // by what lies at a Frame's start

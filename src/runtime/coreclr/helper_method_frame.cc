@@ -1,65 +1,31 @@
 // ExplicitFrames, second part: what a HelperMethodFrame says of its caller.
 #include "runtime/coreclr/explicit_frames.h"
+#include "runtime/coreclr/native_entry.h"
 #include "runtime/coreclr/native_functions.h"
 #include "runtime/vm/helper_method_layout.h"
-
-#include <algorithm>
 
 namespace dnheap {
 
 namespace {
 
-constexpr unsigned rbp = 5, rsp = 4;
 constexpr unsigned max_native_frames = 64; // of the runtime function and what it called
-constexpr unsigned max_pushes = 6;
 
 } // namespace
 
-// push rbp; mov rbp, rsp; then pushes of registers that are to be kept. Those not among them are as they were captured.
-bool ExplicitFrames::saved_by_entry(Address entry, Address frame_pointer, Address captured, Registers &to) const {
-  constexpr u8 begin[] = {0x55, 0x48, 0x89, 0xe5};
-  Address code = entry;
-  for (u8 byte : begin)
-    if (memory_->try_load<u8>(code++) != byte)
-      return false;
-  const HelperMethodLayout layout(is_windows_);
-  for (u64 i = 0; i < layout.registers.size(); ++i)
-    if (std::optional<u64> value = word(captured + 8 * i); value && layout.registers[i] != rbp)
-      to.set(layout.registers[i], *value);
-  for (unsigned pushes = 1; pushes <= max_pushes; ++pushes) {
-    std::optional<u8> byte = memory_->try_load<u8>(code);
-    unsigned high = 0;
-    if (byte == 0x41) {
-      high = 8;
-      byte = memory_->try_load<u8>(code + 1);
-    }
-    if (!byte)
-      return false;
-    const unsigned reg = (*byte & 7) | high;
-    const bool is_push = (*byte & 0xf8) == 0x50;
-    if (!is_push || std::find(layout.registers.begin(), layout.registers.end(), reg) == layout.registers.end())
-      return true;
-    const Address place = frame_pointer - 8 * u64{pushes};
-    if (std::optional<u64> value = word(place))
-      to.set(reg, *value, place);
-    code += high ? 2 : 1;
-  }
-  return true;
-}
-
 ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                                FrameCaller &to) const {
-  if (convention_->architecture != Architecture::x64)
+  if (convention_->architecture != Architecture::x64 &&
+      (convention_->architecture != Architecture::arm64 || is_windows_))
     return ReadOutcome::malformed("a HelperMethodFrame of this processor is not understood");
-  const HelperMethodLayout layout(is_windows_);
+  const HelperMethodLayout layout = helper_method_layout();
   const Address at = frame.address;
   for (u64 offset = 0; offset < layout.end; offset += 8)
     if (!word(at + offset))
       return ReadOutcome::missing(at + offset);
   auto value = [&](u64 offset) { return *word(at + offset); };
-  if (value(layout.return_place)) { // the runtime has left the function already
+  if (layout.is_known(value(layout.known))) { // the runtime has left the function already
     to.registers.ip = value(layout.ip);
-    to.registers.set(rsp, value(layout.sp));
+    to.registers.set(convention_->stack_pointer, value(layout.sp));
     for (u64 i = 0; i < layout.registers.size(); ++i) {
       const Address place = value(layout.places + 8 * i);
       if (std::optional<u64> saved = place ? word(place) : std::nullopt)
@@ -77,29 +43,42 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
 
 // What is not known of the caller's registers lies among what was captured, or was pushed behind that.
 void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const {
-  const HelperMethodLayout layout(is_windows_);
+  const HelperMethodLayout layout = helper_method_layout();
   to.candidates_from = word(frame.address + layout.captured_sp).value_or(0);
-  to.candidates_to = to.registers.value[rsp];
+  to.candidates_to = to.registers.value[convention_->stack_pointer];
   words(frame.address + layout.captured, frame.address + layout.captured + 8 * layout.registers.size(), to.candidates);
 }
 
 // Linux: the runtime's functions keep frame pointers.
 ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                               FrameCaller &to) const {
-  const HelperMethodLayout layout(is_windows_);
+  const HelperMethodLayout layout = helper_method_layout();
   const Address at = frame.address;
-  Address frame_pointer = word(at + layout.captured + 8 * 5).value_or(0);
+  const u64 last = layout.registers.size() - 1; // the frame pointer
+  Address frame_pointer = word(at + layout.captured + 8 * last).value_or(0);
   for (unsigned i = 0; i < max_native_frames; ++i) {
     const std::optional<u64> ip = word(frame_pointer + 8), before = word(frame_pointer);
     if (!ip || !before)
       return ReadOutcome::missing(frame_pointer);
     if (code.is_managed(*ip)) {
       to.registers.ip = *ip;
-      to.registers.set(rsp, frame_pointer + 16);
-      to.registers.set(rbp, *before, frame_pointer);
+      const std::optional<NativeEntry> entry =
+          read_native_entry(*memory_, *convention_, word(at + layout.entry).value_or(0));
+      const NativeEntry found = entry.value_or(NativeEntry());
+      to.registers.set(convention_->stack_pointer, frame_pointer + u64(found.end));
+      to.registers.set(convention_->frame_pointer, *before, frame_pointer);
       to.is_told = true;
-      if (!saved_by_entry(word(at + layout.entry).value_or(0), frame_pointer, at + layout.captured, to.registers))
+      if (!entry) {
         captured_may_count(frame, to);
+        return {};
+      }
+      // What the function did not save is as it was captured.
+      for (u64 r = 0; r < last; ++r)
+        if (std::optional<u64> value = word(at + layout.captured + 8 * r))
+          to.registers.set(layout.registers[r], *value);
+      for (const NativeEntry::Saved &saved : found.saved)
+        if (const Address place = frame_pointer + u64(saved.at); std::optional<u64> value = word(place))
+          to.registers.set(saved.reg, *value, place);
       return {};
     }
     if (*before <= frame_pointer || *before >= stack_end)
@@ -112,19 +91,19 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
 // Windows: the runtime's image says how its functions are left, as the runtime itself would do. The stack pointer was
 // captured in front of the address that the function which does so returns to.
 ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, const Code &code, FrameCaller &to) const {
-  const HelperMethodLayout layout(is_windows_);
+  const HelperMethodLayout layout = helper_method_layout();
   Registers now;
   now.ip = word(frame.address + layout.captured_sp - 8).value_or(0);
-  now.set(rsp, word(frame.address + layout.captured_sp).value_or(0) + 8);
+  now.set(convention_->stack_pointer, word(frame.address + layout.captured_sp).value_or(0) + 8);
   for (u64 i = 0; i < layout.registers.size(); ++i) {
     const Address place = frame.address + layout.captured + 8 * i;
     now.set(layout.registers[i], word(place).value_or(0), place);
   }
   for (unsigned i = 0; i < max_native_frames; ++i) {
-    const Address before = now.value[rsp];
+    const Address before = now.value[convention_->stack_pointer];
     if (const ReadOutcome outcome = leave_native_function(*target_, *convention_, now); !outcome)
       return outcome;
-    if (now.value[rsp] <= before)
+    if (now.value[convention_->stack_pointer] <= before)
       break;
     if (code.is_managed(now.ip)) {
       to.registers = now;
@@ -139,7 +118,7 @@ ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, cons
 // where the caller's own frame ends is another: what earlier calls left lies there, too.
 ReadOutcome ExplicitFrames::by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                                 FrameCaller &to) const {
-  const HelperMethodLayout layout(is_windows_);
+  const HelperMethodLayout layout = helper_method_layout();
   Address end = 0; // of the caller's frame, with the address that it returns to
   for (Address place = frame.address + layout.end; place + 8 <= (end ? end - 8 : stack_end); place += 8) {
     const std::optional<u64> ip = word(place);
@@ -150,7 +129,7 @@ ReadOutcome ExplicitFrames::by_return_addresses(const ExplicitFrame &frame, Addr
     if (end)
       return ReadOutcome::malformed("which of several methods called is not known without the runtime's image");
     to.registers.ip = *ip;
-    to.registers.set(rsp, place + 8);
+    to.registers.set(convention_->stack_pointer, place + 8);
     end = code.frame_end(to.registers);
     if (!end)
       return ReadOutcome::malformed("which method called is not known without the runtime's image");

@@ -201,12 +201,12 @@ void Derivation::scan_data(const std::function<void(Address, u64)> &visit) const
   });
 }
 
-std::optional<Address> Derivation::find_in_data(u64 value) const {
+std::optional<Address> Derivation::find_last_in_data(u64 value) const {
   std::optional<Address> out;
   for_each_word(data_, memory.format(), [&](Address at, u64 word) {
     if (word == value)
       out = at;
-    return !out;
+    return true;
   });
   return out;
 }

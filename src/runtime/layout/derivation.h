@@ -69,8 +69,8 @@ public:
   std::span<const Range> data() const { return data_; }
   // Calls visit(address, word) for each pointer-sized word of it.
   void scan_data(const std::function<void(Address, u64)> &visit) const;
-  // Where the first of these words lies that has this value.
-  std::optional<Address> find_in_data(u64 value) const;
+  // Where the last of these words lies that has this value.
+  std::optional<Address> find_last_in_data(u64 value) const;
   // Offsets first, first + step, … below end.
   static std::vector<i64> offsets(i64 first, i64 end, i64 step);
   // Those offsets that pass.

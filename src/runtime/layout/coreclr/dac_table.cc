@@ -4,7 +4,7 @@ namespace dnheap {
 
 DacTable::DacTable(const Derivation &derivation, Address known) : d_(derivation) {
   if (known)
-    entry_ = d_.find_in_data(known).value_or(0);
+    entry_ = d_.find_last_in_data(known).value_or(0);
 }
 
 std::optional<Address> DacTable::variable(i64 index) const {

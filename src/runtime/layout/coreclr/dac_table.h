@@ -1,6 +1,7 @@
 // g_dacTable: the runtime's list of the addresses of variables that a debugger wants, in an order that hardly changes
-// between versions (debug/ee/dactable.cpp, inc/dacvars.h). Found by the entry of one variable that is known. One pass
-// over the runtime's data. For the derivation only.
+// between versions (debug/ee/dactable.cpp, inc/dacvars.h). Found by the entry of one variable that is known: the
+// last word with its address, as on arm64 the image's table of addresses (GOT), which lies in front, has it, too, in
+// another order. One pass over the runtime's data. For the derivation only.
 #pragma once
 #include "runtime/layout/derivation.h"
 

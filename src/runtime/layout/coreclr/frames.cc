@@ -5,6 +5,7 @@
 #include "runtime/layout/vote.h"
 #include "runtime/thread_registers.h"
 #include "runtime/vm/frame_kinds.h"
+#include "runtime/vm/frame_layout.h"
 #include "runtime/vm/helper_method_layout.h"
 
 #include <algorithm>
@@ -22,20 +23,19 @@ constexpr i64 table_entries = 256;     // of g_dacTable, looked at on either sid
 constexpr u32 max_protected = 4096;    // references of one GCFrame
 constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
                            thread_start = "DebuggerU2MCatchHandlerFrame", faulting_exception = "FaultingExceptionFrame";
-// Of a FaultingExceptionFrame, x64.
-constexpr u64 context = 32, flags_in_context = 0x30, code_segment_in_context = 0x38, stack_pointer_in_context = 0x98;
 
 class FramesDerivation {
 public:
   FramesDerivation(Derivation &derivation, std::span<const ThreadData> threads, Address gc_variable)
-      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable) {
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), table_(derivation, gc_variable),
+        layout_(frame_layout(derivation.target.architecture)) {
     for (const ThreadData &thread : threads)
       if (thread.os_id != u64{0} && thread.stack_base && thread.stack_limit && *thread.stack_limit < *thread.stack_base)
         threads_.push_back({thread.address, *thread.stack_limit, *thread.stack_base});
   }
 
   void run() {
-    if (threads_.empty() || p_ != 8)
+    if (threads_.empty() || p_ != 8 || !layout_)
       return;
     derive_head();
     read_frames();
@@ -127,27 +127,31 @@ private:
     }
   }
 
+  // What the CONTEXT of a FaultingExceptionFrame says.
+  u64 fault_stack_pointer(const FramePlace &frame) const {
+    return d_.word(frame.address + layout_->faulting_context + layout_->stack_pointer_at()).value_or(0);
+  }
+
   // Is it a record on another stack that says where its thread stood when its own had no room left? No other one is.
   bool tells_overflow(u64 identifier) const {
     return std::any_of(elsewhere_.begin(), elsewhere_.end(), [&](const FramePlace &frame) {
-      const u64 sp = d_.word(frame.address + context + stack_pointer_in_context).value_or(0),
-                limit = frame.thread->limit;
+      const u64 sp = fault_stack_pointer(frame), limit = frame.thread->limit;
       return frame.identifier == identifier && std::max(sp, limit) - std::min(sp, limit) <= near_stack_end;
     });
   }
 
   // Are they records with the registers of a thread of this processor in them, whose stack stood further out?
   bool hold_registers(u64 identifier) const {
-    constexpr u32 of_x64 = 0x100000, control = 1, user_code = 0x33;
     bool any = false;
     for (const FramePlace &frame : frames_) {
       if (frame.identifier != identifier)
         continue;
-      const u32 flags = d_.memory.try_load<u32>(frame.address + context + flags_in_context).value_or(0);
-      const u16 segment = d_.memory.try_load<u16>(frame.address + context + code_segment_in_context).value_or(0);
-      const u64 sp = d_.word(frame.address + context + stack_pointer_in_context).value_or(0);
-      if ((flags & (of_x64 | control)) != (of_x64 | control) || segment != user_code || !frame.thread->holds(sp) ||
-          sp <= frame.address)
+      const Address context = frame.address + layout_->faulting_context;
+      const u32 flags = d_.memory.try_load<u32>(context + layout_->flags_at).value_or(0);
+      const u16 segment = d_.memory.try_load<u16>(context + layout_->code_segment_at).value_or(0);
+      const u64 sp = fault_stack_pointer(frame);
+      if ((flags & layout_->flags) != layout_->flags || (layout_->user_code && segment != layout_->user_code) ||
+          !frame.thread->holds(sp) || sp <= frame.address)
         return false;
       any = true;
     }
@@ -301,14 +305,15 @@ private:
   }
   // What such a Frame holds must lie where it says: a CONTEXT of this stack, places of references.
   bool may_be(u64 vtable, const FrameKind &kind) const {
-    const HelperMethodLayout helper(is_windows());
+    const HelperMethodLayout helper(d_.target.architecture, d_.target.os);
     for (const FramePlace &frame : frames_) {
       if (frame.identifier != vtable)
         continue;
       auto is_on_stack = [&](u64 offset) {
         return frame.thread->holds(d_.word(frame.address + offset).value_or(0) & ~u64{1});
       };
-      if (kind.shape == FrameShape::faulting_exception && !is_on_stack(context + stack_pointer_in_context))
+      if (kind.shape == FrameShape::faulting_exception &&
+          !is_on_stack(layout_->faulting_context + layout_->stack_pointer_at()))
         return false;
       if ((kind.shape == FrameShape::transition || kind.shape == FrameShape::resumable) && !is_on_stack(16))
         return false;
@@ -387,6 +392,7 @@ private:
   Derivation &d_;
   const i64 p_;
   const DacTable table_;
+  const FrameLayout *const layout_; // of the processor
   std::vector<ThreadPlace> threads_;
   std::vector<FramePlace> frames_, elsewhere_; // on the threads' own stacks, and on others
 };

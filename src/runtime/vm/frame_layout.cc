@@ -1,0 +1,46 @@
+#include "runtime/vm/frame_layout.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr u32 control = 1;
+constexpr FrameLayout layouts[] = {
+    {.architecture = Architecture::x64,
+     .flags_at = 0x30,
+     .flags = 0x100000 | control,
+     .registers_at = 0x78,
+     .register_count = 16,
+     .stack_pointer = 4,
+     .ip_at = 0xf8,
+     .code_segment_at = 0x38,
+     .user_code = 0x33,
+     .software_context = 288,
+     .pointers_at = 24 + 16 * 8, // behind those to 16 vector registers
+     .first_pointed = 0,
+     .faulting_context = 32},
+    {.architecture = Architecture::arm64,
+     .flags_at = 0,
+     .flags = 0x400000 | control,
+     .registers_at = 0x08,
+     .register_count = 32,
+     .stack_pointer = 31,
+     .ip_at = 0x108,
+     .code_segment_at = 0,
+     .user_code = 0,
+     .software_context = 192,
+     .pointers_at = 24,
+     .first_pointed = 19,
+     .faulting_context = 32},
+};
+
+} // namespace
+
+const FrameLayout *frame_layout(Architecture architecture) {
+  for (const FrameLayout &layout : layouts)
+    if (layout.architecture == architecture)
+      return &layout;
+  return nullptr;
+}
+
+} // namespace dnheap
