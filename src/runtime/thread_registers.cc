@@ -1,5 +1,7 @@
 #include "runtime/thread_registers.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 bool in_stack(const ThreadData &thread, Address address) {
@@ -9,6 +11,22 @@ bool in_stack(const ThreadData &thread, Address address) {
 bool is_beyond_stack(const ThreadData &thread, Address stack_pointer) {
   return thread.stack_base && thread.stack_limit && stack_pointer < *thread.stack_limit &&
          *thread.stack_limit - stack_pointer <= near_stack_end;
+}
+
+void widen_first_stack(const Target &target, std::vector<ThreadData> &threads) {
+  constexpr u64 at_random = 25; // elf.h: bytes that the kernel puts onto that stack
+  const auto random = target.auxv.find(at_random);
+  if (random == target.auxv.end())
+    return;
+  const auto behind = std::upper_bound(target.mappings.begin(), target.mappings.end(), random->second,
+                                       [](Address at, const Mapping &mapping) { return at < mapping.start; });
+  if (behind == target.mappings.begin())
+    return;
+  const Mapping &stack = *(behind - 1);
+  for (ThreadData &thread : threads)
+    if (thread.stack_base && thread.stack_limit && stack.start < *thread.stack_limit &&
+        *thread.stack_limit < *thread.stack_base && *thread.stack_base <= stack.end)
+      thread.stack_limit = stack.start;
 }
 
 const Thread *find_registers(const Target &target, const ThreadData &thread) {

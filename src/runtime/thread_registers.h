@@ -13,6 +13,10 @@ inline constexpr u64 near_stack_end = 64 << 10;
 // Is that where the stack pointer of a thread stands whose stack has overflowed, before it touched what guards the end?
 bool is_beyond_stack(const ThreadData &thread, Address stack_pointer);
 
+// The kernel lets the stack of a process's first thread grow, which musl does not say: its limit is what was mapped
+// when somebody asked. So the limit of that thread is where the mapping begins, if that is further out.
+void widen_first_stack(const Target &target, std::vector<ThreadData> &threads);
+
 // By number; of a process in another namespace of numbers by the stack that the stack pointer points into. A thread may
 // be elsewhere: it handles a signal on another stack. Null: the target has no such thread.
 const Thread *find_registers(const Target &target, const ThreadData &thread);

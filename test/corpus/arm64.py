@@ -8,7 +8,6 @@ NAME.truth.txt; and the programs with their symbols, in programs/. No file of th
 the exit code is 77.
 """
 import argparse
-import collections
 import json
 import pathlib
 import subprocess
@@ -16,46 +15,13 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
+import clrmd
 import corpus
 import crashes
-import matrix
 import stacks
 import waits
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "programs"
-DYNAMIC = "DynamicClass."  # methods made at run time, which the witness does not see
-
-
-def read_types(path):
-    """Count, bytes, aligned bytes by MethodTable."""
-    rows = [line.split("\t") for line in path.read_text().splitlines()[1:]]
-    return {int(row[0], 16): tuple(int(row[i]) for i in (1, 2, 4)) for row in rows if len(row) == 5 and row[0] != "TOTAL"}
-
-
-def read_frames(path):
-    """(IP, SP) of managed frames by thread."""
-    out = collections.defaultdict(list)
-    for line in path.read_text().splitlines():
-        thread, _, ip, sp = line.split("\t")
-        out[int(thread)].append((int(ip, 16), int(sp, 16)))
-    return out
-
-
-def types(dnheap, dump, expected):
-    rows = matrix.answer(dnheap, "stat", dump)["tables"]["types"]
-    found = {int(row["method_table"], 16): (row["count"], row["bytes"], row["aligned_bytes"]) for row in rows}
-    return [f"type {mt:#x}: {found.get(mt)}, not {expected.get(mt)}" for mt in {*found, *expected} if found.get(mt) != expected.get(mt)]
-
-
-def frames(dnheap, dump, expected):
-    answer = matrix.answer(dnheap, "stack", dump, "--all")["tables"]
-    found = collections.defaultdict(list)
-    for row in answer["frames"]:
-        if row["kind"] == "managed" and not row["method"].startswith(DYNAMIC):
-            found[row["os_id"]].append((int(row["ip"], 16), int(row["sp"], 16)))
-    print(f"{sum(map(len, expected.values()))} frames of {len(expected)} threads")
-    problems = [f"the stacks of threads {row['os_ids']} could not be followed: {row['problem']}" for row in answer["problems"]]
-    return problems + [f"thread {thread}: {found[thread]}, not {expected[thread]}" for thread in {*found, *expected} if found[thread] != expected[thread]]
 
 
 def held(dnheap, dump, truth, mode):
@@ -88,10 +54,11 @@ CHECKS = {
 
 def check(dnheap, folder, name, dump):
     problems = []
-    if (given := folder / f"{name}.stat.txt").exists():
-        problems += types(dnheap, dump, read_types(given))
-    if (given := folder / f"{name}.frames.txt").exists():
-        problems += frames(dnheap, dump, read_frames(given))
+    for compare, what in ((clrmd.types, "stat"), (clrmd.frames, "frames"), (clrmd.handles, "handles")):
+        if (given := folder / f"{name}.{what}.txt").exists():
+            problems += compare(dnheap, dump, given)
+    if (given := folder / f"{name}.reach.txt").exists():
+        problems += clrmd.alive(dnheap, dump, given, False)
     first, _ = (folder / f"{name}.truth.txt").read_text().split("\n", 1)
     return problems + CHECKS[name](dnheap, dump, json.loads(first.removeprefix("TRUTH ")))
 

@@ -6,6 +6,7 @@
 #include "runtime/coreclr/core_clr_statics.h"
 #include "runtime/library_names.h"
 #include "runtime/object_1.h"
+#include "runtime/thread_registers.h"
 #include "runtime/version.h"
 #include "runtime/vm/method_table_flags.h"
 
@@ -48,6 +49,12 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::string version
   field_descs_ = std::make_unique<FieldDescs>(memory(), descriptor(), *types_, loader_);
   fields_ = std::make_unique<CoreClrFields>(target, descriptor(), *types_, loader_, *field_descs_);
   method_names_ = std::make_unique<MethodNames>(target, descriptor(), *types_, loader_);
+}
+
+std::vector<ThreadData> CoreClr::threads(std::vector<std::string> &problems) const {
+  std::vector<ThreadData> out = thread_.get_threads(problems);
+  widen_first_stack(target(), out);
+  return out;
 }
 
 WalkedStack CoreClr::follow_stack(const ThreadData &thread) const {

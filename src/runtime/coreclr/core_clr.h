@@ -31,9 +31,7 @@ public:
   RuntimeTypeSystem1 &types() const override { return *types_; }
   CoreClrFields &fields() const override { return *fields_; }
 
-  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override {
-    return thread_.get_threads(problems);
-  }
+  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override;
   ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
   WalkedStack follow_stack(const ThreadData &thread) const override;
   MethodText method_text(Address method_desc) const override;

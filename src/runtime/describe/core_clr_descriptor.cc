@@ -21,6 +21,7 @@
 #include "runtime/layout/object.h"
 #include "runtime/layout/renamed.h"
 #include "runtime/layout/unpublished.h"
+#include "runtime/thread_registers.h"
 
 namespace dnheap {
 
@@ -42,10 +43,12 @@ void derive_modules(Derivation &derivation) {
 }
 
 // All that the runtime lists.
-std::vector<ThreadData> threads_of(const Thread1 &thread, ContractDescriptor &descriptor) {
-  std::vector<std::string> ignored; // whoever wants the threads is told again
+std::vector<ThreadData> threads_of(const Target &target, const Thread1 &thread, ContractDescriptor &descriptor) {
+  std::vector<std::string> ignored; // whoever wants the threads sees them again
   try {
-    return thread.get_threads(ignored);
+    std::vector<ThreadData> out = thread.get_threads(ignored);
+    widen_first_stack(target, out);
+    return out;
   } catch (const Error &e) {
     if (descriptor.try_number("ThreadStore") && descriptor.find_field("Thread", "LinkNext") &&
         descriptor.find_field("ThreadStore", "FirstThreadLink"))
@@ -87,9 +90,9 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   if (derive_assemblies(derivation, gc_variable))
     derive_modules(derivation);
   const Thread1 thread(target.memory, out);
-  const std::vector<ThreadData> threads = threads_of(thread, out);
+  const std::vector<ThreadData> threads = threads_of(target, thread, out);
   derive_thread_parts(derivation, threads);
-  derive_frames(derivation, threads_of(thread, out), gc_variable); // which now say where their stacks are
+  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // which now say where their stacks are
   derive_thread_id(derivation, threads, gc_variable);
   derive_alloc_bytes(derivation, contexts_of(thread, threads));
   derive_sync_blocks(derivation, gc_variable);

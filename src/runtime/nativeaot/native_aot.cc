@@ -5,6 +5,7 @@
 #include "runtime/nativeaot/framework_fields.h"
 #include "runtime/nativeaot/native_aot_statics.h"
 #include "runtime/object_1.h"
+#include "runtime/thread_registers.h"
 
 namespace dnheap {
 
@@ -22,6 +23,7 @@ NativeAot::NativeAot(const Target &target, const Module &module, std::string ver
 
 std::vector<ThreadData> NativeAot::threads(std::vector<std::string> &problems) const {
   std::vector<ThreadData> out = thread_.get_threads(problems);
+  widen_first_stack(target(), out);
   std::map<u32, u64> first; // number → thread
   for (u64 i = 0; i < out.size(); ++i) {
     const std::optional<u32> number = managed_threads_->find(out[i]).number;

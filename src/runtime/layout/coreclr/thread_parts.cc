@@ -52,7 +52,9 @@ private:
           continue;
         u64 base = d_.word(thread.address + u64(x)).value_or(0),
             limit = d_.word(thread.address + u64(x + p_)).value_or(0);
-        const bool is_sound = base % page == 0 && limit != 0 && limit < base && base - limit <= most_stack;
+        // musl lays what a thread has of its own behind its stack.
+        const bool is_sound = base % u64(p_) == 0 && (base % page == 0 || limit % page == 0) && limit != 0 &&
+                              limit < base && base - limit <= most_stack;
         vote.add(is_sound);
         if (!is_sound)
           continue;
@@ -69,7 +71,8 @@ private:
     };
     if (!d_.choose(
             "Thread", "CachedStackBase", [&] { return words_; }, passes,
-            "the end of a page, followed by a limit; no two threads' overlap, and stack pointers lie between"))
+            "an address, followed by a limit, one of them where a page begins; no two threads' overlap, and stack "
+            "pointers lie between"))
       return;
     i64 limit = d_.descriptor.offset("Thread", "CachedStackBase") + p_;
     d_.choose(

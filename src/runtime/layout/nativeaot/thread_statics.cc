@@ -31,7 +31,9 @@ void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::
                          inlined = d.word(at + static_cast<u64>(inlined_word * p));
       if (!low || !high || !object || !inlined)
         return Verdict::cannot_tell();
-      if (*low >= *high || *low % page || *high % page || *object % d.pointer_size || *inlined % d.pointer_size)
+      // musl lays what a thread has of its own behind its stack.
+      if (*low >= *high || (*low % page && *high % page) || *high % d.pointer_size || *object % d.pointer_size ||
+          *inlined % d.pointer_size)
         return false;
       // {object, next one, TypeManager}
       if (*inlined && !d.word(*inlined + 2 * d.pointer_size).value_or(0))

@@ -176,6 +176,17 @@ TEST(LayoutThreadParts, StacksAreFound) {
   });
 }
 
+// musl lays what a thread has of its own behind its stack, in the same pages.
+TEST(LayoutThreadParts, StacksThatEndInAPageAreFound) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    Threads t(shape);
+    for (u64 i = 1; i < t.heap.threads.size(); ++i)
+      t.heap.poke(t.heap.threads[i].address + 60 * t.p, t.heap.threads[i].stack_base - 0x760, t.p);
+    derive_parts(t, stack_names);
+    t.of->expect("Thread.CachedStackBase", 60 * t.p);
+  });
+}
+
 TEST(LayoutThreadParts, TwoPairsOfBoundsAreNone) {
   for_each_unpublished(derived_versions, [](const HeapShape &shape) {
     Threads t(shape);

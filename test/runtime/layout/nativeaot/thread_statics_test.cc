@@ -54,6 +54,16 @@ TEST(LayoutThreadStatics, AreFoundByTheBoundsOfTheStack) {
   });
 }
 
+TEST(LayoutThreadStatics, AreFoundWhereStacksEndInAPage) {
+  for_each_shape([](const AotShape &shape) {
+    Asked asked(shape, [](Asked &of) {
+      const u64 at = of.thread_address(0) + (statics_word + 4) * of.p;
+      of.poke(0, statics_word + 4, of.shop.heap.target()->memory.try_pointer(at).value() - 0x760);
+    });
+    EXPECT_EQ(asked.offset("ThreadLocalStatics"), statics_word * static_cast<i64>(asked.p));
+  });
+}
+
 // Behind a thread others keep bounds of its stack.
 TEST(LayoutThreadStatics, TwoPairsOfBoundsAreNone) {
   for_each_shape([](const AotShape &shape) {

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Compares what dnheap says of real cores of linux-musl-x64 with what ClrMD and Microsoft's DAC said of them, and the programs. Exactly.
+
+    musl.py DNHEAP [--only NAME]
+
+$DNHEAP_CORPUS/musl has NAME.core.zst, the witness's answers in answers/, and what the program said of itself in NAME.truth.txt. No file of
+the runtimes is used. Without that folder nothing is tested, and the exit code is 77.
+"""
+import argparse
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
+import clrmd
+import corpus
+import matrix
+
+HARBOUR = [f"harbour{major}-{kind}" for major in (8, 10, 11) for kind in ("heap", "crash")]
+# ld-musl has no unwind data: where abort() was called is known, but how its caller is left is not.
+NATIVE = "could not be followed: it stands in a helper of the runtime (ld-musl-x86_64.so.1)"
+
+
+def harbour(dnheap, dump, name):
+    """80 crates that only the stacks of 8 threads hold; a lock with its owner and a waiter."""
+    threads = {row["os_id"]: row["name"] for row in matrix.answer(dnheap, "threads", dump)["tables"]["threads"]}
+    holders = collections.defaultdict(set)
+    crates = {row["address"] for row in matrix.answer(dnheap, "objects", dump, "--type", "^Harbour.Crate$", "--live")["tables"]["objects"]}
+    for row in matrix.answer(dnheap, "roots", dump)["tables"]["roots"]:
+        if row["object"] in crates and row["thread"]:
+            holders[row["object"]].add(threads[row["thread"]])
+    by = collections.Counter(name for names in holders.values() for name in names)
+    problems = [] if len(crates) == 80 else [f"{len(crates)} crates are alive"]
+    if len(holders) == 80 and by != {f"crane {i}": 10 for i in range(8)}:
+        problems.append(f"crates are held by {by}")
+    if name.endswith("crash"):
+        words = matrix.answer(dnheap, "info", dump)["target"]["crash"]["text"]
+        return problems + ([] if ": unhandled System.InvalidOperationException 0x" in words and words.endswith(" Harbour.Dock.Main(System.String[])") else [words])
+    locks = [row for row in matrix.answer(dnheap, "locks", dump)["tables"]["locks"] if row["waiters"]]
+    found = [(threads.get(row["owner_os_id"]), row["waiters"]) for row in locks]
+    return problems + ([] if ("crane 3", 1) in found else [f"locks: {found}"])
+
+
+def boom(dnheap, dump, name):
+    """The first thread's stack, deeper than musl said that it may be."""
+    if name == "boom10-overflow":
+        words = matrix.answer(dnheap, "info", dump)["target"]["crash"]["text"]
+        return [] if words.endswith(": stack overflow in Boom.Deep(Int32)") else [words]
+    rows = matrix.answer(dnheap, "stack", dump, "--all")["tables"]["frames"]
+    calls = sum((row["method"] or "").startswith("Boom.Down(") for row in rows)
+    versions = {row["object"] for row in matrix.answer(dnheap, "roots", dump, "--type", "^System.Version$")["tables"]["roots"] if row["thread"]}
+    return ([] if calls == 50001 else [f"{calls} calls of Boom.Down"]) + ([] if len(versions) == 5 else [f"{len(versions)} versions are held"])
+
+
+def check(dnheap, folder, name, dump):
+    problems = []
+    for compare, what in ((clrmd.types, "stat"), (clrmd.frames, "frames"), (clrmd.handles, "handles")):
+        if (given := folder / "answers" / f"{name}.{what}.txt").exists():
+            problems += compare(dnheap, dump, given)
+    if (given := folder / "answers" / f"{name}.reach.txt").exists():
+        problems += clrmd.alive(dnheap, dump, given, "harbour8" in name)
+    problems += harbour(dnheap, dump, name) if name in HARBOUR else boom(dnheap, dump, name)
+    return [problem for problem in problems if NATIVE not in problem]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dnheap")
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    folder = corpus.folder("musl", "cores of musl")
+    failed = 0
+    for name in [*HARBOUR, "boom10-deep-heap", "boom10-overflow"]:
+        if options.only not in (None, name):
+            continue
+        with tempfile.TemporaryDirectory(prefix="dnheap-musl-") as scratch:
+            dump = pathlib.Path(scratch) / f"{name}.core"
+            subprocess.run(["zstd", "-qdo", dump, folder / f"{name}.core.zst"], check=True)
+            problems = check(options.dnheap, folder, name, dump)
+        print(f"{name}: {'ok' if not problems else f'{len(problems)} problems'}")
+        for problem in problems[:20]:
+            print(f"  {problem}"[:600])
+        failed += bool(problems)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
