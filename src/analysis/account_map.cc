@@ -1,6 +1,7 @@
 #include "analysis/account_map.h"
 
 #include "algorithms/coloring.h"
+#include "analysis/mallocng.h"
 #include "analysis/thread_memory.h"
 #include "analysis/written_pages.h"
 #include "base/text.h"
@@ -221,7 +222,12 @@ private:
   }
 
   void claim_malloc() {
-    out_.malloc = find_malloc_arenas(target_);
+    std::optional<MallocArenas> of_musl = find_mallocng(target_);
+    is_mallocng_ = of_musl.has_value();
+    out_.malloc = of_musl ? std::move(*of_musl) : find_malloc_arenas(target_);
+    for (const MallocBlock &block : out_.malloc.blocks)
+      claim(malloc_large, block.start, block.end);
+    sum(malloc_large).pieces = out_.malloc.blocks.size();
     for (u32 i = 0; i < out_.malloc.heaps.size(); ++i) {
       const MallocHeap &heap = out_.malloc.heaps[i];
       claim(malloc_in_use, heap.start, heap.end, false, i);
@@ -276,7 +282,7 @@ private:
 
   // Last, in what nobody claimed: blocks that malloc mapped one by one.
   void claim_large_blocks() {
-    if (out_.malloc.arenas.empty())
+    if (out_.malloc.arenas.empty() || is_mallocng_)
       return;
     u64 bytes = 0, blocks = 0;
     for (const ColouredStretch &stretch : coloring_.stretches()) {
@@ -439,7 +445,9 @@ private:
   }
 
   void tell_other_allocators() {
-    const std::vector<std::string> names = other_allocators(target_);
+    std::vector<std::string> names = other_allocators(target_);
+    if (is_mallocng_)
+      std::erase(names, "musl");
     if (!names.empty())
       out_.notes.push_back(fmt::format("{} is loaded: what it holds cannot be told from what is not identified",
                                        fmt::join(names, ", ")));
@@ -452,6 +460,7 @@ private:
   const std::vector<Place> places_;
   Coloring coloring_;
   AccountMap out_;
+  bool is_mallocng_ = false;
   u64 next_page_ = 0;
 };
 

@@ -37,6 +37,7 @@ struct MallocBlock {
 struct MallocArenas {
   std::vector<MallocArena> arenas; // the main one first
   std::vector<MallocHeap> heaps;
+  std::vector<MallocBlock> blocks; // mapped by themselves, where malloc lists them
   // What the main arena says of blocks mapped by themselves.
   std::optional<u64> large_blocks, large_bytes;
   std::vector<std::string> problems;

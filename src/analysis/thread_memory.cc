@@ -31,6 +31,24 @@ std::optional<StackBlock> find_block(const Memory &memory, Address record) {
   return std::nullopt;
 }
 
+// musl's struct pthread (1.2; older ones have one word more in front): its own address; behind the thread's id the
+// mapping with guard, stack and record, the stack's end, its size, and that of the guard. Of the first thread they are
+// 0.
+std::optional<StackBlock> find_block_of_musl(const Memory &memory, Address record) {
+  if (memory.try_load<u64>(record) != record)
+    return std::nullopt;
+  for (const u64 id : {u64{48}, u64{56}}) {
+    const Address at = record + id + 24;
+    const u64 base = memory.try_load<u64>(at).value_or(0), size = memory.try_load<u64>(at + 8).value_or(0),
+              stack = memory.try_load<u64>(at + 16).value_or(0), stack_size = memory.try_load<u64>(at + 24).value_or(0),
+              guard = memory.try_load<u64>(at + 32).value_or(0);
+    if (base && base % stack_page == 0 && base <= record && record - base < size && guard < size && stack > base &&
+        stack - base < size && stack - stack_size == base + guard)
+      return StackBlock{base + guard, base + size};
+  }
+  return std::nullopt;
+}
+
 // The mapping; of a container that has none, the range of known bytes.
 std::optional<StackBlock> mapping_of_stack(const Target &target, Address stack_pointer) {
   auto after = std::upper_bound(target.mappings.begin(), target.mappings.end(), stack_pointer,
@@ -55,8 +73,11 @@ std::vector<ThreadMemory> find_thread_memory(const Target &target) {
     ThreadMemory memory{.thread = thread.id};
     std::optional<StackBlock> block;
     if (target.architecture == Architecture::x64 && target.os == OperatingSystem::linux_os &&
-        thread.registers.size() == registers)
+        thread.registers.size() == registers) {
       block = find_block(target.memory, thread.registers[fs_base]);
+      if (!block)
+        block = find_block_of_musl(target.memory, thread.registers[fs_base]);
+    }
     memory.is_certain = block && thread.stack_pointer >= block->start && thread.stack_pointer < block->end;
     if (!memory.is_certain)
       block = mapping_of_stack(target, thread.stack_pointer);

@@ -9,6 +9,7 @@ the runtimes is used. Without that folder nothing is tested, and the exit code i
 import argparse
 import collections
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,23 @@ def boom(dnheap, dump, name):
     return ([] if calls == 50001 else [f"{calls} calls of Boom.Down"]) + ([] if len(versions) == 5 else [f"{len(versions)} versions are held"])
 
 
+def malloc(dnheap, dump, path):
+    """What malloc holds, by a reader of the same structures that was written without this one."""
+    text = path.read_text()
+    areas, large = (int(re.search(pattern, text)[1]) for pattern in (r"(\d+) areas", r"(\d+) blocks mapped by themselves"))
+    mappings, blocks, free = (int(re.search(pattern, text)[1].replace(",", ""))
+                              for pattern in (r"groups' mappings ([\d,]+) B", r"blocks in use ([\d,]+):", r"free slots ([\d,]+) B"))
+    rows = {row["class"]: row for row in matrix.answer(dnheap, "account", dump)["tables"]["account"]}
+    in_use, of_large = rows["malloc_in_use"], rows["malloc_large"]
+    found = {"mapped": in_use["bytes"] + rows["malloc_free"]["bytes"] + of_large["bytes"] - 4096 * areas, "large": of_large["pieces"]}
+    expected = {"mapped": mappings, "large": large}
+    # Those in the last pages of libraries are part of these.
+    given, given_free = blocks - in_use["pieces"] - of_large["pieces"], free - rows["malloc_free"]["bytes"]
+    print(f"{in_use['pieces']} + {of_large['pieces']} blocks of malloc, {given} in libraries, and {given_free} free bytes there")
+    problems = [] if 0 <= given <= 100 and 0 <= given_free <= 1024 else [f"in libraries: {given} blocks, {given_free} bytes"]
+    return problems + ([] if found == expected else [f"malloc: {found}, not {expected}"])
+
+
 def check(dnheap, folder, name, dump):
     problems = []
     for compare, what in ((clrmd.types, "stat"), (clrmd.frames, "frames"), (clrmd.handles, "handles")):
@@ -61,6 +79,8 @@ def check(dnheap, folder, name, dump):
             problems += compare(dnheap, dump, given)
     if (given := folder / "answers" / f"{name}.reach.txt").exists():
         problems += clrmd.alive(dnheap, dump, given, "harbour8" in name)
+    if (given := folder / "answers" / f"{name}.mallocng.txt").exists():
+        problems += malloc(dnheap, dump, given)
     problems += harbour(dnheap, dump, name) if name in HARBOUR else boom(dnheap, dump, name)
     return [problem for problem in problems if NATIVE not in problem]
 

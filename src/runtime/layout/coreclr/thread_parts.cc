@@ -42,6 +42,9 @@ private:
     for (const Thread &thread : d_.target.threads)
       if (thread.stack_pointer)
         stack_pointers.emplace(thread.id, thread.stack_pointer);
+    // musl lays what a thread has of its own behind its stack: where no pair ends with a page, one that begins so will
+    // do.
+    bool ends_with_page = true;
     auto passes = [&](i64 x) -> Verdict {
       u64 inside = 0;
       Vote vote;
@@ -52,9 +55,8 @@ private:
           continue;
         u64 base = d_.word(thread.address + u64(x)).value_or(0),
             limit = d_.word(thread.address + u64(x + p_)).value_or(0);
-        // musl lays what a thread has of its own behind its stack.
-        const bool is_sound = base % u64(p_) == 0 && (base % page == 0 || limit % page == 0) && limit != 0 &&
-                              limit < base && base - limit <= most_stack;
+        const bool is_sound = (base % page == 0 || (!ends_with_page && base % u64(p_) == 0 && limit % page == 0)) &&
+                              limit != 0 && limit < base && base - limit <= most_stack;
         vote.add(is_sound);
         if (!is_sound)
           continue;
@@ -69,6 +71,7 @@ private:
              : stacks.empty()                 ? Verdict::cannot_tell()
                                               : Verdict(false);
     };
+    ends_with_page = std::any_of(words_.begin(), words_.end(), [&](i64 x) { return passes(x).passes(); });
     if (!d_.choose(
             "Thread", "CachedStackBase", [&] { return words_; }, passes,
             "an address, followed by a limit, one of them where a page begins; no two threads' overlap, and stack "
