@@ -166,8 +166,11 @@ private:
 } // namespace
 
 std::optional<MallocArenas> find_mallocng(const Target &target) {
-  if (target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
-    return std::nullopt;
+  const bool has_musl = std::any_of(target.modules.begin(), target.modules.end(), [](const Module &module) {
+    return module.file_name().starts_with("ld-musl-"); // which is libc, too
+  });
+  if (!has_musl || target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
+    return std::nullopt; // others have the kernel's bytes, too, and nothing to be looked for
   return MallocngReader(target).read();
 }
 

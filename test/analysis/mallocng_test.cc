@@ -38,10 +38,13 @@ public:
     return record;
   }
 
-  std::optional<MallocArenas> find() {
+  std::optional<MallocArenas> find(const std::string &file = "/lib/ld-musl-x86_64.so.1") {
     Target target;
     target.os = OperatingSystem::linux_os;
     target.auxv[25] = random;
+    Module musl;
+    musl.path = file;
+    target.modules = {musl};
     target.memory = Memory(Format{}, {{base, Bytes(bytes_)}, {random, Bytes(kernel_)}});
     target.mappings = {{.start = base,
                         .end = base + bytes_.size(),
@@ -120,6 +123,8 @@ TEST(Mallocng, RecordsThatLieAreLeftOut) {
 
 TEST(Mallocng, WithoutAreasThereIsNone) {
   Mallocng malloc;
+  EXPECT_TRUE(malloc.find());
+  EXPECT_FALSE(malloc.find("/lib/libc.so.6"));
   for (Address at : {Mallocng::base, Mallocng::second_area})
     malloc.put(at + 16, u32{100});
   EXPECT_FALSE(malloc.find());
