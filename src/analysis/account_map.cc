@@ -1,7 +1,6 @@
 #include "analysis/account_map.h"
 
 #include "algorithms/coloring.h"
-#include "analysis/mallocng.h"
 #include "analysis/thread_memory.h"
 #include "analysis/written_pages.h"
 #include "base/text.h"
@@ -222,9 +221,7 @@ private:
   }
 
   void claim_malloc() {
-    std::optional<MallocArenas> of_musl = find_mallocng(target_);
-    is_mallocng_ = of_musl.has_value();
-    out_.malloc = of_musl ? std::move(*of_musl) : find_malloc_arenas(target_);
+    out_.malloc = find_malloc_arenas(target_);
     for (const MallocBlock &block : out_.malloc.blocks)
       claim(malloc_large, block.start, block.end);
     sum(malloc_large).pieces = out_.malloc.blocks.size();
@@ -282,7 +279,7 @@ private:
 
   // Last, in what nobody claimed: blocks that malloc mapped one by one.
   void claim_large_blocks() {
-    if (out_.malloc.arenas.empty() || is_mallocng_)
+    if (out_.malloc.arenas.empty() || out_.malloc.lists_blocks)
       return;
     u64 bytes = 0, blocks = 0;
     for (const ColouredStretch &stretch : coloring_.stretches()) {
@@ -446,7 +443,7 @@ private:
 
   void tell_other_allocators() {
     std::vector<std::string> names = other_allocators(target_);
-    if (is_mallocng_)
+    if (out_.malloc.lists_blocks)
       std::erase(names, "musl");
     if (!names.empty())
       out_.notes.push_back(fmt::format("{} is loaded: what it holds cannot be told from what is not identified",
@@ -460,7 +457,6 @@ private:
   const std::vector<Place> places_;
   Coloring coloring_;
   AccountMap out_;
-  bool is_mallocng_ = false;
   u64 next_page_ = 0;
 };
 

@@ -7,8 +7,8 @@ namespace dnheap {
 
 // Where objects and bytes of the heap are summed up. Of verbs whose main table ends in a total, which counts other
 // bytes (as ClrMD does, or without Free objects), not in the headline: two totals on one screen would only raise the
-// question which is right. Of verbs that look at no object but those which threads, handles and roots name: nowhere,
-// and nobody walks the heap for it.
+// question which is right. Verbs that look at no object but those which threads and handles name have no sum, and
+// nobody walks the heap for it.
 enum class HeapSum : u8 { in_headline, in_table, none };
 
 // An answer with command, target facts, completeness (from the walk of all objects, if there is a sum) and headline

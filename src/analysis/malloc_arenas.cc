@@ -1,5 +1,6 @@
 #include "analysis/malloc_arenas.h"
 
+#include "analysis/mallocng.h"
 #include "base/text.h"
 #include "target/word_window.h"
 
@@ -370,11 +371,15 @@ MallocArenas find_malloc_arenas(const Target &target) {
   MallocArenas out;
   if (target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
     return out;
+  if (std::optional<MallocArenas> of_musl = find_mallocng(target))
+    return std::move(*of_musl);
   const bool has_glibc = std::any_of(target.modules.begin(), target.modules.end(), is_libc);
   if (has_glibc)
     GlibcReader(target, out).read();
   return out;
 }
+
+bool is_musl(const Module &module) { return module.file_name().starts_with("ld-musl-"); }
 
 std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, Address end) {
   constexpr u64 flags = 7, mapped_flag = 2, most = 1 << 20;
@@ -401,7 +406,7 @@ std::vector<std::string> other_allocators(const Target &target) {
     for (const char *name : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc"})
       if (file.find(name) != file.npos && std::find(out.begin(), out.end(), name) == out.end())
         out.push_back(name);
-    if (file.starts_with("ld-musl-") && std::find(out.begin(), out.end(), "musl") == out.end())
+    if (is_musl(module) && std::find(out.begin(), out.end(), "musl") == out.end())
       out.push_back("musl");
   }
   return out;

@@ -37,13 +37,18 @@ struct MallocBlock {
 struct MallocArenas {
   std::vector<MallocArena> arenas; // the main one first
   std::vector<MallocHeap> heaps;
-  std::vector<MallocBlock> blocks; // mapped by themselves, where malloc lists them
+  std::vector<MallocBlock> blocks; // mapped by themselves; known where lists_blocks
+  bool lists_blocks = false;       // of musl; else find_large_blocks() looks for them
   // What the main arena says of blocks mapped by themselves.
   std::optional<u64> large_blocks, large_bytes;
   std::vector<std::string> problems;
 };
 
+// Of glibc, or of musl (mallocng.h).
 MallocArenas find_malloc_arenas(const Target &target);
+
+// Is this musl? Its loader is its libc, too.
+bool is_musl(const Module &module);
 
 // Blocks mapped by themselves that lie in [start, end), memory that nothing else claims: told by their heads, at the
 // beginning of pages.

@@ -25,7 +25,6 @@ struct Group {
   Address start = 0; // it begins with the record's address
   u32 free_slots = 0;
   u8 last_slot = 0, size_class = 0;
-  bool may_be_freed = false;
   u64 pages = 0; // of its own mapping; 0: it lies elsewhere
 
   u64 stride() const {
@@ -95,7 +94,6 @@ private:
                   .free_slots = *available | *freed,
                   .last_slot = static_cast<u8>(*bits & 31),
                   .size_class = static_cast<u8>(*bits >> 6 & 63),
-                  .may_be_freed = (*bits >> 5 & 1) != 0,
                   .pages = *bits >> 12};
       if (group.stride() && group.pages < u64{1} << 40)
         groups_.push_back(group);
@@ -115,6 +113,7 @@ private:
   std::optional<MallocArenas> arenas() {
     std::sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) { return a.start < b.start; });
     MallocArenas out;
+    out.lists_blocks = true;
     out.arenas.push_back({areas_.front(), true});
     for (Address area : areas_) // what malloc itself needs
       out.heaps.push_back({.start = area, .end = area + page, .first_chunk = area, .is_whole = true});
@@ -166,9 +165,7 @@ private:
 } // namespace
 
 std::optional<MallocArenas> find_mallocng(const Target &target) {
-  const bool has_musl = std::any_of(target.modules.begin(), target.modules.end(), [](const Module &module) {
-    return module.file_name().starts_with("ld-musl-"); // which is libc, too
-  });
+  const bool has_musl = std::any_of(target.modules.begin(), target.modules.end(), is_musl);
   if (!has_musl || target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
     return std::nullopt; // others have the kernel's bytes, too, and nothing to be looked for
   return MallocngReader(target).read();

@@ -32,8 +32,8 @@ std::optional<StackBlock> find_block(const Memory &memory, Address record) {
 }
 
 // musl's struct pthread (1.2; older ones have one word more in front): its own address; behind the thread's id the
-// mapping with guard, stack and record, the stack's end, its size, and that of the guard. Of the first thread they are
-// 0.
+// mapping with guard, stack and record, the stack's end, its size, and that of the guard. For the first thread they
+// are 0.
 std::optional<StackBlock> find_block_of_musl(const Memory &memory, Address record) {
   if (memory.try_load<u64>(record) != record)
     return std::nullopt;

@@ -1,6 +1,6 @@
-// ThreadMemory: what each thread's stack takes. Of glibc and musl (x64) the thread's own record says, which lies at the
-// stack's upper end; else it is the mapping that holds the stack pointer. Some 300 loads per thread. Call from one
-// thread.
+// ThreadMemory: what each thread's stack takes. On x64 glibc's and musl's own record of the thread says it, which lies
+// at the stack's upper end; else it is the mapping that holds the stack pointer. Some 300 loads per thread. Call from
+// one thread.
 #pragma once
 #include "target/target.h"
 

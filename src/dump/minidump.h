@@ -12,7 +12,7 @@ namespace dnheap {
 std::unique_ptr<Target> open_minidump(Bytes file, std::shared_ptr<const void> storage);
 
 // How long the minidump is that begins with these bytes, by its streams and lists of memory: ~0 where these are not all
-// among them; nullopt: it is none. What else a stream refers to, as names, may lie behind that.
+// among them; nullopt: it is none. Other things that a stream refers to, as names, may lie behind that.
 std::optional<u64> length_of_minidump(Bytes first);
 
 } // namespace dnheap

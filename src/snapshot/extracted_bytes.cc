@@ -250,7 +250,7 @@ bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
   return is_known(whole) || whole == ~u64{0} || (is_half(first) && is_half(second));
 }
 
-// Of the part that is filled, by address.
+// Words of the part that is filled, by address.
 template <class Visit>
 void ExtractedBytes::for_each_word(const std::vector<ReadRecord::Page> &pages, Visit visit) const {
   auto at = std::upper_bound(pages.begin(), pages.end(), start_ & ~(page - 1),

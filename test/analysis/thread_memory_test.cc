@@ -1,4 +1,5 @@
-// What C libraries keep of a thread says where its stack lies, also where the kernel made one mapping of it and others.
+// The records that C libraries keep of threads say where stacks lie, also where the kernel made one mapping of it and
+// others.
 #include "analysis/thread_memory.h"
 
 #include <gtest/gtest.h>

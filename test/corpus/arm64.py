@@ -7,12 +7,9 @@ $DNHEAP_CORPUS/arm64 has NAME.dmp.zst, the witness's answers in NAME.stat.txt an
 NAME.truth.txt; and the programs with their symbols, in programs/. No file of the runtimes is used. Without that folder nothing is tested, and
 the exit code is 77.
 """
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
 import clrmd
@@ -52,13 +49,20 @@ CHECKS = {
 }
 
 
-def check(dnheap, folder, name, dump):
-    problems = []
-    for compare, what in ((clrmd.types, "stat"), (clrmd.frames, "frames"), (clrmd.handles, "handles")):
-        if (given := folder / f"{name}.{what}.txt").exists():
-            problems += compare(dnheap, dump, given)
-    if (given := folder / f"{name}.reach.txt").exists():
-        problems += clrmd.alive(dnheap, dump, given, False)
+def with_symbols(dnheap, folder, scratch):
+    """Some verbs take symbols."""
+    script = scratch / "dnheap"
+    script.write_text(f'''#!/bin/sh
+case "$1" in stack|info|exceptions|async) set -- "$@" --symbols "{folder}/programs";; esac
+exec "{pathlib.Path(dnheap).resolve()}" "$@" --modules "{folder}/programs"
+''')
+    script.chmod(0o755)
+    return str(script)
+
+
+def check(dnheap, folder, name, dump, scratch):
+    dnheap = with_symbols(dnheap, folder, scratch)
+    problems = clrmd.compare(dnheap, dump, folder, name, follows_thread_statics=False)
     first, _ = (folder / f"{name}.truth.txt").read_text().split("\n", 1)
     return problems + CHECKS[name](dnheap, dump, json.loads(first.removeprefix("TRUTH ")))
 
@@ -69,33 +73,6 @@ def source_line(source, line):
     return path.read_text().splitlines()[line - 1] if path else ""
 
 
-def main():
-    waits.source_line = source_line
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap")
-    parser.add_argument("--only")
-    options = parser.parse_args()
-    folder = corpus.folder("arm64", "dumps of arm64")
-    failed = 0
-    for name in CHECKS:
-        if options.only not in (None, name):
-            continue
-        with tempfile.TemporaryDirectory(prefix="dnheap-arm64-") as scratch:
-            dump = pathlib.Path(scratch) / f"{name}.dmp"
-            subprocess.run(["zstd", "-qdo", dump, folder / f"{name}.dmp.zst"], check=True)
-            with_symbols = pathlib.Path(scratch) / "dnheap"
-            with_symbols.write_text(f'''#!/bin/sh
-case "$1" in stack|info|exceptions|async) set -- "$@" --symbols "{folder}/programs";; esac
-exec "{pathlib.Path(options.dnheap).resolve()}" "$@" --modules "{folder}/programs"
-''')
-            with_symbols.chmod(0o755)
-            problems = check(str(with_symbols), folder, name, dump)
-        print(f"{name}: {'ok' if not problems else f'{len(problems)} problems'}")
-        for problem in problems[:20]:
-            print(f"  {problem}"[:600])
-        failed += bool(problems)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    waits.source_line = source_line
+    sys.exit(corpus.check_each(__doc__, "arm64", "dumps of arm64", CHECKS, "dmp", check))

@@ -1,4 +1,4 @@
-"""What ClrMD said of a dump, in files beside it, compared with what dnheap says. For the scripts beside this one."""
+"""ClrMD's answers about a dump, in files beside it, compared with dnheap's. For the scripts beside this one."""
 import collections
 import pathlib
 import sys
@@ -32,7 +32,7 @@ def types(dnheap, dump, path):
 
 
 def alive(dnheap, dump, path, follows_thread_statics):
-    """What is alive. Since .NET 9 ClrMD sees nothing of what threads' own arrays of statics hold: those, and what hangs there, come on top."""
+    """The live objects. Since .NET 9 ClrMD sees nothing of what threads' own arrays of statics hold: those, and what hangs there, come on top."""
     expected = read_types(path)
     rows = matrix.answer(dnheap, "stat", dump, "--live")["tables"]["types"]
     found = {int(row["method_table"], 16): (row["count"], row["bytes"], row["aligned_bytes"]) for row in rows}
@@ -62,3 +62,10 @@ def handles(dnheap, dump, path):
     rows = matrix.answer(dnheap, "handles", dump)["tables"]["handles"]
     found = {(int(row["handle"], 16), row["kind"].replace("_", ""), int(row["object"], 16)) for row in rows if int(row["object"], 16)}
     return [f"handle {one}" for one in sorted(found ^ expected)]
+
+
+def compare(dnheap, dump, folder, name, follows_thread_statics):
+    """With all files that the folder has of that dump."""
+    ways = {"stat": types, "frames": frames, "handles": handles, "reach": lambda *of: alive(*of, follows_thread_statics)}
+    files = {what: folder / f"{name}.{what}.txt" for what in ways}
+    return [problem for what, path in files.items() if path.exists() for problem in ways[what](dnheap, dump, path)]

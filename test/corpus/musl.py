@@ -6,13 +6,10 @@
 $DNHEAP_CORPUS/musl has NAME.core.zst, the witness's answers in answers/, and what the program said of itself in NAME.truth.txt. No file of
 the runtimes is used. Without that folder nothing is tested, and the exit code is 77.
 """
-import argparse
 import collections
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
 import clrmd
@@ -56,7 +53,7 @@ def boom(dnheap, dump, name):
 
 
 def malloc(dnheap, dump, path):
-    """What malloc holds, by a reader of the same structures that was written without this one."""
+    """malloc's sums, beside those of a reader of the same structures that was written without this one."""
     text = path.read_text()
     areas, large = (int(re.search(pattern, text)[1]) for pattern in (r"(\d+) areas", r"(\d+) blocks mapped by themselves"))
     mappings, blocks, free = (int(re.search(pattern, text)[1].replace(",", ""))
@@ -72,39 +69,14 @@ def malloc(dnheap, dump, path):
     return problems + ([] if found == expected else [f"malloc: {found}, not {expected}"])
 
 
-def check(dnheap, folder, name, dump):
-    problems = []
-    for compare, what in ((clrmd.types, "stat"), (clrmd.frames, "frames"), (clrmd.handles, "handles")):
-        if (given := folder / "answers" / f"{name}.{what}.txt").exists():
-            problems += compare(dnheap, dump, given)
-    if (given := folder / "answers" / f"{name}.reach.txt").exists():
-        problems += clrmd.alive(dnheap, dump, given, "harbour8" in name)
-    if (given := folder / "answers" / f"{name}.mallocng.txt").exists():
+def check(dnheap, folder, name, dump, _):
+    answers = folder / "answers"
+    problems = clrmd.compare(dnheap, dump, answers, name, follows_thread_statics="harbour8" in name)
+    if (given := answers / f"{name}.mallocng.txt").exists():
         problems += malloc(dnheap, dump, given)
     problems += harbour(dnheap, dump, name) if name in HARBOUR else boom(dnheap, dump, name)
     return [problem for problem in problems if NATIVE not in problem]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dnheap")
-    parser.add_argument("--only")
-    options = parser.parse_args()
-    folder = corpus.folder("musl", "cores of musl")
-    failed = 0
-    for name in [*HARBOUR, "boom10-deep-heap", "boom10-overflow"]:
-        if options.only not in (None, name):
-            continue
-        with tempfile.TemporaryDirectory(prefix="dnheap-musl-") as scratch:
-            dump = pathlib.Path(scratch) / f"{name}.core"
-            subprocess.run(["zstd", "-qdo", dump, folder / f"{name}.core.zst"], check=True)
-            problems = check(options.dnheap, folder, name, dump)
-        print(f"{name}: {'ok' if not problems else f'{len(problems)} problems'}")
-        for problem in problems[:20]:
-            print(f"  {problem}"[:600])
-        failed += bool(problems)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(corpus.check_each(__doc__, "musl", "cores of musl", [*HARBOUR, "boom10-deep-heap", "boom10-overflow"], "core", check))

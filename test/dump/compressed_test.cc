@@ -358,7 +358,7 @@ TEST(Compressed, WhatIsTooLargeForMemoryGoesIntoAFile) {
   }
 }
 
-// A few MiB can become any number of bytes. What the headers of the dump inside do not name is not decompressed.
+// A few MiB can become any number of bytes: those that the headers of the dump inside do not name are left out.
 TEST(Compressed, WhatLiesFarBehindTheDumpIsLeftOut) {
   constexpr u64 mib = 1 << 20, slack = 64 * mib;
   test::TemporaryFolder folder;

@@ -1,4 +1,5 @@
-// What native functions of arm64 and x64 say of their frames, and the Frames of arm64 that targets do not describe.
+// Frames of native functions on arm64 and x64 by their first instructions; Frames of arm64 that targets do not
+// describe.
 #include "runtime/coreclr/explicit_frames.h"
 #include "runtime/coreclr/native_entry.h"
 

@@ -3,16 +3,12 @@
 #include "analysis/verb.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
-#include "support/child_process.h"
 #include "support/gaps.h"
 #include "support/random_heap.h"
-#include "support/run.h"
 #include "support/sanitized.h"
 #include "support/synthetic_process.h"
 
 #include <algorithm>
-#include <csignal>
-#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -111,17 +111,17 @@ std::optional<ExplicitFrame> ExplicitFrames::at(Address frame) const {
 }
 
 ReadOutcome ExplicitFrames::from_context(Address context, FrameCaller &to) const {
-  for (unsigned i = 0; i <= layout_->register_count; ++i) {
-    const bool is_ip = i == layout_->register_count;
-    const Address place = context + (is_ip ? layout_->ip_at : layout_->registers_at + 8 * u64{i});
+  for (u8 i = 0; i < convention_->register_count; ++i) {
+    const Address place = context + layout_->register_at(i);
     const std::optional<u64> value = word(place);
     if (!value)
       return ReadOutcome::missing(place);
-    if (is_ip)
-      to.registers.ip = *value;
-    else
-      to.registers.set(i, *value, place);
+    to.registers.set(i, *value, place);
   }
+  const std::optional<u64> ip = word(context + layout_->ip_at);
+  if (!ip)
+    return ReadOutcome::missing(context + layout_->ip_at);
+  to.registers.ip = *ip;
   to.is_told = true;
   return {};
 }
@@ -237,9 +237,7 @@ Address ExplicitFrames::method_desc(const ExplicitFrame &frame) const {
   }
   case FrameShape::transition: return word(frame.address + method_).value_or(0);
   case FrameShape::helper_method: // what was there before, until the runtime has looked it up
-    return helper_method_layout().is_known(word(frame.address + helper_method_layout().known).value_or(0))
-               ? word(frame.address + method_).value_or(0)
-               : 0;
+    return is_caller_known(frame) ? word(frame.address + method_).value_or(0) : 0;
   default: return 0;
   }
 }

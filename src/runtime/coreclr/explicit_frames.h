@@ -85,6 +85,7 @@ private:
   ReadOutcome by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                   FrameCaller &to) const;
   HelperMethodLayout helper_method_layout() const { return {target_->architecture, target_->os}; }
+  bool is_caller_known(const ExplicitFrame &frame) const; // of a helper method's
   void captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const;
   void reference(Address place, bool interior, std::vector<StackReference> &to) const;
   void words(Address from, Address to, std::vector<StackReference> &out) const;

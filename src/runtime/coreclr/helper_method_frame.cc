@@ -2,7 +2,6 @@
 #include "runtime/coreclr/explicit_frames.h"
 #include "runtime/coreclr/native_entry.h"
 #include "runtime/coreclr/native_functions.h"
-#include "runtime/vm/helper_method_layout.h"
 
 namespace dnheap {
 
@@ -11,6 +10,11 @@ namespace {
 constexpr unsigned max_native_frames = 64; // of the runtime function and what it called
 
 } // namespace
+
+bool ExplicitFrames::is_caller_known(const ExplicitFrame &frame) const {
+  const HelperMethodLayout layout = helper_method_layout();
+  return layout.is_known(word(frame.address + layout.known).value_or(0));
+}
 
 ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                                FrameCaller &to) const {
@@ -23,7 +27,7 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
     if (!word(at + offset))
       return ReadOutcome::missing(at + offset);
   auto value = [&](u64 offset) { return *word(at + offset); };
-  if (layout.is_known(value(layout.known))) { // the runtime has left the function already
+  if (is_caller_known(frame)) { // the runtime has left the function already
     to.registers.ip = value(layout.ip);
     to.registers.set(convention_->stack_pointer, value(layout.sp));
     for (u64 i = 0; i < layout.registers.size(); ++i) {
@@ -72,7 +76,7 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
         captured_may_count(frame, to);
         return {};
       }
-      // What the function did not save is as it was captured.
+      // Registers that the function did not save are as they were captured.
       for (u64 r = 0; r < last; ++r)
         if (std::optional<u64> value = word(at + layout.captured + 8 * r))
           to.registers.set(layout.registers[r], *value);

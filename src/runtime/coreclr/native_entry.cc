@@ -32,7 +32,7 @@ i64 sign_extended(u32 value, unsigned bits) {
   return i64{value ^ sign} - i64{sign};
 }
 
-// Stores of registers into a frame that grows, until the frame pointer is set. What else the function has begun to do
+// Stores of registers into a frame that grows, until the frame pointer is set. Other work that the function has begun
 // in between is passed over. Arm Architecture Reference Manual, C4.
 class Arm64Entry {
 public:

@@ -1,4 +1,4 @@
-// What the first instructions of a native function say of its frame: where its caller's stack pointer stood, and where
+// NativeEntry: a native function's frame, by its first instructions: where its caller's stack pointer stood, and where
 // it saved which of the registers that are the caller's. For compilers that keep frame pointers (clang, GCC). Some ten
 // instructions are read. Any thread.
 #pragma once

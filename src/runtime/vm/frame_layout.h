@@ -11,9 +11,8 @@ struct FrameLayout {
   // CONTEXT: flags that say which processor's it is and that it has the registers of control.
   u16 flags_at;
   u32 flags;
-  u16 registers_at; // general ones, by number
-  u8 register_count, stack_pointer;
-  u16 ip_at;
+  u16 registers_at; // those that CallingConvention counts, by number
+  u16 stack_pointer_at, ip_at;
   u16 code_segment_at, user_code; // 0: the processor has none
 
   // Where a SoftwareExceptionFrame has its CONTEXT, and in front of it pointers to where the registers from
@@ -22,7 +21,7 @@ struct FrameLayout {
   u8 first_pointed;
   u16 faulting_context; // of a FaultingExceptionFrame
 
-  u64 stack_pointer_at() const { return registers_at + u64{8} * stack_pointer; } // in a CONTEXT
+  u64 register_at(u8 number) const { return registers_at + u64{8} * number; } // in a CONTEXT
 };
 
 // Null: none is known.

@@ -127,9 +127,10 @@ private:
     }
   }
 
-  // What the CONTEXT of a FaultingExceptionFrame says.
+  // In a FaultingExceptionFrame, by its CONTEXT.
+  u64 place_of_stack_pointer() const { return u64{layout_->faulting_context} + layout_->stack_pointer_at; }
   u64 fault_stack_pointer(const FramePlace &frame) const {
-    return d_.word(frame.address + layout_->faulting_context + layout_->stack_pointer_at()).value_or(0);
+    return d_.word(frame.address + place_of_stack_pointer()).value_or(0);
   }
 
   // Is it a record on another stack that says where its thread stood when its own had no room left? No other one is.
@@ -312,8 +313,7 @@ private:
       auto is_on_stack = [&](u64 offset) {
         return frame.thread->holds(d_.word(frame.address + offset).value_or(0) & ~u64{1});
       };
-      if (kind.shape == FrameShape::faulting_exception &&
-          !is_on_stack(layout_->faulting_context + layout_->stack_pointer_at()))
+      if (kind.shape == FrameShape::faulting_exception && !is_on_stack(place_of_stack_pointer()))
         return false;
       if ((kind.shape == FrameShape::transition || kind.shape == FrameShape::resumable) && !is_on_stack(16))
         return false;

@@ -42,10 +42,7 @@ private:
     for (const Thread &thread : d_.target.threads)
       if (thread.stack_pointer)
         stack_pointers.emplace(thread.id, thread.stack_pointer);
-    // musl lays what a thread has of its own behind its stack: where no pair ends with a page, one that begins so will
-    // do.
-    bool ends_with_page = true;
-    auto passes = [&](i64 x) -> Verdict {
+    auto verdict = [&](i64 x, bool ends_with_page) -> Verdict {
       u64 inside = 0;
       Vote vote;
       std::vector<std::pair<Address, Address>> stacks;
@@ -71,7 +68,11 @@ private:
              : stacks.empty()                 ? Verdict::cannot_tell()
                                               : Verdict(false);
     };
-    ends_with_page = std::any_of(words_.begin(), words_.end(), [&](i64 x) { return passes(x).passes(); });
+    // musl lays what a thread has of its own behind its stack: where no pair ends with a page, one that begins so will
+    // do.
+    const bool any_ends_so =
+        std::any_of(words_.begin(), words_.end(), [&](i64 x) { return verdict(x, true).passes(); });
+    auto passes = [&](i64 x) { return verdict(x, any_ends_so); };
     if (!d_.choose(
             "Thread", "CachedStackBase", [&] { return words_; }, passes,
             "an address, followed by a limit, one of them where a page begins; no two threads' overlap, and stack "
