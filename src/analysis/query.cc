@@ -193,6 +193,7 @@ private:
 Plan plan_query(const Question &) {
   Plan plan{Passes(Pass::index)};
   plan.perhaps(Pass::dominators | Pass::graph).perhaps("mark").perhaps("referrers");
+  perhaps_ranked(plan);
   return plan;
 }
 

@@ -4,6 +4,13 @@
 
 namespace dnheap {
 
+namespace {
+
+constexpr const char *own_passes[] = {"single references", "fanned out",     "depth-first search", "cross edges",
+                                      "dominators",        "dominator tree", "retained sizes"};
+
+} // namespace
+
 RankedTree::RankedTree(Snapshot &snapshot, std::span<const std::string> hubs)
     : owners(snapshot, hubs),
       tree(snapshot.graph().edges(), snapshot.sizes(), owners.view(), snapshot.threads(), snapshot.watch()) {}
@@ -16,9 +23,14 @@ std::shared_ptr<const RankedTree> ranked_tree(Snapshot &snapshot, std::span<cons
 
 void foresee_ranked(Plan &plan) {
   plan.then(Pass::graph | Pass::owned_roots).perhaps(Pass::live);
-  for (const char *pass : {"single references", "fanned out", "depth-first search", "cross edges", "dominators",
-                           "dominator tree", "retained sizes"})
+  for (const char *pass : own_passes)
     plan.then(pass);
+}
+
+void perhaps_ranked(Plan &plan) {
+  plan.perhaps(Pass::graph | Pass::owned_roots | Pass::live);
+  for (const char *pass : own_passes)
+    plan.perhaps(pass);
 }
 
 } // namespace dnheap

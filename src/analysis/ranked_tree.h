@@ -22,5 +22,7 @@ std::shared_ptr<const RankedTree> ranked_tree(Snapshot &snapshot, std::span<cons
 
 // What making one takes.
 void foresee_ranked(Plan &plan);
+// The same where few questions of the kind make one.
+void perhaps_ranked(Plan &plan);
 
 } // namespace dnheap

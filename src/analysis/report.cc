@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace dnheap {
 
@@ -326,12 +327,47 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   return out;
 }
 
+// "Plugin42" of "Plugin1", "Plugin2", …: what is made one after the other differs in its number.
+std::string without_number(std::string_view name) {
+  if (name.ends_with(".dll"))
+    name.remove_suffix(4);
+  std::string out;
+  for (char c : name)
+    if (c < '0' || c > '9')
+      out += c;
+    else if (!out.ends_with('#'))
+      out += '#';
+  return out;
+}
+
+void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
+  std::map<std::string, std::pair<u64, std::string>> names; // without number → how many, the first
+  for (const LoadedAssembly &one : snapshot.assemblies())
+    if (one.path.empty() && !one.is_framework) {
+      ++facts.made_assemblies;
+      auto &[count, first] = names[without_number(one.name)];
+      if (!count++)
+        first = one.name;
+    }
+  u64 most = 0;
+  for (const auto &[name, sum] : names)
+    if (sum.first > most) {
+      most = sum.first;
+      facts.made_assemblies_name = sum.first == 1 ? sum.second
+                                                  : fmt::format("{} called \"{}\"{}", count_text(sum.first), sum.second,
+                                                                name.find('#') == name.npos ? "" : " and alike");
+    }
+}
+
 // Equal arrays do not count: as often as not they are buffers that nothing was written into yet.
 bool are_copies(const WasteRow &row) {
   return row.kind == WasteKind::duplicate_strings || row.kind == WasteKind::duplicate_objects;
 }
 
 void add_waste(const Waste &waste, VerdictFacts &facts) {
+  facts.waste = waste.bytes;
+  if (!waste.rows.empty())
+    facts.waste_text = waste_text(waste.rows[0]);
   for (const WasteRow &row : waste.rows)
     if (are_copies(row)) {
       if (!facts.copies)
@@ -365,6 +401,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const Waste waste = find_live_waste(snapshot, suspects.live->all);
   VerdictFacts facts = facts_of(snapshot, map, suspects);
   add_waste(waste, facts);
+  add_assemblies(snapshot, facts);
   const u64 with_holes = facts.live + facts.dead + facts.free_inside;
   std::optional<Fragmentation> holes;
   if (facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, with_holes) >= least_holes)

@@ -35,6 +35,8 @@ public:
     if (asks_retained_)
       retained_ = retained_by_threads(snapshot);
     ThreadBlocks blocks(snapshot, threads_);
+    for (const std::string &problem : blocks.problems())
+      problems_.push_back({{}, problem});
     for (u32 i = 0; i < threads_.size(); ++i) {
       snapshot.watch().check();
       add(i, blocks);

@@ -409,8 +409,10 @@ constexpr Verb all_verbs[] = {
          "A SELECT of SQLite's over the open dump, which is not written anywhere first. Tables: types (id, name, "
          "method_table, assembly, count, bytes, aligned_bytes), objects (address, type, bytes, aligned_bytes, "
          "generation, "
-         "reached), refs (source, target, field, element), roots (kind, owner, object), dominators (object, dominator, "
-         "owner, retained_bytes, retained_objects), strings (object, length, value: with --values), meta (key, value). "
+         "reached), refs (source, target, field, element), roots (kind, owner, object), owners (owner, kind, rank, "
+         "retained_bytes, retained_objects: the rows of retained), dominators (object, dominator, owner, "
+         "retained_bytes, retained_objects), plain_dominators (the same with all owners alike, as retained --plain), "
+         "strings (object, length, value: with --values), meta (key, value). "
          "doc/files.md says more. Fast: an object by its address, refs by source or target; everything else goes over "
          "all rows. "
          "Nothing can be changed, and no other file opened. --limit ends after so many rows, --timeout after so long.",

@@ -11,6 +11,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 mib = u64{1} << 20;
+constexpr u64 many_assemblies = 500; // a large program's own have files
 
 std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share_of(part, whole)); }
 
@@ -27,6 +28,16 @@ bool is_suspect_much(const VerdictFacts &f) { return is_much(f.suspect, f.live, 
 // So many of something, each of them different.
 bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
   return count >= least_elements && is_suspect_much(f) && !is_mostly_copies(f);
+}
+
+// Bytes that nothing holds, and yet: what is alive is mostly stored for nothing, and goes on to be.
+bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
+
+std::string no_leak(const VerdictFacts &f, const std::string &text) {
+  if (!is_mostly_waste(f))
+    return "No leak: " + text;
+  return fmt::format("{} But {} of what is alive ({}) is stored for nothing: {}.", text, percent(f.waste, f.live),
+                     bytes_text(f.waste), f.waste_text);
 }
 
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
@@ -106,8 +117,8 @@ constexpr Rule rules[] = {
        return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("No leak: {} of the objects ({}) are dead and wait for a collection of their generation.",
-                          percent(f.dead, f.live + f.dead), bytes_text(f.dead));
+       return no_leak(f, fmt::format("{} of the objects ({}) are dead and wait for a collection of their generation.",
+                                     percent(f.dead, f.live + f.dead), bytes_text(f.dead)));
      }},
     {"finalizers",
      [](const VerdictFacts &f) {
@@ -136,24 +147,31 @@ constexpr Rule rules[] = {
     {"gc_holds_empty_memory",
      [](const VerdictFacts &f) { return is_much(f.gc_empty, f.heap, 0.5, 64 * mib) ? f.gc_empty : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("No leak: {} of the {} that the GC has committed are empty; it keeps them for later.",
-                          bytes_text(f.gc_empty), bytes_text(f.heap));
+       return no_leak(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
+                                     bytes_text(f.gc_empty), bytes_text(f.heap)));
      }},
     {"native",
      [](const VerdictFacts &f) {
        return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format(
-           "The heap is not it: native code has {} from malloc, {} of the process; the GC's heap takes {}.",
-           bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
+       const std::string much =
+           fmt::format("{} from malloc, {} of the process; the GC's heap takes {}.", bytes_text(f.malloc_in_use),
+                       percent(f.malloc_in_use, f.process), bytes_text(f.heap));
+       if (f.made_assemblies < many_assemblies)
+         return "The heap is not it: native code has " + much;
+       // The runtime keeps names, types and code of each by malloc, and in heaps of its own.
+       return fmt::format("The heap is not it: {} assemblies lie in no file ({}), so they were made at run time or "
+                          "loaded from bytes, and the runtime keeps what it knows of each. It and native code have {}",
+                          count_text(f.made_assemblies), f.made_assemblies_name, much);
      }},
     {"malloc_keeps_freed_memory",
      [](const VerdictFacts &f) {
        return is_much(f.malloc_free, f.process, 0.4, 64 * mib) && f.malloc_free > f.malloc_in_use ? f.malloc_free : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("No leak: malloc keeps {} that native code has freed.", bytes_text(f.malloc_free));
+       const std::string text = fmt::format("malloc keeps {} that native code has freed.", bytes_text(f.malloc_free));
+       return is_mostly_waste(f) ? no_leak(f, "M" + text.substr(1)) : no_leak(f, text);
      }},
     {"threads",
      [](const VerdictFacts &f) { return f.threads >= 500 && is_much(f.stacks, f.process, 0.3, 0) ? f.stacks : 0; },

@@ -43,6 +43,10 @@ struct VerdictFacts {
   std::string beside_holes;    // who sits beside most of what is free inside, in words; empty: it was not looked at
   u64 copies = 0;              // bytes of live strings and small objects that are equal to others
   std::string copies_text;     // the most of them, and the field that holds them
+  u64 waste = 0;               // live bytes that are stored for nothing
+  std::string waste_text;      // the most of them
+  u64 made_assemblies = 0;     // that lie in no file: made at run time, or loaded from bytes
+  std::string made_assemblies_name; // of the most of them
   u64 largest = 0; // bytes of the largest suspect that the program itself, or its container of services, holds
   // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
   u64 suspect = 0, suspect_elements = 0;

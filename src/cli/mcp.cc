@@ -96,7 +96,7 @@ private:
       options.question.target = targets_[asked.targets.back()];
     const Answer answer = ask_verb(verb, options, asked.targets);
     WriteOptions how;
-    how.top = options.question.top + 1; // so that it is seen where there are more
+    how.top = options.question.top;
     how.table = options.question.table;
     how.threads = options_.threads;
     Json json = Json::parse(answer.text("json", how), nullptr, false);
@@ -105,8 +105,8 @@ private:
     std::vector<std::string> texts = {answer.headline()};
     if (!answer.lead().empty())
       texts[0] += "\n\n" + answer.lead();
-    if (const std::string cut = cut_to_top(json, options.question.top); !cut.empty())
-      texts[0] += "\n\n" + cut;
+    if (const std::string more = left_out_text(json); !more.empty())
+      texts[0] += "\n\n" + more;
     const std::size_t words_take = texts[0].size() + answer.next_command().size() + most_bytes / 60; // what is cut, too
     if (const std::string cut = cut_to_size(json, most_bytes - std::min(words_take, most_bytes / 2)); !cut.empty())
       texts[0] += "\n\n" + cut;

@@ -192,14 +192,13 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
   return out;
 }
 
-std::string cut_to_top(Json &answer, std::size_t top) {
+std::string left_out_text(const Json &answer) {
   std::string out;
-  for (auto &[name, rows] : answer["tables"].items())
-    if (rows.size() == top + 1) { // those that are always whole may have more
-      rows.get_ref<Json::array_t &>().resize(top);
-      out += (out.empty() ? "'" : ", '") + name + "'";
-    }
-  return out.empty() ? "" : fmt::format("there are more than these {} rows of {}: a larger 'top' has them", top, out);
+  if (const auto left_out = answer.find("left_out"); left_out != answer.end())
+    for (const auto &[name, rows] : left_out->items())
+      out += fmt::format("{}{}more rows of '{}'", out.empty() ? "" : ", ",
+                         rows.is_number() ? count_text(rows.get<u64>()) + " " : "", name);
+  return out.empty() ? "" : "there are " + out + ": a larger 'top' has them";
 }
 
 std::string cut_to_size(Json &answer, std::size_t most_bytes) {

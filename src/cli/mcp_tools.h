@@ -21,9 +21,8 @@ struct ToolWords {
 ToolWords words_of_call(const Verb &verb, const mcp::Json &arguments, const std::vector<std::string> &names,
                         bool values);
 
-// Of each table of an answer that was asked for one row more, the rows that were wanted. Says of which there are more,
-// and how to get them; empty: of none.
-std::string cut_to_top(mcp::Json &answer, std::size_t top);
+// Of which tables there are more rows than were asked for, and how to get them; empty: of none.
+std::string left_out_text(const mcp::Json &answer);
 
 // At most that many bytes of JSON: the longest tables, and lists of gaps and notes, lose their last rows. Says what was
 // left out, and how to get it; empty: nothing.

@@ -260,6 +260,48 @@ const NamedSlot *RootSet::find_slot(Address slot) const {
   return found != slots.end() && found->slot == slot ? &*found : nullptr;
 }
 
+namespace {
+
+const char *plural_of(RootKind kind) {
+  switch (kind) {
+  case RootKind::handle: return "GC handles";
+  case RootKind::finalizer: return "objects whose finalizer is due";
+  case RootKind::static_field: return "static fields";
+  case RootKind::thread_static: return "thread statics";
+  case RootKind::com: return "COM objects";
+  default: return "stacks";
+  }
+}
+
+// What stands on stacks may be the address of anything; every other root is of an object.
+void add_lost_roots(const RootOptions &options, RootSet &to) {
+  struct Lost {
+    u64 count = 0;
+    Address slot = 0, object = 0; // of the first
+  };
+  std::map<std::string, Lost> by_kind;
+  auto look = [&](const char *kind, Address slot, Address object) {
+    if (!object || options.is_object(object))
+      return;
+    Lost &lost = by_kind[kind];
+    if (!lost.count++)
+      lost.slot = slot, lost.object = object;
+  };
+  for (const Root &root : to.roots)
+    if (!is_on_stack(root.kind) && !root.interior)
+      look(plural_of(root.kind), root.slot, root.object);
+  for (const DependentHandle &handle : to.dependent) {
+    look("dependent handles", handle.handle, handle.key);
+    look("dependent handles", handle.handle, handle.value);
+  }
+  for (const auto &[kind, lost] : by_kind)
+    to.problems.push_back(kind + ": " + count_text(lost.count) + (lost.count == 1 ? " points" : " point") +
+                          " at no object (the first, " + hex(lost.slot) + ", at " + hex(lost.object) +
+                          "), and what was held that way seems to be dead");
+}
+
+} // namespace
+
 RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options) {
   RootSet out;
   RootCollection collection(runtime, out, options);
@@ -270,6 +312,8 @@ RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const Root
     attempt(out, "static fields", [&] { collection.add_statics(); });
   if (options.stacks)
     add_stack_roots(runtime, collection.threads(), object_at, out);
+  if (options.is_object)
+    add_lost_roots(options, out);
   std::stable_sort(out.roots.begin(), out.roots.end(), [](const Root &a, const Root &b) {
     return std::tie(a.kind, a.handle, a.thread, a.slot, a.object) <
            std::tie(b.kind, b.handle, b.thread, b.slot, b.object);

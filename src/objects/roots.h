@@ -84,6 +84,9 @@ struct RootOptions {
   bool stacks = true;
   // Objects that the GC never frees: what dependent handles keep for them is a root of the handle's. Null: none.
   std::function<bool(Address)> is_frozen = {};
+  // Does an object begin there? A root that holds none is damage, or the object is: what it held looks dead, and is a
+  // problem of the set. Null: nobody looks.
+  std::function<bool(Address)> is_object = {};
 };
 
 RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options = {});

@@ -48,9 +48,11 @@ std::vector<std::string> prefixes_of(const Table &table) {
   return prefixes;
 }
 
-void write_rows_of(const Table &table, const WriteOptions &options, Sink &sink) {
+// True: there are more, which options.top left out.
+bool write_rows_of(const Table &table, const WriteOptions &options, Sink &sink) {
   const std::vector<std::string> prefixes = prefixes_of(table);
-  write_rows(table, options, sink, [&](std::string &out, const Row &row, bool is_first) {
+  bool left_out_some = false;
+  auto write = [&](std::string &out, const Row &row, bool is_first) {
     out += is_first ? "\n" : ",\n";
     for (u64 i = 0; i < prefixes.size(); ++i) {
       if (prefixes[i].empty())
@@ -59,7 +61,9 @@ void write_rows_of(const Table &table, const WriteOptions &options, Sink &sink) 
       append_json(out, row[i], table.columns[i].kind);
     }
     out += '}';
-  });
+  };
+  write_rows(table, options, sink, write, &left_out_some);
+  return left_out_some;
 }
 
 } // namespace
@@ -80,15 +84,22 @@ void write_json(const Answer &answer, const WriteOptions &options, Sink &sink) {
   out += ",\n\"tables\":{";
   sink.write(out);
   const char *separator = "\n";
+  std::vector<Fact> left_out; // by table: how many rows, as far as that is known
   for (const Table *table : tables_to_write(answer, options, Shown::in_data)) {
     out = separator;
     append_json_text(out, table->name);
     sink.write(out + ":[");
-    write_rows_of(*table, options, sink);
+    if (write_rows_of(*table, options, sink))
+      left_out.push_back({table->name, table->row_count ? Cell(*table->row_count - options.top) : Cell()});
     sink.write("]");
     separator = ",\n";
   }
-  sink.write("}}\n");
+  out = "}";
+  if (!left_out.empty()) {
+    out += ",\n\"left_out\":";
+    append_json_object(out, left_out);
+  }
+  sink.write(out + "}\n");
   sink.flush();
 }
 

@@ -89,6 +89,8 @@ bool Rows::next(Row &row) {
 
 const Row *Rows::next() { return next(row_) ? &row_ : nullptr; }
 
-bool Rows::left_out_some() { return top_ && count_ == top_ && pull(row_); }
+bool Rows::left_out_some() {
+  return top_ && count_ == top_ && (table_.row_count ? *table_.row_count > top_ : pull(row_));
+}
 
 } // namespace dnheap::report

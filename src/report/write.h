@@ -53,9 +53,11 @@ void write_addresses(const Answer &answer, const WriteOptions &options, Sink &si
 
 // For writers of data formats: each row of the table (at most options.top) as `format` appends it, in order.
 // `is_first`: of the table. Of long tables, each thread pulls some rows, one thread at a time, and formats them while
-// others pull the next; `format` is called by all of them.
+// others pull the next; `format` is called by all of them. `left_out_some`: were there more
+// than options.top? Null: nobody asks, and no row is pulled for it.
 void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
-                const std::function<void(std::string &out, const Row &row, bool is_first)> &format);
+                const std::function<void(std::string &out, const Row &row, bool is_first)> &format,
+                bool *left_out_some = nullptr);
 
 // For writers: the tables to write for a reader of that kind, and a table's rows, at most options.top of them.
 std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader);
@@ -67,7 +69,8 @@ public:
   const Row *next();
   // The next row into one of the caller's; false: at the end.
   bool next(Row &row);
-  // After next() returned null: were there more than asked for? Pulls one row to find out.
+  // After next() returned null: were there more than asked for? Pulls one row to find out,
+  // unless the table knows how many it has.
   bool left_out_some();
   u64 count() const { return count_; }
 

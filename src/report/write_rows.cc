@@ -55,6 +55,8 @@ public:
     Piece piece;
     return do_next(piece, false) && write_next(false) && !has_ended_;
   }
+  // After end().
+  bool left_out_some() { return source_.left_out_some(); }
   // Once all threads are done. An error of the source counts when what came before it has been written.
   void end() {
     while (write_next(false))
@@ -170,12 +172,15 @@ private:
 } // namespace
 
 void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
-                const std::function<void(std::string &out, const Row &row, bool is_first)> &format) {
+                const std::function<void(std::string &out, const Row &row, bool is_first)> &format,
+                bool *left_out_some) {
   OrderedRows rows(table, options, sink, format);
   if (rows.write_first()) // as a rule these are all: most tables are not worth threads
     parallel_for(std::max(options.threads, 1u), options.threads,
                  [&](u64, unsigned worker) { worker == 0 ? rows.write_all() : rows.help(); });
   rows.end();
+  if (left_out_some)
+    *left_out_some = rows.left_out_some();
 }
 
 } // namespace dnheap::report

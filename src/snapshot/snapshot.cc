@@ -434,7 +434,8 @@ const RootSet &Snapshot::roots() {
       ObjectFinder objects(index(), heap(), runtime());
       Timer timer(options_.watch, "roots");
       return std::make_unique<RootSet>(find_roots(runtime(), [&](Address at) { return objects.find(at); },
-                                                  {.is_frozen = [&](Address at) { return heap().is_frozen(at); }}));
+                                                  {.is_frozen = [&](Address at) { return heap().is_frozen(at); },
+                                                   .is_object = [&](Address at) { return index().is_object(at); }}));
     });
   return *results_->roots;
 }

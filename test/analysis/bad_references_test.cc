@@ -81,5 +81,22 @@ TEST_P(BadReferences, OfLiveObjectsAreANoteOfEveryAnswer) {
   }
 }
 
+// The handle that holds an object is damaged: the object looks dead, in every answer that says what is dead.
+TEST_P(BadReferences, AHandleOfNoObjectIsANoteOfEveryAnswer) {
+  for (Address lost : {Address{0x10000}, pairs[0] + heap.p}) { // out of the heap; into an object
+    heap.gc.handles.back().object = lost;
+    heap.gc.handles.push_back({.type = HandleType::strong, .object = pairs[2]});
+    for (const Case &asked : cases(pairs[1], pair)) {
+      report::Answer answer = answer_of(heap, asked);
+      EXPECT_FALSE(answer.completeness->complete) << asked.verb << ": " << answer.headline;
+      std::string notes;
+      for (const std::string &note : answer.completeness->notes)
+        notes += note + "\n";
+      EXPECT_NE(notes.find("GC handles: 1 points at no object"), std::string::npos) << asked.verb << ": " << notes;
+    }
+    heap.gc.handles.pop_back();
+  }
+}
+
 } // namespace
 } // namespace dnheap::test

@@ -161,5 +161,26 @@ TEST(Locks, AnOwnerThatIsNotProvedIsNone) {
   EXPECT_NE(rows[0]["state"], "");
 }
 
+// Where a sync block begins with something else (with .NET 11's handle of a Lock, if nobody says where that is), there
+// are no thousands of waiters, and who has the monitor is not known: `locks` and `threads` say so.
+TEST(Locks, WhatCannotBeAMonitorIsSaid) {
+  for (u64 word : {0x4e4f1230u, 0u}) { // a handle; none, and behind it what a thin lock was
+    Locked locked({});
+    locked.heap.poke(locked.sync_blocks[0], word, 4);
+    locked.heap.poke(locked.sync_blocks[0] + 8, 2, 4);
+    report::Answer answer = answer_of(locked.heap, "locks");
+    EXPECT_TRUE(text_rows_of(answer, "locks").empty());
+    EXPECT_FALSE(answer.completeness->complete);
+    const std::vector<std::string> &notes = answer.completeness->notes;
+    EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
+      return note.find("SyncBlock.Lock may be missing") != note.npos;
+    }));
+    report::Answer threads = answer_of(locked.heap, "threads");
+    const std::vector<TextRow> problems = text_rows_of(threads, "problems");
+    ASSERT_FALSE(problems.empty());
+    EXPECT_NE(problems[0].at("problem").find("SyncBlock.Lock may be missing"), std::string::npos);
+  }
+}
+
 } // namespace
 } // namespace dnheap::test

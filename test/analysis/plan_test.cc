@@ -98,8 +98,9 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
         });
   add([](Question &q) { q.verbose = q.values = true; });
   if (std::string_view(verb.name) == "query") {
-    for (const char *sql : {"select * from objects", "select * from refs where target = 1", "select * from dominators",
-                            "select * from types, roots, strings, meta"})
+    for (const char *sql :
+         {"select * from objects", "select * from refs where target = 1", "select * from dominators",
+          "select * from plain_dominators", "select * from owners", "select * from types, roots, strings, meta"})
       add([&](Question &q) { q.subject = sql; });
     return out;
   }

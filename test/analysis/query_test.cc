@@ -87,18 +87,26 @@ TEST(Query, SumsAreThoseOfTheHeap) {
       EXPECT_NE(error_of(snapshot, std::string("select * from ") + where).find("an address is a number"),
                 std::string::npos)
           << where;
-    // Dominators: as many as are reached, and below no owner twice.
-    EXPECT_EQ(query(snapshot, "select count(*) n from dominators"),
-              query(snapshot, "select count(*) n from objects where reached"));
-    EXPECT_EQ(query(snapshot, "select sum(retained_bytes) n from dominators where dominator is null"),
-              query(snapshot, "select sum(aligned_bytes) n from objects where reached"));
-    // Who alone holds an object is told of all that it holds, however deep.
-    EXPECT_EQ(
-        query(snapshot, "select sum(retained_objects) n from dominators where dominator is null and owner is not null"),
-        query(snapshot, "select count(*) n from dominators where owner is not null"));
-    EXPECT_EQ(query(snapshot, "select count(*) n from dominators d join dominators up on up.object = d.dominator "
-                              "where d.owner is not up.owner")[0]["n"],
-              0);
+    for (const std::string table : {"dominators", "plain_dominators"}) {
+      // As many as are reached, and below no owner twice.
+      EXPECT_EQ(query(snapshot, "select count(*) n from " + table),
+                query(snapshot, "select count(*) n from objects where reached"));
+      EXPECT_EQ(query(snapshot, "select sum(retained_bytes) n from " + table + " where dominator is null"),
+                query(snapshot, "select sum(aligned_bytes) n from objects where reached"));
+      // Who alone holds an object is told of all that it holds, however deep.
+      EXPECT_EQ(query(snapshot, "select sum(retained_objects) n from " + table +
+                                    " where dominator is null and owner is not null"),
+                query(snapshot, "select count(*) n from " + table + " where owner is not null"));
+      EXPECT_EQ(query(snapshot, "select count(*) n from " + table + " d join " + table +
+                                    " up on up.object = d.dominator where d.owner is not up.owner")[0]["n"],
+                0);
+    }
+    // The rows of `retained`: all of the heap, and for each owner what its objects in `dominators` say.
+    EXPECT_EQ(query(snapshot, "select sum(retained_bytes) n from owners"),
+              query(snapshot, "select sum(aligned_bytes) n from objects"));
+    EXPECT_EQ(query(snapshot, "select owner, sum(retained_bytes) n from owners where rank is not null group by 1"),
+              query(snapshot, "select owner, sum(retained_bytes) n from dominators where dominator is null and owner "
+                              "is not null group by 1"));
     EXPECT_EQ(query(snapshot, "select owner from roots where kind = 'handle'").size(), 1u);
   }
 }

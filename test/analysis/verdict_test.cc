@@ -173,6 +173,37 @@ TEST(Verdict, WhatExplainsMostWins) {
   expect("native", [](VerdictFacts &f) { f.suspect = 40 * mib, f.malloc_in_use = 200 * mib; });
 }
 
+// Most of what is alive is waste, and stays: that is no "No leak".
+TEST(Verdict, WasteIsSaidBesideWhatIsNoLeak) {
+  for (void (*change)(VerdictFacts &) : {+[](VerdictFacts &f) { f.dead = 600 * mib; },
+                                         +[](VerdictFacts &f) { f.heap = 800 * mib, f.gc_empty = 700 * mib; },
+                                         +[](VerdictFacts &f) { f.malloc_free = 900 * mib; }}) {
+    VerdictFacts f = healthy();
+    change(f);
+    EXPECT_TRUE(judge(f).text.starts_with("No leak: ")) << judge(f).text;
+    f.waste = 54 * mib, f.waste_text = "90,000 × List<Int32>, empty, in Shop.Order.Lines";
+    const std::string text = judge(f).text;
+    EXPECT_EQ(text.find("No leak"), text.npos);
+    EXPECT_TRUE(text.ends_with(". But 90 % of what is alive (54.0 MiB) is stored for nothing: 90,000 × List<Int32>, "
+                               "empty, in Shop.Order.Lines."))
+        << text;
+    EXPECT_TRUE(text[0] == 'M' || (text[0] >= '0' && text[0] <= '9')) << text;
+  }
+}
+
+// What the runtime keeps of assemblies that were made at run time is malloc's, too.
+TEST(Verdict, AssembliesOfNoFileAreSaidBesideMalloc) {
+  VerdictFacts f = healthy();
+  f.malloc_in_use = 200 * mib, f.made_assemblies = 499, f.made_assemblies_name = "480 called \"Rules1\" and alike";
+  EXPECT_EQ(judge(f).text.find("assemblies"), std::string::npos);
+  f.made_assemblies = 5000;
+  EXPECT_TRUE(judge(f).text.starts_with(
+      "The heap is not it: 5,000 assemblies lie in no file (480 called \"Rules1\" and alike), so they were made at run "
+      "time or loaded from bytes, and the runtime keeps what it knows of each. It and native code have 200.0 MiB from "
+      "malloc, "))
+      << judge(f).text;
+}
+
 TEST(Verdict, DeadlocksComeFirst) {
   HangFacts f;
   EXPECT_EQ(judge_hang(f).rule, "");

@@ -88,11 +88,10 @@ TEST(McpTools, NamesOfTargetsAreShortWhereTheyDiffer) {
 }
 
 TEST(McpTools, RowsBeyondTopAreSaid) {
-  Json answer = {{"tables", {{"more", {1, 2, 3}}, {"just", {1, 2}}, {"none", Json::array()}}}};
-  EXPECT_EQ(cut_to_top(answer, 2), "there are more than these 2 rows of 'more': a larger 'top' has them");
-  EXPECT_EQ(answer["tables"]["more"], Json({1, 2}));
-  EXPECT_EQ(answer["tables"]["just"], Json({1, 2}));
-  EXPECT_EQ(cut_to_top(answer, 2), "");
+  Json answer = {{"tables", Json::object()}, {"left_out", {{"a", 1200}, {"b", nullptr}}}};
+  EXPECT_EQ(left_out_text(answer), "there are 1,200 more rows of 'a', more rows of 'b': a larger 'top' has them");
+  answer.erase("left_out");
+  EXPECT_EQ(left_out_text(answer), "");
 }
 
 TEST(McpTools, LongAnswersLoseLastRows) {

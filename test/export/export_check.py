@@ -48,8 +48,12 @@ class Asked:
                 out[1][row["type"]] += row["aligned_bytes"]
         return {name: (out[0][name], out[1][name]) for name in out[0]}
 
-    def owners(self):
-        return {row["owner"]: row["retained"] for row in self.answer("retained", "--plain", "--table", "owners")["tables"]["owners"]}
+    def owners(self, *options):
+        """Retained bytes by name; several rows may share one."""
+        out = collections.Counter()
+        for row in self.answer("retained", "--table", "owners", *options)["tables"]["owners"]:
+            out[row["owner"]] += row["retained"]
+        return out
 
 
 def node(script, modules, *arguments):
@@ -94,7 +98,7 @@ def check_heapsnapshot(asked, modules):
     classes = {name: (count, size) for name, count, size in read["classes"] if name in wanted}
     yield from differences("classes", wanted, classes)
     # Retained sizes: of each owner what `retained --plain` says; several rows may share a name.
-    owners, found = asked.owners(), collections.Counter()
+    owners, found = asked.owners("--plain"), collections.Counter()
     for kind in read["kinds"]:
         for owner in kind["owners"]:
             if owner["name"] in owners:
@@ -138,8 +142,10 @@ def check_query(asked, _):
         "select t.name, count(*) n, sum(o.aligned_bytes) b from objects o join types t on t.id = o.type group by 1")})
     yield from differences("rows of types", asked.types(), {row["name"]: (row["n"], row["b"]) for row in rows(
         "select name, sum(count) n, sum(aligned_bytes) b from types where name != 'Free' group by 1")})
-    owners = {row["owner"] or "(shared)": row["b"] for row in rows("select owner, sum(retained_bytes) b from dominators where dominator is null group by 1")}
-    yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")}, owners)
+    for table, options in (("dominators", ()), ("plain_dominators", ("--plain",))):
+        owners = {row["owner"] or "(shared)": row["b"] for row in rows(f"select owner, sum(retained_bytes) b from {table} where dominator is null group by 1")}
+        yield from differences(table, {name: size for name, size in asked.owners(*options).items() if size and name not in ("(unreachable)", "(frozen)")}, owners)
+    yield from differences("owners", asked.owners(), {row["owner"]: row["b"] for row in rows("select owner, sum(retained_bytes) b from owners group by 1")})
     endless = subprocess.run([asked.dnheap, "query", SAMPLE, "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n",
                               "--timeout", "1s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
     if endless.returncode != 3 or "longer than the 1 s" not in endless.stderr:
@@ -161,8 +167,7 @@ def check_sqlite(asked, _):
         names = dict(rows("select address, type_name from named_objects"))
         sizes = dict(rows("select address, aligned_bytes from objects"))
         yield from differences("objects", references_of(asked), {one: (names[one], sizes[one], found.get(one, [])) for one in names})
-        yield from differences("owners", {name: size for name, size in asked.owners().items() if size and name not in ("(unreachable)", "(frozen)")},
-                               dict(rows("select owner, retained_bytes from owners")))
+        yield from differences("owners", asked.owners(), dict(rows("select owner, sum(retained_bytes) from owners group by 1")))
         if rows("select count(*) - count(distinct name) from owner_names") != [(0,)]:
             yield "an owner's name is there twice"
         sums = "select owner, count(*), count(dominator), sum(retained_bytes), sum(retained_objects) from dominators group by 1"

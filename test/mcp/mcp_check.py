@@ -98,7 +98,7 @@ def check_tools(dnheap, small):
         result = client.call("stat", file=file, top=5, type="^Shop", sort="count")
         assert not result["isError"] and result["structuredContent"] == direct("stat", path, "--top", 5, "--type", "^Shop", "--sort", "count")
         assert json.loads(result["content"][1]["text"]) == result["structuredContent"]
-        assert "there are more than these 5 rows of 'types'" in result["content"][0]["text"], result["content"][0]
+        assert f"there are {result['structuredContent']['left_out']['types']} more rows of 'types'" in result["content"][0]["text"], result["content"][0]
     report = client.call("report", file=SAMPLE.name)
     assert "Nothing is wrong" in report["content"][0]["text"] and "next: dnheap path" in report["content"][0]["text"], report["content"][0]
     assert client.call("path", file=SAMPLE.name, subject="@1")["structuredContent"]["tables"]["paths"]

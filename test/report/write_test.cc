@@ -157,7 +157,26 @@ TEST(Write, PullsNoMoreRowsThanItNeeds) {
   EXPECT_EQ(pulled, 4u); // one more, to say that there are more
   pulled = 0;
   write("json top=3", streamed(1'000'000, pulled));
+  EXPECT_EQ(pulled, 4u);
+  pulled = 0;
+  write("csv top=3", streamed(1'000'000, pulled)); // has no place to say it
   EXPECT_EQ(pulled, 3u);
+}
+
+TEST(Write, JsonSaysHowManyRowsItLeftOut) {
+  const auto left_out = [](u64 top, bool knows_count, bool is_whole) {
+    u64 pulled = 0;
+    Answer answer = streamed(10, pulled);
+    if (knows_count)
+      answer.tables.front().row_count = 10;
+    answer.tables.front().whole = is_whole;
+    return Json::parse(write("json top=" + std::to_string(top), answer)).value("left_out", Json());
+  };
+  EXPECT_EQ(left_out(4, true, false), Json({{"objects", 6}}));
+  EXPECT_EQ(left_out(4, false, false), Json({{"objects", nullptr}}));
+  EXPECT_EQ(left_out(4, true, true), Json());
+  for (u64 top : {0, 10, 11})
+    EXPECT_EQ(left_out(top, top % 2, false), Json()) << top;
 }
 
 TEST(Write, LongTablesStreamWithTheWidthsOfTheFirstBlock) {

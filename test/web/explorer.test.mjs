@@ -334,6 +334,20 @@ describe('what is not as usual', () => {
     await page.waitForFunction(() => document.querySelector('.found').textContent.startsWith('11 of'));
   }));
 
+  test('a table that ends before its rows do says so, and shows more of them', () => on_page({}, async (page) => {
+    const handles = await real('api/ask/handles?top=0');
+    const all = Array.from({ length: 4030 }, (_, index) => ({ ...handles.tables.handles[0], handle: `0x7f${index.toString(16)}` }));
+    await page.route((address) => address.href.startsWith(`${url}api/ask/handles`), (route) => {
+      const top = Number(new URL(route.request().url()).searchParams.get('top'));
+      return route.fulfill({ json: { ...handles, tables: { ...handles.tables, handles: all.slice(0, top) }, ...(top < all.length ? { left_out: { handles: all.length - top } } : {}) } });
+    });
+    await view(page, url, '#/ask/handles');
+    assert.match(await page.locator('.left-out').innerText(), /^The first 1,000 of 4,030 rows\./);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.waitForFunction(() => document.querySelector('[role=grid]').getAttribute('aria-rowcount') === '4031');
+    assert.equal(await page.locator('.left-out').count(), 0);
+  }));
+
   test('while the heap is worked through, progress is shown and what was too early is asked again', () => on_page({}, async (page) => {
     const state = await real('api/state');
     let stage = 'graph';

@@ -7,6 +7,7 @@ export interface Answer {
   target: Row;
   completeness: { objects: number; bytes: number; complete: boolean; notes: string[]; gaps: Row[] };
   tables: Record<string, Row[]>;
+  left_out?: Record<string, number | null>; // rows that were not asked for, by table; null: nobody counted them
 }
 
 export interface VerbInfo {

@@ -1,5 +1,6 @@
 // Small pieces that views are put together from.
 import type { ComponentChildren } from 'preact';
+import type { Answer } from './answers';
 import * as format from './format';
 import type { Asked } from './use_answer';
 
@@ -77,6 +78,17 @@ export function ends<T>(rows: T[], head: number, tail: number, left_out = 0): { 
   if (rows.length <= head + tail + 1 && !left_out) return { rows, hidden: 0 };
   const last = rows.slice(Math.max(head, rows.length - tail));
   return { rows: [...rows.slice(0, head), null, ...last], hidden: rows.length - Math.min(head, rows.length) - last.length + left_out };
+}
+
+// How many rows of a table a view did not ask for.
+export function LeftOut({ asked, table, more }: { asked: Asked<Answer>; table: string; more?: () => void }) {
+  const left = asked.data?.left_out?.[table];
+  if (left === undefined) return null;
+  const shown = asked.data?.tables[table]?.length ?? 0;
+  return (
+    <p class="note left-out">The first {format.count(shown)}{left === null ? ' rows; there are more.' : ` of ${format.counted(shown + left, 'row')}.`}
+      {more && <> <button type="button" onClick={more}>Show more</button></>}</p>
+  );
 }
 
 export function Notes({ notes }: { notes: string[] | undefined }) {

@@ -47,7 +47,12 @@ constexpr Exporter all_exporters[] = {
      .holds = "the tables of query, with indexes and views",
      .opened_by = "sqlite3, Datasette, every language",
      .takes_values = true,
-     .plan = [](Plan &plan) { plan.then(Pass::dominators).then("mark").then("tables"); },
+     .plan =
+         [](Plan &plan) {
+           plan.then("mark");
+           foresee_ranked(plan);
+           plan.then("tables");
+         },
      .write = export_sqlite},
     {.name = "speedscope",
      .holds = "the live bytes by who holds them, as a flame graph",

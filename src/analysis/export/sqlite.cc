@@ -27,7 +27,8 @@ constexpr Made made_tables[] = {
     {"roots", "kind TEXT, owner TEXT, object INTEGER"},
     // Owners' names, of which there are few, were 12 % of the file.
     {"owner_names", "id INTEGER PRIMARY KEY, name TEXT UNIQUE",
-     "SELECT NULL, owner FROM (SELECT DISTINCT owner FROM heap_roots)"},
+     "SELECT NULL, owner FROM (SELECT owner FROM heap_roots UNION SELECT owner FROM heap_owners)"},
+    {"owners", "owner TEXT, kind TEXT, rank TEXT, retained_bytes INTEGER, retained_objects INTEGER"},
     {"dominated",
      "object INTEGER PRIMARY KEY, dominator INTEGER, owner INTEGER, retained_bytes INTEGER, retained_objects INTEGER",
      "SELECT object, dominator, (SELECT id FROM owner_names WHERE name = owner), retained_bytes, retained_objects "
@@ -43,8 +44,6 @@ CREATE VIEW dominators AS SELECT d.object, d.dominator, n.name AS owner, d.retai
   FROM dominated d LEFT JOIN owner_names n ON n.id = d.owner;
 CREATE VIEW stat AS SELECT name AS type, sum(count) AS count, sum(bytes) AS bytes, sum(aligned_bytes) AS aligned_bytes
   FROM types GROUP BY name ORDER BY 3 DESC;
-CREATE VIEW owners AS SELECT coalesce(owner, '(shared)') AS owner, sum(retained_bytes) AS retained_bytes,
-  sum(retained_objects) AS retained_objects FROM dominators WHERE dominator IS NULL GROUP BY 1 ORDER BY 2 DESC;
 CREATE VIEW named_objects AS SELECT printf('0x%x', o.address) AS shown, t.name AS type_name, o.*
   FROM objects o JOIN types t ON t.id = o.type;
 CREATE VIEW named_refs AS SELECT r.*, s.name AS source_type, t.name AS target_type FROM refs r
@@ -96,7 +95,7 @@ Exported export_sqlite(const ExportJob &job, NewFile &file) {
   HeapTables tables(job.snapshot, job.question.values);
   const std::string &path = job.question.output;
   tables.roots();
-  job.snapshot.dominators();
+  const DominatorTree &tree = tables.holding(false).tree();
   {
     Database database(job.snapshot, file.path_for_now());
     Timer timer(job.snapshot.watch(), "tables");
@@ -120,11 +119,8 @@ Exported export_sqlite(const ExportJob &job, NewFile &file) {
   }
   file.take_size();
   out.types = tables.types().size() - 1;
-  u64 bytes = 0;
-  for (u64 size : {job.snapshot.dominators().reached().bytes, job.snapshot.dominators().unreachable().bytes})
-    bytes += size;
-  out.bytes = bytes;
-  out.unreachable = job.snapshot.dominators().unreachable().objects;
+  out.bytes = tree.reached().bytes + tree.unreachable().bytes;
+  out.unreachable = tree.unreachable().objects;
   if (!tables.roots().problem().empty())
     out.notes.push_back(tables.roots().problem());
   return out;

@@ -113,6 +113,7 @@ private:
       out_.problems.push_back(fmt::format(
           "who has {} monitor{} is not known: {} cannot be read", count_text(unknown), unknown == 1 ? "" : "s",
           unknown == 1 ? "the lock that its sync block names" : "the locks that their sync blocks name"));
+    out_.problems.insert(out_.problems.end(), monitors.problems().begin(), monitors.problems().end());
     out_.monitor_waits = monitors.waits();
   }
 

@@ -33,6 +33,8 @@ public:
 
   // Nothing: it is not blocked, or that is not known. `index`: of the thread in the list; `wait`: what its methods say.
   ThreadBlocked find(u32 index, const WalkedStack &stack, const WaitText &wait);
+  // What is not known of any thread.
+  const std::vector<std::string> &problems() const { return problems_; }
 
 private:
   struct Candidate {
@@ -62,6 +64,7 @@ private:
   ThreadNumbers numbers_;
   LockReader locks_;
   WaitTargets targets_;
+  std::vector<std::string> problems_;
   bool has_all_ = false;                                 // the heap has been walked
   std::map<u32, MonitorWait> monitor_waits_;             // by thread
   std::map<Address, std::optional<u32>> monitor_owners_; // by object; of those that are not held nothing

@@ -11,6 +11,9 @@ namespace dnheap {
 
 namespace {
 
+constexpr const char *columns_of_dominators =
+    "object ADDRESS, dominator ADDRESS, owner TEXT, retained_bytes INTEGER, retained_objects INTEGER";
+
 // The types of columns are SQLite's, but ADDRESS, which tells `query` how to write a number.
 constexpr SqlTable all_tables[] = {
     {.name = "types",
@@ -29,10 +32,12 @@ constexpr SqlTable all_tables[] = {
      .rows_per_object = 3,
      .rows = rows_of_refs},
     {.name = "roots", .columns = "kind TEXT, owner TEXT, object ADDRESS", .rows_per_object = 0, .rows = rows_of_roots},
-    {.name = "dominators",
-     .columns = "object ADDRESS, dominator ADDRESS, owner TEXT, retained_bytes INTEGER, retained_objects INTEGER",
-     .look_up = 1,
-     .rows = rows_of_dominators},
+    {.name = "owners",
+     .columns = "owner TEXT, kind TEXT, rank TEXT, retained_bytes INTEGER, retained_objects INTEGER",
+     .rows_per_object = 0,
+     .rows = rows_of_owners},
+    {.name = "dominators", .columns = columns_of_dominators, .look_up = 1, .rows = rows_of_dominators},
+    {.name = "plain_dominators", .columns = columns_of_dominators, .look_up = 1, .rows = rows_of_plain_dominators},
     {.name = "strings", .columns = "object ADDRESS, length INTEGER, value TEXT", .look_up = 1, .rows = rows_of_strings},
     {.name = "meta", .columns = "key TEXT, value TEXT", .rows_per_object = 0, .rows = rows_of_meta},
 };
@@ -223,6 +228,15 @@ const HeldRoots &HeapTables::roots() {
   if (!roots_)
     roots_ = std::make_unique<HeldRoots>(snapshot_);
   return *roots_;
+}
+Holding &HeapTables::holding(bool is_plain) {
+  std::unique_ptr<Holding> &out = is_plain ? plain_ : ranked_;
+  if (!out) {
+    Question question;
+    question.plain = is_plain;
+    out = std::make_unique<Holding>(snapshot_, question);
+  }
+  return *out;
 }
 const Referrers &HeapTables::referrers() {
   if (!referrers_)

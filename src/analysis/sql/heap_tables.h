@@ -1,11 +1,12 @@
-// HeapTables: the open snapshot as tables of SQLite: types, objects, refs, roots, dominators, strings, meta. Read-only;
-// rows are made when they are asked for. Equality on the address of an object (of refs on its source or target, of
-// types on the id) is a look-up, everything else goes over all rows. What a table rests on is worked out when it is
-// first asked for: graph and referrers by refs' targets, the dominator tree by dominators. From the thread of the
-// snapshot only.
+// HeapTables: the open snapshot as tables of SQLite: types, objects, refs, roots, owners, dominators, strings, meta.
+// Read-only; rows are made when they are asked for. Equality on the address of an object (of refs on its source or
+// target, of types on the id) is a look-up, everything else goes over all rows. What a table rests on is worked out
+// when it is first asked for: graph and referrers by refs' targets, the dominator tree by owners and dominators. From
+// the thread of the snapshot only.
 #pragma once
 #include "analysis/export/held_roots.h"
 #include "analysis/export/reference_names.h"
+#include "analysis/holding.h"
 #include "objects/object_graph.h"
 #include "snapshot/snapshot.h"
 
@@ -41,6 +42,8 @@ public:
   const ReferenceNames &reference_names();
   const HeldRoots &roots();
   const Referrers &referrers();
+  // Who holds what: as `retained` shows it, or as `retained --plain` does.
+  Holding &holding(bool is_plain);
 
   // What went wrong in a row, for whoever called SQLite: SQLite itself knows no exceptions.
   void keep_error() { error_ = std::current_exception(); }
@@ -57,6 +60,7 @@ private:
   std::unique_ptr<ReferenceNames> reference_names_;
   std::unique_ptr<HeldRoots> roots_;
   std::unique_ptr<Referrers> referrers_;
+  std::unique_ptr<Holding> ranked_, plain_;
   std::exception_ptr error_;
 };
 

@@ -122,9 +122,11 @@ private:
 
 class Dominators final : public ObjectRows {
 public:
-  explicit Dominators(HeapTables &tables)
-      : ObjectRows(tables), tree_(snapshot_.dominators()), owners_(snapshot_.owners()),
-        owner_places_(tree_, static_cast<u32>(owners_.owners.size())) {}
+  Dominators(HeapTables &tables, Holding &holding)
+      : ObjectRows(tables), tree_(holding.tree()), owner_places_(tree_, holding.owner_count()) {
+    for (u32 i = 0; i < holding.owner_count(); ++i)
+      owners_.push_back(holding.owner(OwnerId{i}).name);
+  }
   void tell(sqlite3_context *context, int column) override {
     const TreePlace at = *tree_.place(ObjectId(static_cast<u32>(at_))), above = tree_.parent(at);
     switch (column) {
@@ -135,7 +137,7 @@ public:
       return;
     case 2:
       if (const std::optional<OwnerId> owner = owner_places_.above(at))
-        dnheap::tell(context, owners_.owners[static_cast<u32>(*owner)].name);
+        dnheap::tell(context, owners_[static_cast<u32>(*owner)]);
       return;
     case 3: return dnheap::tell(context, tree_.retained(at).bytes);
     default: return dnheap::tell(context, tree_.retained(at).objects);
@@ -145,8 +147,8 @@ public:
 private:
   bool has_row() override { return tree_.place(ObjectId(static_cast<u32>(at_))).has_value(); }
   const DominatorTree &tree_;
-  const RootOwners &owners_;
   const OwnerPlaces owner_places_;
+  std::vector<std::string> owners_;
 };
 
 class Refs final : public SqlRows {
@@ -335,6 +337,29 @@ private:
   std::vector<std::pair<const HeldRoots::Owner *, ObjectId>> rows_;
 };
 
+// As `retained` lists them: what several hold together and what nothing holds, too, so that the sums are the heap's.
+class OwnerRows final : public NumberedRows {
+public:
+  explicit OwnerRows(HeapTables &tables) : lines_(tables.holding(false).owner_lines()) {}
+  bool at_end() const override { return at_ >= lines_.size(); }
+  void tell(sqlite3_context *context, int column) override {
+    const Holding::OwnerLine &line = lines_[at_];
+    switch (column) {
+    case 0: return dnheap::tell(context, line.name);
+    case 1: return dnheap::tell(context, line.kind);
+    case 2:
+      if (line.rank)
+        dnheap::tell(context, std::string_view(line.rank));
+      return;
+    case 3: return dnheap::tell(context, line.retained.bytes);
+    default: return dnheap::tell(context, line.retained.objects);
+    }
+  }
+
+private:
+  const std::vector<Holding::OwnerLine> lines_;
+};
+
 class Meta final : public NumberedRows {
 public:
   explicit Meta(HeapTables &tables) {
@@ -364,7 +389,13 @@ std::unique_ptr<SqlRows> rows_of_types(HeapTables &tables) { return std::make_un
 std::unique_ptr<SqlRows> rows_of_objects(HeapTables &tables) { return std::make_unique<Objects>(tables); }
 std::unique_ptr<SqlRows> rows_of_refs(HeapTables &tables) { return std::make_unique<Refs>(tables); }
 std::unique_ptr<SqlRows> rows_of_roots(HeapTables &tables) { return std::make_unique<Roots>(tables); }
-std::unique_ptr<SqlRows> rows_of_dominators(HeapTables &tables) { return std::make_unique<Dominators>(tables); }
+std::unique_ptr<SqlRows> rows_of_owners(HeapTables &tables) { return std::make_unique<OwnerRows>(tables); }
+std::unique_ptr<SqlRows> rows_of_dominators(HeapTables &tables) {
+  return std::make_unique<Dominators>(tables, tables.holding(false));
+}
+std::unique_ptr<SqlRows> rows_of_plain_dominators(HeapTables &tables) {
+  return std::make_unique<Dominators>(tables, tables.holding(true));
+}
 std::unique_ptr<SqlRows> rows_of_strings(HeapTables &tables) { return std::make_unique<Strings>(tables); }
 std::unique_ptr<SqlRows> rows_of_meta(HeapTables &tables) { return std::make_unique<Meta>(tables); }
 

@@ -32,7 +32,9 @@ std::unique_ptr<SqlRows> rows_of_types(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_objects(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_refs(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_roots(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_owners(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_dominators(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_plain_dominators(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_strings(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_meta(HeapTables &tables);
 

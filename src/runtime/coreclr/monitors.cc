@@ -1,5 +1,6 @@
 #include "runtime/coreclr/monitors.h"
 
+#include "base/text.h"
 #include "runtime/object_header.h"
 
 namespace dnheap {
@@ -41,11 +42,21 @@ void Monitors::read_monitors() {
       monitors_.push_back(*monitor);
     }
   }
+  if (refused_)
+    problems_.push_back(
+        "what " + count_text(refused_) + (refused_ == 1 ? " monitor says" : " monitors say") +
+        " of itself cannot be: the offset of SyncBlock.Lock may be missing, and who holds and waits for "
+        "monitors is not known");
+}
+
+// No more threads wait than there are, and nobody owns what is free. -1: nobody, to .NET 10 and later.
+bool Monitors::is_plausible(const Monitor &monitor, u32 owner_number) const {
+  return monitor.waiters <= threads_.size() && (monitor.is_held || owner_number == 0 || owner_number == ~u32{0});
 }
 
 // A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}. A number
 // has 4 bytes, and anything may lie behind it.
-std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) const {
+std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
   const Address at = entry.sync_block;
   std::optional<u32> state = memory_->try_load<u32>(at), recursion = memory_->try_load<u32>(at + 4);
   std::optional<u32> owner_number = memory_->try_load<u32>(at + 8);
@@ -57,6 +68,10 @@ std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) const 
   monitor.sync_block = at;
   monitor.is_held = *state & is_locked;
   monitor.waiters = *state >> waiter_shift;
+  if (!threads_.empty() && !is_plausible(monitor, *owner_number)) {
+    ++refused_;
+    return std::nullopt;
+  }
   if (monitor.is_held) {
     monitor.recursion = *recursion;
     if (auto thread = by_os_id_.find(*id); thread != by_os_id_.end())

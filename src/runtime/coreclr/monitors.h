@@ -13,6 +13,7 @@
 
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace dnheap {
@@ -38,6 +39,8 @@ class Monitors {
 public:
   Monitors(const Memory &memory, const ContractDescriptor &descriptor, std::span<const ThreadData> threads);
 
+  // What was found is not all, or may not be.
+  const std::vector<std::string> &problems() const { return problems_; }
   // False: the runtime does not say where its sync blocks lie.
   bool has_table() const { return sync_blocks_.has_table(); }
   // By number of the sync block.
@@ -52,7 +55,8 @@ private:
   };
 
   void read_monitors();
-  std::optional<Monitor> read_native(const SyncTableEntry &entry) const;
+  bool is_plausible(const Monitor &monitor, u32 owner_number) const;
+  std::optional<Monitor> read_native(const SyncTableEntry &entry);
   std::optional<Monitor> read_managed(const SyncTableEntry &entry) const;
   std::optional<Note> note_at(u32 thread, Address note) const;
   std::optional<u64> find_notes() const;
@@ -66,6 +70,8 @@ private:
   std::optional<i64> lock_at_, thin_lock_at_;   // in a SyncBlock, where these are published
   u64 thread_mask_, recursion_mask_, recursion_shift_;
   std::vector<Monitor> monitors_;
+  std::vector<std::string> problems_;
+  u64 refused_ = 0;                      // sync blocks that do not begin as one does whose monitor is no object
   std::map<Address, u64> by_sync_block_; // → index in monitors_
 };
 

@@ -47,7 +47,7 @@ std::vector<Family> families(const std::string &heap) {
           {{heap + "CompactReasons", heap + "ExpandMechanisms", heap + "InterestingData",
             heap + "InterestingMechanismBits"},
            {"CompactReasonsLength", "ExpandMechanismsLength", "InterestingDataLength", "InterestingMechanismBitsLength",
-            "GlobalMechanismsLength"}},
+            "GCGlobalMechanisms", "GlobalMechanismsLength"}},
           {{heap + "BackgroundMaxSavedAddr", heap + "BackgroundMinSavedAddr", heap + "CardTable", heap + "MarkArray",
             heap + "NextSweepObj"},
            {}}};
@@ -75,6 +75,10 @@ void record_unpublished(ContractDescriptor &d) {
     for (const std::string &name :
          {std::string("CountFreeRegionKinds"), std::string("RegionFreeList.HeadFreeRegion"), heap + "FreeRegions"})
       record(name, "the target does not publish it");
+  if (is_called("background"))
+    record("CurrentGCState", "the target does not publish it");
+  if (d.has("EEJitManagerAddress")) // CoreCLR
+    record("GlobalAllocContext", "the target does not publish it");
   for (const Family &family : families(heap))
     if (std::any_of(family.shown_by.begin(), family.shown_by.end(), [&](const auto &name) { return d.has(name); }))
       for (const Names &names : {family.shown_by, family.others})

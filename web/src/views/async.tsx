@@ -3,7 +3,7 @@ import type { Row } from '../answers';
 import { bytes, count } from '../format';
 import { columnsFor } from '../columns';
 import { Name } from '../name';
-import { Notes, Panel, Waiting } from '../parts';
+import { LeftOut, Notes, Panel, Waiting } from '../parts';
 import { to } from '../router';
 import { DataTable } from '../table';
 import { useVerb } from '../use_answer';
@@ -19,14 +19,16 @@ export function Async() {
       {!asked.data ? <Waiting asked={asked} /> : (
         <>
           <Panel title="Pending calls" note="Calls that are alike are one. The one that waits comes first, then who awaits it.">
+            <LeftOut asked={asked} table="calls" />
             {calls.length === 0 && <p class="empty">No async call is pending.</p>}
             <ol class="calls">{calls.map((row, index) => <Call key={index} row={row} />)}</ol>
           </Panel>
           <Panel title="Tasks">
+            <LeftOut asked={asked} table="tasks" />
             <DataTable label="Tasks" rows={tables.tasks ?? []} columns={columnsFor(tables.tasks ?? [])} href={(row) => (row.example ? to.object(row.example) : null)} empty="There is no task." />
           </Panel>
           {['pool', 'queued'].map((name) => (tables[name]?.length ? (
-            <Panel key={name} title={name === 'pool' ? 'Thread pool' : 'Queued work'}><DataTable label={name === 'pool' ? 'Thread pool' : 'Queued work'} rows={tables[name]!} columns={columnsFor(tables[name]!)} /></Panel>
+            <Panel key={name} title={name === 'pool' ? 'Thread pool' : 'Queued work'}><LeftOut asked={asked} table={name} /><DataTable label={name === 'pool' ? 'Thread pool' : 'Queued work'} rows={tables[name]!} columns={columnsFor(tables[name]!)} /></Panel>
           ) : null))}
           <Notes notes={asked.data.completeness?.notes} />
         </>

@@ -1,7 +1,7 @@
 // Map: the whole heap as boxes, each as large as what would be freed with it; go in until single objects are to be seen.
 import { useMemo, useState } from 'preact/hooks';
 import type { Above, HeapNode, MapNode } from '../answers';
-import { bytes, count, counted, generationName, share } from '../format';
+import { bytes, count, counted, generationName, isAddress, share } from '../format';
 import { MapCanvas } from '../map/canvas';
 import { type ColorBy, keyOf, paint } from '../map/color';
 import type { Box, Shape } from '../map/layout';
@@ -113,7 +113,7 @@ export function Readout({ box, whole }: { box: Box; whole: number }) {
   return (
     <p>
       <strong><Name text={node.name} type={node.kind === 'object'} most={80} /></strong>
-      <span> {bytes(node.retained)} retained ({share(node.retained / whole)}), {count(node.objects)} objects, {bytes(node.self)} itself{node.generation ? `, ${generationName(node.generation)}` : ''}{node.kind === 'object' ? `, ${node.at}` : ''}</span>
+      <span> {bytes(node.retained)} retained ({share(node.retained / whole)}), {count(node.objects)} objects, {bytes(node.self)} itself{node.generation ? `, ${generationName(node.generation)}` : ''}{isAddress(node.at) ? `, ${node.at}` : ''}</span>
     </p>
   );
 }

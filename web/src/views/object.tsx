@@ -3,7 +3,7 @@ import type { Above, Answer, Edge, HeapNode, HeapObject, Row, Way } from '../ans
 import { bytes, count, counted, generationName } from '../format';
 import { Name } from '../name';
 import { Paged } from '../paged';
-import { ends, Facts, Panel, Waiting } from '../parts';
+import { ends, Facts, LeftOut, Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
 import { reached, useServerState } from '../server_state';
 import { isKept } from '../source';
@@ -60,7 +60,7 @@ export function ObjectView({ route }: { route: Route }) {
       <p class="links"><a class="button" href={to.map(at)}>Show on the map</a> {type && <a class="button" href={to.paths(type)}>What holds its type</a>}</p>
       <div class="columns">
         <div>
-          <Fields asked={shown} elements={(has_elements ? elements : shown).data?.tables.elements} values={!!state?.values} />
+          <Fields asked={shown} of_elements={has_elements ? elements : shown} values={!!state?.values} />
           {object && object.references !== 0 && (
             <Panel title={(object.elements ?? 0) > 0 && !shown.data?.tables.fields?.length ? 'Elements it refers to' : 'What it refers to'}>
               <Paged path="api/references" parameters={{ at }} key={at} label="What it refers to" columns={edges} href={(edge) => link(edge.node)} one="reference" empty="It refers to nothing." />
@@ -85,7 +85,8 @@ export function ObjectView({ route }: { route: Route }) {
   );
 }
 
-function Fields({ asked, elements = [], values }: { asked: Asked<Answer>; elements?: Row[]; values: boolean }) {
+function Fields({ asked, of_elements, values }: { asked: Asked<Answer>; of_elements: Asked<Answer>; values: boolean }) {
+  const elements = of_elements.data?.tables.elements ?? [];
   if (!asked.data) return <Panel title="Fields"><Waiting asked={asked} /></Panel>;
   const { fields = [] } = asked.data.tables;
   const inherits = new Set(fields.map((row) => row.declared_by)).size > 1;
@@ -99,8 +100,8 @@ function Fields({ asked, elements = [], values }: { asked: Asked<Answer>; elemen
   ];
   return (
     <>
-      {fields.length > 0 && <Panel title="Fields" note={values ? undefined : 'Values of strings and fields are shown by: dnheap explore --values'}><DataTable label="Fields" rows={fields} columns={columns} href={(row) => (row.reference ? to.object(row.reference) : null)} /></Panel>}
-      {elements.length > 0 && <Panel title="Elements"><DataTable label="Elements" rows={elements} columns={Object.keys(elements[0]!).map((key) => ({ key, title: key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' '), kind: key === 'index' ? 'count' : /address|reference/.test(key) ? 'address' : 'text', href: (row: Row) => (/address|reference/.test(key) && row[key] ? to.object(row[key]) : null) }) as Column)} href={(row) => (row.reference ? to.object(row.reference) : null)} /></Panel>}
+      {fields.length > 0 && <Panel title="Fields" note={values ? undefined : 'Values of strings and fields are shown by: dnheap explore --values'}><LeftOut asked={asked} table="fields" /><DataTable label="Fields" rows={fields} columns={columns} href={(row) => (row.reference ? to.object(row.reference) : null)} /></Panel>}
+      {elements.length > 0 && <Panel title="Elements"><LeftOut asked={of_elements} table="elements" /><DataTable label="Elements" rows={elements} columns={Object.keys(elements[0]!).map((key) => ({ key, title: key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' '), kind: key === 'index' ? 'count' : /address|reference/.test(key) ? 'address' : 'text', href: (row: Row) => (/address|reference/.test(key) && row[key] ? to.object(row[key]) : null) }) as Column)} href={(row) => (row.reference ? to.object(row.reference) : null)} /></Panel>}
     </>
   );
 }

@@ -17,20 +17,22 @@ export function Overview() {
   if (!answer) return <><h1 tabIndex={-1}>Overview</h1><Waiting asked={asked} what="Working through the heap for the verdict…" /></>;
   const { target, completeness, tables } = answer;
   const verdict: Row = target.verdict ?? { rule: 'nothing', text: '' };
+  const is_wrong = !!verdict.hang_text || !!target.crash?.text; // then nothing begins in green
   const of = (name: string) => (tables.account ?? []).find((row) => row.class === name)?.bytes ?? 0;
   const live = of('live_objects') || of('objects');
   const waste = tables.waste ?? [];
   return (
     <>
       <h1 tabIndex={-1}>Overview</h1>
-      <p class={`verdict ${verdict.rule === 'nothing' ? '' : 'wrong'}`}><bdi>{verdict.text}</bdi></p>
-      {verdict.hang_text && <p class="verdict wrong"><bdi>{verdict.hang_text}</bdi> <a href={href('threads')}>Threads</a></p>}
       {target.crash?.text && <p class="verdict wrong"><bdi>{target.crash.text}</bdi> <a href={to.verb('exceptions')}>Exceptions</a></p>}
+      {verdict.hang_text && <p class="verdict wrong"><bdi>{verdict.hang_text}</bdi> <a href={href('threads')}>Threads</a></p>}
+      {verdict.rule !== 'nothing' ? <p class="verdict wrong"><bdi>{verdict.text}</bdi></p>
+        : <p class={is_wrong ? 'note' : 'verdict'}><bdi>{verdict.text}</bdi></p>}
       <Facts rows={[
         ['Live objects', <Bytes n={live} />],
         ['Dead, not collected', <Bytes n={of('dead_objects')} />],
         ['Free between objects', <Bytes n={of('free_objects')} />],
-        ['Objects', count(completeness.objects)],
+        ['Objects, holes counted too', count(completeness.objects)],
         ['Runtime', `${target.runtime === 'coreclr' ? '.NET' : target.runtime} ${target.version ?? ''}`],
         ['GC', `${target.gc?.server ? `server, ${counted(target.gc.heaps, 'heap')}` : 'workstation'}${target.gc?.regions ? ', regions' : ''}`],
         ['Process', `${target.os} ${target.architecture}${target.pid ? `, ${target.pid}` : ''}`],

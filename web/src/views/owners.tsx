@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { Row } from '../answers';
 import { columnFor } from '../columns';
 import { Name } from '../name';
-import { Tabs, Waiting } from '../parts';
+import { LeftOut, Tabs, Waiting } from '../parts';
 import { change, href, type Route, to } from '../router';
 import { type Column, DataTable } from '../table';
 import { useVerb } from '../use_answer';
@@ -60,8 +60,9 @@ export function Owners({ route }: { route: Route }) {
       <Tabs label="What is summed up" selected={tab.name} tabs={tabs.map((each) => ({ name: each.name, title: each.title, href: href('owners', '', { table: each.name === 'owners' ? '' : each.name }) }))} />
       <p class="note">{tab.says}</p>
       {!asked.data ? <Waiting asked={asked} what="Asking who holds what…" /> : (
+        <><LeftOut asked={asked} table={tab.name} />
         <DataTable key={tab.name} label={tab.title} rows={rows} columns={shown} high href={(row) => opened(tab.name, row)}
-          sort={query.sort || 'retained'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} />
+          sort={query.sort || 'retained'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} /></>
       )}
     </>
   );

@@ -2,7 +2,7 @@
 import type { Row } from '../answers';
 import { bytes as asBytes, counted, share } from '../format';
 import { Name } from '../name';
-import { Panel, Waiting } from '../parts';
+import { LeftOut, Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
 import { type Branch, Tree } from '../tree';
 import { useVerb } from '../use_answer';
@@ -76,13 +76,14 @@ export function Paths({ route }: { route: Route }) {
       <h1 tabIndex={-1} class="with-name"><span class="kind">What holds</span> <Name text={subject} type most={100} /></h1>
       {!is_object && <p class="links"><a class="button" href={to.type(subject)}>Its instances</a></p>}
       {!subject ? <p class="empty">Of which type? Open one under Types.</p> : !asked.data ? <Waiting asked={asked} what="Looking for the ways to its instances…" /> : is_object ? (
-        rows.map((row, index) => (
+        <><LeftOut asked={asked} table="paths" />{rows.map((row, index) => (
           <Panel key={index} title={row.root?.owner ?? row.root?.name ?? 'A root'}>
             <ol class="way">{(row.steps ?? []).map((step: Row) => <li key={step.address}><Name text={step.field || '(itself)'} href={to.object(step.address)} most={80} /> <span class="muted"><Name text={step.type} type most={80} /></span></li>)}</ol>
           </Panel>
-        ))
+        ))}</>
       ) : (
         <Panel title="Ways to its instances" note={`${counted(rows.reduce((sum, row) => sum + row.instances, 0), 'instance')} by ${counted(rows.length, 'way')}; ways that begin alike are one until they part. The largest way has ${share(rows[0]?.share)} of them${rows[0]?.retained ? `, and ${asBytes(rows[0].retained)} would be freed with those` : ''}.`}>
+          <LeftOut asked={asked} table="paths" />
           {rows.length ? <Tree label="Ways to its instances" branches={merged(rows)} whole={bytes || 1} /> : <p class="empty">Nothing holds an instance of it.</p>}
         </Panel>
       )}

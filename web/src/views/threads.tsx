@@ -2,7 +2,7 @@
 import type { Row } from '../answers';
 import { counted } from '../format';
 import { Name } from '../name';
-import { Facts, Notes, Panel, Tabs, Waiting } from '../parts';
+import { Facts, LeftOut, Notes, Panel, Tabs, Waiting } from '../parts';
 import { change, href, type Route, to } from '../router';
 import { type Column, DataTable } from '../table';
 import { useVerb } from '../use_answer';
@@ -35,6 +35,7 @@ export function Threads({ route }: { route: Route }) {
           <Notes notes={asked.data.completeness?.notes} />
         </>
       ))}
+      {merged && <LeftOut asked={stacks} table="stacks" />}
       {merged && (!stacks.data ? <Waiting asked={stacks} /> : (stacks.data.tables.stacks ?? []).map((row, index) => (
         <Panel key={index} id={`stack-${index}`} title={`Stack ${index + 1}: ${counted(row.threads, 'thread')}`} aside={<span class="links">{(row.os_ids ?? []).slice(0, 12).map((id: number) => <a key={id} href={threadLink(id)}>{id}</a>)}</span>}>
           <Methods names={row.methods ?? []} />
@@ -69,7 +70,7 @@ export function Thread({ route }: { route: Route }) {
       <p class="links"><a class="button" href={href('threads')}>All threads</a></p>
       <Panel title="Stack" note="The innermost first. Below each frame: what it holds where it stands.">
         {!asked.data ? <Waiting asked={asked} /> : (
-          <ol class="frames">
+          <><LeftOut asked={asked} table="frames" /><ol class="frames">
             {(tables.frames ?? []).map((frame) => (
               <li key={frame.index} class={`frame-${frame.kind}`}>
                 <Name text={frame.method ?? frame.ip} method={frame.kind === 'managed'} most={130} />
@@ -83,7 +84,7 @@ export function Thread({ route }: { route: Route }) {
                 )}
               </li>
             ))}
-          </ol>
+          </ol></>
         )}
         {asked.data && !tables.frames?.length && <p class="empty">Its stack was not found.</p>}
       </Panel>
