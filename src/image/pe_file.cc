@@ -1,5 +1,7 @@
 #include "image/pe_file.h"
 
+#include "image/ready_to_run_header.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -119,6 +121,31 @@ std::vector<Range> PeFile::initial(Address base, std::vector<std::shared_ptr<con
   std::vector<Range> out;
   for (const Placed &placed : place(base, true, storage))
     out.push_back(placed.range);
+  return out;
+}
+
+std::vector<Range> PeFile::constant_tables(Address base, const std::vector<Range> &initial) const {
+  constexpr u32 import_sections = 101, first_kind = 100, last_kind = 200, most_tables = 64;
+  constexpr u64 header_size = 16, entry_size = 12; // {kind, RVA, size}
+  std::vector<Range> out;
+  const std::optional<PeBlock> header = image_.managed_native_header();
+  const Bytes bytes = header ? slice(file_, header->address, header->size) : Bytes();
+  auto word = [&](u64 at) { return load_at<u32>(bytes, at, ByteOrder::little).value_or(0); };
+  if (word(0) != ready_to_run_signature)
+    return out;
+  for (u64 i = 0; i < std::min(word(12), most_tables); ++i) {
+    const u64 at = header_size + i * entry_size;
+    const u32 kind = word(at), rva = word(at + 4), size = word(at + 8);
+    const std::optional<PeBlock> block = image_.find(rva, size);
+    const Bytes table = block ? slice(file_, block->address, block->size) : Bytes();
+    if (kind < first_kind || kind > last_kind || kind == import_sections || table.empty())
+      continue;
+    const Address start = base + rva;
+    for (const Range &range : initial)
+      if (const Bytes same = start < range.address ? Bytes() : slice(range.bytes, start - range.address, size);
+          same.size() == table.size() && std::equal(same.begin(), same.end(), table.begin()))
+        out.push_back({start, table});
+  }
   return out;
 }
 

@@ -25,6 +25,11 @@ public:
   // Of that only `initial`: nothing else is copied.
   std::vector<Range> initial(Address base, std::vector<std::shared_ptr<const void>> &storage) const;
 
+  // Out of `initial`, the tables of code that was compiled ahead of time (where functions begin, entry points, lines):
+  // up to .NET 11 they lie in a writable section, though nobody writes to them. Left out are the import sections, whose
+  // cells are filled as methods are called, and what relocations change.
+  std::vector<Range> constant_tables(Address base, const std::vector<Range> &initial) const;
+
 private:
   struct Placed;
   std::vector<Placed> place(Address base, bool only_writable, std::vector<std::shared_ptr<const void>> &storage) const;

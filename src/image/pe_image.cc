@@ -123,6 +123,13 @@ std::optional<PeBlock> PeImage::metadata() const {
   return block;
 }
 
+std::optional<PeBlock> PeImage::managed_native_header() const {
+  const u64 at = u64{cli_header_.rva} + 64;
+  const std::optional<u32> rva = cli_header_.size < cli_header_size ? std::nullopt : load_rva<u32>(at),
+                           size = load_rva<u32>(at + 4);
+  return rva && size && *rva && *size ? find(*rva, *size) : std::nullopt;
+}
+
 // Export directory: +20 number of functions, +24 number of names, +28 functions (RVAs), +32 names (RVAs), +36 for each
 // name the index of its function.
 std::optional<u32> PeImage::find_export(std::string_view name) const {

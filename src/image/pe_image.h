@@ -56,6 +56,9 @@ public:
   // The ECMA-335 metadata root. Nullopt without a CLI header of the right size and the signature at the place it names:
   // a flat image taken for a mapped one, or the reverse, gives nullopt.
   std::optional<PeBlock> metadata() const;
+  // What an assembly has that was compiled ahead of time: {signature, versions, flags, number of tables, {kind, RVA,
+  // size} each}. Nullopt: it has none.
+  std::optional<PeBlock> managed_native_header() const;
   // RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
   std::optional<u32> find_export(std::string_view name) const;
   std::optional<CodeView> code_view() const;

@@ -96,6 +96,12 @@ std::vector<Range> initial_data(const Module &module, const std::vector<Extent> 
   return out;
 }
 
+// Those of code that was compiled ahead of time, as far as the process mapped them section by section.
+std::vector<Range> constant_tables(const Module &module, const std::vector<Range> &initial, Bytes file) {
+  const std::optional<PeFile> pe = initial.empty() ? std::nullopt : PeFile::parse(file);
+  return pe ? pe->constant_tables(module.base, initial) : std::vector<Range>();
+}
+
 } // namespace
 
 bool is_bundled_in(const Module &module, const Module &program) {
@@ -136,6 +142,9 @@ FileFit fit_managed_file(const Target &target, const Module &module, const Mappe
   out.identity = headers ? fmt::format("time stamp {:08x} and size", image->time_date_stamp()) : "inferred";
   out.storage = {mapped};
   out.initial = initial_data(module, variable, file, out.storage);
+  for (const Range &table : constant_tables(module, out.initial, file))
+    if (compare_known(target.memory, {&table, 1}, compare_limit).whole())
+      out.parts.push_back(table);
   out.fits = true;
   return out;
 }

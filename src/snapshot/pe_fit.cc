@@ -47,6 +47,8 @@ FileFit fit_pe_file(const Target &target, const Module &module, const MappedFile
   }
   out.parts = std::move(layout.constants);
   out.initial = std::move(layout.initial);
+  for (const Range &table : file->constant_tables(module.base, out.initial))
+    out.parts.push_back(table);
   out.parts.insert(out.parts.end(), descriptor.begin(), descriptor.end());
   out.identity = wanted.guid && view ? "time stamp, size and GUID" : "time stamp and size";
   return out;

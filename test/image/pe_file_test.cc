@@ -45,6 +45,33 @@ TEST(PeFile, LaysOutAsTheLoaderWould) {
     }
 }
 
+// Tables of code that was compiled ahead lie among variables, and yet never change: but what relocations change, or
+// what is filled in later.
+TEST(PeFile, TablesInAWritableSection) {
+  constexpr u32 functions = 102, entry_points = 103, import_sections = 101, data = PeWriter::data_rva;
+  for (Address at : {base, Address{0x180000000}}) {
+    PeWriter writer{
+        .tables = {{functions, data + 0x40, 16}, {import_sections, data + 0x60, 16}, {entry_points, data + 0x18, 16}}};
+    const std::vector<std::byte> bytes = writer.write();
+    std::optional<PeFile> file = PeFile::parse(bytes);
+    ASSERT_TRUE(file);
+    std::vector<std::shared_ptr<const void>> storage;
+    const std::vector<Range> tables = file->constant_tables(at, file->initial(at, storage));
+    EXPECT_TRUE(holds(tables, at + data + 0x40));
+    EXPECT_TRUE(holds(tables, at + data + 0x4f));
+    EXPECT_FALSE(holds(tables, at + data + 0x50));
+    EXPECT_FALSE(holds(tables, at + data + 0x60));
+    EXPECT_EQ(holds(tables, at + data + 0x20), at == 0x180000000) << "at its own address nothing is relocated";
+  }
+  // What is too long, or lies nowhere, is none.
+  PeWriter writer{
+      .tables = {{functions, data + 0x1f0, 0x20}, {entry_points, 0xfffffff0, 0x20}, {104, 0x9000, ~u32{0}}}};
+  const std::vector<std::byte> bytes = writer.write();
+  std::vector<std::shared_ptr<const void>> storage;
+  std::optional<PeFile> file = PeFile::parse(bytes);
+  EXPECT_TRUE(file->constant_tables(base, file->initial(base, storage)).empty());
+}
+
 TEST(PeFile, SectionsThatShareTheirBytes) {
   std::vector<std::byte> bytes = PeWriter{}.write();
   bytes.resize(0x10000);

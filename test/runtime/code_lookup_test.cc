@@ -1,9 +1,9 @@
 // Code address → method, on synthetic code: of both kinds of nibble maps with a brute-force twin, of ReadyToRun images
 // with funclets, filters, a composite one, and pages that are missing.
+#include "image/ready_to_run_header.h"
 #include "runtime/coreclr/code_lookup.h"
 #include "runtime/coreclr/il_offsets.h"
 #include "runtime/layout/coreclr/code.h"
-#include "runtime/vm/ready_to_run_header.h"
 #include "support/block.h"
 
 #include <algorithm>

@@ -60,6 +60,17 @@ std::vector<std::byte> PeWriter::write() const {
   put(at(cli) + 8, metadata);
   put(at(cli) + 12, 0x60);
   put_text(at(metadata), "BSJB");
+  if (!tables.empty()) {
+    put(at(cli) + 64, ready_to_run);
+    put(at(cli) + 68, static_cast<u32>(16 + 12 * tables.size()));
+    put_text(at(ready_to_run), "RTR");
+    put(at(ready_to_run) + 12, tables.size());
+    for (u32 i = 0; i < tables.size(); ++i) {
+      put(at(ready_to_run) + 16 + 12 * i, tables[i].kind);
+      put(at(ready_to_run) + 20 + 12 * i, tables[i].rva);
+      put(at(ready_to_run) + 24 + 12 * i, tables[i].size);
+    }
+  }
   put(at(exports) + 20, 2);
   put(at(exports) + 24, 2);
   put(at(exports) + 28, exports + 40); // functions

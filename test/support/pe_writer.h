@@ -12,13 +12,19 @@ struct PeWriter {
   static constexpr u32 cli = text_rva, metadata = text_rva + 0x80, exports = text_rva + 0x100, debug = text_rva + 0x200,
                        code_view = text_rva + 0x240, relocations = text_rva + 0x280, imports = text_rva + 0x300,
                        constant_pointer = text_rva + 0x380, variable_pointer = data_rva + 0x20,
-                       functions = text_rva + 0x390, unwind_data = text_rva + 0x3b0, code = 0x5000;
+                       ready_to_run = text_rva + 0x48, // behind the CLI header
+      functions = text_rva + 0x390, unwind_data = text_rva + 0x3b0, code = 0x5000;
 
   bool wide = true;
   u32 cli_size = 72; // 0: not managed
   u32 time_date_stamp = 0x5eadbeef;
   bool is_text_run = true; // false: the first section is read only, as .rdata
-  bool portable = false;   // its .pdb, by GUID and stamp; and one that lies inside: eight bytes of data
+  // It was compiled ahead of time, and lists these tables.
+  struct Table {
+    u32 kind, rva, size;
+  };
+  std::vector<Table> tables;
+  bool portable = false; // its .pdb, by GUID and stamp; and one that lies inside: eight bytes of data
   u64 image_base() const { return wide ? 0x180000000 : 0x400000; }
 
   // Two functions of 256 bytes, from `code` on, push rbx and keep 32 bytes.

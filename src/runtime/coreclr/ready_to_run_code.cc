@@ -1,7 +1,7 @@
 #include "runtime/coreclr/ready_to_run_code.h"
 
+#include "image/ready_to_run_header.h"
 #include "runtime/compiled/native_array.h"
-#include "runtime/vm/ready_to_run_header.h"
 
 #include <algorithm>
 

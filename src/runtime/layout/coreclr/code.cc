@@ -1,8 +1,8 @@
 #include "runtime/layout/coreclr/code.h"
 
+#include "image/ready_to_run_header.h"
 #include "runtime/vm/nibble_map.h"
 #include "runtime/vm/range_section_map.h"
-#include "runtime/vm/ready_to_run_header.h"
 
 #include <algorithm>
 
