@@ -23,7 +23,7 @@ struct PeWriter {
   struct Table {
     u32 kind, rva, size;
   };
-  std::vector<Table> tables;
+  std::vector<Table> tables = {};
   bool portable = false; // its .pdb, by GUID and stamp; and one that lies inside: eight bytes of data
   u64 image_base() const { return wide ? 0x180000000 : 0x400000; }
 

@@ -16,7 +16,10 @@ constexpr u32 windows_x64 = unix_x64 | bits({6, 7});
 constexpr u32 arm64_objects = bits({19, 20, 21, 22, 23, 24, 25, 26, 27, 28});
 constexpr u32 arm64 = arm64_objects | bits({29});
 
+constexpr u32 x86 = bits({3, 5, 6, 7});
+
 constexpr CallingConvention conventions[] = {
+    {Architecture::x86, OperatingSystem::windows, 8, 4, 5, x86, x86},
     {Architecture::x64, OperatingSystem::linux_os, 16, 4, 5, unix_x64, unix_x64},
     {Architecture::x64, OperatingSystem::windows, 16, 4, 5, windows_x64, windows_x64},
     {Architecture::arm64, OperatingSystem::linux_os, 32, 31, 29, arm64, arm64_objects},
@@ -37,6 +40,7 @@ constexpr RecordOrder orders[] = {
     {Architecture::arm64, 34, {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, ip, none}},
     // CONTEXT of Windows
+    {Architecture::x86, 11, {7, 6, 3, 2, 1, 0, 5, ip, none, none, 4}},
     {Architecture::x64, 17, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ip}},
     {Architecture::arm64, 33, {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, ip}},

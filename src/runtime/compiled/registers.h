@@ -1,6 +1,7 @@
 // Registers: what is known of a thread's general registers at some frame, and where in memory each of them was saved;
 // and what of them a function keeps for its caller, by processor and operating system. Numbers are those that code
-// encodes: x64 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15; arm64 x0 to x28, fp, lr, sp. Plain data; any thread.
+// encodes: x64 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15 (x86: the first eight); arm64 x0 to x28, fp, lr, sp.
+// Plain data; any thread.
 #pragma once
 #include "target/target.h"
 

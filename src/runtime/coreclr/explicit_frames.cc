@@ -6,7 +6,6 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 end_of_frames = ~u64{0};
 constexpr u64 max_places = 4096; // that one Frame protects
 constexpr u64 max_protected = 1 << 16;
 
@@ -22,13 +21,15 @@ constexpr NamedRegister named_registers[] = {
     {Architecture::arm64, "x20", 20}, {Architecture::arm64, "x21", 21}, {Architecture::arm64, "x22", 22},
     {Architecture::arm64, "x23", 23}, {Architecture::arm64, "x24", 24}, {Architecture::arm64, "x25", 25},
     {Architecture::arm64, "x26", 26}, {Architecture::arm64, "x27", 27}, {Architecture::arm64, "x28", 28},
-    {Architecture::arm64, "fp", 29},
+    {Architecture::arm64, "fp", 29},  {Architecture::x86, "ebx", 3},    {Architecture::x86, "ebp", 5},
+    {Architecture::x86, "esi", 6},    {Architecture::x86, "edi", 7},
 };
 
 } // namespace
 
 ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d)
     : target_(&target), memory_(&target.memory), convention_(calling_convention(target.architecture, target.os)),
+      p_(target.format().pointer_size), end_of_frames_(p_ == 8 ? ~u64{0} : ~u32{0}),
       layout_(frame_layout(target.architecture)), is_windows_(target.os == OperatingSystem::windows) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
     std::optional<i64> found = d.try_offset(type, field);
@@ -38,7 +39,7 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
     if (std::optional<u64> identifier = d.try_number(kind.identifier()))
       kinds_[*identifier] = kind;
   const std::optional<i64> head = d.try_offset("Thread", "Frame");
-  if (!convention_ || !layout_ || memory_->format().pointer_size != 8)
+  if (!convention_ || !layout_ || (p_ == 4) != (target.architecture == Architecture::x86))
     why_not_ = "stacks of this processor are not understood";
   else if (!head)
     why_not_ = "where threads keep their Frames is not known";
@@ -46,32 +47,34 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
     why_not_ = "how kinds of Frames are told is not known, which takes the runtime's own file where the dump lacks it "
                "(--modules)";
   head_ = static_cast<u64>(head.value_or(0));
-  next_ = offset("Frame", "Next", 8);
-  call_sp_ = offset("InlinedCallFrame", "CallSiteSP", 24);
-  call_return_ = offset("InlinedCallFrame", "CallerReturnAddress", call_sp_ + 8);
-  call_frame_pointer_ = offset("InlinedCallFrame", "CalleeSavedFP", call_sp_ + 16);
-  call_method_ = offset("InlinedCallFrame", "Datum", 16);
-  block_ = offset("FramedMethodFrame", "TransitionBlockPtr", 16);
-  method_ = offset("FramedMethodFrame", "MethodDescPtr", 24);
+  next_ = offset("Frame", "Next", p_);
+  call_sp_ = offset("InlinedCallFrame", "CallSiteSP", 3 * p_);
+  call_return_ = offset("InlinedCallFrame", "CallerReturnAddress", call_sp_ + p_);
+  call_frame_pointer_ = offset("InlinedCallFrame", "CalleeSavedFP", call_sp_ + 2 * p_);
+  call_method_ = offset("InlinedCallFrame", "Datum", 2 * p_);
+  block_ = offset("FramedMethodFrame", "TransitionBlockPtr", 2 * p_);
+  method_ = offset("FramedMethodFrame", "MethodDescPtr", 3 * p_);
   software_context_ = offset("SoftwareExceptionFrame", "TargetContext", layout_ ? layout_->software_context : 0);
   faulting_context_ = offset("FaultingExceptionFrame", "TargetContext", layout_ ? layout_->faulting_context : 0);
-  resumable_context_ = offset("ResumableFrame", "TargetContextPtr", 16);
-  hijack_return_ = offset("HijackFrame", "ReturnAddress", 16);
-  hijack_args_ = offset("HijackFrame", "HijackArgsPtr", 32);
+  resumable_context_ = offset("ResumableFrame", "TargetContextPtr", 2 * p_);
+  hijack_return_ = offset("HijackFrame", "ReturnAddress", 2 * p_);
+  hijack_args_ = offset("HijackFrame", "HijackArgsPtr", 4 * p_);
   if (convention_)
     resolve_transition(d);
   if (std::optional<i64> list = d.try_offset("Thread", "GCFrame"))
     protected_ = static_cast<u64>(*list);
   protected_next_ = offset("GCFrame", "Next", 0);
-  protected_places_ = offset("GCFrame", "ObjRefs", 16);
-  protected_count_ = offset("GCFrame", "NumObjRefs", 24);
-  protected_flags_ = offset("GCFrame", "GCFlags", 28);
+  protected_places_ = offset("GCFrame", "ObjRefs", 2 * p_);
+  protected_count_ = offset("GCFrame", "NumObjRefs", 3 * p_);
+  protected_flags_ = offset("GCFrame", "GCFlags", 3 * p_ + 4);
 }
 
 // What the target does not publish is as in .NET 8 to 10, where it is the same.
 void ExplicitFrames::resolve_transition(const ContractDescriptor &d) {
   TransitionLayout &t = transition_;
-  if (convention_->architecture == Architecture::arm64) {
+  if (convention_->architecture == Architecture::x86) { // behind ecx and edx
+    t = {0, 8, 8, 24, 28, {{7, 0}, {6, 4}, {3, 8}, {5, 12}}};
+  } else if (convention_->architecture == Architecture::arm64) {
     t = {104, 72, 0, 8, 176, {{29, 0}}};
     for (u8 i = 0; i < 10; ++i)
       t.registers.push_back({static_cast<u8>(19 + i), static_cast<u16>(16 + 8 * i)});
@@ -97,17 +100,17 @@ void ExplicitFrames::resolve_transition(const ContractDescriptor &d) {
 
 std::optional<Address> ExplicitFrames::first(Address thread) const {
   std::optional<u64> frame = word(thread + head_);
-  return frame == end_of_frames ? std::optional<Address>(0) : frame;
+  return frame == end_of_frames_ ? std::optional<Address>(0) : frame;
 }
 
 std::optional<ExplicitFrame> ExplicitFrames::at(Address frame) const {
   const std::optional<u64> identifier = word(frame), next = word(frame + next_);
-  if (!identifier || !next || frame % 8)
+  if (!identifier || !next || frame % p_)
     return std::nullopt;
   auto kind = kinds_.find(*identifier);
   if (kind == kinds_.end())
     return std::nullopt;
-  return ExplicitFrame{frame, *next == end_of_frames ? 0 : *next, kind->second};
+  return ExplicitFrame{frame, *next == end_of_frames_ ? 0 : *next, kind->second};
 }
 
 ReadOutcome ExplicitFrames::from_context(Address context, FrameCaller &to) const {
@@ -274,7 +277,7 @@ void ExplicitFrames::references(const ExplicitFrame &frame, std::vector<StackRef
 }
 
 void ExplicitFrames::words(Address from, Address end, std::vector<StackReference> &to) const {
-  for (Address at = from; at < end; at += 8)
+  for (Address at = from; at < end; at += p_)
     if (const u64 value = word(at).value_or(0)) {
       StackReference candidate;
       candidate.slot = at;
@@ -308,19 +311,19 @@ ReadOutcome ExplicitFrames::protected_references(Address thread, Address stack_l
   for (u64 i = 0; i < max_protected; ++i) {
     if (!frame)
       return ReadOutcome::missing(thread + *protected_);
-    if (*frame == 0 || *frame == end_of_frames)
+    if (*frame == 0 || *frame == end_of_frames_)
       return {};
-    const std::optional<u64> next = word(*frame + protected_next_), owner = word(*frame + protected_next_ + 8),
+    const std::optional<u64> next = word(*frame + protected_next_), owner = word(*frame + protected_next_ + p_),
                              places = word(*frame + protected_places_);
     const std::optional<u32> count = memory_->try_load<u32>(*frame + protected_count_),
                              interior = memory_->try_load<u32>(*frame + protected_flags_);
     if (!next || !owner || !places || !count || !interior)
       return ReadOutcome::missing(*frame);
-    const bool has_owner = protected_places_ != protected_next_ + 8;
+    const bool has_owner = protected_places_ != protected_next_ + p_;
     if (*frame < stack_limit || *frame >= stack_base || (has_owner && *owner != thread) || *count > max_places)
       return ReadOutcome::malformed("a GCFrame that is none");
     for (u64 place = 0; place < *count; ++place)
-      reference(*places + 8 * place, *interior != 0, to);
+      reference(*places + p_ * place, *interior != 0, to);
     frame = next;
   }
   return ReadOutcome::malformed("the list of GCFrames does not end");

@@ -93,7 +93,8 @@ private:
   const Target *target_;
   const Memory *memory_;
   const CallingConvention *convention_;
-  const FrameLayout *layout_; // of its processor
+  const u64 p_, end_of_frames_; // which is all ones
+  const FrameLayout *layout_;   // of its processor
   const bool is_windows_;
   std::string why_not_;
   std::map<u64, FrameKind> kinds_;                               // by what lies at a Frame's start

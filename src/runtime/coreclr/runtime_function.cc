@@ -16,6 +16,8 @@ u64 RuntimeFunctions::length(u32 index, Address image_base) const {
     const u32 end = memory_->u32_at(table_ + index * size() + 4, "a runtime function's end");
     return end > function.begin ? end - function.begin : 0;
   }
+  if (is_x86_)
+    return memory_->u32_at(image_base + function.unwind_data, "unwind data");
   // In arm64's unwind data the lowest 18 bits count the instructions.
   return u64{memory_->u32_at(image_base + function.unwind_data, "unwind data") & 0x3ffff} * 4;
 }
@@ -25,6 +27,8 @@ u64 RuntimeFunctions::unwind_info_size(Address info) const {
     const u32 codes = memory_->u32_at(info, "unwind data") >> 16 & 255;
     return align_up(4 + 2 * u64{codes} + 4, 4);
   }
+  if (is_x86_)
+    return 4;
   const u32 header = memory_->u32_at(info, "unwind data");
   u64 words = header >> 27, scopes = header >> 22 & 31, size = 4;
   if (words == 0 && scopes == 0) {

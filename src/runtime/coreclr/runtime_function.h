@@ -1,7 +1,7 @@
 // RUNTIME_FUNCTION: a stretch of code that is unwound by one UNWIND_INFO; all addresses in it are relative to the
-// image's base. On x64 and x86 {u32 begin, u32 end, u32 unwind data}, elsewhere {u32 begin, u32 unwind data}, with the
-// length in the unwind data. Reads a few words each; any thread. Format: Windows' PE format (.pdata, .xdata), which the
-// runtime uses on every system.
+// image's base. On x64 {u32 begin, u32 end, u32 unwind data}, elsewhere {u32 begin, u32 unwind data}, with the length
+// in the unwind data; on x86 that is all there is in it. Reads a few words each; any thread. Format: Windows' PE format
+// (.pdata, .xdata), which the runtime uses on every system.
 #pragma once
 #include "target/target.h"
 
@@ -17,7 +17,8 @@ class RuntimeFunctions {
 public:
   // `count` of them, one after another, from `table` on.
   RuntimeFunctions(const Target &target, Address table, u32 count)
-      : memory_(&target.memory), has_end_(target.architecture == Architecture::x64), table_(table), count_(count) {}
+      : memory_(&target.memory), has_end_(target.architecture == Architecture::x64),
+        is_x86_(target.architecture == Architecture::x86), table_(table), count_(count) {}
 
   u32 count() const { return count_; }
   // Throw Error where the dump lacks it.
@@ -31,7 +32,7 @@ public:
 
 private:
   const Memory *memory_;
-  bool has_end_;
+  bool has_end_, is_x86_;
   Address table_;
   u32 count_;
 };

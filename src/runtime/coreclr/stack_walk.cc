@@ -4,6 +4,7 @@
 #include "runtime/compiled/native_frames.h"
 #include "runtime/compiled/unwind_arm64.h"
 #include "runtime/compiled/unwind_x64.h"
+#include "runtime/compiled/unwind_x86.h"
 #include "runtime/library_names.h"
 #include "runtime/thread_registers.h"
 
@@ -23,7 +24,8 @@ constexpr u64 most_of_a_thread = 8192; // bytes of the runtime's Thread; it is s
 class OneWalk {
 public:
   OneWalk(const StackWalk &walk, const ThreadData &thread)
-      : walk_(walk), memory_(walk.target_->memory), thread_(thread), end_(thread.stack_base.value_or(0)) {
+      : walk_(walk), memory_(walk.target_->memory), p_(memory_.format().pointer_size), thread_(thread),
+        end_(thread.stack_base.value_or(0)) {
     code_.is_managed = [this](Address ip) { return find(ip) != nullptr; };
     code_.is_return_address = [this](Address ip) { return is_return_address(ip); };
     code_.frame_end = [this](Registers registers) {
@@ -60,6 +62,7 @@ private:
   Known &known(Address ip);
   const CodeBlock *find(Address ip);
   bool is_return_address(Address ip);
+  bool is_x86() const { return walk_.convention_->architecture == Architecture::x86; }
   Address sp() const { return registers_.get(walk_.convention_->stack_pointer).value_or(0); }
   ReadOutcome leave(const CodeBlock &code, bool is_active, Registers &registers) const;
   bool unwind(const CodeBlock &code, Registers &registers);
@@ -81,6 +84,7 @@ private:
 
   const StackWalk &walk_;
   const Memory &memory_;
+  const u64 p_;
   const ThreadData &thread_;
   const Address end_; // of the stack
   ExplicitFrames::Code code_;
@@ -129,8 +133,8 @@ const CodeBlock *OneWalk::find(Address ip) {
 
 bool OneWalk::is_return_address(Address ip) {
   const CodeBlock *code = find(ip);
-  if (!code)
-    return false;
+  if (!code || is_x86())
+    return code;
   const GcInfo info(memory_, code->gc_info, *walk_.encoding_, code->gc_info_version);
   return info.outcome().kind == ReadOutcome::Kind::missing || info.is_return_point(code->offset_of(ip));
 }
@@ -184,12 +188,12 @@ void OneWalk::leave_stub() {
 // False: it does not lead to managed code.
 bool OneWalk::take_return_address(Registers &registers) {
   const Address at = registers.get(walk_.convention_->stack_pointer).value_or(0);
-  const bool is_x64 = walk_.convention_->architecture == Architecture::x64;
-  const std::optional<u64> back = is_x64 ? memory_.try_pointer(at) : registers.get(arm64_link_register);
+  const bool is_on_stack = walk_.convention_->architecture != Architecture::arm64;
+  const std::optional<u64> back = is_on_stack ? memory_.try_pointer(at) : registers.get(arm64_link_register);
   if (!back || !find(*back))
     return false;
   registers.ip = *back;
-  registers.set(walk_.convention_->stack_pointer, is_x64 ? at + 8 : at);
+  registers.set(walk_.convention_->stack_pointer, is_on_stack ? at + p_ : at);
   return true;
 }
 
@@ -245,7 +249,7 @@ void OneWalk::doubt_in_native(const ReadOutcome &outcome) {
 
 void OneWalk::add_words(Address from, Address to, std::vector<StackReference> &references) const {
   const Address end = std::min(to, add_clamped(from, max_candidate_bytes));
-  for (Address at = align_up(from, 8); at + 8 <= end; at += 8)
+  for (Address at = align_up(from, p_); at + p_ <= end; at += p_)
     if (const u64 value = memory_.try_pointer(at).value_or(0)) {
       StackReference candidate;
       candidate.slot = at;
@@ -329,6 +333,9 @@ WalkedStack OneWalk::run() {
 }
 
 ReadOutcome OneWalk::leave(const CodeBlock &code, bool is_active, Registers &registers) const {
+  if (is_x86())
+    return unwind_x86(memory_, GcInfoX86(memory_, code.gc_info, code.gc_info_version), code.offset_of(registers.ip),
+                      code.is_funclet, registers);
   const FunctionUnwind function{code.function_start, code.function_end, code.image_base, code.unwind_info};
   return walk_.convention_->architecture == Architecture::x64
              ? unwind_x64(memory_, function, *walk_.convention_, is_active, registers)
@@ -401,13 +408,20 @@ const OneWalk::Known *OneWalk::slots_at(const CodeBlock &code, Known &scratch, R
   const bool is_usual = !is_active_ && !is_aborted_ && !is_unsafe_call_;
   if (is_usual && kept.has_slots)
     return &kept;
-  const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
   Known &to = is_usual ? kept : scratch;
   CodePoint point;
   point.offset = code.offset_of(registers_.ip);
   point.active = is_active_;
   point.aborted = is_aborted_;
   point.filter = code.is_funclet && code.is_filter;
+  if (is_x86()) {
+    const GcInfoX86 info(memory_, code.gc_info, code.gc_info_version);
+    outcome = info.outcome() ? info.live_slots(point, code.is_funclet, to.slots) : info.outcome();
+    to.base = walk_.convention_->frame_pointer;
+    to.has_slots = static_cast<bool>(outcome);
+    return outcome ? &to : nullptr;
+  }
+  const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
   outcome = info.live_slots(point, to.slots);
   if (outcome && code.offset_of(registers_.ip) > info.code_length())
     outcome = ReadOutcome::malformed("code behind a method's end");
@@ -429,7 +443,9 @@ bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame 
     doubt("GC info at " + hex(code.gc_info) + ": " + text_of(outcome));
   for (const GcSlot &slot : at ? at->slots : std::vector<GcSlot>())
     add_slot(slot, *at, caller_sp, frame);
-  if (at && (is_active_ || is_unsafe_call_) && !is_aborted_) {
+  if (at && (is_active_ || is_unsafe_call_) && !is_aborted_ && is_x86()) {
+    add_register_candidates(frame.references); // whether it can be stopped there is not asked
+  } else if (at && (is_active_ || is_unsafe_call_) && !is_aborted_) {
     const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
     CodePoint point;
     point.offset = code.offset_of(registers_.ip);
@@ -482,6 +498,9 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
 // How much room its caller keeps for arguments on the stack. Where its GC info does not say so (code that is not
 // optimised), no more than is below the first place that it keeps a reference in.
 u64 OneWalk::room_for_arguments(const CodeBlock &caller) {
+  constexpr u64 usual_arguments = 32; // bytes: callees take theirs away, and nobody says how many
+  if (is_x86())
+    return usual_arguments;
   const GcInfo info(memory_, caller.gc_info, *walk_.encoding_, caller.gc_info_version);
   Registers parent = registers_;
   std::vector<GcSlot> slots;
@@ -554,14 +573,15 @@ StackWalk::StackWalk(const Target &target, const ContractDescriptor &descriptor,
     : target_(&target), find_(std::move(find)), frames_(target, descriptor),
       encoding_(gc_info_encoding(target.architecture)), convention_(calling_convention(target.architecture, target.os)),
       cooperative_(descriptor.try_offset("Thread", "PreemptiveGCDisabled")), why_not_(frames_.why_not()) {
-  if (!encoding_ || !convention_)
+  const bool is_x86 = convention_ && convention_->architecture == Architecture::x86;
+  if (!convention_ || (!encoding_ && !is_x86))
     why_not_ = "stacks of this processor are not understood";
   for (const Thread &thread : target.threads)
     registers_.emplace(thread.id, &thread);
 }
 
 WalkedStack StackWalk::walk(const ThreadData &thread) const {
-  if (!encoding_ || !convention_) {
+  if (!convention_ || (!encoding_ && convention_->architecture != Architecture::x86)) {
     WalkedStack out;
     out.thread = thread.address;
     out.why_not = why_not_;
