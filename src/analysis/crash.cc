@@ -75,6 +75,11 @@ bool is_throwing(const std::string &method) {
   return method.starts_with("System.Runtime.EH.") || method.starts_with("System.RuntimeExceptionHelpers.");
 }
 
+// Calls that no exception notes: stubs, what throws, and what calls Main (.NET 11).
+bool is_no_call_of_program(const std::string &method) {
+  return method.starts_with(stub_class) || is_throwing(method) || method == "System.Environment.CallEntryPoint";
+}
+
 constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
 
 constexpr const char *who_deals_with = "what ended the process: ";
@@ -103,8 +108,13 @@ public:
   }
 
   const std::vector<std::string> &problems() const { return problems_; }
+  // Has the runtime looked for a handler in all calls of that thread, and found none?
+  bool found_no_handler() const { return exception_ && has_passed_through_all(); }
 
   std::string text() {
+    if (!crash_.number)
+      return fmt::format("ended by an unhandled {}{}{}, on thread {}", exception_text(), inner_text(),
+                         thrown_in_.empty() ? "" : ", thrown in " + thrown_in_, crash_.thread);
     std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
     out += fmt::format(" on thread {}", crash_.thread);
     if (!thread_)
@@ -134,7 +144,7 @@ public:
             {"text", text()},
             {"signal", is_signal_ ? Cell(signal_name(crash_.number)) : Cell()},
             {"signal_code", is_signal_ ? Cell(crash_.code) : Cell()},
-            {"exception_code", is_signal_ ? Cell() : Cell(fmt::format("0x{:08x}", crash_.number))},
+            {"exception_code", is_signal_ || !crash_.number ? Cell() : Cell(fmt::format("0x{:08x}", crash_.number))},
             {"access", is_violation ? Cell(*crash_.code == 0   ? "read"
                                            : *crash_.code == 1 ? "write"
                                                                : "execute")
@@ -296,6 +306,8 @@ private:
       cause_ = Cause::fail_fast;
     if (!is_signal_ && crash_.number == code_of_fatal_error)
       cause_ = Cause::fatal_error;
+    if (exception_ && !crash_.number)
+      cause_ = Cause::unhandled_exception;
     if (!exception_ || !(is_abort || !is_signal_))
       return;
     // The runtime has one object of each of these for itself, which passes through no calls.
@@ -407,8 +419,8 @@ private:
       if (left > 0 && exception_->methods[left - 1] == frame.method_desc &&
           (left == 1 || frame.ip - exception_->ips[left - 1] <= most_of_call)) {
         --left;
-      } else if (!frame.method_desc || !runtime_.method_text(frame.method_desc).qualified.starts_with(stub_class)) {
-        return false; // stubs are calls that no exception notes
+      } else if (!frame.method_desc || !is_no_call_of_program(runtime_.method_text(frame.method_desc).qualified)) {
+        return false;
       }
     }
     return left < noted;
@@ -469,8 +481,30 @@ std::string signal_text(const CrashSignal &crash, OperatingSystem os) {
   return signal_name(crash.number) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
+namespace {
+
+// The runtime's own dumps on Windows (createdump.exe) do not say what they were taken for. What a thread deals with,
+// and no handler was found for, does. The exception has no code then. Absent: there is no such thread, or several.
+std::optional<CrashSignal> unhandled_in(Snapshot &snapshot) {
+  if (snapshot.target().container != "minidump" || snapshot.runtime().kind() != std::string_view("coreclr"))
+    return std::nullopt;
+  std::optional<CrashSignal> found;
+  std::vector<std::string> ignored;
+  for (const ExceptionInFlight &one : ExceptionObjects(snapshot).in_flight(ignored)) {
+    const CrashSignal crash{.thread = one.os_id.value_or(0)};
+    if (one.is_nested || !one.is_at_hand || !crash.thread || !Ending(snapshot, crash).found_no_handler())
+      continue;
+    if (found)
+      return std::nullopt;
+    found = crash;
+  }
+  return found;
+}
+
+} // namespace
+
 void add_crash(Snapshot &snapshot, report::Answer &answer) {
-  const std::optional<CrashSignal> &crash = snapshot.target().crash;
+  const std::optional<CrashSignal> crash = snapshot.target().crash ? snapshot.target().crash : unhandled_in(snapshot);
   if (!crash)
     return;
   Ending ending(snapshot, *crash);

@@ -424,7 +424,7 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const HangVerdict hang = judge_hang(hang_facts);
   add_crash(snapshot, answer);
   const bool is_of_memory = verdict.rule != "nothing";
-  const bool tells_crash_alone = snapshot.target().crash && !is_of_memory; // memory was not the reason
+  const bool tells_crash_alone = !answer.lead.empty() && !is_of_memory; // memory was not the reason
   if (!hang.rule.empty())
     answer.lead += (answer.lead.empty() ? "" : "\n\n") + hang.text;
   if (!tells_crash_alone && (is_of_memory || hang.rule.empty()))

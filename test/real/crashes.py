@@ -108,7 +108,7 @@ def looked_at(dnheap, path, kind, truth, account):
     if kind in ENDED_BY:
         problems += ended_by(dnheap, path, kind)
     if kind in WAYS:
-        problems += led_by(dnheap, path, kind, truth)
+        problems += led_by(dnheap, path, kind, truth) + unmarked(dnheap, path, kind)
     return problems, answers
 
 
@@ -171,6 +171,15 @@ def led_by(dnheap, path, kind, truth):
     if kind == "segv":
         found["fault_address"], expected["fault_address"] = crash["fault_address"], FAULT
     return problems + ([] if found == expected else [f"the reason is {found}, not {expected}"])
+
+
+def unmarked(dnheap, path, kind):
+    """The same of a dump that does not say what it was taken for: only an exception that no call handles says that it ended the process."""
+    said = subprocess.run([dnheap.parent / "test" / "unmarked", path], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    cause, words = LED_BY[kind][1], LED_BY[kind][3].removeprefix(": ")
+    if cause != "unhandled_exception":
+        return [f"without a signal it is said to be {said}"] if said else []
+    return [] if said.startswith(f"ended by an {words}") else [f"without a signal the exception is no reason: {said!r}"]
 
 
 def thrown(dnheap, path, address):
