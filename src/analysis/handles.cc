@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 namespace dnheap {
 
@@ -32,7 +33,8 @@ private:
 
 Cell text_or_absent(const std::string *text) { return text ? Cell(*text) : Cell(); }
 
-report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes &types, const Question &question) {
+// There may be millions: rows are made as they are asked for, unless all are needed to sort them.
+report::Table handles_table(std::vector<HandleData> handles, Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "handles";
   table.columns = {
@@ -45,17 +47,35 @@ report::Table handles_table(const std::vector<HandleData> &handles, ObjectTypes 
       {"secondary", "Secondary", Kind::address},
       {"type", "Type", Kind::text},
       {"secondary_type", "Type of secondary", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const HandleData &h : handles) {
-    const std::string *type = types.find(h.object);
+  auto types = std::make_shared<ObjectTypes>(snapshot);
+  auto row_of = [types](const HandleData &h) {
     // Only a dependent handle's second word is an object.
     bool object = h.type == HandleType::dependent && h.secondary && *h.secondary;
-    rows.push_back({h.handle, name_of(h.type), h.strong_reference, h.table, h.object, h.ref_count, h.secondary,
-                    text_or_absent(type), object ? text_or_absent(types.find(*h.secondary)) : Cell()});
-  }
-  if (!question.sort.empty())
+    return report::Row{h.handle,
+                       name_of(h.type),
+                       h.strong_reference,
+                       h.table,
+                       h.object,
+                       h.ref_count,
+                       h.secondary,
+                       text_or_absent(types->find(h.object)),
+                       object ? text_or_absent(types->find(*h.secondary)) : Cell()};
+  };
+  if (!question.sort.empty()) {
+    std::vector<report::Row> rows;
+    for (const HandleData &h : handles)
+      rows.push_back(row_of(h));
     report::sort_rows(rows, table.column(question.sort));
-  table.set_rows(std::move(rows));
+    table.set_rows(std::move(rows));
+    return table;
+  }
+  table.row_count = handles.size();
+  table.rows = [row_of, handles = std::move(handles), next = u64{0}](report::Row &row) mutable {
+    if (next == handles.size())
+      return false;
+    row = row_of(handles[next++]);
+    return true;
+  };
   return table;
 }
 
@@ -73,13 +93,17 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
   };
   std::array<Sum, handle_type_count> sums{};
   Sum all;
-  for (const HandleData &h : handles)
+  for (const HandleData &h : handles) {
+    const bool is_outside = types.find(h.object) == nullptr;
+    if (h.type == HandleType::dependent && h.secondary && *h.secondary)
+      types.find(*h.secondary); // so that all names are asked for before notes say which are missing
     for (Sum *sum : {&sums[static_cast<u8>(h.type)], &all}) {
       ++sum->handles;
       sum->strong += h.strong_reference;
       sum->secondaries += h.secondary && *h.secondary;
-      sum->outside += types.find(h.object) == nullptr;
+      sum->outside += is_outside;
     }
+  }
   auto row = [](const char *kind, const Sum &s) {
     return report::Row{kind, s.handles, s.strong, s.secondaries, s.outside};
   };
@@ -118,7 +142,8 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
       return !type || !filter.passes(*type);
     });
   filter.add_notes(answer);
-  answer.tables = {handles_table(handles, types, question), kinds_table(supported, handles, types)};
+  report::Table kinds = kinds_table(supported, handles, types);
+  answer.tables = {handles_table(std::move(handles), snapshot, question), std::move(kinds)};
   for (const std::string &problem : problems) {
     set_incomplete(answer);
     answer.completeness->notes.push_back(problem);

@@ -90,6 +90,8 @@ std::vector<u64> list_threads(u64 pid) { return numbers_in_folder(process_path(p
 std::string what_forbids_reading(u64 pid) {
   constexpr u64 ptrace_capability = 19;
   const std::string how = more_rights;
+  if (pid == static_cast<u64>(::getpid()))
+    return "it is this program itself, which cannot stop itself";
   std::optional<std::string> status = process_text(pid, "status"), own = kernel_text("/proc/self/status");
   if (u64 tracer = number_behind(status, "TracerPid:").value_or(0))
     return "process " + std::to_string(tracer) + " is debugging it, and only one can: end that first";

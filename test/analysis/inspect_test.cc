@@ -130,6 +130,30 @@ TEST(Inspect, Events) {
   }
 }
 
+// Delegates that were garbage as soon as one more was added have nearly all handlers: what is held comes first, and is
+// told whole.
+TEST(Inspect, EventsThatNobodyHoldsComeLast) {
+  Library library({});
+  std::vector<Address> parts;
+  for (int i = 0; i < 30; ++i) {
+    parts.push_back(library.delegate(library.handler, library.with(library.view, {}), 0x4000));
+    if (i >= 1 && i < 29)
+      library.several(parts); // garbage
+  }
+  library.with(library.bus, {library.several(parts), 0});
+  report::Answer answer = inspected(library.heap, "events");
+  std::vector<TextRow> rows = text_rows_of(answer, "events");
+  ASSERT_EQ(rows.size(), 2u) << notes_of(answer);
+  EXPECT_EQ(rows[0]["event"], "Shop.Bus.Sent");
+  EXPECT_EQ(rows[0]["targets"], "30");
+  EXPECT_EQ(rows[1]["event"], "(nobody)");
+  EXPECT_EQ(rows[1]["publishers"], "28");
+  EXPECT_EQ(rows[1]["handlers"], std::to_string(29 * 30 / 2 - 1));
+  EXPECT_EQ(rows[1]["most"], "29");
+  EXPECT_EQ(rows[1]["methods_text"], "<code 0x4000> ×29");
+  EXPECT_EQ(answer.next_command.find(rows[1]["example"]), std::string::npos);
+}
+
 TEST(Inspect, Collections) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));

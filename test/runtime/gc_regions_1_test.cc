@@ -131,13 +131,15 @@ TEST(GcRegions1, CardTables) {
   }
 }
 
-TEST(GcRegions1, NoCardTableIsAbsent) {
+TEST(GcRegions1, NoCardTableIsAbsentAndSaid) {
   HeapBuilder heap({});
   heap.segment(G::gen0).object(heap.object_type);
   heap.gc.card_table_bytes = {};
   Opened opened(heap);
   std::vector<std::string> problems;
   EXPECT_EQ(opened.runtime.gc().get_gc_bookkeeping_memory_regions(problems), std::nullopt);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("BookkeepingStart is 0"), std::string::npos);
 }
 
 } // namespace

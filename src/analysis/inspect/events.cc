@@ -22,6 +22,7 @@ using report::Kind;
 using report::Shown;
 
 constexpr u64 most_handlers_told = 1 << 22; // of all events: of the rest neither method nor target is told
+constexpr const char *nobody = "(nobody)";  // as HoldingFields says it: of these only the largest one's are told
 constexpr u64 most_shown_handlers = 3;      // in text, of one event
 
 struct Multicast {
@@ -111,7 +112,9 @@ report::Table events_table(const EventGroups &groups) {
                    {"methods_text", "Calls", Kind::text, Shown::in_text},
                    {"type", "Type", Kind::text, Shown::in_data},
                    {"example", "Largest", Kind::address}};
-  const auto sorted = largest_first(groups, &EventGroup::handlers);
+  // Of n handlers that were added one by one, n²/2 are in delegates that are garbage.
+  auto sorted = largest_first(groups, &EventGroup::handlers);
+  std::stable_partition(sorted.begin(), sorted.end(), [](const auto *one) { return one->first.first != nobody; });
   std::vector<report::Row> rows;
   for (const auto *one : sorted) {
     const EventGroup &group = one->second;
@@ -155,13 +158,19 @@ void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer
       group.most = one.handlers;
       group.largest = one.object;
     }
-    reader.add_handlers(one, group);
+    if (holders.of(one.object) != nobody)
+      reader.add_handlers(one, group);
   }
+  for (auto &[key, group] : groups)
+    if (key.first == nobody)
+      for (const Multicast &one : all)
+        if (one.object == group.largest)
+          reader.add_handlers(one, group);
   answer.tables.push_back(events_table(groups));
   if (!all.empty())
     answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
                                       "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
-                                      "what a delegate was before one was added");
+                                      "what a delegate was before one was added, with the largest one's calls");
   if (reader.is_cut)
     answer.completeness->notes.push_back("there are more handlers than are told by method and target");
   if (reader.unknown)
@@ -170,7 +179,7 @@ void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer
         count_text(reader.unknown)));
   u64 most = 0;
   for (const auto &[key, group] : groups)
-    if (group.handlers > most) {
+    if (group.handlers > most && key.first != nobody) {
       most = group.handlers;
       answer.next_command = hex(group.largest);
     }

@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "runtime/gc/built_in_com_1.h"
 #include "runtime/gc/gc_1.h"
+#include "runtime/list_walk.h"
 
 #include <algorithm>
 #include <bitset>
-#include <unordered_set>
 
 namespace dnheap {
 
@@ -74,12 +74,12 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
   const u64 buckets_ptr = at("HandleTableMap", "BucketsPtr"), next_map = at("HandleTableMap", "Next");
   const u64 table_array = at("HandleTableBucket", "Table"), segment_list = at("HandleTable", "SegmentList");
   const u64 next_segment = at("TableSegment", "NextSegment");
-  std::unordered_set<Address> maps, seen;
+  ListWalk maps(max_maps), segments(max_segments);
   auto visit_list = [&](Address first, u32 table) {
     for (Address segment = first; segment;) {
-      if (segment % alignment || !seen.insert(segment).second || seen.size() > max_segments) {
-        add_problem(problems, "the segment list of handle table " + std::to_string(table) + " " +
-                                  (segment % alignment ? "has no segment at " : "runs in a circle at ") + hex(segment));
+      const std::string why = segment % alignment ? "has no segment at " + hex(segment) : segments.why_not(segment);
+      if (!why.empty()) {
+        add_problem(problems, "the segment list of handle table " + std::to_string(table) + " " + why);
         return;
       }
       visit(segment, table);
@@ -104,8 +104,8 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
       });
   };
   for (Address map = descriptor_->number("HandleTableMap"); map;) {
-    if (!maps.insert(map).second || maps.size() > max_maps) {
-      add_problem(problems, "the list of handle table maps runs in a circle at " + hex(map));
+    if (const std::string why = maps.why_not(map); !why.empty()) {
+      add_problem(problems, "the list of handle table maps " + why);
       return;
     }
     Address array = 0, next = 0;

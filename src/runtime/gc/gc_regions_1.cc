@@ -1,9 +1,9 @@
 // GC contract: the GC's memory that holds no objects.
 #include "base/text.h"
 #include "runtime/gc/gc_1.h"
+#include "runtime/list_walk.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace dnheap {
 
@@ -33,16 +33,22 @@ Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const
   std::optional<i64> size = descriptor_->try_offset("CardTableInfo", "Size");
   std::optional<i64> next = descriptor_->try_offset("CardTableInfo", "NextCardTable");
   std::optional<u64> info_size = descriptor_->try_number("CardTableInfoSize");
-  if (!start || *start == 0 || !recount || !size || !next || !info_size)
+  if (!start || !recount || !size || !next || !info_size)
     return std::nullopt;
+  if (*start == 0) {
+    problems.push_back("the list of card tables is empty (BookkeepingStart is 0), though a GC that runs has one");
+    return std::nullopt;
+  }
   std::vector<GCMemoryRegionData> out;
-  std::unordered_set<Address> seen;
+  ListWalk tables(max_card_tables);
   for (Address at = *start;;) {
     std::optional<u32> count = memory_->try_load<u32>(at + static_cast<u64>(*recount));
     std::optional<u64> bytes = memory_->try_pointer(at + static_cast<u64>(*size));
     std::optional<u64> following = memory_->try_pointer(at + static_cast<u64>(*next));
-    if (!count || !bytes || !following || !seen.insert(at).second || seen.size() > max_card_tables) {
-      problems.push_back("the list of card tables breaks off, or runs in a circle, at " + hex(at));
+    const std::string why =
+        count && bytes && following ? tables.why_not(at) : "breaks off: the dump lacks what lies at " + hex(at);
+    if (!why.empty()) {
+      problems.push_back("the list of card tables " + why);
       return out;
     }
     if (*count && *bytes)
@@ -55,11 +61,10 @@ Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const
 
 void Gc1::add_free_segments(Address first, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
                             std::vector<std::string> &problems) const {
-  std::unordered_set<Address> seen;
+  ListWalk regions(max_free_regions);
   for (Address at = first; at;) {
-    if (!seen.insert(at).second || seen.size() > max_free_regions) {
-      problems.push_back(std::string("a list of free regions (") + name_of(like.kind) + ") runs in a circle at " +
-                         hex(at));
+    if (const std::string why = regions.why_not(at); !why.empty()) {
+      problems.push_back(std::string("a list of free regions (") + name_of(like.kind) + ") " + why);
       return;
     }
     try {

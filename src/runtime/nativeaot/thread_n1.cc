@@ -2,8 +2,7 @@
 
 #include "base/text.h"
 #include "runtime/contract_versions.h"
-
-#include <unordered_set>
+#include "runtime/list_walk.h"
 
 namespace dnheap {
 
@@ -27,10 +26,10 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
   Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
   Address thread = memory_->pointer(store + at("ThreadStore", "FirstThreadLink"), "the first thread");
   std::vector<ThreadData> out;
-  std::unordered_set<Address> seen;
+  ListWalk list(max_threads);
   while (thread) {
-    if (!seen.insert(thread).second || out.size() >= max_threads) {
-      problems.push_back("the thread list runs in a circle at " + hex(thread));
+    if (const std::string why = list.why_not(thread); !why.empty()) {
+      problems.push_back("the thread list " + why);
       break;
     }
     try {
