@@ -63,6 +63,7 @@ struct Verb {
   // What of the runtime's description the answer rests on: where something of that is missing, it says so.
   AnswerParts parts = {};
   bool tells_missing_parts = false; // but shows nothing that would be wrong without them
+  bool looks_for_framework = false; // for objects of .NET's own types, by their names
   PlanFunction plan = [](const Question &) { return Plan(); };
   AnswerFunction answer = nullptr;
   // Of a verb that takes no target, instead of `answer`; or none where its subject is not named, beside it. May throw

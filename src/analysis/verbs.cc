@@ -230,6 +230,7 @@ constexpr Verb all_verbs[] = {
      .takes = {Takes::type, Takes::values, Takes::symbols},
      .tables = {"exceptions", "stacks"},
      .parts = contexts | names | fields | delegates | handles,
+     .looks_for_framework = true,
      .plan = [](const Question &) { return Plan(Pass::tally).then("walk"); },
      .answer = answer_exceptions,
      .answers_without_heap = true},
@@ -245,6 +246,7 @@ constexpr Verb all_verbs[] = {
      .tables = {"locks", "deadlocks", "waits"},
      .parts = contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics |
               suspended_calls | handles,
+     .looks_for_framework = true,
      .plan =
          [](const Question &) {
            return Plan(Pass::index).then("walk").then("tasks").then("headers").then(Pass::roots).then("walk");
@@ -266,6 +268,7 @@ constexpr Verb all_verbs[] = {
      .by = {"count", "retained"},
      .tables = {"calls", "tasks", "pool", "queued"},
      .parts = contexts | names | fields | delegates | suspended_calls,
+     .looks_for_framework = true,
      .plan = plan_async,
      .answer = answer_async},
     {.name = "inspect",
@@ -290,6 +293,7 @@ constexpr Verb all_verbs[] = {
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
                 "sockets", "safehandles", "caches", "di", "requests", "regex", "ef"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
+     .looks_for_framework = true,
      .plan = plan_inspect,
      .answer = answer_inspect,
      .answer_alone = answer_inspect_alone,
@@ -308,6 +312,7 @@ constexpr Verb all_verbs[] = {
      .sort_columns = {"bytes", "count", "kind"},
      .tables = {"waste", "kinds", "stages"},
      .parts = contexts | names | fields | AnswerPart::strings | handles | suspended_calls,
+     .looks_for_framework = true,
      .plan = plan_waste,
      .answer = answer_waste,
      .reads_objects_only = true,
@@ -523,6 +528,13 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     report::Answer out = verb.answer(of, question);
     add_missing_parts(of, parts_of(verb, plan), verb, out);
     add_stack_notes(of, out);
+    if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
+      set_incomplete(out);
+      out.completeness->notes.push_back(
+          "which objects are tasks, exceptions, locks, timers or collections is told by the names of .NET's own types, "
+          "which this dump lacks: those of them that are missing here are not known not to be there; give the folder "
+          "of System.Private.CoreLib.dll with --modules");
+    }
     return out;
   });
   let_process_go(snapshot, question, answer);

@@ -36,6 +36,8 @@ public:
   // The assembly that a type is of: "Shop.Core.dll"; of an array or instance, where the outermost type is defined.
   // Empty: cannot be told.
   virtual std::string assembly(Address) { return {}; }
+  // Have .NET's own types names? Else nobody can say which objects are tasks, exceptions or locks.
+  virtual bool knows_framework() { return true; }
   // Why names could not be told: one line per reason, with how often.
   virtual std::vector<std::string> problems() const = 0;
 };

@@ -169,5 +169,27 @@ TEST(Exceptions, AStackTraceThatIsNoneIsNotTold) {
   }
 }
 
+// Without the names of .NET's own types nobody knows which objects are exceptions: that there are none is no answer.
+TEST(Exceptions, WithoutNamesOfTypesNothingIsSaidToBeAbsent) {
+  for (const HeapShape &shape : type_layouts())
+    for (bool has_names : {true, false}) {
+      SCOPED_TRACE(name_of(shape));
+      Shop shop(shape);
+      shop.exception(shop.failure, 0x80041234);
+      if (!has_names)
+        for (const ModuleWriter &module : shop.heap.modules)
+          shop.heap.hole(module.image, module.image + shop.heap.assembly_file(module).size());
+      for (const char *verb : {"exceptions", "locks", "async", "waste"}) {
+        const report::Answer answer = answer_of(shop.heap, verb);
+        const std::vector<std::string> &notes = answer.completeness->notes;
+        EXPECT_EQ(std::any_of(notes.begin(), notes.end(),
+                              [](const std::string &note) { return note.starts_with("which objects are tasks,"); }),
+                  !has_names)
+            << verb;
+        EXPECT_TRUE(has_names || !answer.completeness->complete) << verb;
+      }
+    }
+}
+
 } // namespace
 } // namespace dnheap::test

@@ -459,9 +459,12 @@ def gc_memory(answer, witness):
 
 
 def same_answer(derived, published):
-    """An answer about a dump, and about the same dump with the descriptors of .NET 11: every table must be equal."""
+    """An answer about a dump, and about the same dump with the descriptors of .NET 11: every table must be equal. .NET 10 has no
+    GCGlobalMechanisms, which .NET 11 publishes beside others that .NET 10 does have: that it is missed is right."""
+    missed = "not found: GCGlobalMechanisms ("
+    told = {name: [row for row in rows if missed not in str(row)] for name, rows in published["tables"].items()}
     return [f"{derived['command']}: the table {name} differs when the target publishes the GC contract"
-            for name in derived["tables"] if derived["tables"][name] != published["tables"].get(name)]
+            for name in derived["tables"] if derived["tables"][name] != told.get(name)]
 
 
 def index(rows, *keys):

@@ -114,6 +114,17 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
 
 // By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
 // handle to the managed one. Other types than collectible ones cost one load.
+// Object and String are two of them.
+bool RuntimeTypeSystem1::knows_framework() {
+  for (const char *type : {"ObjectMethodTable", "StringMethodTable"}) {
+    const std::optional<u64> variable = descriptor_->try_number(type);
+    const Address mt = variable ? memory_->try_pointer(*variable).value_or(0) : 0;
+    if (const Address module = mt && object_layout(mt) ? module_of(mt) : 0)
+      return loader_->metadata(module);
+  }
+  return true; // or so it seems
+}
+
 Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
   if (!is_collectible(mt))
     return 0;

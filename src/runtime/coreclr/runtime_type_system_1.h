@@ -37,6 +37,7 @@ public:
   const std::string &name(Address method_table) override;
   // Why names could not be told: one line per reason, with how often.
   std::string assembly(Address mt) override { return loader_->file_name(module_of(mt)); }
+  bool knows_framework() override;
   std::vector<std::string> problems() const override;
 
   // What fields and statics are found by. 0 where it cannot be told.
