@@ -308,6 +308,8 @@ private:
       cause_ = Cause::fatal_error;
     if (exception_ && !crash_.number)
       cause_ = Cause::unhandled_exception;
+    if (is_abort && fails_fast_) // also where the dump lacks the objects
+      cause_ = Cause::fail_fast;
     if (!exception_ || !(is_abort || !is_signal_))
       return;
     // The runtime has one object of each of these for itself, which passes through no calls.

@@ -110,7 +110,7 @@ public:
       const ThreadData &thread = locks_.threads[wait.thread];
       const std::optional<u32> owner = owner_of(wait);
       rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind), wait.object,
-                      owner ? Cell(locks_.threads[*owner].os_id) : Cell(), wait.is_by_stack ? "stack" : "runtime",
+                      owner ? number_of(locks_.threads[*owner]) : Cell(), wait.is_by_stack ? "stack" : "runtime",
                       type_name(wait.object)});
     }
     if (rows.empty())
@@ -128,7 +128,8 @@ private:
       return locks_.targets->subsystem().thread_of(wait.object);
     const bool may_have_one = wait.kind == WaitKind::lock || wait.kind == WaitKind::mutex;
     const LockObject *lock = may_have_one ? locks_.find(wait.object) : nullptr;
-    return lock ? lock->owner : std::nullopt;
+    // Who reads, and is to write, waits for the other readers.
+    return lock && lock->owner != wait.thread ? lock->owner : std::nullopt;
   }
 
   using WaitingCalls = std::map<Address, std::map<std::string, u64>>; // by semaphore and method
@@ -149,7 +150,7 @@ private:
     const std::string state = state_of(lock);
     return {lock.object,
             name_of(lock.kind),
-            owner ? Cell(owner->os_id) : Cell(),
+            owner ? number_of(*owner) : Cell(),
             owner ? Cell(owner->managed_id) : Cell(),
             owner ? name_cell(*lock.owner) : Cell(),
             lock.is_held,
@@ -163,12 +164,20 @@ private:
             type_name(lock.object)};
   }
 
-  // Readers that are known are named.
+  // A thread that has ended has none.
+  static Cell number_of(const ThreadData &thread) { return thread.os_id.value_or(0) ? Cell(thread.os_id) : Cell(); }
+
+  // Readers that are known are named. Of an owner that has ended only the program's number is left.
   std::string state_of(const LockObject &lock) const {
     constexpr u64 shown = 8;
+    if (lock.owner && lock.is_held && locks_.threads[*lock.owner].os_id == u64{0})
+      return (lock.state.empty() ? "" : lock.state + "; ") +
+             fmt::format("managed thread {} had it when it ended: nobody lets it go",
+                         locks_.threads[*lock.owner].managed_id.value_or(0));
     if (lock.readers.empty() || lock.readers.size() < lock.reader_count)
       return lock.state;
-    std::string out = count_text(lock.readers.size()) + (lock.readers.size() == 1 ? " reader: " : " readers: ");
+    std::string out = (lock.owner ? lock.state + "; " : "") + count_text(lock.readers.size()) +
+                      (lock.readers.size() == 1 ? " reader: " : " readers: ");
     for (u64 i = 0; i < std::min<u64>(shown, lock.readers.size()); ++i)
       out += (i ? ", " : "") + thread_number(lock.readers[i]);
     return out + (lock.readers.size() > shown ? ", …" : "");

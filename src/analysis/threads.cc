@@ -127,16 +127,17 @@ private:
       objects.push_back(hex(one.object));
     const auto exception = exceptions_.find(thread.os_id.value_or(0));
     const bool has_exception = exception != exceptions_.end();
-    rows_.push_back({thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
-                     lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
-                     text_cell(thread_state(details)), mode, u64{frames.size()},
-                     frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
-                     text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)),
-                     block ? Cell(block->object) : Cell(), Cell(std::move(objects)),
-                     block ? Cell(type_of(*block)) : Cell(),
-                     block && block->owner ? Cell(threads_[*block->owner].os_id) : Cell(),
-                     has_exception ? Cell(exception->second) : Cell(),
-                     has_exception ? Cell(type_name(exception->second)) : Cell(), thread.address});
+    rows_.push_back(
+        {thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
+         lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
+         text_cell(thread_state(details)), mode, u64{frames.size()},
+         frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
+         text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)), block ? Cell(block->object) : Cell(),
+         Cell(std::move(objects)), block ? Cell(type_of(*block)) : Cell(),
+         block && block->owner && threads_[*block->owner].os_id.value_or(0) ? Cell(threads_[*block->owner].os_id)
+                                                                            : Cell(),
+         has_exception ? Cell(exception->second) : Cell(), has_exception ? Cell(type_name(exception->second)) : Cell(),
+         thread.address});
     if (asks_retained_) {
       const auto retained = retained_.find(thread.address);
       rows_.back().push_back(retained != retained_.end() ? retained->second : u64{0});
@@ -157,6 +158,10 @@ private:
       out += (i ? ", " : "") + text_of(blocked.blocks[i]);
     return out + (count > shown ? ", …" : "");
   }
+  static std::string thread_text(const ThreadData &thread) {
+    return thread.os_id.value_or(0) ? fmt::format("thread {}", *thread.os_id)
+                                    : fmt::format("managed thread {}, which has ended", thread.managed_id.value_or(0));
+  }
   std::string text_of(const ThreadBlock &block) const {
     using enum ThreadBlock::Kind;
     if (block.kind == static_constructor)
@@ -167,10 +172,8 @@ private:
                       : block.kind == join  ? "the end of "
                                             : "";
     out += type_name(block.object) + " " + hex(block.object);
-    if (block.owner && block.kind == join)
-      out += fmt::format(", thread {}", threads_[*block.owner].os_id.value_or(0));
-    else if (block.owner)
-      out += fmt::format(" held by thread {}", threads_[*block.owner].os_id.value_or(0));
+    if (block.owner)
+      out += (block.kind == join ? ", " : " held by ") + thread_text(threads_[*block.owner]);
     return out;
   }
   std::string type_of(const ThreadBlock &block) const {

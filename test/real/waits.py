@@ -323,7 +323,9 @@ def kinds(dnheap, path, said):
         elif are_waits_objects(said) or (expected and row["waits_for_object"] and row["waits_for_object"] not in expected
                                          and row["waits_for_type"] not in INNER):
             problems += wrong + [f"{name} waits for {waits}, says `locks`"]  # rather nothing than another object
+        problems += [f"{name} is said to wait for itself"] if row["owner_os_id"] == one["os_id"] else []  # who upgrades waits for the readers
     print(f"{right} of {len(ids)} waits are known exactly")
+    problems += [f"nobody waits in a circle, but {row['text']}" for row in answer["deadlocks"] if row["grounds"] == "runtime"]
     if not are_waits_objects(said):
         return problems + ([] if right >= KNOWN_NATIVELY else [f"{right} waits are known exactly, not {KNOWN_NATIVELY}"])
     locks_of = {row["object"]: row for row in answer["locks"]}

@@ -344,7 +344,7 @@ describe('what is not as usual', () => {
     await view(page, url, '#/ask/handles');
     assert.match(await page.locator('.left-out').innerText(), /^The first 1,000 of 4,030 rows\./);
     await page.getByRole('button', { name: 'Show more' }).click();
-    await page.waitForFunction(() => document.querySelector('[role=grid]').getAttribute('aria-rowcount') === '4031');
+    await page.waitForFunction(() => document.querySelector('[role=grid]')?.getAttribute('aria-rowcount') === '4031');
     assert.equal(await page.locator('.left-out').count(), 0);
   }));
 

@@ -87,7 +87,7 @@ export function LeftOut({ asked, table, more }: { asked: Asked<Answer>; table: s
   const shown = asked.data?.tables[table]?.length ?? 0;
   return (
     <p class="note left-out">The first {format.count(shown)}{left === null ? ' rows; there are more.' : ` of ${format.counted(shown + left, 'row')}.`}
-      {more && <> <button type="button" onClick={more}>Show more</button></>}</p>
+      {more && <> <button type="button" class="button" onClick={more}>Show more</button></>}</p>
   );
 }
 

@@ -59,6 +59,9 @@ std::unordered_map<Address, Tally> objects_by_allocator(Snapshot &snapshot) {
 // What the runtime reserved for the types and methods of each of these LoaderAllocators, by its native part.
 std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std::vector<Address> &natives) {
   std::unordered_map<Address, u64> out;
+  // .NET 10 publishes where compiled code lies, which is the least of it.
+  if (!runtime.descriptor().find_field("LoaderHeap", "FirstBlock"))
+    return out;
   for (const LoaderHeapBlock &block : loader_heaps_of(runtime.memory(), runtime.descriptor(), natives))
     out[block.allocator] += block.size;
   return out;

@@ -152,7 +152,7 @@ void LockReader::read_reader_writer(LockObject &to) {
   to.waiters = u64{number("_numWriteWaiters")} + number("_numReadWaiters") + number("_numUpgradeWaiters") +
                number("_numWriteUpgradeWaiters");
   to.is_held = writer != no_owner || upgrader != no_owner || readers;
-  to.reader_count = readers;
+  to.reader_count = readers - (readers && upgrader != no_owner); // who may upgrade is counted, too
   const u32 owner = writer != no_owner ? writer : upgrader;
   if (owner != no_owner) {
     to.owner = threads_.thread_with_managed_id(owner);

@@ -66,6 +66,14 @@ ThreadBlock ThreadBlocks::block_on(const Candidate &candidate) {
 }
 
 ThreadBlocked ThreadBlocks::find(u32 index, const WalkedStack &stack, const WaitText &wait) {
+  ThreadBlocked out = find_any(index, stack, wait);
+  for (ThreadBlock &block : out.blocks)
+    if (block.owner == index && block.kind == ThreadBlock::Kind::lock) // who reads, and is to write, waits for readers
+      block.owner.reset();
+  return out;
+}
+
+ThreadBlocked ThreadBlocks::find_any(u32 index, const WalkedStack &stack, const WaitText &wait) {
   if (const std::optional<ManagedWait> managed = targets_.subsystem().wait_of(index))
     return wait.is_idle ? ThreadBlocked{} : find_managed(*managed, stack, wait);
   std::optional<ThreadBlock> native = find_native(index, stack, wait.frames);

@@ -42,6 +42,7 @@ private:
     std::optional<LockKind> kind; // nothing: a task
   };
 
+  ThreadBlocked find_any(u32 index, const WalkedStack &stack, const WaitText &wait);
   std::optional<ThreadBlock> find_constructor(u32 index, const WalkedStack &stack);
   std::optional<ThreadBlock> find_native(u32 index, const WalkedStack &stack, u64 waiting);
   ThreadBlocked find_managed(const ManagedWait &wait, const WalkedStack &stack, const WaitText &text);

@@ -121,9 +121,10 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const
     if (auto joined = thread_objects_.find(w.object); joined != thread_objects_.end())
       out.push_back({joined->second, 0, grounds, nullptr});
   const bool has_owner = w.kind == WaitKind::lock || w.kind == WaitKind::mutex;
-  if (const LockObject *lock = has_owner ? locks_.find(w.object) : nullptr; lock && lock->owner)
+  if (const LockObject *lock = has_owner ? locks_.find(w.object) : nullptr;
+      lock && lock->owner && lock->owner != w.thread)
     out.push_back({*lock->owner, w.object, grounds, nullptr});
-  else if (lock)
+  else if (lock) // who is to upgrade its own waits for the readers
     for (u32 reader : lock->readers)
       if (reader != w.thread)
         out.push_back({reader, w.object, grounds, nullptr});

@@ -66,11 +66,23 @@ WalkedStack CoreClr::follow_stack(const ThreadData &thread) const {
     for (StackFrame &frame : out.frames)
       if (frame.kind == StackFrame::Kind::explicit_ && !method_names_->methods().is_method_desc(frame.method_desc))
         frame.method_desc = 0;
+      else
+        add_loader_allocator(frame);
     return out;
   }
   out.thread = thread.address;
   out.why_not = code_.why_not();
   return out;
+}
+
+// A method that runs keeps its collectible AssemblyLoadContext, as the GC reports it, in no place of the stack.
+void CoreClr::add_loader_allocator(StackFrame &frame) const {
+  if (frame.kind != StackFrame::Kind::method || !frame.method_desc)
+    return;
+  StackReference kept;
+  kept.value = types_->loader_allocator_object(method_names_->methods().method_table_of(frame.method_desc));
+  if (kept.value)
+    frame.references.push_back(kept);
 }
 
 // Thousands of threads wait in the same few methods.

@@ -50,6 +50,7 @@ private:
   CoreClr(const Target &target, const Module &module, std::string version, ContractDescriptor &&described,
           const RuntimeHints &hints);
   void look_for_types();
+  void add_loader_allocator(StackFrame &frame) const;
   void require_started(const Error &error) const;
 
   Thread1 thread_;

@@ -112,8 +112,6 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
 }
 
-// By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
-// handle to the managed one. Other types than collectible ones cost one load.
 // Object and String are two of them.
 bool RuntimeTypeSystem1::knows_framework() {
   for (const char *type : {"ObjectMethodTable", "StringMethodTable"}) {
@@ -125,6 +123,8 @@ bool RuntimeTypeSystem1::knows_framework() {
   return true; // or so it seems
 }
 
+// By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
+// handle to the managed one. Other types than collectible ones cost one load.
 Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
   if (!is_collectible(mt))
     return 0;

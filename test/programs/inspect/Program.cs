@@ -141,6 +141,34 @@ class Addon : System.Runtime.Loader.AssemblyLoadContext
         context.Unload();
         return view;
     }
+
+    // A thread runs code of it, and nothing else is left. Returns the thread's number.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static int Run()
+    {
+        var number = new int[1];
+        var context = new Addon();
+        Type type = context.LoadFromAssemblyPath(typeof(Addon).Assembly.Location).GetType("Runs");
+        var begun = new ManualResetEvent(false);
+        new Thread(type.GetMethod("Forever").CreateDelegate<ParameterizedThreadStart>()) { IsBackground = true }
+            .Start(new object[] { begun, number });
+        begun.WaitOne();
+        context.Unload();
+        return number[0];
+    }
+}
+
+public static class Runs
+{
+    [System.Runtime.InteropServices.DllImport("libc")]
+    static extern int gettid();
+
+    public static void Forever(object given)
+    {
+        ((int[])((object[])given)[1])[0] = gettid();
+        ((ManualResetEvent)((object[])given)[0]).Set();
+        Thread.Sleep(Timeout.Infinite);
+    }
 }
 
 class Rule
@@ -324,6 +352,9 @@ static class Program
         for (int i = 0; i < 2; ++i)
             System.Runtime.InteropServices.GCHandle.Alloc(Addon.Make());
         Addon.Make(); // which nothing keeps
+        int thread = Addon.Run();
+        Say("contexts", "\"type\": \"Addon\", \"state\": \"collectible, unloading\", \"count\": 1, \"objects\": 0, \"object_bytes\": 0, " +
+                        $"\"kept_by\": \"thread {thread} Runs.Forever(System.Object)\"");
         Say("contexts", "\"type\": \"Addon\", \"state\": \"collectible, unloading\", \"count\": 5, \"objects\": 5, \"object_bytes\": 120, " +
                         "\"kept_by\": \"static Addon.Kept._items[*](its assembly's LoaderAllocator)\"");
         Say("contexts", "\"type\": \"Addon\", \"state\": \"collectible, unloading\", \"count\": 2, \"objects\": 2, \"object_bytes\": 48, " +

@@ -25,7 +25,8 @@ struct Way {
 class ThreadContexts {
 public:
   ThreadContexts(Derivation &derivation, const Gc &gc, std::vector<ListedThread> threads)
-      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), threads_(std::move(threads)) {
+      : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), threads_(std::move(threads)),
+        continuations_(derivation.memory, derivation.descriptor) {
     try {
       std::vector<std::string> ignored; // the heap reports the same again
       for (Address heap : gc.get_gc_heaps())
@@ -122,8 +123,7 @@ private:
       word = d_.word(mt + static_cast<u64>(*to_class)).value_or(0);
     }
     // Free has no EEClass in all versions.
-    return (word && d_.word(word + static_cast<u64>(*back)) == mt) || is_free(mt) ||
-           ContinuationTypes(d_.memory, d_.descriptor).contains(mt);
+    return (word && d_.word(word + static_cast<u64>(*back)) == mt) || is_free(mt) || continuations_.contains(mt);
   }
   bool is_free(Address mt) const {
     std::optional<u64> free = d_.descriptor.try_number("FreeObjectMethodTable");
@@ -258,6 +258,7 @@ private:
   Derivation &d_;
   const i64 p_;
   const std::vector<ListedThread> threads_;
+  const ContinuationTypes continuations_;                 // whose values are published, or not there
   std::vector<std::pair<Address, Address>> gen0_, older_; // where objects lie
   mutable std::map<Address, bool> handle_segments_;
 };
