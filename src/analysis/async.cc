@@ -261,14 +261,14 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   const bool asks_retained = question.by == "retained";
   report::Answer answer = begin_answer(snapshot, "async");
   Tasks tasks(snapshot);
-  const AsyncStacks stacks(tasks, snapshot.runtime(), snapshot.threads(), snapshot.watch());
+  const ThreadPool pool = read_thread_pool(snapshot);
+  const AsyncStacks stacks(tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch());
   std::vector<std::optional<u64>> retained;
   if (asks_retained) {
     retained = retained_by(snapshot, tasks, stacks);
     add_root_notes(snapshot, answer);
     add_reference_notes(snapshot, answer);
   }
-  const ThreadPool pool = read_thread_pool(snapshot);
   SourceLines lines(snapshot, question.symbol_folders);
   answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
                    pool_table(pool), queued_table(pool)};
@@ -280,9 +280,9 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
     answer.completeness->notes.push_back(std::move(note));
   if (stacks.shared())
     answer.completeness->notes.push_back(
-        fmt::format("{} calls await what others await as well (\"…, as others do\"): that is on the stack of one of "
+        fmt::format("{} call{} what others await as well (\"…, as others do\"): that is on the stack of one of "
                     "these, so that each call counts once",
-                    count_text(stacks.shared())));
+                    count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
   if (stacks.cycles())
     answer.completeness->notes.push_back(
         stacks.cycles() == 1

@@ -19,6 +19,10 @@ inline constexpr std::string_view runtime_async_task = "System.Runtime.CompilerS
 // Is that the type of an object of such a call: its task, a suspended method's data, or what names the thing awaited?
 // Which method it is of, only the object says (SuspendedCalls).
 bool is_of_suspended_call(std::string_view type);
+// Is that one of the library's methods by which such calls await, and which no source names?
+inline bool is_await_helper(std::string_view qualified) {
+  return qualified.starts_with("System.Runtime.CompilerServices.AsyncHelpers.");
+}
 
 // Of the type of object that a pending call of an async method is kept in, the method: "Shop.Cart.Pay", "a lambda in
 // Pay of Shop.Cart". Empty: it is no such type.

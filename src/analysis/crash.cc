@@ -319,8 +319,22 @@ private:
       cause_ = Cause::stack_overflow;
     else if (is_of_runtime && type == "System.ExecutionEngineException")
       find_fatal_cause();
-    else if ((is_abort || crash_.number == dotnet_exception) && is_unhandled())
+    else if ((is_abort || crash_.number == dotnet_exception) && (is_unhandled() || is_of_text()))
       cause_ = Cause::unhandled_exception;
+  }
+
+  // The runtime asks an unhandled exception for its text: what ToString() throws meanwhile has unwound its own calls
+  // only, and the exception that nobody handled is the one below it.
+  bool is_of_text() {
+    if (!first_nested_ || !throws_ || passed_through(*exception_) || !passed_through(*first_nested_))
+      return false;
+    exception_ = first_nested_;
+    thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
+    return true;
+  }
+  // The method in which the thread stands.
+  bool passed_through(const ExceptionObject &exception) const {
+    return std::find(exception.methods.begin(), exception.methods.end(), method_desc_) != exception.methods.end();
   }
 
   // FailFast puts the exception that it was given into the runtime's own.
@@ -399,9 +413,7 @@ private:
 
   // Its first pass finds no handler before anything is unwound: the thread still stands in the call that threw.
   bool is_unhandled() const {
-    return ((throws_ || faulted_ || allocates_) && std::find(exception_->methods.begin(), exception_->methods.end(),
-                                                             method_desc_) != exception_->methods.end()) ||
-           has_passed_through_all();
+    return ((throws_ || faulted_ || allocates_) && passed_through(*exception_)) || has_passed_through_all();
   }
   // Where native code of the runtime threw it, the stack says no more of that: but the thread deals with it, no handler
   // runs, which would be a funclet, and each call stands where the exception noted it, to the outermost one. The

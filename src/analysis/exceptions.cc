@@ -40,6 +40,7 @@ struct GroupKey {
   std::optional<u32> hresult;
   std::string inner_types;
   std::vector<Address> methods;
+  std::vector<std::string> earlier;
   auto operator<=>(const GroupKey &) const = default;
 };
 
@@ -88,9 +89,9 @@ public:
     std::optional<StringText> text = string_text(snapshot_.runtime(), e.message, longest_message);
     return text ? Cell(text->text + (text->is_cut ? "…" : "")) : Cell();
   }
-  // Of the first `most_frames` calls.
+  // Of the first `most_frames` calls, and of those before it was thrown again.
   std::vector<std::string> stack(const ExceptionObject &e) {
-    std::vector<std::string> out;
+    std::vector<std::string> out = e.earlier;
     for (Address method : std::span(e.methods).first(std::min<u64>(e.methods.size(), most_frames)))
       out.push_back(snapshot_.runtime().method_text(method).name);
     if (e.methods.size() > most_frames)
@@ -100,8 +101,8 @@ public:
 
   // Where it stood in the method of that number on its stack.
   SourcePlace place(const ExceptionObject &e, u64 index) {
-    return index < std::min<u64>(e.ips.size(), most_frames) ? lines_.find(e.methods[index], e.ips[index], false)
-                                                            : SourcePlace();
+    const u64 at = index - e.earlier.size(); // wraps: of an earlier one nothing is known
+    return at < std::min<u64>(e.ips.size(), most_frames) ? lines_.find(e.methods[at], e.ips[at], false) : SourcePlace();
   }
   const SourceLines &lines() const { return lines_; }
 
@@ -110,8 +111,12 @@ private:
     ++total_;
     without_stack_ += !e.is_stack_known;
     auto flying = in_flight_.find(e.address);
-    GroupKey key{flying == in_flight_.end() ? 0 : e.address, e.method_table, e.hresult, objects_.inner_types(e),
-                 e.methods};
+    GroupKey key{flying == in_flight_.end() ? 0 : e.address,
+                 e.method_table,
+                 e.hresult,
+                 objects_.inner_types(e),
+                 e.methods,
+                 e.earlier};
     auto [it, is_new] = to.try_emplace(std::move(key));
     if (is_new) {
       it->second.inner_types = it->first.inner_types;

@@ -93,6 +93,7 @@ public:
       rows.push_back({Cell(cells_of(circle)), name_of(DeadlockText::grounds_of(circle)), text_.words(circle)});
     if (rows.empty())
       table.shown = Shown::in_data;
+    table.columns.back().wraps = true;
     table.set_rows(std::move(rows));
     return table;
   }
@@ -190,7 +191,10 @@ private:
     return lock.kind == LockKind::event && lock.waiting.empty() &&
            (locks_.by_inner.contains(lock.object) || is_of_task(lock.object));
   }
-  bool is_of_task(Address event) const { return type_name(event) == "System.Threading.Tasks.Task+SetOnInvokeMres"; }
+  bool is_of_task(Address event) const {
+    const std::string type = type_name(event);
+    return type == "System.Threading.Tasks.Task+SetOnInvokeMres" || type == event_of_all;
+  }
 
   std::string type_name(Address object) const { return text_.type_name(object); }
   std::string thread_number(u32 thread) const { return text_.thread_number(thread); }
@@ -217,7 +221,7 @@ private:
       task = next[0].kind == ContinuationKind::callback ? resumed_by(next[0].object) : tasks_.find(next[0].object);
       const MachineShape *machine = task != no_task ? tasks_.machine(task) : nullptr;
       if (machine && !machine->method.starts_with("System.Threading.SemaphoreSlim.") &&
-          !machine->method.starts_with("System.Runtime.CompilerServices.AsyncHelpers."))
+          !is_await_helper(machine->method))
         return machine->method;
     }
     return "";

@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
+    unhandled, textless, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
                 ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
@@ -24,7 +24,7 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
+WAYS = ("unhandled", "textless", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
 OVERFLOWS = ("overflow", "overflow-second")
@@ -133,6 +133,7 @@ IN_RECURSE = "Frame..ctor()"  # which Program.Recurse calls
 CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 # What answers lead with: signal, cause, the innermost method, what is in the words.
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
+          "textless": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Textless 0x", f", thrown in {CRASH}"),
           "cast": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidCastException 0x", ", thrown in "),
           "failed-task": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " (inside: Failure), thrown in System.Threading.Tasks.Task."),
           "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in native code that Program.Retry(Boolean) called"),
@@ -177,7 +178,7 @@ def unmarked(dnheap, path, kind):
     """The same of a dump that does not say what it was taken for: only an exception that no call handles says that it ended the process."""
     said = subprocess.run([dnheap.parent / "test" / "unmarked", path], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     cause, words = LED_BY[kind][1], LED_BY[kind][3].removeprefix(": ")
-    if cause != "unhandled_exception":
+    if cause != "unhandled_exception" or kind == "textless":  # it is not the one that the thread deals with last
         return [f"without a signal it is said to be {said}"] if said else []
     return [] if said.startswith(f"ended by an {words}") else [f"without a signal the exception is no reason: {said!r}"]
 

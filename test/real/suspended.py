@@ -36,6 +36,7 @@ def run(dnheap, kind, major, how):
         if kind != "many":
             problems += matrix.answer(dnheap, "verify", path)["tables"]["problems"]
             problems += variables(dnheap, path) if (kind, how) == ("kinds", "runtime") else []
+            problems += awaited(dnheap, path) if kind == "kinds" else []
         return problems + (holders(dnheap, path, how) if kind == "held" else [])
 
 
@@ -65,6 +66,17 @@ def stacks(dnheap, path, said):
             problems.append(f"{method} is at {source}:{line}: {text}")
     problems += [] if answer["completeness"]["complete"] else [f"not complete: {answer['completeness']}"]
     return problems + ([f"it took {seconds:.1f} s"] if seconds > MOST_SECONDS else [])
+
+
+AWAITED = {"Suspended.ByStructAwaiter": "other", "Suspended.Suppresses": "TaskCompletionSource", "Suspended.WaitsAnHour": "semaphore"}
+
+
+def awaited(dnheap, path):
+    """Calls of the library's own, by which others await, are on no stack; and what is awaited in the end."""
+    rows = matrix.answer(dnheap, "async", path)["tables"]["calls"]
+    found = {row["stack"][-1]: row["awaits"] for row in rows if row["stack"][-1] in AWAITED}
+    problems = [] if found == AWAITED else [f"what is awaited is {found}, not {AWAITED}"]
+    return problems + [f"a stack has {method}" for row in rows for method in row["stack"] if "AsyncHelpers." in method]
 
 
 def variables(dnheap, path):

@@ -36,7 +36,7 @@ KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "s
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
-KINDS += ["library-runtime-async:11:heap", "library-runtime-async:11:gcore"]
+KINDS += ["library-runtime-async:11:heap", "library-runtime-async:11:gcore", "pool-runtime-async:11:heap"]
 SAMPLE = ["thrown:11:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
@@ -89,6 +89,8 @@ def thrown(dnheap, path, said):
             told = [source_line(*place) for place in zip(row["sources"], row["lines"])]
             if f"throw new {row['type']}" not in told[0] or (told[-1].strip() != "what();" and row["stack"][-1].startswith("Thrown.Catch(")):
                 problems.append(f"the lines of {row['type']} are {told}")
+    failed = [(row["stack"] or ["nothing"])[0] for row in answer["exceptions"] if row["type"] == said.get("constructor")]
+    problems += [] if "constructor" not in said or failed and all(one.startswith("Failing.Fail(") for one in failed) else [f"what a static constructor threw was thrown in {failed}"]
     inner = [row["inner_type"] for row in answer["exceptions"] if row["type"] == "WrappedFailure"]
     problems += [] if inner == ["OrderFailure"] else [f"inside WrappedFailure: {inner}"]
     problems += [f"a message without --values: {row}" for row in answer["exceptions"] if row["message"]]
@@ -229,6 +231,8 @@ def pool(dnheap, path, said):
     answer = tables(dnheap, "async", path)
     found = [(row["method"], row["count"]) for row in answer["queued"]]
     problems = differences("queued", found, [(one["method"], one["count"]) for one in said["queued"]])
+    yields = [row["awaits"] for row in answer["calls"] if row["stack"][0] == "Pool.Load"]
+    problems += [] if yields == ["its turn to run"] else [f"what calls Task.Yield() awaits is {yields}"]
     problems += verdict(dnheap, path, "pool_starved", f"of {said['workers']} workers {said['workers']} are blocked")
     row = answer["pool"][0]
     if (row["workers"], row["working"]) != (said["workers"], said["workers"]) or not row["text"].startswith("STARVED"):
@@ -314,9 +318,6 @@ def kinds(dnheap, path, said):
         row, expected = rows[one["os_id"]], [address(said, label) for label in one["on"]]
         waits = sorted(wait["waits_for"] for wait in answer["waits"] if wait["os_id"] == one["os_id"])
         wrong = [f"{name} waits for {row['waits_for']}, held by {row['owner_os_id']}: not {one}"]
-        if not one["words"]:  # several tasks at once: .NET has objects of its own for that
-            right += 1 if row["waits_for"] else 0
-            continue
         found = (sorted(row["waits_for_objects"]), (row["waits_for"] or "").startswith(one["words"]), waits)
         if found == (sorted(expected), True, sorted(expected)) and (one["owner"] is None or row["owner_os_id"] == ids[one["owner"]]):
             right += 1
@@ -337,7 +338,7 @@ def kinds(dnheap, path, said):
     return problems
 
 
-KNOWN_NATIVELY = 20  # of the waits of kinds, before .NET 11
+KNOWN_NATIVELY = 25  # of the waits of kinds, before .NET 11
 INNER = ("System.Threading.ManualResetEventSlim",)  # which is known there of a countdown and the like, if nothing else on the stack is
 
 

@@ -44,8 +44,9 @@ constexpr Word words[] = {
 
 } // namespace
 
-AsyncStacks::AsyncStacks(Tasks &tasks, const Runtime &runtime, unsigned threads, const Watch &watch)
-    : tasks_(tasks), runtime_(runtime), fields_(runtime), threads_(threads), watch_(watch) {
+AsyncStacks::AsyncStacks(Tasks &tasks, const ThreadPool &pool, const Runtime &runtime, unsigned threads,
+                         const Watch &watch)
+    : tasks_(tasks), pool_(pool), runtime_(runtime), fields_(runtime), threads_(threads), watch_(watch) {
   Timer timer(watch, "async stacks");
   sources_ = tasks_.sources(watch);
   find_awaited();
@@ -232,7 +233,7 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
     const char *what = !state                                        ? "cannot be told"
                        : *state == -1                                ? "nothing: it runs"
                        : !tasks_.machine(method)->are_awaiters_known ? "cannot be told"
-                       : tasks_.machine(method)->may_yield           ? "its turn to run"
+                       : is_queued(method)                           ? "its turn to run"
                                                                      : "other"; // an awaiter that holds no reference
     return {what, ""};
   }
@@ -257,6 +258,12 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
   return {type.starts_with("System.Threading.Tasks.Task") && type.find('+') == type.npos ? "TaskCompletionSource"
                                                                                          : "task",
           type};
+}
+
+// Of one whose awaiter holds no reference, as that of Task.Yield().
+bool AsyncStacks::is_queued(TaskNumber method) const {
+  const TaskNumber task = tasks_.task_of_call(method);
+  return task != no_task ? pool_.suspended_tasks.contains(tasks_.address(task)) : tasks_.machine(method)->may_yield;
 }
 
 void AsyncStacks::count_stacks() {

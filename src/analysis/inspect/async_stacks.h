@@ -6,6 +6,7 @@
 // on. Some 40 bytes and two look-ups per pending method. One thread.
 #pragma once
 #include "analysis/inspect/tasks.h"
+#include "analysis/inspect/thread_pool.h"
 
 namespace dnheap {
 
@@ -35,7 +36,8 @@ struct AsyncStack {
 
 class AsyncStacks {
 public:
-  AsyncStacks(Tasks &tasks, const Runtime &runtime, unsigned threads, const Watch &watch);
+  // `pool`: what of that waits for its turn. All must outlive it.
+  AsyncStacks(Tasks &tasks, const ThreadPool &pool, const Runtime &runtime, unsigned threads, const Watch &watch);
 
   // The most frequent first, then by methods.
   const std::vector<AsyncStack> &stacks() const { return stacks_; }
@@ -75,11 +77,13 @@ private:
   u32 frame_of(TaskNumber method);
   u32 thing_number(AwaitedThing thing);
   AwaitedThing describe(TaskNumber method, TaskNumber task);
+  bool is_queued(TaskNumber method) const;
   bool is_pending_method(TaskNumber task) const {
     return task != no_task && tasks_.is_pending(task) && tasks_.is_method(task);
   }
 
   Tasks &tasks_;
+  const ThreadPool &pool_;
   const Runtime &runtime_;
   FieldReader fields_;
   const unsigned threads_;

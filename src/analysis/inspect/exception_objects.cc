@@ -5,6 +5,7 @@
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/thrown_exceptions.h"
 #include "runtime/nativeaot/native_aot.h"
+#include "runtime/string_object.h"
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_inners = 1000, most_types = 5;
+constexpr u64 most_earlier = 1000, longest_trace = 1 << 18; // calls, and characters, of a stack that is text
 
 const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const CoreClr *>(&runtime); }
 
@@ -70,7 +72,24 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
         out.ips.push_back(element.ip);
       }
     }
+  read_earlier(out);
   return out;
+}
+
+// "   at Shop.Cart.Pay(Int32 sum) in /src/Cart.cs:line 12", in the words of the program's language.
+void ExceptionObjects::read_earlier(ExceptionObject &to) {
+  const Address text = fields_.reference_or_null(to.address, "_remoteStackTraceString");
+  const std::optional<StringText> trace =
+      text && snapshot_.heap().holds(text) ? string_text(runtime_, text, longest_trace) : std::nullopt;
+  constexpr std::string_view indent = "   ";
+  std::string_view rest = trace ? std::string_view(trace->text) : std::string_view();
+  while (!rest.empty() && to.earlier.size() < most_earlier) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const u64 method = line.find(' ', indent.size()), end = line.find(')');
+    if (line.starts_with(indent) && method < end && end != line.npos)
+      to.earlier.emplace_back(line.substr(method + 1, end - method));
+  }
 }
 
 // NativeAOT keeps where each call would have gone on, innermost first; a mark that is no address stands where it was

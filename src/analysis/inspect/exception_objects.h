@@ -22,6 +22,9 @@ struct ExceptionObject {
   std::vector<Address> methods;   // MethodDescs of the calls that it passed through, the deepest first
   std::vector<Address> ips;       // of each where it stood: in the instruction that called, or that failed
   bool is_stack_known = true;
+  // Of calls that it passed through before it was thrown again, or that the runtime keeps as text alone (of a static
+  // constructor that failed): as Exception.StackTrace names them, the deepest first, at most 1,000.
+  std::vector<std::string> earlier;
 };
 
 // Of a thread that deals with an exception.
@@ -47,6 +50,7 @@ public:
 private:
   bool is_exception_type(Address method_table) const;
   void read_native_stack(const NativeAot &runtime, ExceptionObject &to);
+  void read_earlier(ExceptionObject &to);
 
   Snapshot &snapshot_;
   const Runtime &runtime_;

@@ -206,6 +206,21 @@ std::string SuspendedCalls::method_of(Address object) {
   return is_call(fields_.type_of(outermost)) ? method_of_call(outermost) : "";
 }
 
+std::string SuspendedCalls::next_method_of(Address task) {
+  const Address mt = layout_ ? fields_.type_of(task) : 0;
+  if (!mt || !runtime_.types().object_layout(mt) || !runtime_.types().name(mt).starts_with(runtime_async_task))
+    return "";
+  Address call = chain_of(fields_.reference_or_null(task, "m_stateObject")).first;
+  for (u64 i = 0; i < most_calls && is_call(fields_.type_of(call)); ++i) {
+    std::string method = method_of_call(call);
+    const Address next = fields_.memory().try_pointer(call + layout_->next).value_or(0);
+    if (!is_await_helper(method) || !next)
+      return method;
+    call = next;
+  }
+  return "";
+}
+
 // What a call goes on in, and what it has thrown, are references of any call; the first other one is the awaiter.
 Address SuspendedCalls::awaiter_in(Address call) {
   ReferenceReader reader(snapshot_.references());

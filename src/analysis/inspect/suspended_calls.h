@@ -49,6 +49,8 @@ public:
   // The method whose pending call is kept in that object: of a call its own, of a RuntimeAsyncTask, and of the leaf of
   // its chain, the outermost of its calls. Empty: it is none of these, or that is not known.
   std::string method_of(Address object);
+  // The one of a RuntimeAsyncTask's calls that goes on first; empty: it is no such task, or that is not known.
+  std::string next_method_of(Address task);
 
   // What the method of a call calls the variable that lies so many bytes into its Continuation, by its metadata and the
   // symbols beside its module: "order"; "order.0x8" inside of a struct. Empty: none of its variables lies there, or

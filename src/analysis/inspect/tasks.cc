@@ -172,7 +172,10 @@ void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
     column.machine = calls_.shape_of(column.machine_object, column.state);
     column.other = task;
     columns_[task].other = call;
-    awaited = at;
+    if (column.machine && is_await_helper(column.machine->method) && word_at(at, calls_.layout().next))
+      column.is_pending = false; // what it awaits is what its caller does
+    else
+      awaited = at;
   }
 }
 

@@ -49,6 +49,10 @@ struct Continuation {
   Address object = 0; // the box; the task; the event that the thread waits for; the delegate
 };
 
+// An event that Task.WaitAll waits for, and a task for the first of several that is done (Task.WaitAny, WhenAny).
+inline constexpr std::string_view event_of_all = "System.Threading.Tasks.Task+SetOnCountdownMres";
+inline constexpr std::string_view promise_of_any = "System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise";
+
 using TaskNumber = u32;
 inline constexpr TaskNumber no_task = ~TaskNumber{0};
 

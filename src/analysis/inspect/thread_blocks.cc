@@ -1,5 +1,6 @@
 #include "analysis/inspect/thread_blocks.h"
 
+#include "analysis/inspect/semaphore_waits.h"
 #include "analysis/inspect/typed_objects.h"
 #include "runtime/object_1.h"
 
@@ -10,6 +11,8 @@ namespace dnheap {
 namespace {
 
 constexpr const char *words_of_handles = "a wait handle"; // of waits_for()
+constexpr u64 frames_between = 4;                         // of awaiters, between a wait for a task and who called it
+constexpr std::string_view semaphore_waits = "System.Threading.SemaphoreSlim.Wait";
 
 } // namespace
 
@@ -67,6 +70,8 @@ ThreadBlock ThreadBlocks::block_on(const Candidate &candidate) {
 
 ThreadBlocked ThreadBlocks::find(u32 index, const WalkedStack &stack, const WaitText &wait) {
   ThreadBlocked out = find_any(index, stack, wait);
+  if (out.blocks.size() == 1)
+    name_tasks(out);
   for (ThreadBlock &block : out.blocks)
     if (block.owner == index && block.kind == ThreadBlock::Kind::lock) // who reads, and is to write, waits for readers
       block.owner.reset();
@@ -174,14 +179,77 @@ std::optional<ThreadBlock> ThreadBlocks::task_behind(Address event, const std::v
       std::find_if(inner == held.end() ? held.begin() : inner, held.end(), [](const Candidate &c) { return !c.kind; });
   if (task == held.end())
     return std::nullopt;
-  constexpr u64 frames_between = 4; // of awaiters
   for (const Candidate &further : held_by(stack, waiting + frames_between))
     if (further.kind == LockKind::semaphore) {
       const std::vector<Address> waiters = locks_.asynchronous_waiters(further.object);
       if (std::find(waiters.begin(), waiters.end(), task->object) != waiters.end())
         return block_on(further);
     }
+  if (stands_in(stack, waiting + frames_between, semaphore_waits))
+    if (const Address semaphore = semaphore_behind(task->object))
+      return block_on({semaphore, LockKind::semaphore});
   return block_on(*task);
+}
+
+bool ThreadBlocks::stands_in(const WalkedStack &stack, u64 frames, std::string_view method) const {
+  const std::span innermost = std::span(stack.frames).first(std::min<u64>(frames, stack.frames.size()));
+  return std::any_of(innermost.begin(), innermost.end(), [&](const StackFrame &frame) {
+    return frame.method_desc && runtime_.method_text(frame.method_desc).qualified.starts_with(method);
+  });
+}
+
+// Where a thread waits behind asynchronous ones, the semaphore's own method waits for a task, of which nothing on the
+// stack says whose it is.
+Address ThreadBlocks::semaphore_behind(Address task) {
+  const TaskLinks &links = task_links();
+  auto found = links.semaphores.find(task);
+  return found != links.semaphores.end() ? found->second : 0;
+}
+
+// Who waits for several tasks has an object for that, which does not say which they are.
+void ThreadBlocks::name_tasks(ThreadBlocked &blocked) {
+  const ThreadBlock &block = blocked.blocks[0];
+  const bool may_be = block.kind == ThreadBlock::Kind::task || block.kind == ThreadBlock::Kind::lock;
+  const Address type = may_be ? method_table_of(runtime_.memory(), block.object) : 0;
+  if (!type || !runtime_.types().object_layout(type))
+    return;
+  const std::string &name = runtime_.types().name(type);
+  const bool is_for_all = name == event_of_all;
+  if (!is_for_all && !name.starts_with(promise_of_any))
+    return;
+  const TaskLinks &links = task_links();
+  auto found = links.behind.find(block.object);
+  if (found == links.behind.end())
+    return;
+  blocked = {{}, is_for_all};
+  for (Address task : found->second)
+    blocked.blocks.push_back({ThreadBlock::Kind::task, task, {}});
+}
+
+const ThreadBlocks::TaskLinks &ThreadBlocks::task_links() {
+  constexpr u64 most_of_one = 1024; // what goes on when a task is done
+  if (task_links_)
+    return *task_links_;
+  task_links_.emplace();
+  Tasks tasks(snapshot_);
+  std::map<Address, Address> by_node;
+  for (const TypedObject &object :
+       objects_that(snapshot_, [&](Address type) { return locks_.kind_of(type) == LockKind::semaphore; }))
+    for (Address node : locks_.asynchronous_waiters(object.address))
+      by_node.emplace(node, object.address);
+  const SemaphoreWaits waits(tasks, runtime_, by_node, snapshot_.watch());
+  for (TaskNumber task = 0; task < tasks.count(); ++task) {
+    if (!tasks.is_pending(task) || tasks.type(task).is_suspended_call)
+      continue;
+    if (const Address semaphore = waits.stood_for_by(task).semaphore)
+      task_links_->semaphores.emplace(tasks.address(task), semaphore);
+    if (tasks.type(task).name.starts_with(promise_of_any))
+      task_links_->behind[tasks.address(task)] = waits.sources_of(task);
+    for (const Continuation &next : tasks.continuations(task, most_of_one))
+      if (next.kind == ContinuationKind::thread)
+        task_links_->behind[next.object].push_back(tasks.address(task));
+  }
+  return *task_links_;
 }
 
 std::optional<ThreadBlock> ThreadBlocks::find_native(u32 index, const WalkedStack &stack, u64 waiting) {

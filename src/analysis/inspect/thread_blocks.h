@@ -1,7 +1,8 @@
 // ThreadBlocks: the lock, event or task that a thread is blocked on: by .NET's own wait subsystem, where there is one;
 // else by the note that the runtime keeps of who waits for a Monitor, and by what the methods that wait hold on the
 // thread's stack. Reads all sync blocks once; some µs per thread then. It walks the heap, once, only where the wait
-// subsystem knows a wait whose object no method of the thread holds. It knows less than ThreadWaits, which has all
+// subsystem knows a wait whose object no method of the thread holds, and its tasks where a thread waits for several of
+// these, or for a semaphore behind asynchronous ones. It knows less than ThreadWaits, which has all
 // locks and tasks. One thread.
 #pragma once
 #include "analysis/inspect/constructor_waits.h"
@@ -41,6 +42,10 @@ private:
     Address object = 0;
     std::optional<LockKind> kind; // nothing: a task
   };
+  struct TaskLinks {
+    std::map<Address, Address> semaphores;          // of tasks that stand for one
+    std::map<Address, std::vector<Address>> behind; // of what stands for several tasks, pending ones
+  };
 
   ThreadBlocked find_any(u32 index, const WalkedStack &stack, const WaitText &wait);
   std::optional<ThreadBlock> find_constructor(u32 index, const WalkedStack &stack);
@@ -50,6 +55,10 @@ private:
   ThreadBlock block_on(const WaitTargets::Target &target, const WalkedStack &stack, u64 waiting);
   std::optional<ThreadBlock> task_behind(Address event, const std::vector<Candidate> &held, const WalkedStack &stack,
                                          u64 waiting);
+  bool stands_in(const WalkedStack &stack, u64 frames, std::string_view method) const;
+  Address semaphore_behind(Address task);
+  void name_tasks(ThreadBlocked &blocked);
+  const TaskLinks &task_links();
   void add_held(const WalkedStack &stack, u64 waiting);
   void add_all();
   std::vector<Candidate> held_by(const WalkedStack &stack, u64 waiting);
@@ -67,6 +76,7 @@ private:
   WaitTargets targets_;
   std::vector<std::string> problems_;
   bool has_all_ = false;                                 // the heap has been walked
+  std::optional<TaskLinks> task_links_;                  // once the heap's tasks have been read
   std::map<u32, MonitorWait> monitor_waits_;             // by thread
   std::map<Address, std::optional<u32>> monitor_owners_; // by object; of those that are not held nothing
   mutable std::map<Address, bool> task_types_;

@@ -19,7 +19,7 @@ class PoolReader {
 public:
   explicit PoolReader(Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), memory_(runtime_.memory()), fields_(runtime_),
-        machines_(runtime_) {}
+        machines_(runtime_), calls_(snapshot) {}
 
   ThreadPool read() {
     const std::vector<Address> types = types_that(snapshot_, [&](Address mt) {
@@ -119,6 +119,8 @@ private:
       return;
     }
     ++out_.queued_items;
+    if (name_of(mt).starts_with(runtime_async_task))
+      out_.suspended_tasks.insert(item);
     const std::string method = method_of(item, mt);
     auto [it, is_new] = work_.try_emplace({queue, name_of(mt), method});
     if (is_new)
@@ -126,8 +128,10 @@ private:
     ++it->second.count;
   }
 
-  // Of a state machine its method, else that of the delegate that will be called.
+  // Of a state machine, and of suspended calls, the method that goes on, else that of the delegate that will be called.
   std::string method_of(Address item, Address mt) {
+    if (std::string method = calls_.next_method_of(item); !method.empty())
+      return method;
     if (const InstanceField *machine = fields_.find(mt, "StateMachine")) {
       const Address type = machine->is_reference() ? fields_.type_of(fields_.reference_or_null(item, "StateMachine"))
                                                    : machine->method_table;
@@ -151,6 +155,7 @@ private:
   const Memory &memory_;
   FieldReader fields_;
   StateMachines machines_;
+  SuspendedCalls calls_;
   std::map<std::tuple<std::string, std::string, std::string>, QueuedWork> work_;
   ThreadPool out_;
   u64 slots_left_ = 1 << 26; // that are looked at: a damaged queue may have the same ones again and again

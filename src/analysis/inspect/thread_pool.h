@@ -4,6 +4,7 @@
 // ThreadPoolWorkQueue}*.cs, Collections/Concurrent/ConcurrentQueue*.cs.
 #pragma once
 #include "analysis/inspect/state_machines.h"
+#include "analysis/inspect/suspended_calls.h"
 #include "snapshot/snapshot.h"
 
 namespace dnheap {
@@ -23,7 +24,8 @@ struct QueuedWork {
 
 struct ThreadPool {
   PoolWorkers workers;
-  std::vector<QueuedWork> queued; // by count
+  std::vector<QueuedWork> queued;    // by count
+  std::set<Address> suspended_tasks; // among the queued: RuntimeAsyncTasks, whose calls are about to go on
   u64 queued_items = 0;
   bool is_cut = false; // there are more
 };

@@ -21,7 +21,8 @@ constexpr const char *current_task = "System.Threading.Tasks.Task.t_currentTask"
 class WaitFinder {
 public:
   WaitFinder(Snapshot &snapshot, LockSet &locks, Tasks &tasks)
-      : snapshot_(snapshot), memory_(snapshot.runtime().memory()), locks_(locks), tasks_(tasks) {}
+      : snapshot_(snapshot), memory_(snapshot.runtime().memory()), locks_(locks), tasks_(tasks),
+        semaphore_waits_(tasks, snapshot.runtime(), locks.by_node, snapshot.watch()) {}
 
   ThreadWaits find() {
     find_tasks_of_events();
@@ -51,31 +52,44 @@ public:
     for (const ThreadWait &wait : out_.waits)
       if (LockObject *lock = locks_.find(wait.object))
         lock->waiting.push_back(wait.thread);
-    WaitGraph graph(snapshot_, locks_, tasks_, out_.waits, running_);
+    WaitGraph graph(snapshot_, locks_, tasks_, semaphore_waits_, out_.waits, running_);
     out_.circles = graph.circles();
     out_.may_have_taken = graph.may_have_taken();
     return std::move(out_);
   }
 
 private:
-  // A thread that calls Task.Wait waits for an event that the task sets when it is done.
+  struct Behind {
+    WaitKind kind;
+    Address object;
+    bool has_limit;          // of time
+    bool is_for_any = false; // of those that the event stands for
+  };
+
+  // A thread that calls Task.Wait waits for an event that the task sets when it is done; Task.WaitAll has one for all.
   void find_tasks_of_events() {
     for (TaskNumber task = 0; task < tasks_.count(); ++task)
-      if (tasks_.is_pending(task))
+      if (tasks_.is_pending(task) && !tasks_.type(task).is_suspended_call) // which goes on as its task does
         for (const Continuation &next : tasks_.continuations(task, 1024))
           if (next.kind == ContinuationKind::thread)
-            task_of_event_.emplace(next.object, task);
+            tasks_of_event_.emplace(next.object, task);
   }
 
   void add(u32 thread, WaitKind kind, Address object, bool by_stack = false, bool has_limit = false) {
+    const Behind one{kind, object, has_limit};
+    add(thread, std::span(&one, 1), by_stack);
+  }
+  void add(u32 thread, std::span<const Behind> all, bool by_stack = false) {
     if (waits_.try_emplace(thread, out_.waits.size()).second)
-      out_.waits.push_back({thread, kind, object, by_stack, has_limit});
+      for (const Behind &one : all)
+        out_.waits.push_back({thread, one.kind, one.object, by_stack, one.has_limit, false, one.is_for_any});
   }
 
   // Known by the objects themselves: nothing else is asked of a thread that has such a wait.
   void add_managed_waits() {
     const Runtime &runtime = snapshot_.runtime();
     std::vector<Address> places; // by index in out_.waits: where the innermost method waits
+    std::vector<u64> limited;    // the same index
     for (u32 thread = 0; thread < locks_.threads.size(); ++thread) {
       snapshot_.watch().check();
       const std::optional<ManagedWait> wait = locks_.targets->subsystem().wait_of(thread);
@@ -91,14 +105,20 @@ private:
       const std::optional<Note> noted = note_of(thread);
       const std::optional<bool> has_limit = noted ? std::optional(noted->has_limit) : wait_has_limit(runtime, stack);
       for (u64 i = first; i < out_.waits.size(); ++i) {
+        if (out_.waits[i].has_limit) // of what its event stands for: that says nothing of the wait for the event
+          limited.push_back(i);
         out_.waits[i].has_limit = has_limit.value_or(false);
         out_.waits[i].is_limit_unknown = !has_limit;
-        out_.waits[i].is_for_any = wait->objects.size() > 1 && !wait->is_for_all;
+        out_.waits[i].is_for_any |= wait->objects.size() > 1 && !wait->is_for_all;
       }
       const std::vector<const StackFrame *> methods = method_frames(stack);
       places.resize(out_.waits.size(), methods.empty() ? 0 : methods[0]->ip);
     }
     find_limits(places);
+    for (u64 i : limited) {
+      out_.waits[i].has_limit = true;
+      out_.waits[i].is_limit_unknown = false;
+    }
   }
 
   // Waits with a limit and without one stand at two places of one method: where one of them is known the others at its
@@ -117,8 +137,8 @@ private:
   }
 
   void add_managed_wait(u32 thread, const WaitTargets::Target &target) {
-    auto add = [&](WaitKind kind, Address object) {
-      out_.waits.push_back({thread, kind, object, false, false, false, false});
+    auto add = [&](WaitKind kind, Address object, bool has_limit = false, bool is_for_any = false) {
+      out_.waits.push_back({thread, kind, object, false, has_limit, false, is_for_any});
     };
     if (locks_.targets->subsystem().thread_of(target.object))
       return add(WaitKind::join, target.object);
@@ -140,20 +160,27 @@ private:
         ++lock->waiters;
         return add(WaitKind::wait_handle, target.object);
       }
-      const auto [kind, object] = behind_event(target.object);
-      return add(kind, object);
+      for (const Behind &one : behind_event(target.object))
+        add(one.kind, one.object, one.has_limit, one.is_for_any);
     }
   }
 
-  // A task whose end the event tells, or a semaphore that the task stands for.
-  std::pair<WaitKind, Address> behind_event(Address event) const {
-    auto task = task_of_event_.find(event);
-    if (task == task_of_event_.end())
-      return {WaitKind::event, event};
-    const Address object = tasks_.address(task->second);
-    auto semaphore = locks_.by_node.find(object);
-    return semaphore != locks_.by_node.end() ? std::pair{WaitKind::semaphore, semaphore->second}
-                                             : std::pair{WaitKind::task, object};
+  // The tasks of whose end the event is a sign, or the semaphores that these stand for; else the event itself.
+  std::vector<Behind> behind_event(Address event) const {
+    std::vector<Behind> out;
+    for (auto [at, end] = tasks_of_event_.equal_range(event); at != end; ++at) {
+      if (tasks_.type(at->second).name.starts_with(promise_of_any))
+        for (Address one : semaphore_waits_.sources_of(at->second))
+          out.push_back({WaitKind::task, one, false, true});
+      if (!out.empty() && out.back().is_for_any)
+        continue;
+      const SemaphoreWait wait = semaphore_waits_.stood_for_by(at->second);
+      out.push_back(wait.semaphore ? Behind{WaitKind::semaphore, wait.semaphore, wait.has_limit}
+                                   : Behind{WaitKind::task, tasks_.address(at->second), false});
+    }
+    if (out.empty())
+      out.push_back({WaitKind::event, event, false});
+    return out;
   }
 
   void add_monitor_wait(const MonitorWait &wait) {
@@ -168,9 +195,13 @@ private:
     const LockObject *lock = locks_.find(inner->second);
     if (lock && lock->kind == LockKind::semaphore)
       return add(wait.thread, WaitKind::semaphore, inner->second);
-    const auto [kind, object] = behind_event(inner->second);
-    auto outer = locks_.by_inner.find(object); // a countdown, a barrier
-    add(wait.thread, kind, kind == WaitKind::event && outer != locks_.by_inner.end() ? outer->second : object);
+    std::vector<Behind> behind = behind_event(inner->second);
+    for (Behind &one : behind) {
+      one.has_limit |= wait.has_limit;
+      if (auto outer = locks_.by_inner.find(one.object); one.kind == WaitKind::event && outer != locks_.by_inner.end())
+        one.object = outer->second; // a countdown, a barrier
+    }
+    this->add(wait.thread, behind);
   }
 
   // Who has a Mutex only the operating system knows, where no object says it: whoever waits for it shows that somebody
@@ -330,10 +361,11 @@ private:
   const Memory &memory_;
   LockSet &locks_;
   Tasks &tasks_;
+  SemaphoreWaits semaphore_waits_;
   ThreadWaits out_;
   std::map<Address, u64> mutexes_; // → index in LockSet::locks, until these are sorted
   std::map<u32, u64> waits_;       // thread → index in out_.waits
-  std::map<Address, TaskNumber> task_of_event_;
+  std::multimap<Address, TaskNumber> tasks_of_event_;
   RunningTasks running_;
   std::map<u64, Address> stack_pointers_; // by thread's number
   std::map<u64, u64> by_number_;          // of ReaderWriterLockSlim → index in LockSet::locks

@@ -11,10 +11,10 @@ constexpr u64 most_told = 64;       // who may have taken one semaphore
 
 } // namespace
 
-WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const std::vector<ThreadWait> &waits,
-                     const RunningTasks &running)
-    : snapshot_(snapshot), locks_(locks), tasks_(tasks), waits_(waits), running_(running), fields_(snapshot.runtime()),
-      holders_(snapshot, locks, tasks) {
+WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+                     const std::vector<ThreadWait> &waits, const RunningTasks &running)
+    : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
+      running_(running), holders_(snapshot, locks, tasks) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
@@ -23,9 +23,7 @@ WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, con
     for (u32 i = 0; i < locks_.threads.size(); ++i)
       if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
         thread_objects_.emplace(object, i);
-  sources_ = tasks_.sources(snapshot.watch());
   met_.resize(node_count(), not_met);
-  awaited_.resize(tasks_.count(), not_looked_up);
   if (!semaphores_.empty())
     find_stuck();
 }
@@ -38,51 +36,12 @@ std::optional<WaitGraph::Node> WaitGraph::node_of_semaphore(Address semaphore) c
   return first_semaphore() + static_cast<u64>(found - semaphores_.begin());
 }
 
-Address WaitGraph::semaphore_of(TaskNumber task) const {
-  auto found = locks_.by_node.find(tasks_.address(task));
-  return found != locks_.by_node.end() ? found->second : 0;
-}
-
-TaskNumber WaitGraph::awaited_task(TaskNumber task) const {
-  TaskNumber &found = awaited_[task];
-  if (found == not_looked_up)
-    found = tasks_.awaited_task(task);
-  return found;
-}
-
-bool WaitGraph::is_promise(TaskNumber task) const {
-  return tasks_.type(task).name.starts_with("System.Threading.Tasks.Task+CancellationPromise");
-}
-
-// Of waits that can be cancelled: those of the semaphore's own methods, and what these await.
-bool WaitGraph::is_of_wait(TaskNumber task) const {
-  const MachineShape *machine = tasks_.machine(task);
-  return machine ? machine->method.starts_with("System.Threading.SemaphoreSlim.") ||
-                       machine->method.starts_with("System.Runtime.CompilerServices.AsyncHelpers.")
-                 : is_promise(task);
-}
-
 // What tells only what a member of a circle waits for.
 bool WaitGraph::is_passed_over(Node node) const {
   if (is_thread(node) || is_semaphore(node))
     return is_semaphore(node);
   const TaskNumber task = task_of(node);
-  return semaphore_of(task) || (is_of_wait(task) && waits_for_semaphore(task));
-}
-
-Address WaitGraph::waits_for_semaphore(TaskNumber task) const {
-  constexpr u64 most_steps = 6;
-  for (u64 i = 0; i < most_steps && task != no_task; ++i) {
-    if (const Address semaphore = semaphore_of(task))
-      return semaphore;
-    if (i && !is_of_wait(task))
-      return 0;
-    auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-    task = tasks_.is_method(task)                              ? awaited_task(task)
-           : source != sources_.end() && source->first == task ? source->second
-                                                               : no_task;
-  }
-  return 0;
+  return semaphore_waits_.stood_for_by(task).semaphore != 0;
 }
 
 std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
@@ -132,17 +91,18 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const
 }
 
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
-  if (const Address semaphore = semaphore_of(task)) {
+  if (const Address semaphore = semaphore_waits_.semaphore_of(task)) {
     const std::optional<Node> node = node_of_semaphore(semaphore);
     return node && tasks_.is_pending(task) ? std::vector<Edge>{{*node, semaphore, Grounds::runtime, nullptr}}
                                            : std::vector<Edge>{};
   }
   std::vector<Edge> out;
-  if (TaskNumber inner = tasks_.is_method(task) ? awaited_task(task) : no_task;
+  if (TaskNumber inner = tasks_.is_method(task) ? semaphore_waits_.awaited_task(task) : no_task;
       inner != no_task && tasks_.is_pending(inner))
     out.push_back({node_of_task(inner), tasks_.address(inner), Grounds::runtime, nullptr});
-  auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-  for (; source != sources_.end() && source->first == task; ++source)
+  const auto &sources = semaphore_waits_.sources();
+  auto source = std::lower_bound(sources.begin(), sources.end(), std::pair{task, TaskNumber{0}});
+  for (; source != sources.end() && source->first == task; ++source)
     out.push_back({node_of_task(source->second), tasks_.address(source->second), Grounds::runtime, nullptr});
   if (!out.empty())
     return out;
@@ -175,7 +135,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
     if (holder.thread) {
       if (!waits_for(*holder.thread, semaphore))
         out.push_back({*holder.thread, semaphore, holder.grounds, &holder});
-    } else if (waits_for_semaphore(holder.task) != semaphore) {
+    } else if (semaphore_waits_.awaited_by(holder.task).semaphore != semaphore) {
       out.push_back({node_of_task(holder.task), semaphore, holder.grounds, &holder});
     }
   }
@@ -211,8 +171,7 @@ bool WaitGraph::has_limit(Node node) {
     auto waits = waits_of_.find(static_cast<u32>(node));
     return waits != waits_of_.end() && waits->second[0]->has_limit;
   }
-  const TaskNumber task = task_of(node);
-  return is_promise(task) && fields_.reference_or_null(tasks_.address(task), "_timer") != 0;
+  return semaphore_waits_.has_limit(task_of(node));
 }
 
 bool WaitGraph::is_limit_unknown(Node node) const {
@@ -223,8 +182,8 @@ bool WaitGraph::is_limit_unknown(Node node) const {
 // Goes on as soon as one of those does, or after some time.
 bool WaitGraph::waits_for_any(TaskNumber task) const {
   const std::string &type = tasks_.type(task).name;
-  return type.starts_with("System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise") ||
-         type.starts_with("System.Threading.Tasks.Task+TwoTaskWhenAnyPromise") || is_promise(task);
+  return type.starts_with(promise_of_any) || type.starts_with("System.Threading.Tasks.Task+TwoTaskWhenAnyPromise") ||
+         semaphore_waits_.is_promise(task);
 }
 
 // All of which have to be done before it goes on.
@@ -233,12 +192,13 @@ std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
   if (!tasks_.is_pending(task) || waits_for_any(task))
     return out;
   if (tasks_.is_method(task)) {
-    if (const TaskNumber inner = awaited_task(task); inner != no_task && tasks_.is_pending(inner))
+    if (const TaskNumber inner = semaphore_waits_.awaited_task(task); inner != no_task && tasks_.is_pending(inner))
       out.push_back(inner);
     return out;
   }
-  auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-  for (; source != sources_.end() && source->first == task; ++source)
+  const auto &sources = semaphore_waits_.sources();
+  auto source = std::lower_bound(sources.begin(), sources.end(), std::pair{task, TaskNumber{0}});
+  for (; source != sources.end() && source->first == task; ++source)
     out.push_back(source->second);
   return out;
 }

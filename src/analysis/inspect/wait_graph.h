@@ -4,6 +4,7 @@
 // waited for, each once. One thread.
 #pragma once
 #include "analysis/inspect/semaphore_holders.h"
+#include "analysis/inspect/semaphore_waits.h"
 #include "analysis/inspect/thread_waits.h"
 
 #include <set>
@@ -20,8 +21,8 @@ struct RunningTasks {
 class WaitGraph {
 public:
   // All must outlive it.
-  WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const std::vector<ThreadWait> &waits,
-            const RunningTasks &running);
+  WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+            const std::vector<ThreadWait> &waits, const RunningTasks &running);
 
   std::vector<std::vector<WaitingOne>> circles();
   // By semaphore: without those that wait for it.
@@ -55,14 +56,6 @@ private:
   u64 node_count() const { return first_semaphore() + semaphores_.size(); }
   bool is_semaphore(Node node) const { return node >= first_semaphore(); }
   std::optional<Node> node_of_semaphore(Address semaphore) const;
-  // The semaphore that the task of an asynchronous waiter is about; 0: it is none.
-  Address semaphore_of(TaskNumber task) const;
-  // The task that a box awaits; looked up once. no_task: it awaits something else.
-  TaskNumber awaited_task(TaskNumber task) const;
-  bool is_promise(TaskNumber task) const;
-  bool is_of_wait(TaskNumber task) const;
-  // Of a method that awaits its turn; 0: it awaits something else.
-  Address waits_for_semaphore(TaskNumber task) const;
   bool is_passed_over(Node node) const;
 
   std::vector<Edge> edges_of(Node node) const;
@@ -88,18 +81,15 @@ private:
   Snapshot &snapshot_;
   const LockSet &locks_;
   Tasks &tasks_;
+  const SemaphoreWaits &semaphore_waits_;
   const std::vector<ThreadWait> &waits_;
   const RunningTasks &running_;
-  FieldReader fields_;
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread
   std::map<Address, u32> thread_objects_;                                         // managed Thread → thread
-  std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
-  static constexpr TaskNumber not_looked_up = no_task - 1;
-  mutable std::vector<TaskNumber> awaited_;
-  std::vector<bool> is_stuck_; // by number of the semaphore
-  std::vector<Met> met_;       // by node, by follow()
+  std::vector<bool> is_stuck_;                                                    // by number of the semaphore
+  std::vector<Met> met_;                                                          // by node, by follow()
   std::set<std::vector<Address>> known_semaphores_;
   std::vector<Circle> circles_;
 };

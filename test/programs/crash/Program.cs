@@ -6,6 +6,7 @@
 //   overflow-mutual  two methods that call each other
 //   access       managed code reads where nothing is mapped
 //   segv         native code does
+//   textless     an exception that nobody catches, whose ToString() throws another
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
 using System;
 using System.Collections.Generic;
@@ -18,6 +19,7 @@ class Held { public int Number; }
 class Frame { public long Depth; }
 class Kept { public int Number; }
 class Failure : Exception { public Failure(string text) : base(text) { } }
+class Textless : Exception { public override string ToString() => throw new Failure("no text"); }
 
 static unsafe class Program
 {
@@ -74,6 +76,7 @@ static unsafe class Program
         switch (way)
         {
         case "unhandled": throw failure;
+        case "textless": throw new Textless();
         case "failfast": Environment.FailFast("the test asked for it", failure); break;
         case "overflow": Recurse(0); break;
         case "overflow-mutual": Ping(0); break;

@@ -66,6 +66,16 @@ sealed class NeverAwaiter : INotifyCompletion
     public NeverAwaiter GetAwaiter() => this;
 }
 
+// Whose awaiter refers to nothing.
+readonly struct NeverAwaitable : INotifyCompletion
+{
+    static readonly List<Action> continuations = new();
+    public bool IsCompleted => false;
+    public void OnCompleted(Action action) => continuations.Add(action);
+    public void GetResult() { }
+    public NeverAwaitable GetAwaiter() => this;
+}
+
 static class Suspended
 {
     static readonly TaskCompletionSource<int> never = new();
@@ -83,6 +93,9 @@ static class Suspended
         Start(Generic("text"), "GenericInner", "Generic");
         Start(WithStruct(), "WithStruct");
         Start(ByAwaiter(), "ByAwaiter");
+        Start(ByStructAwaiter(), "ByStructAwaiter");
+        Start(Suppresses(), "Suppresses");
+        Start(WaitsAnHour(), "WaitsAnHour");
         Start(AwaitsTwo(1), "Awaits", "AwaitsTwo");
         SynchronizationContext before = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(context);
@@ -106,6 +119,9 @@ static class Suspended
         await gate.WaitAsync();
         return 1;
     }
+    static async Task ByStructAwaiter() => await default(NeverAwaitable);
+    static async Task Suppresses() => await ((Task)never.Task).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    static async Task WaitsAnHour() => await gate.WaitAsync(TimeSpan.FromHours(1));
     static async Task Configured() => await never.Task.ConfigureAwait(false);
     static async Task InCatch()
     {

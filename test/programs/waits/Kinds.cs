@@ -1,5 +1,4 @@
-// "threads": by name, what each waits for: {"os_id", "managed_id", "words": how the answer begins on .NET 11 (empty: with
-// whatever .NET has for it inside), "on": labels of the objects,
+// "threads": by name, what each waits for: {"os_id", "managed_id", "words": how the answer begins on .NET 11, "on": labels of the objects,
 // "owner": whose turn it is, "limited": it ends by itself}; "mutexes": by label, {"owner", "times", "abandoned", "waiters"}.
 // The objects' addresses are the truth's "addresses".
 using System;
@@ -139,6 +138,10 @@ static class Kinds
         Wait("EventSlim", "System.Threading.ManualResetEventSlim", "set", () => set.Wait());
         Wait("EventSlimLimited", "System.Threading.ManualResetEventSlim", "set", () => set.Wait(Hours), limited: true);
         Wait("SemaphoreSlim", "System.Threading.SemaphoreSlim", "permits", () => permits.Wait());
+        var queued = Label("queued", new SemaphoreSlim(0, 4)); // who waits there waits behind an asynchronous waiter
+        Truth.Keep(queued.WaitAsync());
+        Wait("Queued", "System.Threading.SemaphoreSlim", "queued", () => queued.Wait());
+        Wait("QueuedLimited", "System.Threading.SemaphoreSlim", "queued", () => queued.Wait(Hours), limited: true);
         Wait("Countdown", "System.Threading.CountdownEvent", "countdown", () => countdown.Wait());
         Wait("Barrier", "System.Threading.Barrier", "barrier", () => barrier.SignalAndWait());
         Wait("Take", "System.Threading.SemaphoreSlim", "things", () => things.Take());
@@ -178,8 +181,8 @@ static class Kinds
         Wait("TaskResult", "System.Threading.Tasks.Task<System.Int32>", "task", () => GC.KeepAlive(task.Result));
         Wait("TaskGetResult", "System.Threading.Tasks.Task<System.Int32>", "task", () => task.GetAwaiter().GetResult());
         Wait("TaskLimited", "System.Threading.Tasks.Task<System.Int32>", "task", () => task.Wait(Hours), limited: true);
-        Wait("TaskAll", "", null, () => Task.WaitAll(task, other));
-        Wait("TaskAny", "", null, () => Task.WaitAny(task, other));
+        Wait("TaskAll", "all of 2: System.Threading.Tasks.Task<", new[] { "task", "other task" }, ready => { ready(); Task.WaitAll(task, other); });
+        Wait("TaskAny", "any of 2: System.Threading.Tasks.Task<", new[] { "task", "other task" }, ready => { ready(); Task.WaitAny(task, other); });
         WaitHandle handle = ((IAsyncResult)task).AsyncWaitHandle; // the handle of an event that the task has
         Label("of task", Field<ManualResetEventSlim>(Field<object>(task, "m_contingentProperties"), "m_completionEvent"));
         Wait("AsyncResult", "System.Threading.ManualResetEventSlim", "of task", () => handle.WaitOne());

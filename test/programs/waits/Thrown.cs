@@ -1,6 +1,6 @@
 // "thrown": [{"type", "hresult", "count", "stack": ["Type.Method(Type)", …]}], from the exceptions themselves; "in_flight": the
 // thread that stands in a handler, and the type of its exception; "nested": one that threw another while it was in a handler, and
-// the types, its own first; "faulted": how many tasks nobody looked at.
+// the types, its own first; "faulted": how many tasks nobody looked at; "constructor": what a static constructor threw.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -130,12 +130,31 @@ static class Thrown
             }
         });
         Program.Settle(thread, nested);
+        try
+        {
+            GC.KeepAlive(Failing.Value);
+        }
+        catch (TypeInitializationException e)
+        {
+            failed = e;
+        }
         var all = kept.Concat(kept.Where(e => e.InnerException != null).Select(e => e.InnerException));
         var groups = all.GroupBy(e => string.Join(", ", new StackTrace(e).GetFrames().Select(f => $"\"{Name(f)}\"")))
                          .SelectMany(g => g.GroupBy(e => e.GetType()).Select(h => (g.Key, h.ToArray())));
         var texts = groups.Select(g => $"{{\"type\": \"{g.Item2[0].GetType()}\", \"hresult\": \"0x{g.Item2[0].HResult:x8}\", " +
                                        $"\"count\": {g.Item2.Length}, \"stack\": [{g.Key}]}}").ToArray();
         return $"\"thrown\": [{string.Join(", ", texts)}], \"in_flight\": {{\"os_id\": {thread.Os}, \"type\": \"InFlight\"}}, " +
-               $"\"nested\": {{\"os_id\": {nested.Os}, \"types\": [\"OwnFlight\", \"OuterFlight\"]}}, \"faulted\": 7";
+               $"\"nested\": {{\"os_id\": {nested.Os}, \"types\": [\"OwnFlight\", \"OuterFlight\"]}}, \"faulted\": 7, \"constructor\": \"{failed?.InnerException?.GetType()}\"";
     }
+
+    static Exception failed;
+}
+
+class ConstructorFailure : Exception { }
+
+// .NET 11 keeps the stack of what a static constructor threw as text alone.
+static class Failing
+{
+    public static readonly int Value = Fail();
+    static int Fail() => throw new ConstructorFailure();
 }
