@@ -5,7 +5,9 @@
 #include "analysis/crash.h"
 #include "analysis/fragmentation.h"
 #include "analysis/hangs.h"
+#include "analysis/inspect/typed_objects.h"
 #include "analysis/named_types.h"
+#include "analysis/ranked_paths.h"
 #include "analysis/signature.h"
 #include "analysis/suspects.h"
 #include "analysis/verbs.h"
@@ -38,14 +40,15 @@ struct Line {
 
 using enum MemoryClass;
 
+constexpr EnumSet<MemoryClass> of_runtime = {gc_bookkeeping, gc_other,     handle_tables, jit_code,
+                                             runtime_stubs,  loader_heaps, runtime_other};
 constexpr Line lines[] = {
     {"live objects, and all frozen ones", {objects, live_objects, frozen_objects}},
     {"dead objects, not collected yet", {dead_objects}},
     {"free between objects", {free_objects}},
     {"committed by the GC, empty", {gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts}},
     {"heap that could not be walked", {gc_not_walked}},
-    {"runtime: GC's tables, loader heaps, code",
-     {gc_bookkeeping, gc_other, handle_tables, jit_code, runtime_stubs, loader_heaps, runtime_other}},
+    {"runtime: GC's tables, loader heaps, code", of_runtime},
     {"malloc: in use", {malloc_in_use, malloc_large, malloc_not_walked}},
     {"malloc: freed, or not handed out", {malloc_cached, malloc_free, malloc_top}},
     {"stacks of threads: in use", {stacks_in_use}},
@@ -121,6 +124,8 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
                    {"text", "", Kind::text},
                    {"retained", "", Kind::bytes},
                    {"share", "", Kind::percent},
+                   {"also_held", "", Kind::bytes},
+                   {"also_held_by", "", Kind::text},
                    {"objects", "", Kind::count},
                    {"element", "", Kind::text},
                    {"elements", "", Kind::count},
@@ -133,8 +138,9 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
   std::vector<Row> rows;
   for (const Suspect &s : suspects.list)
     rows.push_back({u64{rows.size() + 1}, name_of(s.kind), s.owner, s.text(), s.retained,
-                    share_of(s.retained, suspects.live_bytes), s.objects, report::text_cell(s.element), s.elements,
-                    s.is_own, s.by_chance, s.signature, s.example ? Cell(s.example) : Cell(), steps_of(s),
+                    share_of(s.retained, suspects.live_bytes), s.also_held.bytes,
+                    s.also_held.bytes ? Cell(name_of(s.also_held.by)) : Cell(), s.objects, report::text_cell(s.element),
+                    s.elements, s.is_own, s.by_chance, s.signature, s.example ? Cell(s.example) : Cell(), steps_of(s),
                     next_of(question, rows.size() + 1)});
   table.set_rows(std::move(rows));
   return table;
@@ -152,7 +158,7 @@ Table figures_table(const char *name, std::string title, std::vector<Row> rows) 
   return table;
 }
 
-// For people: two lines each.
+// For people: two lines each, or three.
 Table suspects_text(const Suspects &suspects, const Question &question) {
   const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : 5;
   std::vector<Row> rows;
@@ -162,6 +168,8 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
                                 100 * share_of(s.retained, suspects.live_bytes)),
                     s.way() + "  [" + short_signature(s.signature) + "]"});
     rows.push_back({"", s.text() + (s.by_chance ? " (words on a stack: may be chance)" : "")});
+    if (const std::string also = s.also_text(); !also.empty())
+      rows.push_back({"", also});
   }
   Table table = figures_table(
       "suspects_text",
@@ -292,6 +300,7 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   out.gc_empty = bytes_of(map, {gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts});
   out.heap =
       out.gc_empty + bytes_of(map, {objects, live_objects, dead_objects, frozen_objects, free_objects, gc_not_walked});
+  out.runtime = bytes_of(map, of_runtime);
   out.malloc_in_use = bytes_of(map, {malloc_in_use, malloc_large});
   out.malloc_free = bytes_of(map, {malloc_cached, malloc_free, malloc_top});
   out.stacks = bytes_of(map, {stacks_in_use, stacks_below});
@@ -340,6 +349,42 @@ std::string without_number(std::string_view name) {
   return out;
 }
 
+// Libraries that make assemblies, by how these are called, and what helps.
+struct Maker {
+  const char *assembly, *words;
+};
+constexpr Maker makers[] = {
+    {"Microsoft.GeneratedCode", "XmlSerializer makes such, for each instance that is made with more than a type: keep "
+                                "these instances, and use them again"},
+    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes such: one of these is enough"},
+    {"ℛ*", "C# scripts are such: each that is compiled stays"},
+};
+
+// Whose static field leads to most of some of the objects that stand for assemblies.
+std::string holder_of_assemblies(Snapshot &snapshot) {
+  constexpr u64 looked_at = 256;
+  std::vector<TypedObject> objects = objects_that(snapshot, [&](Address type) {
+    return snapshot.runtime().types().name(type) == "System.Reflection.RuntimeAssembly";
+  });
+  std::reverse(objects.begin(), objects.end()); // the program's own were loaded first
+  if (objects.size() > looked_at)
+    objects.resize(looked_at);
+  if (objects.empty())
+    return "";
+  const std::shared_ptr<const RankedPaths> paths = ranked_paths(snapshot);
+  std::map<std::string, u64> counts;
+  for (const TypedObject &object : objects)
+    if (const ObjectId id = snapshot.index().find(object.address); id != no_object)
+      if (const std::optional<OwnedPath> path = paths->find(id))
+        if (const WayOwner owner = way_owner(snapshot, path->owner);
+            owner.is_static && owner.name.find('<') == owner.name.npos) // none without a name
+          ++counts[owner.name];
+  for (const auto &[name, count] : counts)
+    if (count * 2 > objects.size())
+      return name + " leads to most of them";
+  return "";
+}
+
 void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
   std::map<std::string, std::pair<u64, std::string>> names; // without number → how many, the first
   for (const LoadedAssembly &one : snapshot.assemblies())
@@ -356,7 +401,13 @@ void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
       facts.made_assemblies_name = sum.first == 1 ? sum.second
                                                   : fmt::format("{} called \"{}\"{}", count_text(sum.first), sum.second,
                                                                 name.find('#') == name.npos ? "" : " and alike");
+      facts.made_assemblies_by.clear();
+      for (const Maker &maker : makers)
+        if (sum.second.starts_with(maker.assembly))
+          facts.made_assemblies_by = maker.words;
     }
+  if (facts.made_assemblies >= many_assemblies && facts.made_assemblies_by.empty())
+    facts.made_assemblies_by = holder_of_assemblies(snapshot);
 }
 
 // Equal arrays do not count: as often as not they are buffers that nothing was written into yet.

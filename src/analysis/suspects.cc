@@ -61,6 +61,8 @@ public:
         many.emplace_back(type, group);
     add_shared(many);
     count_kept();
+    find_also();
+    join_chains();
     std::stable_sort(out_.list.begin(), out_.list.end(), [](const Suspect &a, const Suspect &b) {
       return a.retained != b.retained ? a.retained > b.retained : a.example < b.example;
     });
@@ -154,8 +156,10 @@ private:
     const TreePlace head = way[first];
     // The type that most objects of the chain are of counts; all of them lie on the line of largest children.
     std::map<u32, u64> counts;
+    TreePlace last = head;
     for (TreePlace at = head;;) {
       ++counts[type_at(at)];
+      last = at;
       const Fan fan = fan_of(at);
       if (fan.count == 0)
         break;
@@ -168,9 +172,50 @@ private:
       if (count > counts[type])
         type = other;
     way.resize(first + 1);
+    chains_.push_back({out_.list.size(), *tree_.object(head), *tree_.object(last)});
     Suspect &s = begin(Suspect::Kind::chain, way, bytes(head), tree_.retained(head).objects);
     s.element = type_name(TypeId{type});
     s.elements = counts[type];
+  }
+
+  // Where other owners enter a chain, it is held together from there on: that is no other one.
+  void join_chains() {
+    std::map<ObjectId, u64> by_head; // number of the chain
+    for (u64 i = 0; i < chains_.size(); ++i)
+      by_head.emplace(chains_[i].head, i);
+    std::vector<u64> whole(chains_.size()); // of each the first part, as far as it is known
+    for (u64 i = 0; i < whole.size(); ++i)
+      whole[i] = i;
+    auto first_of = [&](u64 i) {
+      while (whole[i] != i)
+        i = whole[i];
+      return i;
+    };
+    for (u64 i = 0; i < chains_.size(); ++i)
+      for (ObjectId target : graph_.edges().of(chains_[i].last))
+        if (auto rest = by_head.find(target); rest != by_head.end() && first_of(rest->second) != first_of(i))
+          whole[first_of(rest->second)] = first_of(i);
+    std::vector<bool> is_joined(out_.list.size());
+    for (u64 i = 0; i < chains_.size(); ++i) {
+      if (whole[i] == i)
+        continue;
+      Suspect &to = out_.list[chains_[first_of(i)].suspect];
+      const Suspect &part = out_.list[chains_[i].suspect];
+      to.retained += part.retained;
+      to.objects += part.objects;
+      to.elements += part.elements;
+      to.also_held.bytes += part.also_held.bytes;
+      for (u64 kind = 0; kind < kept_kind_count; ++kind)
+        to.kept[kind] += part.kept[kind];
+      if (!to.owner.ends_with(and_others))
+        to.owner += and_others;
+      is_joined[chains_[i].suspect] = true;
+    }
+    std::vector<Suspect> left;
+    for (u64 i = 0; i < out_.list.size(); ++i)
+      if (!is_joined[i])
+        left.push_back(std::move(out_.list[i]));
+    out_.list = std::move(left);
   }
 
   // What lies below the end of the way, but for the parts that are suspects themselves. What collections are made of
@@ -223,13 +268,24 @@ private:
     for (u64 kind = 0; kind < kept_kind_count; ++kind)
       for (ObjectId object : out_.kept.objects[kind])
         if (const std::optional<TreePlace> place = tree_.place(object)) {
-          const std::pair<u64, TreePlace> *nearest = nullptr;
-          for (const std::pair<u64, TreePlace> &one : places_)
-            if (one.second <= *place && *place < tree_.end(one.second) && (!nearest || nearest->second < one.second))
+          const Placed *nearest = nullptr;
+          for (const Placed &one : places_)
+            if (one.at.place <= *place && *place < tree_.end(one.at.place) &&
+                (!nearest || nearest->at.place < one.at.place))
               nearest = &one;
           if (nearest)
-            ++out_.list[nearest->first].kept[kind];
+            ++out_.list[nearest->suspect].kept[kind];
         }
+  }
+
+  void find_also() {
+    std::vector<HeldPlace> places;
+    for (const Placed &one : places_)
+      places.push_back(one.at);
+    const std::vector<AlsoHeld> also =
+        find_also_held(graph_, owners_, tree_, places, snapshot_.threads(), snapshot_.watch());
+    for (u64 i = 0; i < places_.size(); ++i)
+      out_.list[places_[i].suspect].also_held = also[i];
   }
 
   void find_live() {
@@ -286,12 +342,12 @@ private:
     s.objects = objects;
     s.owner = "several owners together";
     std::string source = "(shared)";
+    std::optional<OwnerRank> rank;
     if (const std::optional<ObjectId> object = tree_.object(way[0])) // what several hold
       if (const std::optional<RankedOwners::Owner> owner = first_owner(*object)) {
         s.owner = owner->name + and_others;
         source = owner->source;
-        s.is_own = is_own(owner->rank);
-        s.by_chance = owner->rank == OwnerRank::chance;
+        rank = owner->rank;
       }
     std::optional<ObjectId> last;
     for (u64 i = 0; i < way.size(); ++i) {
@@ -299,8 +355,7 @@ private:
       if (!object) {
         const RankedOwners::Owner &owner = owners_[*tree_.owner(way[i])];
         s.owner = owner.name;
-        s.is_own = is_own(owner.rank);
-        s.by_chance = owner.rank == OwnerRank::chance;
+        rank = owner.rank;
         source = owner.source;
         continue;
       }
@@ -319,7 +374,9 @@ private:
     if (!s.steps.empty())
       s.example = s.steps[s.shown - 1].address;
     s.signature = signature(source, {});
-    places_.emplace_back(out_.list.size(), way.back());
+    s.is_own = rank && is_own(*rank);
+    s.by_chance = rank == OwnerRank::chance;
+    places_.push_back({out_.list.size(), {way.back(), rank.value_or(OwnerRank::chance)}});
     out_.list.push_back(std::move(s));
     return out_.list.back();
   }
@@ -334,8 +391,17 @@ private:
   u64 least_ = 0;
   std::vector<OwnerRank> ranks_; // with paths_
   std::shared_ptr<const RankedPaths> paths_;
-  std::vector<std::pair<u64, TreePlace>> places_; // of suspects, by their numbers while they are found
-  std::vector<std::vector<TreePlace>> work_;      // ways that are still to be followed
+  struct Placed {
+    u64 suspect; // its number while they are found
+    HeldPlace at;
+  };
+  struct Chain {
+    u64 suspect; // the same number
+    ObjectId head, last;
+  };
+  std::vector<Placed> places_;
+  std::vector<Chain> chains_;
+  std::vector<std::vector<TreePlace>> work_; // ways that are still to be followed
   Suspects out_;
 };
 
@@ -392,6 +458,24 @@ std::string Suspect::way() const {
   for (u64 i = 0; i < shown; ++i) // where no single reference leads, what is there: a service in its container
     out += steps[i].field == no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
   return out;
+}
+
+std::string Suspect::also_text() const {
+  constexpr u64 worth_a_word = 10; // a tenth of what it holds
+  if (also_held.bytes * worth_a_word < retained || !also_held.bytes)
+    return "";
+  const char *who = "";
+  switch (also_held.by) {
+  case OwnerRank::own:
+  case OwnerRank::chance: return "";
+  case OwnerRank::services: who = "the container of services holds"; break;
+  case OwnerRank::framework: who = "static fields of the framework hold"; break;
+  case OwnerRank::own_frames:
+  case OwnerRank::frames: who = "methods on stacks hold"; break;
+  case OwnerRank::plumbing: who = "the runtime's queues, or handles, hold"; break;
+  }
+  return fmt::format("{} {} of it, too: only {} would be freed at once", who, bytes_text(also_held.bytes),
+                     bytes_text(retained - std::min(also_held.bytes, retained)));
 }
 
 void foresee_suspects(Plan &plan) {

@@ -3,6 +3,7 @@
 // RankedOwners, going down from each owner as long as one object holds most of it. Costs that tree (snapshot's graph,
 // some 40 bytes per object) and a look at the children of the objects on the way. One thread.
 #pragma once
+#include "analysis/also_held.h"
 #include "analysis/kept_resources.h"
 #include "analysis/plan.h"
 #include "analysis/reached_objects.h"
@@ -36,6 +37,7 @@ struct Suspect {
   u64 elements = 0;
   std::string calls; // of a delegate on the way: whom it calls
   u64 retained = 0, objects = 0;
+  AlsoHeld also_held;     // by others, whose rank is behind the owner's: that much less would be freed now
   bool is_own = false;    // the owner is of the program itself
   bool by_chance = false; // words on stacks
   std::string signature;  // the owner's; of what several hold, the first one's
@@ -46,6 +48,9 @@ struct Suspect {
   std::string brief_element() const;
   std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
   std::string way() const;  // "static Shop.Cache._items._tables"
+  // "methods on stacks hold 1.2 MiB of it, too: only 3 KiB would be freed at once"; empty: nobody holds as much of it
+  // that it is worth a word.
+  std::string also_text() const;
 };
 
 struct Suspects {

@@ -11,7 +11,6 @@ namespace dnheap {
 namespace {
 
 constexpr u64 mib = u64{1} << 20;
-constexpr u64 many_assemblies = 500; // a large program's own have files
 
 std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share_of(part, whole)); }
 
@@ -55,8 +54,8 @@ constexpr Rule rules[] = {
      [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} AssemblyLoadContexts were told to unload and cannot: {} of what is alive hangs on {}. It has to "
-           "let go of what is of them.",
+           "{} AssemblyLoadContexts were told to unload and cannot: {} of what is alive hangs on {}. What "
+           "belongs to them must be removed there when they unload.",
            count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
      }},
     {"http_clients",
@@ -150,20 +149,30 @@ constexpr Rule rules[] = {
        return no_leak(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
                                      bytes_text(f.gc_empty), bytes_text(f.heap)));
      }},
+    // The runtime keeps names, types and code of each by malloc, and in heaps of its own.
+    {"made_assemblies",
+     [](const VerdictFacts &f) {
+       const u64 kept = f.malloc_in_use + f.runtime;
+       return f.made_assemblies >= many_assemblies && is_much(kept, f.process, 0.1, 16 * mib) && kept > f.heap ? kept
+                                                                                                               : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("The heap is not it: {} assemblies lie in no file ({}), so they were made at run time or "
+                          "loaded from bytes{}. The runtime keeps what it knows of each: it and native code have {} "
+                          "from malloc, and {} in heaps of its own; the GC's heap takes {}.",
+                          count_text(f.made_assemblies), f.made_assemblies_name,
+                          f.made_assemblies_by.empty() ? "" : "; " + f.made_assemblies_by, bytes_text(f.malloc_in_use),
+                          bytes_text(f.runtime), bytes_text(f.heap));
+     },
+     "info", " --table assemblies"},
     {"native",
      [](const VerdictFacts &f) {
        return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
      },
      [](const VerdictFacts &f) {
-       const std::string much =
-           fmt::format("{} from malloc, {} of the process; the GC's heap takes {}.", bytes_text(f.malloc_in_use),
-                       percent(f.malloc_in_use, f.process), bytes_text(f.heap));
-       if (f.made_assemblies < many_assemblies)
-         return "The heap is not it: native code has " + much;
-       // The runtime keeps names, types and code of each by malloc, and in heaps of its own.
-       return fmt::format("The heap is not it: {} assemblies lie in no file ({}), so they were made at run time or "
-                          "loaded from bytes, and the runtime keeps what it knows of each. It and native code have {}",
-                          count_text(f.made_assemblies), f.made_assemblies_name, much);
+       return fmt::format("The heap is not it: native code has {} from malloc, {} of the process; the GC's heap takes "
+                          "{}.",
+                          bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
      }},
     {"malloc_keeps_freed_memory",
      [](const VerdictFacts &f) {

@@ -8,7 +8,8 @@
 
 namespace dnheap {
 
-inline constexpr u64 least_elements = 100; // fewer are no collection that grows
+inline constexpr u64 least_elements = 100;  // fewer are no collection that grows
+inline constexpr u64 many_assemblies = 500; // that lie in no file; a large program's own have files
 
 // Of threads and asynchronous methods that do not go on.
 struct HangFacts {
@@ -33,6 +34,7 @@ struct VerdictFacts {
   u64 free_inside = 0;         // between objects
   u64 gc_empty = 0;            // committed and empty: free regions, to be given back, behind the last objects
   u64 malloc_in_use = 0, malloc_free = 0;
+  u64 runtime = 0; // what the runtime has for itself: loader heaps, code, the GC's tables
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold
   u64 finalizer_objects = 0;
@@ -47,6 +49,7 @@ struct VerdictFacts {
   std::string waste_text;      // the most of them
   u64 made_assemblies = 0;     // that lie in no file: made at run time, or loaded from bytes
   std::string made_assemblies_name; // of the most of them
+  std::string made_assemblies_by;   // who makes such, or holds the most of them; empty: that is not known
   u64 largest = 0; // bytes of the largest suspect that the program itself, or its container of services, holds
   // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
   u64 suspect = 0, suspect_elements = 0;

@@ -17,7 +17,6 @@ namespace {
 constexpr u64 max_finalizer_roots = 1 << 28;
 constexpr u64 max_holder_elements = 1 << 24;
 constexpr u64 max_spine_handles = 4096, max_spine_elements = 1 << 20;
-constexpr const char *unnamed_element = "<runtime>"; // the runtime keeps objects of its own between statics
 
 class RootCollection {
 public:
@@ -192,7 +191,7 @@ private:
           continue;
         if (!name) {
           name = static_cast<u32>(to_.names.size());
-          to_.names.push_back(unnamed_element);
+          to_.names.emplace_back(unnamed_static);
         }
         Root root;
         root.slot = slot;

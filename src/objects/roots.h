@@ -56,6 +56,9 @@ struct NamedSlot {
   u32 name = 0, thread = 0; // as in Root
 };
 
+// The name of a static field that is none of a type's: the runtime keeps objects of its own between static fields.
+inline constexpr std::string_view unnamed_static = "<runtime>";
+
 struct RootSet {
   std::vector<Root> roots; // by kind, kind of handle, slot
   std::vector<std::string> names = {""};

@@ -11,7 +11,7 @@
 namespace dnheap {
 
 struct LoadedAssembly {
-  std::string name; // of its file: "Shop.dll"
+  std::string name; // of its file: "Shop.dll"; of one that is made at run time its own: "Rules1"
   std::string path; // empty: not known, or it lies in a bundle
   bool is_framework = false;
   const char *why = ""; // that is thought

@@ -1,6 +1,7 @@
 // Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
 // runtime's timers hold it, too.
 #include "analysis/account_table.h"
+#include "analysis/also_held.h"
 #include "analysis/held_contents.h"
 #include "analysis/ranked_tree.h"
 #include "analysis/suspects.h"
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <set>
 
 namespace dnheap::test {
 namespace {
@@ -252,6 +254,30 @@ TEST(Suspecting, AChain) {
 }
 
 // Each link holds two others: not two suspects of half of it, but one.
+// A chain that fields enter at several places is one all the same: its first part is one field's, the rest is shared.
+TEST(Suspecting, AChainThatSeveralFieldsEnter) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    std::vector<Address> links;
+    for (u64 i = 0; i < 1000; ++i) {
+      links.push_back(shop.old->object(shop.link));
+      if (i)
+        shop.store(links[i - 1], 0, links[i]);
+    }
+    shop.first(links[0]);
+    shop.second(links[400]);
+    shop.store(shop.holder, 3, links[800]); // no field's: the array's own
+    shop.heap.gc.handles.push_back({.type = HandleType::strong, .object = links[700]});
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].kind, Suspect::Kind::chain);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first and others");
+    EXPECT_EQ(found.list[0].elements, 1000u);
+    EXPECT_EQ(found.list[0].objects, 1000u);
+    EXPECT_EQ(found.list[0].example, links[0]);
+  }
+}
+
 TEST(Suspecting, ATreeOfOneType) {
   for (const Format format : all_formats) {
     Shop shop({.format = format});
@@ -342,6 +368,70 @@ TEST(Suspecting, TheProgramsOwnFieldComesFirst) {
     EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_second");
     EXPECT_EQ(found.list[0].elements, 1000u);
     EXPECT_EQ(found.list[0].objects, 1001u);
+    EXPECT_EQ(found.list[0].also_held.bytes, 1000u * 5 * shop.p); // the array is the field's alone
+    EXPECT_EQ(found.list[0].also_held.by, OwnerRank::framework);
+    EXPECT_NE(found.list[0].also_text().find("static fields of the framework hold"), std::string::npos);
+  }
+}
+
+// By the definition: of what has its innermost place there, all that roots of the ranks behind lead to.
+TEST(AlsoHeld, AsByTheDefinition) {
+  std::mt19937 random(7);
+  for (u64 round = 0; round < 40; ++round) {
+    Shop shop({.format = all_formats[round % std::size(all_formats)]});
+    std::vector<Address> objects;
+    for (u64 i = 0; i < 120; ++i)
+      objects.push_back(shop.old->object(shop.link));
+    for (Address object : objects)
+      for (u64 slot : {0, 1})
+        if (random() % 5 < 3)
+          shop.store(object, slot, objects[random() % objects.size()]);
+    shop.first(objects[0]);
+    shop.second(objects[1]);
+    shop.all(objects[2]);
+    shop.heap.gc.handles.push_back({.type = HandleType::strong, .object = objects[3]});
+    Snapshot snapshot(shop.heap.target(), SnapshotOptions{});
+    const RankedTree ranked(snapshot);
+    const DominatorTree &tree = ranked.tree;
+    const Edges edges = snapshot.graph().edges();
+    std::vector<HeldPlace> places;
+    for (u32 at = 1; at < tree.size(); ++at) {
+      TreePlace top{at};
+      while (tree.parent(top) != TreePlace{0})
+        top = tree.parent(top);
+      if (const auto owner = tree.owner(top); owner && (tree.owner(TreePlace{at}) || random() % 4 == 0))
+        places.push_back({TreePlace{at}, ranked.owners[*owner].rank});
+    }
+    std::vector<AlsoHeld> expected(places.size());
+    for (u64 i = 0; i < places.size(); ++i) {
+      std::set<u32> met;
+      std::vector<ObjectId> work;
+      for (const OwnedRoot &root : ranked.owners.view().roots)
+        if (ranked.owners[root.owner].rank > places[i].rank)
+          work.push_back(root.object);
+      while (!work.empty()) {
+        const ObjectId object = work.back();
+        work.pop_back();
+        if (met.insert(static_cast<u32>(object)).second)
+          for (ObjectId target : edges.of(object))
+            work.push_back(target);
+      }
+      for (u32 object : met) {
+        const TreePlace at = *tree.place(ObjectId{object});
+        u64 innermost = places.size();
+        for (u64 k = 0; k < places.size(); ++k) // in the order of the tree: the last one that has it is the innermost
+          if (places[k].place <= at && at < tree.end(places[k].place))
+            innermost = k;
+        if (innermost == i)
+          expected[i].bytes += tree.own_bytes(at);
+      }
+    }
+    for (unsigned threads : {1u, 3u}) {
+      const std::vector<AlsoHeld> found =
+          find_also_held(snapshot.graph(), ranked.owners, tree, places, threads, Watch());
+      for (u64 i = 0; i < places.size(); ++i)
+        EXPECT_EQ(found[i].bytes, expected[i].bytes) << "round " << round << ", place " << i;
+    }
   }
 }
 

@@ -194,13 +194,17 @@ TEST(Verdict, WasteIsSaidBesideWhatIsNoLeak) {
 // What the runtime keeps of assemblies that were made at run time is malloc's, too.
 TEST(Verdict, AssembliesOfNoFileAreSaidBesideMalloc) {
   VerdictFacts f = healthy();
-  f.malloc_in_use = 200 * mib, f.made_assemblies = 499, f.made_assemblies_name = "480 called \"Rules1\" and alike";
+  f.malloc_in_use = 200 * mib, f.runtime = 50 * mib, f.made_assemblies = 499;
+  f.made_assemblies_name = "480 called \"Rules1\" and alike",
+  f.made_assemblies_by = "static Shop.Rules.all leads there";
   EXPECT_EQ(judge(f).text.find("assemblies"), std::string::npos);
   f.made_assemblies = 5000;
+  EXPECT_EQ(judge(f).rule, "made_assemblies");
+  EXPECT_EQ(judge(f).bytes, 250 * mib);
   EXPECT_TRUE(judge(f).text.starts_with(
       "The heap is not it: 5,000 assemblies lie in no file (480 called \"Rules1\" and alike), so they were made at run "
-      "time or loaded from bytes, and the runtime keeps what it knows of each. It and native code have 200.0 MiB from "
-      "malloc, "))
+      "time or loaded from bytes; static Shop.Rules.all leads there. The runtime keeps what it knows of each: it and "
+      "native code have 200.0 MiB from malloc, and 50.0 MiB in heaps of its own; the GC's heap takes "))
       << judge(f).text;
 }
 

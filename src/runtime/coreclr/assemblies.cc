@@ -110,11 +110,16 @@ std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const Contra
   for (Address module : loaded.modules(problems)) {
     LoadedAssembly one;
     one.name = loader.file_name(module);
-    for (Address base : loader.image_bases(module))
+    const auto bases = loader.image_bases(module);
+    for (Address base : bases)
       if (const Module *mapped = target.find_module(base);
-          mapped && one.path.empty() && mapped->file_name() == one.name)
+          mapped && one.path.empty() && mapped->file_name() == one.name &&
+          mapped->path.find_first_of("/\\") != mapped->path.npos) // else it was loaded from bytes
         one.path = mapped->path;
     const Metadata *metadata = loader.metadata(module);
+    if (bases.empty() && metadata) // all of these have one file name
+      if (const std::optional<AssemblyRow> row = metadata->assembly(); row && !row->name.empty())
+        one.name = row->name;
     set_origin(one, metadata);
     published.read(module, one);
     if (!one.is_framework && metadata)
