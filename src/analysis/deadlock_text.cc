@@ -103,7 +103,8 @@ std::string DeadlockText::words(const Circle &circle) {
     const std::string waits_for = one.has_limit ? " waits for a limited time for " : " waits for ";
     out += (i ? "; " : "") + who(one);
     if (!one.waits_for)
-      out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
+      out += one.is_for_finalizers ? waits_for + "the finalizers, which " + who(next) + " runs"
+                                   : (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
     else if (one.grounds == Grounds::static_field)
@@ -123,9 +124,10 @@ std::string DeadlockText::words(const Circle &circle) {
   if (ends_by_itself(circle))
     out += ". That wait ends by itself when its time is over";
   if (grounds_of(circle) < Grounds::reference)
-    return out + (is_limit_unknown(circle) && !ends_by_itself(circle)
-                      ? ". Whether each of these waits goes on without a limit of time is not known"
-                      : "");
+    return out +
+           (is_limit_unknown(circle) && !ends_by_itself(circle)
+                ? ". Whether each of these waits goes on without a limit of time, and cannot be cancelled, is not known"
+                : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_semaphore = has(circle, LockKind::semaphore);
   out += ". ";
   if (is_of_semaphore)

@@ -24,6 +24,7 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             "a task",
                                             "an event",
                                             "a pulse (Monitor.Wait)",
+                                            wait_for_finalizers,
                                             a_constructor};
 constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
 constexpr u64 most_calls_alone = 10000;          // that are pending, where nothing else asks for a look at them

@@ -1,5 +1,6 @@
 // `inspect`: what one inspector sees in the heap; without a name, which inspectors there are.
 #include "analysis/answer_head.h"
+#include "analysis/inspect/holding_fields.h"
 #include "analysis/inspect/inspector.h"
 #include "analysis/verbs.h"
 #include "analysis/waste.h"
@@ -37,6 +38,22 @@ report::Answer list_inspectors() {
   return answer;
 }
 
+// Of the inspector's own table, which may have said it already.
+void explain_nobody(report::Answer &answer) {
+  report::Table &table = answer.tables.front();
+  const std::optional<u64> held_by = table.find_column("held_by");
+  if (!held_by)
+    return;
+  const Cell nobody = std::string(HoldingFields::nobody_text);
+  bool is_there = false;
+  std::vector<report::Row> rows;
+  for (report::Row row; table.rows(row); rows.push_back(std::move(row)))
+    is_there |= report::compare(row[*held_by], nobody) == 0;
+  table.rows = report::rows_of(std::move(rows));
+  if (is_there)
+    table.notes.push_back(fmt::format("{}: garbage, or what only garbage refers to", HoldingFields::nobody_text));
+}
+
 } // namespace
 
 Plan plan_inspect(const Question &question) {
@@ -45,8 +62,10 @@ Plan plan_inspect(const Question &question) {
     return Plan();
   Plan plan(passes_of_waste); // what holders are told by
   plan.then(inspector->own ? inspector->own : "walk").then("holders");
+  if (inspector->names_holders)
+    plan.perhaps(Pass::live);
   if (inspector->finds_paths)
-    plan.perhaps(Pass::graph | Pass::owned_roots).perhaps("breadth-first search").perhaps(Pass::live);
+    plan.perhaps(Pass::graph | Pass::owned_roots).perhaps("breadth-first search");
   return plan;
 }
 
@@ -60,6 +79,10 @@ report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
     answer.completeness->notes.push_back("this core was extracted with --no-values: the counts, states and times that "
                                          "objects have in them are zeros");
     set_incomplete(answer);
+  }
+  if (inspector->names_holders) {
+    add_root_notes(snapshot, answer);
+    explain_nobody(answer);
   }
   add_name_notes(snapshot, answer);
   if (!answer.next_command.empty()) // an object's address

@@ -40,14 +40,15 @@ std::string most_held_by(Snapshot &snapshot, const std::vector<ObjectId> &object
 
 } // namespace
 
-KeptResources find_kept_resources(Snapshot &snapshot) {
+KeptResources find_kept_resources(Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive) {
   constexpr const char *bases[] = {"System.Runtime.Loader.AssemblyLoadContext", "System.Net.Http.HttpClient",
                                    "System.Data.Common.DbConnection", "System.Reflection.LoaderAllocator"};
   const std::vector<u8> base_of = bases_by_type(snapshot, bases);
   std::vector<ObjectId> found[std::size(bases)];
   const std::span<const TypeId> types = snapshot.graph().types();
   for (u64 i = 0; i < types.size(); ++i)
-    if (const u32 type = static_cast<u32>(types[i]); type < base_of.size() && base_of[type] < std::size(bases))
+    if (const u32 type = static_cast<u32>(types[i]);
+        type < base_of.size() && base_of[type] < std::size(bases) && is_alive(ObjectId(static_cast<u32>(i))))
       found[base_of[type]].push_back(ObjectId(static_cast<u32>(i)));
 
   FieldReader fields(snapshot.runtime());

@@ -5,6 +5,7 @@
 #include "algorithms/object_id.h"
 #include "snapshot/snapshot.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct KeptResources {
   std::string held_by[kept_kind_count];
 };
 
-// Dead ones count, too: whoever asks knows what is alive.
-KeptResources find_kept_resources(Snapshot &snapshot);
+// Of the objects that are alive.
+KeptResources find_kept_resources(Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive);
 
 } // namespace dnheap

@@ -110,9 +110,9 @@ public:
     for (const ThreadWait &wait : waits_.waits) {
       const ThreadData &thread = locks_.threads[wait.thread];
       const std::optional<u32> owner = owner_of(wait);
-      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind), wait.object,
-                      owner ? number_of(locks_.threads[*owner]) : Cell(), wait.is_by_stack ? "stack" : "runtime",
-                      type_name(wait.object)});
+      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind),
+                      wait.object ? Cell(wait.object) : Cell(), owner ? number_of(locks_.threads[*owner]) : Cell(),
+                      wait.is_by_stack ? "stack" : "runtime", wait.object ? Cell(type_name(wait.object)) : Cell()});
     }
     if (rows.empty())
       table.shown = Shown::in_data;

@@ -264,7 +264,7 @@ private:
 
   // How many of those resources each suspect holds that has one place in the tree. Each counts with the nearest one.
   void count_kept() {
-    out_.kept = find_kept_resources(snapshot_);
+    out_.kept = find_kept_resources(snapshot_, [&](ObjectId object) { return tree_.place(object).has_value(); });
     for (u64 kind = 0; kind < kept_kind_count; ++kind)
       for (ObjectId object : out_.kept.objects[kind])
         if (const std::optional<TreePlace> place = tree_.place(object)) {

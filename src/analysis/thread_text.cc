@@ -1,5 +1,6 @@
 #include "analysis/thread_text.h"
 
+#include "analysis/inspect/base_types.h"
 #include "analysis/subject.h"
 #include "base/not_found.h"
 #include "base/text.h"
@@ -42,7 +43,7 @@ constexpr Wait waits[] = {
     {"System.Threading.CountdownEvent.", "a countdown"},
     {"System.Threading.Barrier.", "a barrier"},
     {"System.Threading.Tasks.Task.", "a task"},
-    {"System.GC.WaitForPendingFinalizers", "finalizers"},
+    {"System.GC.WaitForPendingFinalizers", wait_for_finalizers},
     {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)", true},
     {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer", true},
     {"System.Threading.TimerQueue.", "the next timer", true},
@@ -182,6 +183,26 @@ std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &st
       return false;
   }
   return std::nullopt;
+}
+
+bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted) {
+  constexpr std::string_view tries = "System.Threading.ReaderWriterLockSlim.TryEnter",
+                             enters = "System.Threading.ReaderWriterLockSlim.Enter",
+                             cancels = "System.Threading.CancellationTokenSource";
+  const BaseTypes bases(runtime);
+  const u64 waiting = waits_for(runtime, stack).frames;
+  bool may_be = false;
+  for (const StackFrame &frame : std::span(stack.frames).first(waiting)) {
+    const std::string name = frame.method_desc ? runtime.method_text(frame.method_desc).qualified : "";
+    may_be |= !is_limit_noted && name.starts_with(tries);
+    if (name.starts_with(enters)) // without a limit; else it may be inlined
+      return false;
+    for (const StackReference &reference : frame.references)
+      if (const Address mt = method_table_of(runtime.memory(), reference.value);
+          mt && runtime.types().object_layout(mt) && bases.derives(mt, cancels))
+        return true;
+  }
+  return may_be;
 }
 
 report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked) {

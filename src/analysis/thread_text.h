@@ -29,6 +29,12 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);
 // Of one that waits by .NET's own wait subsystem: does it end by itself after some time? Nothing: the innermost methods
 // do not show it, as where the native call is a part of the method.
 std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &stack);
+// Do its methods leave open whether the wait ends by itself: after some time (ReaderWriterLockSlim.TryEnter…), or when
+// it is cancelled, as what it was called with refers to a CancellationTokenSource?
+// `is_limit_noted`: the runtime has noted that it has no limit of time.
+bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted);
+// As waits_for() says it of GC.WaitForPendingFinalizers.
+inline constexpr const char *wait_for_finalizers = "finalizers";
 
 // Why a thread's stack, or the list of threads, could not be followed to its end.
 struct StackProblem {

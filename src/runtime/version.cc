@@ -39,11 +39,14 @@ std::string published_version(const ContractDescriptor &descriptor) {
   return numbers.size() <= longest && std::count(numbers.begin(), numbers.end(), '.') == 2 ? std::string(numbers) : "";
 }
 
-std::string version_in(Bytes bytes) {
-  constexpr std::string_view mark = "@(#)Version ";
-  std::string_view text = as_text(bytes);
-  std::size_t at = text.find(mark);
-  return at == text.npos ? "" : product_version(text.substr(at + mark.size(), 64));
+constexpr std::string_view mark = "@(#)Version ";
+constexpr u64 longest_version = 64;
+
+// The text that a version begins, and where in `bytes`; empty where none is.
+std::string_view version_in(Bytes bytes) {
+  const std::string_view text = as_text(bytes);
+  const std::size_t at = text.find(mark);
+  return at == text.npos ? std::string_view() : text.substr(at, mark.size() + longest_version);
 }
 
 } // namespace
@@ -52,10 +55,11 @@ std::string find_version(const Target &target, const Module &module) {
   if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base))
     for (const Memory *memory : {&target.memory, &target.initial}) // it is never written to
       for (const Range &range : image->writable_bytes(*memory))
-        if (std::string found = version_in(range.bytes); !found.empty()) {
-          memory->note_read(range.address, range.bytes.size());
-          return found;
-        }
+        if (const std::string_view text = version_in(range.bytes); !text.empty())
+          if (std::string found = product_version(text.substr(mark.size())); !found.empty()) {
+            memory->note_read(range.address + static_cast<u64>(text.data() - as_text(range.bytes).data()), text.size());
+            return found;
+          }
   if (module.pe && module.pe->file_version)
     if (std::string found = product_version(*module.pe->file_version); !found.empty())
       return found;

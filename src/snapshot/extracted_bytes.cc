@@ -1,6 +1,7 @@
 #include "snapshot/extracted_bytes.h"
 
 #include "heap/plug_words.h"
+#include "image/module_image.h"
 #include "objects/stack_roots.h"
 #include "runtime/library_names.h"
 #include "runtime/object_1.h"
@@ -40,6 +41,13 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
       for (const Stretch &literals : find_literals(snapshot.target(), *pages))
         literals_.push_back(literals);
   merge_stretches(literals_);
+  // Programs compiled ahead of time have their static fields there; other modules' data are the runtime's.
+  if (const Runtime &runtime = snapshot.runtime(); runtime.kind() != std::string_view("coreclr"))
+    if (const std::optional<ModuleImage> image = ModuleImage::at(memory_, runtime.module().base))
+      for (const ModuleImage::Section &section : image->sections())
+        if (section.writable)
+          program_data_.emplace_back(section.address, add_clamped(section.address, section.size));
+  merge_stretches(program_data_);
   choose_segments();
 }
 
@@ -83,11 +91,13 @@ void ExtractedBytes::choose_segments() {
 }
 
 bool ExtractedBytes::is_pointer(u64 word) const {
-  if (heap_.holds(word) || snapshot_.target().find_module(word))
-    return true;
-  auto stack =
-      std::upper_bound(stacks_.begin(), stacks_.end(), word, [](u64 w, const Stretch &s) { return w < s.second; });
-  return stack != stacks_.end() && stack->first <= word;
+  return heap_.holds(word) || snapshot_.target().find_module(word) || holds(stacks_, word);
+}
+
+bool ExtractedBytes::holds(const std::vector<Stretch> &stretches, Address address) {
+  auto at = std::upper_bound(stretches.begin(), stretches.end(), address,
+                             [](u64 a, const Stretch &s) { return a < s.second; });
+  return at != stretches.end() && at->first <= address;
 }
 
 void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
@@ -228,8 +238,8 @@ void ExtractedBytes::keep_pointers_on_stacks() {
 }
 
 // Who searched for structures read whatever might have been one. What only looks like text, or like a large number, is
-// in none that would be found again: pointers, counts, and lengths of whole pages are. Of modules all is kept, which
-// are nobody's data.
+// in none that would be found again: pointers, counts, and lengths of whole pages are. Of modules all is kept that is
+// nobody's data.
 bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
   constexpr u64 count = u64{1} << 24, half_count = u64{1} << 20, most_pages = u64{1} << 48;
   auto is_known = [&](u64 value) {
@@ -240,7 +250,8 @@ bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
     return range != ranges.end() && range->address <= value; // its end is one of a stack, too
   };
   auto is_half = [](u64 value) { return value < half_count || value == ~u32{0}; };
-  if (const Module *module = snapshot_.target().find_module(at); module && !is_made_code(module->path))
+  if (const Module *module = snapshot_.target().find_module(at);
+      module && !is_made_code(module->path) && !holds(program_data_, at))
     return true;
   const u32 first = load<u32>(word, memory_.format().byte_order),
             second = load<u32>(word + 4, memory_.format().byte_order);
@@ -268,8 +279,13 @@ void ExtractedBytes::keep_what_was_searched() {
   });
 }
 
+// Who unwinds a stack reads registers that methods saved, whatever is in them.
 void ExtractedBytes::keep_what_was_read() {
-  for_each_word(pages_, [&](Address at) { keep(at, ReadRecord::word_size); });
+  for_each_word(pages_, [&](Address at) {
+    const bool is_whole = at >= start_ && at + ReadRecord::word_size <= end_;
+    if (!no_values_ || !is_whole || !holds(stacks_, at) || is_structure(at, whole_.data() + (at - start_)))
+      keep(at, ReadRecord::word_size);
+  });
 }
 
 // Who reads a string's length reads a whole word, with its first characters in it.

@@ -45,6 +45,7 @@ private:
   void keep_what_was_read();
   void keep_what_was_searched();
   template <class Visit> void for_each_word(const std::vector<ReadRecord::Page> &pages, Visit visit) const;
+  static bool holds(const std::vector<Stretch> &stretches, Address address);
   bool is_structure(Address at, const std::byte *word) const;
   void blank_literals();
   void blank_strings();
@@ -57,9 +58,9 @@ private:
   const bool no_values_;
   const u64 p_;
   std::vector<ReadRecord::Page> pages_, searched_;
-  std::vector<Stretch> stacks_, literals_; // by address, without overlaps
-  std::vector<Stretch> strings_;           // their contents, of this part
-  std::vector<Gap> gaps_;                  // of the walk
+  std::vector<Stretch> stacks_, literals_, program_data_; // by address, without overlaps
+  std::vector<Stretch> strings_;                          // their contents, of this part
+  std::vector<Gap> gaps_;                                 // of the walk
   std::vector<CoreSegment> segments_;
   u64 heap_bytes_ = 0, stack_bytes_ = 0;
 

@@ -72,25 +72,23 @@ public:
   // are unknown, and what ranges(), known_bytes(), place(), peek() and peek_up_to() give.
   // Searches are noted in another one, since they read whatever may be what they look for.
   void record_reads(ReadRecord *record, ReadRecord *searches) {
-    record_ = record;
+    record_ = reads_ = record;
     searches_ = searches;
   }
   void record_reads(ReadRecord *record) { record_reads(record, record); }
-  // All that `read` reads is a search. No other thread may be reading meanwhile, if reads are noted.
+  // All that `read` reads is a search, as is all within it. No other thread may be reading meanwhile, if reads are
+  // noted.
   template <class Read> void as_searched(Read read) const {
-    if (record_ == searches_)
-      return read();
-    struct Restored {
-      ReadRecord *&record, *before;
-      ~Restored() { record = before; }
-    };
-    const Restored restored{record_, std::exchange(record_, searches_)};
+    const Restored restored(*this, searches_, searches_deep_ + 1);
     read();
   }
-  // Once a search has an end: reads what it found again, if reads are noted, so that this is noted as read.
+  // Once a search has an end: reads what it found again, if reads are noted, so that this is noted as read. Within a
+  // search for something else it is a search still; the derivation of a layout is one as a whole, which does not count.
   template <class Read> void as_found(Read read) const {
-    if (record_)
-      read();
+    if (!record_)
+      return;
+    const Restored restored(*this, searches_deep_ > 1 ? searches_ : reads_, searches_deep_);
+    read();
   }
   void note_read(Address address, u64 size) const {
     if (record_) [[unlikely]]
@@ -169,13 +167,31 @@ public:
   u32 u32_at(Address address, const char *what) const;
 
 private:
+  class Restored {
+  public:
+    Restored(const Memory &memory, ReadRecord *record, unsigned deep)
+        : memory_(memory), record_(std::exchange(memory.record_, record)),
+          deep_(std::exchange(memory.searches_deep_, deep)) {}
+    ~Restored() {
+      memory_.record_ = record_;
+      memory_.searches_deep_ = deep_;
+    }
+    Restored(const Restored &) = delete;
+
+  private:
+    const Memory &memory_;
+    ReadRecord *const record_;
+    const unsigned deep_;
+  };
+
   const Range *locate(Address address) const;
 
   Format format_;
   u64 address_bits_ = ~u64{0};
   std::vector<Range> ranges_;
-  mutable ReadRecord *record_ = nullptr;
-  ReadRecord *searches_ = nullptr;
+  mutable ReadRecord *record_ = nullptr; // the one in which reads are noted now
+  mutable unsigned searches_deep_ = 0;
+  ReadRecord *reads_ = nullptr, *searches_ = nullptr;
   std::shared_ptr<BytesOnDemand> on_demand_; // null: everything is there
 };
 

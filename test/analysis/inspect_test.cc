@@ -154,6 +154,30 @@ TEST(Inspect, EventsThatNobodyHoldsComeLast) {
   EXPECT_EQ(answer.next_command.find(rows[1]["example"]), std::string::npos);
 }
 
+// Of what garbage refers to, nobody has it.
+TEST(Inspect, GarbageHoldsNothing) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Library library(shape);
+    auto bus = [&] {
+      const Address shared = library.with(library.view, {});
+      const Address two = library.several(
+          {library.delegate(library.handler, shared, 0x4000), library.delegate(library.handler, shared, 0x5000)});
+      return library.with(library.bus, {two, 0});
+    };
+    library.heap.gc.handles.push_back({.type = HandleType::strong, .object = bus()});
+    for (int i = 0; i < 4; ++i)
+      bus();
+    report::Answer answer = inspected(library.heap, "events");
+    std::vector<TextRow> rows = text_rows_of(answer, "events");
+    ASSERT_EQ(rows.size(), 2u) << notes_of(answer);
+    EXPECT_EQ(rows[0]["event"], "Shop.Bus.Sent");
+    EXPECT_EQ(rows[0]["publishers"], "1");
+    EXPECT_EQ(rows[1]["event"], "(nobody)");
+    EXPECT_EQ(rows[1]["publishers"], "4");
+  }
+}
+
 TEST(Inspect, Collections) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));

@@ -39,14 +39,14 @@ CREATEDUMP = 9  # whose createdump writes the dumps
 NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301", "Platform linker", "cannot find -lz", "unable to find library -lz")
 
 
-def build(major, heaps):
+def build(major, heaps, program=PROGRAM.name):
     """Compiles the program, unless it is newer than its sources. Returns the executable. `heaps`: "async": the workstation GC, and
-    methods without state machines."""
-    name = f"aot{major}-{heaps}"
+    methods without state machines. `program`: its sources' folder."""
+    name = f"{program}{major}-{heaps}"
     output = runtimes.cache() / "programs" / name
     executable = output / "aot"
     with runtimes.lock():
-        if runtimes.outdated(executable, [PROGRAM, targets.PROGRAMS / "common"]):
+        if runtimes.outdated(executable, [PROGRAM, targets.PROGRAMS / program, targets.PROGRAMS / "common"]):
             if not any(map(shutil.which, ("clang", "gcc"))):
                 raise runtimes.Missing("no linker for programs compiled ahead of time: install gcc or clang, and zlib1g-dev")
             # Restore and build forget what one version's left behind only where each has its own intermediate files.
@@ -55,6 +55,7 @@ def build(major, heaps):
                                     f"-p:AotServer={str(heaps == 'svr').lower()}",
                                     f"-p:AotNewer={str(major > NEWEST_OF_SDK).lower()}",
                                     *([f"-p:AotReference={runtimes.reference(major)}"] if heaps == "async" else []),
+                                    *([f"-p:AotProgram={program}"] if program != PROGRAM.name else []),
                                     intermediate=f"obj-{name}")
             if done.returncode != 0:
                 reasons = [line for line in done.stdout.splitlines() if any(part in line for part in NOT_TO_BE_HAD)]
@@ -66,13 +67,14 @@ def build(major, heaps):
 
 
 class AotTarget(targets.Target):
-    """The program, running."""
+    """The program, or the one of another folder, running."""
 
-    def __init__(self, major, heaps):
+    def __init__(self, major, heaps, program=PROGRAM.name, arguments=(), settings=None):
         self.major = CREATEDUMP
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("DOTNET_", "COMPlus_"))}
-        self.start([build(major, heaps)], environment, f"aot {major} {heaps}")
+        environment.update(settings or {})
+        self.start([build(major, heaps, program), *arguments], environment, f"{program} {major} {heaps}")
 
 
 def run(dnheap, _, major, heaps):

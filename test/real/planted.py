@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A program with secrets in every place that programs have for them (../programs/secrets), dumped and extracted with --no-values: none
-of them is in what is written, in any encoding. That extracts answer as their dumps do is tested with other programs.
+"""A program with secrets in every place that programs have for them (../programs/secrets), run by CoreCLR or compiled ahead of time,
+dumped and extracted with --no-values: none of them is in what is written, in any encoding. That extracts answer as their dumps do is
+tested with other programs.
 
     planted.py --list --sample                the kinds that a short run makes, written secrets:MAJOR:DUMP; --all: all of them
     planted.py DNHEAP --one secrets:10:gcore  starts the program, dumps it, extracts, searches, deletes both
@@ -16,10 +17,12 @@ import sys
 import tempfile
 
 import matrix
+import nativeaot
 import runtimes
 import targets
 
 KINDS = [f"secrets:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "full", "gcore")]
+KINDS += [f"secrets-aot:{major}:{dump}" for major in (9, 10, 11) for dump in ("full", "gcore")]
 SAMPLE = ["secrets:10:heap"]
 VARIABLES = 20
 
@@ -30,7 +33,9 @@ def run(dnheap, kind, major, dump):
     variables = {f"SECRET_{i:02}": f"{word}{i:02}v" for i in range(VARIABLES)}
     with tempfile.TemporaryDirectory(prefix="dnheap-secrets-") as name:
         folder = pathlib.Path(name)
-        with targets.Target(kind, major, arguments=[word], settings=variables) as target:
+        runtimes.lay_out()  # for createdump
+        with (nativeaot.AotTarget(major, "wks", "secrets", [word], variables) if kind == "secrets-aot"
+              else targets.Target(kind, major, arguments=[word], settings=variables)) as target:
             path = target.dump(dump, folder / "secrets.core")
             said = target.truth["said"]
         texts = [*said["texts"], *variables.values(), word]

@@ -16,6 +16,7 @@
     combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
     kinds         threads in every kind of wait, each called by it: what it waits for, and whose turn it is; mutexes and their owners
     circles       deadlocks over monitors, Locks, mutexes, the ends of threads
+    around        deadlocks by way of the finalizer's thread, and of children of tasks; and some that may end, or are inferred
     inflated      monitors with sync blocks: a thousand; with a hash code; a lock in an object's header
     library       calls that await the library alone: what their locals hold is alive, and no object has an unknown type
     …-runtime-async  the same, compiled so that the runtime suspends calls: for .NET 11
@@ -35,9 +36,9 @@ COUNTS = {"async": "10000", "many-async": "340000"}
 KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
-KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
+KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
 KINDS += ["library-runtime-async:11:heap", "library-runtime-async:11:gcore", "pool-runtime-async:11:heap"]
-SAMPLE = ["thrown:11:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap"]  # even a short run makes these
+SAMPLE = ["thrown:11:heap", "around:10:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
 
@@ -361,6 +362,16 @@ def circles(dnheap, path, said):
     return problems + verdict(dnheap, path, "deadlock")
 
 
+def around(dnheap, path, said):
+    """Threads that the program has not started are the pool's and the finalizer's."""
+    answer = tables(dnheap, "locks", path)
+    ids = {one["os_id"]: name for name, one in said["threads"].items()}
+    for row in answer["deadlocks"]:
+        print(f"{row['grounds']}: {row['text']}")
+    found = sorted([sorted(ids[one["os_id"]] for one in row["cycle"] if one["os_id"] in ids), row["text"].startswith("thread ")] for row in answer["deadlocks"])
+    return differences("deadlocks", found, sorted([one["threads"], one["certain"]] for one in said["deadlocks"])) + verdict(dnheap, path, "deadlock")
+
+
 def inflated(dnheap, path, said):
     rows = {row["object"]: row for row in tables(dnheap, "locks", path, "--all")["locks"]}
     holder, waiter = said["holder"]["os_id"], said["waiter"]["os_id"]
@@ -395,7 +406,7 @@ def library(dnheap, path, said):
     return problems
 
 
-CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
+CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":

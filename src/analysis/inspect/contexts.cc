@@ -144,7 +144,7 @@ std::optional<Address> next_of(const ContextGroups &groups) {
   std::optional<Address> out;
   for (const auto *one : largest_first(groups, &ContextGroup::count)) {
     const auto &[type, state, held, kept] = one->first;
-    if (state.ends_with("unloading") && one->second.allocator && kept != "(nobody)")
+    if (state.ends_with("unloading") && one->second.allocator && kept != HoldingFields::nobody_text)
       return one->second.allocator;
     if (!out)
       out = one->second.example;
@@ -207,7 +207,7 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
       kept = way->second;
       has_runtimes |= kept == runtimes_own;
     } else if (std::find(told.begin(), told.end(), allocator) != told.end()) {
-      kept = "(nobody)";
+      kept = HoldingFields::nobody_text;
       ++nobodys;
     }
     ContextGroup &group = groups[{type, state, holders.of(contexts[i].address), kept}];

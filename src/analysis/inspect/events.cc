@@ -22,8 +22,8 @@ using report::Kind;
 using report::Shown;
 
 constexpr u64 most_handlers_told = 1 << 22; // of all events: of the rest neither method nor target is told
-constexpr const char *nobody = "(nobody)";  // as HoldingFields says it: of these only the largest one's are told
-constexpr u64 most_shown_handlers = 3;      // in text, of one event
+constexpr const char *nobody = HoldingFields::nobody_text; // of these only the largest one's are told
+constexpr u64 most_shown_handlers = 3;                     // in text, of one event
 
 struct Multicast {
   Address object = 0, method_table = 0;

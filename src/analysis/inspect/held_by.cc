@@ -1,6 +1,8 @@
 #include "analysis/inspect/held_by.h"
 
+#include "objects/live.h"
 #include "objects/references.h"
+#include "objects/roots.h"
 
 namespace dnheap {
 
@@ -20,9 +22,10 @@ ObjectIndex index_of(Snapshot &snapshot, const std::vector<HeldObject> &objects)
 HoldingFields fields_of(Snapshot &snapshot, const ObjectIndex &asked, const std::vector<HeldObject> &objects,
                         const std::vector<Address> &parts, const ObjectGraph *graph) {
   const HeapBits &starts = snapshot.index().starts();
+  const HeapBits &alive = graph || snapshot.roots().roots.empty() ? starts : snapshot.live().objects;
   HeapBits holders(starts.shared_places());
-  for (u64 i = 0; i < starts.words().size(); ++i)
-    holders.words()[i] = starts.words()[i];
+  for (u64 i = 0; i < alive.words().size(); ++i)
+    holders.words()[i] = alive.words()[i];
   for (Address part : parts)
     if (const u64 place = starts.places().find(part); place != HeapPlaces::nowhere)
       holders.words()[place / 64] &= ~(u64{1} << (place % 64));

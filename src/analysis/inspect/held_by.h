@@ -1,7 +1,8 @@
 // HeldBy: by which field each of some objects is held, in words, for inspectors: HoldingFields of objects named by
-// their addresses. Parts that belong to the objects themselves (a timer's inner objects, a delegate's list) do not
-// count as holders. One parallel pass over all references of the heap; a bit per place of the heap, and some 16 bytes
-// per object. Throws Interrupted. One thread.
+// their addresses. Garbage holds nothing: what only garbage refers to has nobody (where no root at all is known, all
+// objects count as holders). Nor do parts that belong to the objects themselves (a timer's inner objects, a delegate's
+// list). One parallel pass over all references of the heap, and Snapshot::live(); a bit per place of the heap, and some
+// 16 bytes per object. Throws Interrupted. One thread.
 #pragma once
 #include "analysis/inspect/holding_fields.h"
 #include "analysis/inspect/typed_objects.h"
@@ -20,7 +21,8 @@ std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<T
 
 class HeldBy {
 public:
-  // `parts`: in any order. What is no object of the heap has no holder. `graph`: as of HoldingFields.
+  // `parts`: in any order. What is no object of the heap has no holder. `graph`: as of HoldingFields; with it what is
+  // alive is not asked for, and garbage counts as well.
   HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts = {},
          const ObjectGraph *graph = nullptr);
 

@@ -288,7 +288,7 @@ std::string HoldingFields::field_text(u32 number) {
 const std::string &HoldingFields::text(u32 field) {
   auto [at, is_new] = texts_.try_emplace(field);
   if (is_new)
-    at->second = field == nobody             ? "(nobody)"
+    at->second = field == nobody             ? nobody_text
                  : field <= numbers_.count() ? field_text(field - 1)
                                              : root_texts_[field - 1 - numbers_.count()];
   return at->second;

@@ -20,6 +20,7 @@ class ObjectGraph;
 class HoldingFields {
 public:
   static constexpr u32 nobody = 0;
+  static constexpr const char *nobody_text = "(nobody)";
 
   // `asked`: the objects, in places of the snapshot's index. `bytes`: what each is worth, by its number in `asked`.
   // `among`: only these count as holders; null: all objects do. `graph`, if there is one already: only objects that

@@ -17,6 +17,7 @@ struct Inspector {
   const char *question = "";
   Words types = {};          // that it knows, as C# writes them
   const char *own = nullptr; // a pass of its own, by the name that Progress has of it; null: it walks the heap
+  bool names_holders = true; // asks by which field objects are held, and what is alive
   bool finds_paths = false;  // perhaps asks by what way objects are kept alive
   InspectFunction inspect = nullptr;
 };

@@ -376,6 +376,21 @@ std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::sources(const Watch &watch
   return out;
 }
 
+std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::children() {
+  std::vector<std::pair<TaskNumber, TaskNumber>> out;
+  auto waits = [](const Column &column) { return column.status == TaskStatus::waiting_for_children; };
+  if (std::none_of(columns_.begin(), columns_.end(), waits))
+    return out;
+  for (TaskNumber task = 0; task < count(); ++task)
+    if (const std::optional<u64> at = type(task).contingent_at; at && is_pending(task))
+      if (const Address contingent = word_at(address(task), *at))
+        if (const TaskNumber parent = find(fields_.reference_or_null(contingent, "m_parent"));
+            parent != no_task && waits(columns_[parent]))
+          out.emplace_back(parent, task);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::optional<bool> Tasks::is_unobserved(TaskNumber task) {
   const TaskType &type = this->type(task);
   if (status(task) != TaskStatus::faulted || !type.contingent_at)

@@ -101,6 +101,8 @@ public:
   // Which tasks each task that is no method waits for (Task.WhenAll and the like): pairs of pending ones, sorted. They
   // do not say so: what they wait for says what goes on when it is done.
   std::vector<std::pair<TaskNumber, TaskNumber>> sources(const Watch &watch);
+  // Pending tasks that were started with AttachedToParent, each behind the task that waits for them; sorted.
+  std::vector<std::pair<TaskNumber, TaskNumber>> children();
   // Of a faulted task: did nobody look at its exception? Nullopt: cannot be told.
   std::optional<bool> is_unobserved(TaskNumber task);
   // "Shop.Cart.Pay" of a task that calls a delegate; empty: it calls none, or it cannot be told.

@@ -44,6 +44,8 @@ public:
       if (!waits_.contains(wait.thread))
         add_handle_wait(wait);
     add_constructor_waits();
+    add_finalizer_waits();
+    find_unknown_limits();
     std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {
       return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
     });
@@ -232,6 +234,38 @@ private:
       }
   }
 
+  void add_finalizer_waits() {
+    const Runtime &runtime = snapshot_.runtime();
+    std::optional<u32> finalizer;
+    for (u32 thread = 0; thread < locks_.threads.size() && !finalizer; ++thread)
+      if (runtime.thread_details(locks_.threads[thread]).is_finalizer)
+        finalizer = thread;
+    for (u32 thread = 0; finalizer && thread < locks_.threads.size(); ++thread) {
+      snapshot_.watch().check();
+      if (waits_.contains(thread) || locks_.threads[thread].os_id.value_or(0) == 0 ||
+          waits_for(runtime, runtime.walk_stack(locks_.threads[thread])).text != wait_for_finalizers)
+        continue;
+      add(thread, WaitKind::finalizers, 0);
+      out_.waits.back().runs_on = finalizer;
+    }
+  }
+
+  // Of waits of which only the methods on the stack, and what these refer to, show that they may end by themselves.
+  void find_unknown_limits() {
+    const Runtime &runtime = snapshot_.runtime();
+    for (ThreadWait &wait : out_.waits) {
+      const LockObject *lock = locks_.find(wait.object);
+      const bool may_be_limited = wait.kind == WaitKind::task || wait.kind == WaitKind::semaphore ||
+                                  wait.kind == WaitKind::event ||
+                                  (wait.kind == WaitKind::lock && lock && lock->kind == LockKind::reader_writer);
+      if (!may_be_limited || wait.has_limit || wait.is_limit_unknown)
+        continue;
+      snapshot_.watch().check();
+      wait.is_limit_unknown =
+          may_end_by_itself(runtime, runtime.walk_stack(locks_.threads[wait.thread]), !wait.is_by_stack);
+    }
+  }
+
   // A thread that waits for a System.Threading.Lock, or to be told by one's Condition, has a note of that on its stack:
   // {address of a variable that holds it, u32 kind, i32 timeout, next note}.
   void add_lock_waits() {
@@ -374,8 +408,8 @@ private:
 } // namespace
 
 const char *name_of(WaitKind kind) {
-  constexpr const char *names[] = {"lock",  "pulse",       "event", "semaphore",         "task",
-                                   "mutex", "wait_handle", "join",  "static_constructor"};
+  constexpr const char *names[] = {"lock",  "pulse",       "event", "semaphore",          "task",
+                                   "mutex", "wait_handle", "join",  "static_constructor", "finalizers"};
   return names[static_cast<u8>(kind)];
 }
 

@@ -7,7 +7,18 @@
 
 namespace dnheap {
 
-enum class WaitKind : u8 { lock, pulse, event, semaphore, task, mutex, wait_handle, join, static_constructor };
+enum class WaitKind : u8 {
+  lock,
+  pulse,
+  event,
+  semaphore,
+  task,
+  mutex,
+  wait_handle,
+  join,
+  static_constructor,
+  finalizers // GC.WaitForPendingFinalizers
+};
 const char *name_of(WaitKind kind);
 
 struct ThreadWait {
@@ -16,21 +27,23 @@ struct ThreadWait {
   Address object = 0;              // the lock, the event, the task; of a static constructor its type's MethodTable
   bool is_by_stack = false;        // only told by a word on the thread's stack, which may be left over
   bool has_limit = false;          // it ends by itself after some time, as far as that is noted or its methods show it
-  bool is_limit_unknown = false;   // whether it does is not known
+  bool is_limit_unknown = false;   // whether it does, or when it is cancelled, is not known
   bool is_for_any = false;         // it waits for others as well, and goes on as soon as one of them comes
-  std::optional<u32> runs_on = {}; // the thread that runs the static constructor
+  std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers
 };
 
 // One of those that wait in a circle: a thread, or a task that some thread or task waits for.
 struct WaitingOne {
   std::optional<u32> thread; // index in LockSet::threads
   Address task = 0;
-  Address waits_for = 0; // a lock, a semaphore, a task; 0: it runs on the next one's thread, or waits for its end
+  // A lock, a semaphore, a task; 0: it runs on the next one's thread, or waits for its end, or for finalizers.
+  Address waits_for = 0;
+  bool is_for_finalizers = false;
   Grounds grounds = Grounds::runtime; // by which the next one is told to hold that, or to be it
   Address through = 0;                // an object by which the next one refers to what is waited for
   std::string method;                 // of the next one, that refers to it; empty: cannot be told
   bool has_limit = false;             // goes on by itself after some time
-  bool is_limit_unknown = false;      // whether it does is not known
+  bool is_limit_unknown = false;      // whether it does, or when it is cancelled, is not known
 };
 
 struct ThreadWaits {

@@ -14,7 +14,7 @@ constexpr u64 most_told = 64;       // who may have taken one semaphore
 WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
                      const std::vector<ThreadWait> &waits, const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
-      running_(running), holders_(snapshot, locks, tasks) {
+      running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
@@ -104,6 +104,9 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
   auto source = std::lower_bound(sources.begin(), sources.end(), std::pair{task, TaskNumber{0}});
   for (; source != sources.end() && source->first == task; ++source)
     out.push_back({node_of_task(source->second), tasks_.address(source->second), Grounds::runtime, nullptr});
+  auto child = std::lower_bound(children_.begin(), children_.end(), std::pair{task, TaskNumber{0}});
+  for (; child != children_.end() && child->first == task; ++child)
+    out.push_back({node_of_task(child->second), tasks_.address(child->second), Grounds::runtime, nullptr});
   if (!out.empty())
     return out;
   if (auto runs = running_.by_thread_static.find(task); runs != running_.by_thread_static.end())
@@ -121,6 +124,11 @@ bool WaitGraph::waits_for(u32 thread, Address object) const {
   auto waits = waits_of_.find(thread);
   return waits != waits_of_.end() && std::any_of(waits->second.begin(), waits->second.end(),
                                                  [&](const ThreadWait *wait) { return wait->object == object; });
+}
+
+bool WaitGraph::waits_for_finalizers(u32 thread) const {
+  auto waits = waits_of_.find(thread);
+  return waits != waits_of_.end() && waits->second[0]->kind == WaitKind::finalizers;
 }
 
 bool WaitGraph::is_running(TaskNumber task) const {
@@ -348,6 +356,11 @@ void WaitGraph::follow(Node from) {
   }
 }
 
+// A method that goes on behind an await has had the time to take it; in its first one it may have handed it on.
+bool WaitGraph::has_awaited(const SemaphoreHolder &holder) const {
+  return !holder.thread && tasks_.state(holder.task).value_or(0) > 0;
+}
+
 // Semaphores, and the tasks of those that wait for them, are no members: they tell what members wait for.
 void WaitGraph::add_circle(std::span<const Step> steps) {
   std::vector<WaitingOne> circle;
@@ -364,6 +377,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     const Edge *taken = &steps[i].edges[steps[i].next - 1];
     one.waits_for = taken->by;
     one.grounds = taken->grounds;
+    one.is_for_finalizers = one.thread && !one.waits_for && waits_for_finalizers(*one.thread);
     one.has_limit = has_limit(steps[i].node);
     one.is_limit_unknown = is_limit_unknown(steps[i].node);
     for (u64 k = i + 1; is_passed_over(taken->to) && k <= i + steps.size(); ++k) {
@@ -373,7 +387,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
       one.grounds = taken->grounds;
       if (taken->holder) {
         semaphores.insert(taken->by);
-        is_by_object |= taken->grounds != Grounds::reference;
+        is_by_object |= taken->grounds != Grounds::reference && !has_awaited(*taken->holder);
         one.through = taken->holder->through;
         one.method = taken->holder->method;
       }

@@ -62,6 +62,8 @@ private:
   std::vector<Edge> edges_of_thread(u32 thread) const;
   std::vector<Edge> edges_of_wait(const ThreadWait &wait) const;
   bool waits_for(u32 thread, Address object) const;
+  bool waits_for_finalizers(u32 thread) const;
+  bool has_awaited(const SemaphoreHolder &holder) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
   // Who waits for the end of a thread shows only in its methods, where the wait subsystem does not say it: that is
@@ -84,6 +86,7 @@ private:
   const SemaphoreWaits &semaphore_waits_;
   const std::vector<ThreadWait> &waits_;
   const RunningTasks &running_;
+  const std::vector<std::pair<TaskNumber, TaskNumber>> children_; // of tasks that wait for those, sorted
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread

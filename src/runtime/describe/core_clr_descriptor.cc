@@ -65,6 +65,18 @@ std::vector<ContextInUse> contexts_of(const Thread1 &thread, const std::vector<T
   return out;
 }
 
+// Looks for what it wants on stacks, which have the program's own values.
+void derive_thread_layout(Derivation &derivation, const Target &target, Address gc_variable) {
+  ContractDescriptor &out = derivation.descriptor;
+  const Thread1 thread(target.memory, out);
+  const std::vector<ThreadData> threads = threads_of(target, thread, out);
+  derive_thread_parts(derivation, threads);
+  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // which now say where their stacks are
+  derive_thread_id(derivation, threads, gc_variable);
+  derive_alloc_bytes(derivation, contexts_of(thread, threads));
+  derive_thread_state(derivation, threads);
+}
+
 } // namespace
 
 ContractDescriptor derive_descriptor(const Target &target, const Module &runtime, ContractDescriptor published,
@@ -86,17 +98,11 @@ ContractDescriptor derive_descriptor(const Target &target, const Module &runtime
   set_unchanging(out, "DynamicMetadata", "Data", 4);
   derive_method_table(derivation);
   derive_field_desc(derivation);
-  derive_thread(derivation, *gc, gc_variable);
+  target.memory.as_searched([&] { derive_thread(derivation, *gc, gc_variable); });
   if (derive_assemblies(derivation, gc_variable))
     derive_modules(derivation);
-  const Thread1 thread(target.memory, out);
-  const std::vector<ThreadData> threads = threads_of(target, thread, out);
-  derive_thread_parts(derivation, threads);
-  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // which now say where their stacks are
-  derive_thread_id(derivation, threads, gc_variable);
-  derive_alloc_bytes(derivation, contexts_of(thread, threads));
+  target.memory.as_searched([&] { derive_thread_layout(derivation, target, gc_variable); });
   derive_sync_blocks(derivation, gc_variable);
-  derive_thread_state(derivation, threads);
   derive_code(derivation);
   for (const char *contract : {"Object", "RuntimeTypeSystem", "Loader", "EcmaMetadata", "Thread"})
     if (out.contracts.try_emplace(contract, "c1").second)

@@ -116,6 +116,21 @@ void add_types(ContractDescriptor &to) {
       id->second.type = "uint64";
 }
 
+void derive_native_gc(Derivation &derivation, const DebugHeader *header, const Module &module) {
+  ContractDescriptor &out = derivation.descriptor;
+  if (out.contracts.contains("GC"))
+    return;
+  if (header) {
+    const Address vars = require(header->global("g_gcDacGlobals"), "where GcDacVars lies (g_gcDacGlobals)", module);
+    derive_gc_at(derivation, vars, vars + header->offset("GcDacVars.SIZEOF").value_or(0));
+  } else {
+    derive_gc(derivation);
+  }
+  const std::unique_ptr<Gc> gc = make_gc(derivation.memory, out, {});
+  derive_gc_structures(derivation, *gc);
+  derive_handle_table(derivation, *gc);
+}
+
 } // namespace
 
 bool is_native_aot(const ContractDescriptor &descriptor) {
@@ -134,17 +149,7 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
       out.found_by = found_by(header->place);
   }
   Derivation derivation(target, module, out, {});
-  if (!out.contracts.contains("GC")) {
-    if (header) {
-      const Address vars = require(header->global("g_gcDacGlobals"), "where GcDacVars lies (g_gcDacGlobals)", module);
-      derive_gc_at(derivation, vars, vars + header->offset("GcDacVars.SIZEOF").value_or(0));
-    } else {
-      derive_gc(derivation);
-    }
-    const std::unique_ptr<Gc> gc = make_gc(target.memory, out, {});
-    derive_gc_structures(derivation, *gc);
-    derive_handle_table(derivation, *gc);
-  }
+  derive_native_gc(derivation, header, module);
   derive_object(out, target.format().pointer_size);
   add_method_table(out, header && !has_descriptor && header->place.major <= 3);
   std::optional<u64> thread_size;
@@ -153,7 +158,8 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
       thread_size = *size;
   try {
     std::vector<std::string> ignored; // whoever wants the threads is told again
-    derive_thread_statics(derivation, ThreadN1(target.memory, out).get_threads(ignored), thread_size);
+    const std::vector<ThreadData> threads = ThreadN1(target.memory, out).get_threads(ignored);
+    target.memory.as_searched([&] { derive_thread_statics(derivation, threads, thread_size); });
   } catch (const Error &) { // there is no list
   }
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {

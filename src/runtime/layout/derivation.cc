@@ -79,8 +79,10 @@ const std::vector<ShippedTable> &shipped_tables() {
 Derivation::Derivation(const Target &t, const Module &m, ContractDescriptor &d, std::span<const ShippedTable> tables)
     : target(t), memory(t.memory), module(m), pointer_size(t.format().pointer_size), descriptor(d), tables_(tables),
       data_(data_of(t.memory, m)) {
-  for (const Range &range : data_)
-    memory.note_read(range.address, range.bytes.size());
+  memory.as_searched([&] {
+    for (const Range &range : data_)
+      memory.note_read(range.address, range.bytes.size());
+  });
 }
 
 std::vector<i64> Derivation::table_values(const std::string &name) const {
@@ -98,12 +100,12 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   std::string name = type + "." + field;
   std::string tried;
   const std::optional<i64> published = descriptor.try_offset(type, field);
-  if (published && !passes(*published).fails())
-    return true;
   auto is_found = [&](i64 offset) { // what was looked at on its account, but not on others'
     memory.as_found([&] { passes(offset); });
     return true;
   };
+  if (published && !passes(*published).fails())
+    return is_found(*published);
   std::vector<i64> found;
   memory.as_searched([&] {
     found = discover();
@@ -218,11 +220,14 @@ std::vector<i64> Derivation::offsets(i64 first, i64 end, i64 step) {
   return out;
 }
 
-std::vector<i64> Derivation::search(i64 first, i64 end, i64 step, const Predicate &passes) {
+std::vector<i64> Derivation::search(i64 first, i64 end, i64 step, const Predicate &passes) const {
   std::vector<i64> out;
-  for (i64 at = first; at < end; at += step)
-    if (passes(at).passes())
-      out.push_back(at);
+  memory.as_searched([&] {
+    for (i64 at = first; at < end; at += step)
+      if (passes(at).passes())
+        out.push_back(at);
+  });
+  memory.as_found([&] { std::for_each(out.begin(), out.end(), passes); });
   return out;
 }
 

@@ -73,8 +73,8 @@ public:
   std::optional<Address> find_last_in_data(u64 value) const;
   // Offsets first, first + step, … below end.
   static std::vector<i64> offsets(i64 first, i64 end, i64 step);
-  // Those offsets that pass.
-  static std::vector<i64> search(i64 first, i64 end, i64 step, const Predicate &passes);
+  // Those offsets that pass. A search (Memory::as_searched).
+  std::vector<i64> search(i64 first, i64 end, i64 step, const Predicate &passes) const;
 
   // How many bytes the structure at that address can have: no more than `most`, nor than the piece of memory that it
   // was given, where glibc's allocator says how large that is.

@@ -89,6 +89,7 @@ static class Secrets
         ThisThread();
         for (int i = 0; i < 8; ++i)
             native.Add(Native(i));
+        native.Add(Mapped());
         foreach (string name in new[] { "SECRET_OF_ITS_OWN" })
             Environment.SetEnvironmentVariable(name, Text());
     }
@@ -98,6 +99,17 @@ static class Secrets
         OfThread = Number();
         TextOfThread = Text();
         CardOfThread = Card();
+    }
+
+    // Of malloc a mapping of its own, which begins with it; stacks of later threads come to lie beside it.
+    static unsafe IntPtr Mapped()
+    {
+        const int size = 5 << 20;
+        byte[] bytes = Encoding.UTF8.GetBytes(Text());
+        IntPtr place = Marshal.AllocHGlobal(size);
+        new Span<byte>((void*)place, size).Clear();
+        Marshal.Copy(bytes, 0, place, bytes.Length);
+        return place;
     }
 
     // As libraries keep passwords: of all sizes, at all places in a word, in both encodings, and numbers.

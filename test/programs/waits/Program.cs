@@ -65,6 +65,7 @@ static class Program
             "pool" => Pool.Run(),
             "kinds" => Kinds.Run(),
             "circles" => Circles.Run(),
+            "around" => Around.Run(),
             "inflated" => Inflated.Run(),
             "hangs" => Hangs.Run(),
             "mutexes" => Hangs.RunMutexes(),

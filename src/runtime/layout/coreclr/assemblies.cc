@@ -58,11 +58,11 @@ private:
     if (std::optional<i64> published = d_.descriptor.try_offset("AppDomain", "AssemblyList");
         published && begins_with_core(domain, *published, module))
       return {*published};
-    return Derivation::search(0, 512 * p_, p_, [&](i64 x) { return begins_with_core(domain, x, module); });
+    return d_.search(0, 512 * p_, p_, [&](i64 x) { return begins_with_core(domain, x, module); });
   }
   // By where an Assembly has its Module.
   std::vector<i64> module_offsets(Address domain) const {
-    return Derivation::search(p_, 8 * p_, p_, [&](i64 x) { return list_offsets(domain, x).size() == 1; });
+    return d_.search(p_, 8 * p_, p_, [&](i64 x) { return list_offsets(domain, x).size() == 1; });
   }
 
   void derive_list() {
@@ -86,21 +86,31 @@ private:
       has_assemblies_ = module_offsets(domain).empty();
       return domain;
     }
-    DacTable table(d_, gc_variable_);
+    std::optional<Address> found;
+    d_.memory.as_searched([&] { found = domain_variable(); });
+    if (!found) {
+      d_.descriptor.missing["AppDomain"] =
+          "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
+          "that begins with CoreLib";
+      return 0;
+    }
+    const Address domain = d_.word(*found).value_or(0);
+    d_.memory.as_found([&] { module_offsets(domain); });
+    d_.descriptor.set_number("AppDomain", *found, true, Origin::discovered);
+    return domain;
+  }
+
+  std::optional<Address> domain_variable() {
+    const DacTable table(d_, gc_variable_);
     for (bool assemblies : {false, true})
       for (i64 i = -8; i < 16; ++i) {
         has_assemblies_ = assemblies;
-        std::optional<Address> variable = table.variable(i);
-        Address domain = variable ? d_.word(*variable).value_or(0) : 0;
-        if (domain < 0x10000 || domain % d_.pointer_size || module_offsets(domain).size() != 1)
-          continue;
-        d_.descriptor.set_number("AppDomain", *variable, true, Origin::discovered);
-        return domain;
+        const std::optional<Address> variable = table.variable(i);
+        const Address domain = variable ? d_.word(*variable).value_or(0) : 0;
+        if (domain >= 0x10000 && domain % d_.pointer_size == 0 && module_offsets(domain).size() == 1)
+          return variable;
       }
-    d_.descriptor.missing["AppDomain"] =
-        "no variable beside g_gcDacGlobals in g_dacTable leads to a list of assemblies "
-        "that begins with CoreLib";
-    return 0;
+    return std::nullopt;
   }
 
   bool is_method_table(Address mt) const {

@@ -104,7 +104,7 @@ private:
     std::set<i64> taken;
     for (const auto &[name, field] : d_.descriptor.types["Module"].fields)
       taken.insert(field.offset);
-    auto candidates = [&] { return Derivation::search(p_, 64 * p_, p_, [&](i64 x) { return !taken.contains(x); }); };
+    auto candidates = [&] { return d_.search(p_, 64 * p_, p_, [&](i64 x) { return !taken.contains(x); }); };
     if (!d_.choose(
             "Module", "LoaderAllocator", candidates, [&](i64 x) { return !handles(x).empty(); }, predicate,
             [&](i64 x) { return managed_allocators(x, handles(x).at(0)); }))
@@ -125,7 +125,7 @@ private:
     for (Address module : collectible_)
       if (std::optional<u64> allocator = d_.follow(module, {x}))
         end = std::max(end, d_.room(*allocator, most_words * u64(p_)));
-    return Derivation::search(0, static_cast<i64>(end), p_, [&](i64 y) { return !managed_allocators(x, y).empty(); });
+    return d_.search(0, static_cast<i64>(end), p_, [&](i64 y) { return !managed_allocators(x, y).empty(); });
   }
   // The objects that the handles of the collectible modules lead to, if most are of that type. The handle is a weak
   // one: of an allocator that is going away it is empty. A module that is half gone may have anything.

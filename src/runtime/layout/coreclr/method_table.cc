@@ -108,7 +108,7 @@ private:
     std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "ParentMethodTable");
     if (published && is_parent_at(string, *published))
       return {*published};
-    return Derivation::search(2 * p_, 8 * p_, p_, [&](i64 x) { return is_parent_at(string, x); });
+    return d_.search(2 * p_, 8 * p_, p_, [&](i64 x) { return is_parent_at(string, x); });
   }
   bool has_parent_object(Address string) const { return !parent_offsets(string).empty(); }
 
@@ -137,9 +137,8 @@ private:
     constexpr i64 reach = 8;
     std::optional<i64> published = d_.descriptor.try_offset("EEClass", "MethodTable");
     auto back = [&](i64 x) {
-      return published && both(x, *published)
-                 ? std::vector{*published}
-                 : Derivation::search(0, reach * p_, p_, [&](i64 y) { return both(x, y); });
+      return published && both(x, *published) ? std::vector{*published}
+                                              : d_.search(0, reach * p_, p_, [&](i64 y) { return both(x, y); });
     };
     bool chosen = d_.choose(
         "MethodTable", "EEClassOrCanonMT", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); },
@@ -188,7 +187,7 @@ private:
     // 8.0: 16 bits of flags, then the 16-bit row number; MTFlags2 stands for those flags there.
     std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "MTFlags2");
     bool has_flags2 = published && flags2(*published);
-    if (!Derivation::search(8, 16, 2, token16).empty() && !has_flags2 && Derivation::search(8, 16, 4, flags2).empty()) {
+    if (!d_.search(8, 16, 2, token16).empty() && !has_flags2 && d_.search(8, 16, 4, flags2).empty()) {
       if (!d_.choose(
               "MethodTable", "Token", [&] { return Derivation::offsets(8, 16, 2); }, token16, predicate))
         return;
@@ -218,7 +217,7 @@ private:
       return {};
     std::optional<i64> published = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
     auto passes = [&](i64 x) { return is_type_map(*module + static_cast<u64>(x), string_rid, object_rid); };
-    return published && passes(*published) ? std::vector{*published} : Derivation::search(p_, 128 * p_, p_, passes);
+    return published && passes(*published) ? std::vector{*published} : d_.search(p_, 128 * p_, p_, passes);
   }
   bool is_type_map(Address map, u32 string_rid, u32 object_rid) const {
     u64 table = d_.word(map + d_.pointer_size).value_or(0);
@@ -270,7 +269,7 @@ private:
     if (!known_.object)
       return;
     auto elements = [&](Address array) {
-      return Derivation::search(4 * p_, 10 * p_, p_, [&](i64 x) { return d_.follow(array, {x}) == known_.object; });
+      return d_.search(4 * p_, 10 * p_, p_, [&](i64 x) { return d_.follow(array, {x}) == known_.object; });
     };
     known_.object_array = find_known(
         "ObjectArrayMethodTable", [&](Address mt) { return is_object_array(mt) && !elements(mt).empty(); },

@@ -59,7 +59,7 @@ Verdict derive_core_module(Derivation &d, Address module, std::optional<ModuleMe
     auto leads_to_image = [&](i64 slot) { return is_core_image(d, through(assembly, slot)); };
     std::optional<i64> published = d.descriptor.try_offset("PEImage", "LoadedImageLayout");
     return published && leads_to_image(*published).passes() ? std::vector{*published}
-                                                            : Derivation::search(8 * p, 32 * p, p, leads_to_image);
+                                                            : d.search(8 * p, 32 * p, p, leads_to_image);
   };
   auto has_slot = [&](i64 x) { return !slot_of(x).empty(); };
   if (!d.choose(

@@ -133,7 +133,7 @@ private:
            counts_entries(cache, x);
   }
   std::vector<i64> counts(Address cache) const {
-    return Derivation::search(16 + 4, 64 * p_, p_, [&](i64 x) { return is_count(cache, x); });
+    return d_.search(16 + 4, 64 * p_, p_, [&](i64 x) { return is_count(cache, x); });
   }
   // Variables behind that of the table, with this index, that lead to what counts its entries.
   std::set<Address> caches(i64 of_table) const {
@@ -148,9 +148,11 @@ private:
   void find_count(Address table_variable) {
     if (!d_.descriptor.try_number("SyncBlockCache")) {
       std::set<Address> found;
-      for (i64 i = first_table; i <= last_table && found.empty(); ++i)
-        if (variables_.variable(i) == table_variable)
-          found = caches(i);
+      d_.memory.as_searched([&] {
+        for (i64 i = first_table; i <= last_table && found.empty(); ++i)
+          if (variables_.variable(i) == table_variable)
+            found = caches(i);
+      });
       if (found.size() != 1) {
         d_.descriptor.missing["SyncBlockCache"] = "behind the table's variable in g_dacTable " +
                                                   std::to_string(found.size()) +

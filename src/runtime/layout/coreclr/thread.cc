@@ -174,7 +174,7 @@ private:
 
   bool find_thread_store() {
     auto first_of = [&](Address store) {
-      return Derivation::search(0, 64 * p_, p_, [&](i64 first) { return is_thread_store(store, first); });
+      return d_.search(0, 64 * p_, p_, [&](i64 first) { return is_thread_store(store, first); });
     };
     std::vector<Address> candidates;
     if (std::optional<u64> published = d_.descriptor.try_number("ThreadStore"))

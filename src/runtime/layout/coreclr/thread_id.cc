@@ -36,14 +36,16 @@ std::vector<Address> maps_of(const Derivation &d, Address gc_variable) {
   if (const std::optional<Address> map = published_map(d))
     return {*map};
   DacTable variables(d, gc_variable);
-  for (i64 i = first_variable; i <= last_variable; ++i) {
-    std::optional<Address> variable = variables.variable(i);
-    Address dispenser = variable ? d.word(*variable).value_or(0) : 0;
-    for (i64 word = 1; dispenser >= 0x10000 && word < dispenser_words; ++word)
-      if (std::optional<u64> map = d.word(dispenser + u64(word) * d.pointer_size);
-          map && *map >= 0x10000 && *map % d.pointer_size == 0)
-        out.push_back(*map);
-  }
+  d.memory.as_searched([&] {
+    for (i64 i = first_variable; i <= last_variable; ++i) {
+      std::optional<Address> variable = variables.variable(i);
+      Address dispenser = variable ? d.word(*variable).value_or(0) : 0;
+      for (i64 word = 1; dispenser >= 0x10000 && word < dispenser_words; ++word)
+        if (std::optional<u64> map = d.word(dispenser + u64(word) * d.pointer_size);
+            map && *map >= 0x10000 && *map % d.pointer_size == 0)
+          out.push_back(*map);
+    }
+  });
   return out;
 }
 
@@ -73,8 +75,7 @@ void derive_thread_id(Derivation &d, std::span<const ThreadData> all, Address gc
   };
   if (!maps.empty())
     d.choose(
-        "Thread", "Id",
-        [&] { return Derivation::search(0, thread_words * static_cast<i64>(d.pointer_size), 4, passes); }, passes,
+        "Thread", "Id", [&] { return d.search(0, thread_words * static_cast<i64>(d.pointer_size), 4, passes); }, passes,
         "the runtime's map from numbers to Threads leads back to most");
   else
     d.descriptor.missing["Thread.Id"] = "no thread is known, or no variable in g_dacTable that leads to a map of them";
