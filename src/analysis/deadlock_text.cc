@@ -89,8 +89,9 @@ std::string DeadlockText::object(Address object) {
   const TaskNumber task = tasks_.find(object);
   if (task == no_task)
     return type_name(object) + " " + hex(object);
-  const std::string method = method_of(task);
-  return "task " + hex(object) + (method.empty() ? "" : " (" + method + ")");
+  const TaskNumber whole = tasks_.task_of_call(task); // of which a call is a part, each called by its own method
+  const std::string method = method_of(whole != no_task ? task : tasks_.behind(object));
+  return "task " + hex(whole != no_task ? tasks_.address(whole) : object) + (method.empty() ? "" : " (" + method + ")");
 }
 
 std::string DeadlockText::words(const Circle &circle) {

@@ -22,8 +22,7 @@ class LockReport {
 public:
   LockReport(Snapshot &snapshot, const Question &question)
       : question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
-        waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_),
-        fields_(snapshot.runtime()) {}
+        waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
 
   const LockSet &locks() const { return locks_; }
   // Of deadlocks and of threads that wait for locks.
@@ -218,7 +217,7 @@ private:
       const std::vector<Continuation> next = tasks_.continuations(task, 1);
       if (next.empty() || next[0].kind == ContinuationKind::thread)
         return "";
-      task = next[0].kind == ContinuationKind::callback ? resumed_by(next[0].object) : tasks_.find(next[0].object);
+      task = tasks_.find(next[0].object);
       const MachineShape *machine = task != no_task ? tasks_.machine(task) : nullptr;
       if (machine && !machine->method.starts_with("System.Threading.SemaphoreSlim.") &&
           !is_await_helper(machine->method))
@@ -226,14 +225,6 @@ private:
     }
     return "";
   }
-  // The innermost suspended call of the RuntimeAsyncTask that a delegate goes on with; no_task: it calls something
-  // else.
-  TaskNumber resumed_by(Address delegate) {
-    const Address task = fields_.reference_or_null(delegate, "_target");
-    const TaskNumber call = tasks_.find(fields_.reference_or_null(task, "m_stateObject"));
-    return call != no_task && tasks_.type(call).is_suspended_call ? call : no_task;
-  }
-
   std::vector<Cell> takers_of(const LockObject &lock) const {
     std::vector<Cell> out;
     if (auto of = waits_.may_have_taken.find(lock.object); of != waits_.may_have_taken.end())
@@ -284,7 +275,6 @@ private:
   LockSet locks_;
   ThreadWaits waits_;
   DeadlockText text_;
-  FieldReader fields_;
 };
 
 } // namespace

@@ -37,7 +37,7 @@ KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "s
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
-KINDS += ["library-runtime-async:11:heap", "library-runtime-async:11:gcore", "pool-runtime-async:11:heap"]
+KINDS += ["combined-runtime-async:11:heap", "library-runtime-async:11:heap", "library-runtime-async:11:gcore", "pool-runtime-async:11:heap"]
 SAMPLE = ["thrown:11:heap", "around:10:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
@@ -297,6 +297,9 @@ def combined(dnheap, path, said):
     problems += verdict(dnheap, path, None)  # all wait, but in no circle
     leaves = sum(row["count"] for row in own if row["method"] == "Combined.Leaf")
     problems += [] if leaves == said["pending"]["Combined.Leaf"] else [f"{leaves} stacks begin at Combined.Leaf, not {said['pending']}"]
+    for method, inner in said["behind"].items():
+        stacks = [row["stack"] for row in own if method in row["stack"]]
+        problems += [f"{method} is on {stacks}"] * (stacks != [[inner, method, "Combined.Outer"]])
     missing = set(said["pending"]) - {method for row in own for method in row["stack"]}
     return problems + [f"on no stack: {missing}" for _ in missing]
 

@@ -13,7 +13,7 @@ constexpr u64 block = 4096;                 // tasks that a thread reads at a ti
 constexpr unsigned most_steps = 8;          // from a task to what goes on: a list, a continuation, a delegate
 constexpr u64 most_of_list = 1 << 20;       // elements of one list of continuations
 constexpr u64 most_continuations = 1 << 16; // of one task
-constexpr const char *task_name = "System.Threading.Tasks.Task";
+constexpr const char *task_name = "System.Threading.Tasks.Task", *task_of_source = "+ValueTaskSourceAsTask";
 
 // Task.m_stateFlags: src/libraries/System.Private.CoreLib/src/System/Threading/Tasks/Task.cs.
 enum TaskFlags : u32 {
@@ -88,11 +88,11 @@ Tasks::Tasks(Snapshot &snapshot)
   });
   add_lookup();
   follow_chains();
-  follow_back();
   for (TaskNumber task = 0; task < columns_.size(); ++task)
     if (columns_[task].is_pending && columns_[task].machine_object && type(task).is_machine_reference)
       machine_owners_.emplace_back(columns_[task].machine_object, task);
   std::sort(machine_owners_.begin(), machine_owners_.end());
+  follow_back();
 }
 
 void Tasks::add_type(Address method_table, bool is_task) {
@@ -104,6 +104,8 @@ void Tasks::add_type(Address method_table, bool is_task) {
     type.continuation_at = fields_.offset(method_table, "m_continuationObject");
     type.action_at = fields_.offset(method_table, "m_action");
     type.contingent_at = fields_.offset(method_table, "m_contingentProperties");
+    if (type.name.find(task_of_source) != type.name.npos)
+      type.source_at = fields_.offset(method_table, "_source");
     if (calls_.exist() && type.name.starts_with(runtime_async_task))
       type.state_object_at = fields_.offset(method_table, "m_stateObject");
   }
@@ -179,13 +181,15 @@ void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
   }
 }
 
-// Where nobody says which of a method's variables is what it awaits, the task that it awaits does: the method goes on
-// when that is done.
+// Where nobody says which of a method's variables is what it awaits, or that is no task (an awaiter of a library's own,
+// which has the task inside), the task that it awaits does: the method goes on when that is done.
 void Tasks::follow_back() {
   auto is_unknown = [this](TaskNumber task) {
     const Column &column = columns_[task];
-    return column.is_pending && type(task).is_box && !type(task).is_suspended_call && !column.awaited &&
-           (!column.machine || !column.machine->are_awaiters_known);
+    if (!column.is_pending || !type(task).is_box || column.awaits_running)
+      return false;
+    return column.awaited ? behind(column.awaited) == no_task
+                          : !type(task).is_suspended_call && (!column.machine || !column.machine->are_awaiters_known);
   };
   bool any = false;
   for (TaskNumber task = 0; task < columns_.size() && !any; ++task)
@@ -314,6 +318,15 @@ Tasks::ContinuationShape Tasks::learn(Address method_table) {
   return out;
 }
 
+// Of a RuntimeAsyncTask the suspended call that goes on first; 0: it has none.
+Address Tasks::first_call_of(Address task) {
+  const TaskNumber number = find(task);
+  if (number == no_task || !type(number).state_object_at || !columns_[number].machine_object)
+    return 0;
+  const TaskNumber call = find(calls_.chain_of(columns_[number].machine_object).first);
+  return call != no_task && type(call).is_suspended_call ? address(call) : 0;
+}
+
 std::vector<Continuation> Tasks::continuations(TaskNumber task, u64 limit) {
   std::vector<Continuation> out;
   if (type(task).is_suspended_call) {
@@ -339,7 +352,9 @@ std::vector<Continuation> Tasks::continuations(TaskNumber task, u64 limit) {
     const Place at = places[i];
     const Address mt = at.object ? type_at(at.object) : 0;
     const ContinuationShape &shape = shape_of(mt);
-    if (at.caller && shape.kind != ContinuationKind::method) {
+    if (const Address call = at.caller && shape.kind == ContinuationKind::task ? first_call_of(at.object) : 0) {
+      out.push_back({ContinuationKind::method, call});
+    } else if (at.caller && shape.kind != ContinuationKind::method) {
       out.push_back({ContinuationKind::callback, at.caller});
     } else if (!mt || at.steps == most_steps) {
       continue;
@@ -367,6 +382,9 @@ std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::sources(const Watch &watch
       watch.check();
     if (!is_pending(task))
       continue;
+    if (const std::optional<u64> at = type(task).source_at)
+      if (const TaskNumber source = find(word_at(address(task), *at)); source != no_task && is_pending(source))
+        out.emplace_back(task, source);
     for (const Continuation &next : continuations(task, most_continuations))
       if (next.kind == ContinuationKind::task)
         if (TaskNumber waiting = find(next.object); waiting != no_task && is_pending(waiting))

@@ -34,6 +34,7 @@ struct TaskType {
   std::string name;
   std::optional<u64> flags_at, continuation_at, action_at, contingent_at;
   std::optional<u64> state_object_at; // of a RuntimeAsyncTask: where its suspended calls begin
+  std::optional<u64> source_at;       // of the task that ValueTask.AsTask() makes: what that waits for
   // Of boxes, and of suspended calls.
   bool is_box = false;
   bool is_suspended_call = false;        // no box either: of a runtime-async method
@@ -138,6 +139,7 @@ private:
   void add_lookup();
   void read(TaskNumber task, Column &to) const;
   void read_machine(const MachineShape &shape, Address object, Bytes bytes, u64 begin, Column &to) const;
+  Address first_call_of(Address task);
   const ContinuationShape &shape_of(Address method_table);
   ContinuationShape learn(Address method_table);
   Address word(Bytes bytes, u64 at) const;
