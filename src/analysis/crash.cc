@@ -285,7 +285,8 @@ private:
       if (one.os_id != crash_.thread)
         continue;
       const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
-      if (!exception_) {
+      // What a filter throws the runtime swallows: it was thrown last, but others are dealt with.
+      if (!exception_ || (!is_at_hand_ && one.is_at_hand)) {
         exception_ = read;
         is_at_hand_ = one.is_at_hand;
       } else if (!first_nested_) {

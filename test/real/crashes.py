@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, textless, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
+    unhandled, textless, filtered, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
                 ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
@@ -24,7 +24,7 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "textless", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
+WAYS = ("unhandled", "textless", "filtered", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
 OVERFLOWS = ("overflow", "overflow-second")
@@ -108,7 +108,9 @@ def looked_at(dnheap, path, kind, truth, account):
     if kind in ENDED_BY:
         problems += ended_by(dnheap, path, kind)
     if kind in WAYS:
-        problems += led_by(dnheap, path, kind, truth) + unmarked(dnheap, path, kind)
+        problems += led_by(dnheap, path, kind, truth)
+        if kind != "filtered":  # without a signal two exceptions are no reason
+            problems += unmarked(dnheap, path, kind)
     return problems, answers
 
 
@@ -134,6 +136,7 @@ CRASH, FAULT = "Program.Crash(System.String)", "0x123456780"
 # What answers lead with: signal, cause, the innermost method, what is in the words.
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Failure 0x", f", thrown in {CRASH}"),
           "textless": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Textless 0x", f", thrown in {CRASH}"),
+          "filtered": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled ", f", thrown in {CRASH}"),  # of both that nobody catches the runtimes write one; the filter's is none
           "cast": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidCastException 0x", ", thrown in "),
           "failed-task": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " (inside: Failure), thrown in System.Threading.Tasks.Task."),
           "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in native code that Program.Retry(Boolean) called"),

@@ -7,6 +7,7 @@
 //   access       managed code reads where nothing is mapped
 //   segv         native code does
 //   textless     an exception that nobody catches, whose ToString() throws another
+//   filtered     an exception thrown by a finally block, that nobody catches: the filter that is asked throws another
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
 using System;
 using System.Collections.Generic;
@@ -19,6 +20,7 @@ class Held { public int Number; }
 class Frame { public long Depth; }
 class Kept { public int Number; }
 class Failure : Exception { public Failure(string text) : base(text) { } }
+class Second : Exception { }
 class Textless : Exception { public override string ToString() => throw new Failure("no text"); }
 
 static unsafe class Program
@@ -71,12 +73,30 @@ static unsafe class Program
         throw failure;
     }
 
+    static bool Refuse() => throw new NotSupportedException();
+
     static void Crash(string way)
     {
         switch (way)
         {
         case "unhandled": throw failure;
         case "textless": throw new Textless();
+        case "filtered":
+            try
+            {
+                try
+                {
+                    throw failure;
+                }
+                finally
+                {
+                    throw new Second();
+                }
+            }
+            catch when (Refuse())
+            {
+            }
+            break;
         case "failfast": Environment.FailFast("the test asked for it", failure); break;
         case "overflow": Recurse(0); break;
         case "overflow-mutual": Ping(0); break;
