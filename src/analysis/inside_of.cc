@@ -8,10 +8,11 @@ namespace dnheap {
 
 bool is_node_of_collection(std::string_view type) {
   constexpr std::string_view spaces[] = {"System.Collections.", "System.Threading.Tasks.", "System.Threading.Timer",
+                                         "System.Threading.ThreadLocal<",
                                          "System.Runtime.CompilerServices.ConditionalWeakTable"};
-  constexpr std::string_view parts[] = {"+Node",           "+Tables",     "+VolatileNode",  "+Entry",
-                                        "LinkedListNode<", "+Container",  "+Segment",       "ConcurrentQueueSegment<",
-                                        "+Slot",           "TimerHolder", "TimerQueueTimer"};
+  constexpr std::string_view parts[] = {"+Node",           "+Tables",     "+VolatileNode", "+Entry",
+                                        "LinkedListNode<", "+Container",  "+Segment",      "ConcurrentQueueSegment<",
+                                        "+Slot",           "+LinkedSlot", "TimerHolder",   "TimerQueueTimer"};
   auto begins = [&](std::string_view space) { return type.starts_with(space); };
   auto has = [&](std::string_view part) { return type.find(part) != type.npos; };
   return std::any_of(std::begin(spaces), std::end(spaces), begins) &&

@@ -313,6 +313,11 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
       out.finalizers_text = out.finalizers ? out.finalizers_text : s.text(), out.finalizers += s.retained;
     if (s.is_own)
       out.largest = std::max(out.largest, s.retained);
+    if (!s.by_chance && s.owner != name_of(RootKind::finalizer) && s.retained > out.holder) {
+      out.holder = s.retained;
+      out.holder_elements = s.elements;
+      out.holder_text = s.way() + ": " + s.text();
+    }
     if (s.is_own && s.elements >= least_elements && s.retained * 10 >= out.live) {
       ++out.large_suspects;
       out.large_suspects_bytes += s.retained;

@@ -110,6 +110,8 @@ private:
         break;
       if (is_node(at) && type_at(at) == type_at(fan.largest)) // a tree, or segments: told as a whole
         break;
+      if (has_several_nodes(at, fan.largest))
+        break;
       at = fan.largest;
       way.push_back(at);
       snapshot_.watch().check();
@@ -119,7 +121,7 @@ private:
     u64 rest = bytes(at);
     if (!tree_.object(at) || !is_inside_of_collection(view_.type_name(*tree_.object(at))))
       tree_.for_each_child(at, [&](TreePlace child) {
-        if (bytes(child) >= least_ && parts.size() <= most_suspects)
+        if (bytes(child) >= least_ && parts.size() <= most_suspects && !is_node(child))
           parts.push_back(child);
       });
     // A tree that the program makes of objects of one type is told as a whole, too.
@@ -158,8 +160,8 @@ private:
     std::map<u32, u64> counts;
     TreePlace last = head;
     for (TreePlace at = head;;) {
-      ++counts[type_at(at)];
-      last = at;
+      if (++counts[type_at(at)] > 1) // what hangs at its end is no link
+        last = at;
       const Fan fan = fan_of(at);
       if (fan.count == 0)
         break;
@@ -255,6 +257,14 @@ private:
       s.elements = nodes->second;
       s.element = type_name(nodes->first);
     }
+  }
+
+  // Of a queue the first segment and the last one hang from it beside each other.
+  bool has_several_nodes(TreePlace at, TreePlace node) const {
+    u64 alike = 0;
+    if (is_node(node) && !is_node(at))
+      tree_.for_each_child(at, [&](TreePlace child) { alike += type_at(child) == type_at(node); });
+    return alike > 1;
   }
 
   bool is_node(TreePlace at) const {

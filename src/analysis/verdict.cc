@@ -29,6 +29,8 @@ bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
   return count >= least_elements && is_suspect_much(f) && !is_mostly_copies(f);
 }
 
+bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 16 * mib); }
+
 // Bytes that nothing holds, and yet: what is alive is mostly stored for nothing, and goes on to be.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
 
@@ -111,6 +113,16 @@ constexpr Rule rules[] = {
            percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
      },
      "waste", " --live"},
+    // The runtime's own holder of what is the program's: its timers, what flows with calls.
+    {"one_holder",
+     [](const VerdictFacts &f) {
+       return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} of what is alive ({}) hangs on {}. Whether that grows one dump does not show: dnheap "
+                          "diff of two does.",
+                          percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
+     }},
     {"dead_objects",
      [](const VerdictFacts &f) {
        return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
@@ -214,9 +226,14 @@ constexpr HangRule hang_rules[] = {
     {"pool_starved", "threads", is_starved,
      [](const HangFacts &f) {
        const u64 running = f.pool_workers - f.pool_blocked;
+       const std::string waiting = fmt::format("{} work item{} for a worker", count_text(f.pool_queued),
+                                               f.pool_queued == 1 ? " waits" : "s wait");
+       if (!f.pool_blocked)
+         return fmt::format("The thread pool has more to do than workers: {}, and all {} are at work. That is a hang "
+                            "only if none of them comes to an end.",
+                            waiting, count_text(f.pool_workers));
        std::string out =
-           fmt::format("The thread pool starves: {} work item{} for a worker, and of {} workers",
-                       count_text(f.pool_queued), f.pool_queued == 1 ? " waits" : "s wait", count_text(f.pool_workers));
+           fmt::format("The thread pool starves: {}, and of {} workers", waiting, count_text(f.pool_workers));
        if (f.pool_blocked)
          out += fmt::format(" {} {} blocked: {}", count_text(f.pool_blocked), f.pool_blocked == 1 ? "is" : "are",
                             f.pool_text);
@@ -244,10 +261,13 @@ MemoryVerdict judge(const VerdictFacts &facts) {
   constexpr const char *incomplete = "What this looked at is incomplete";
   if (out.rule.empty()) {
     const std::string figures =
-        fmt::format("{} of live objects, {} {}, in a heap of {}. If the program hangs: dnheap "
+        fmt::format("{} of live objects, {} {}, in a heap of {}.{} If the program hangs: dnheap "
                     "threads, locks or async.",
                     bytes_text(facts.live), bytes_text(facts.dead),
-                    facts.knows_all_roots ? "dead" : "that nothing is seen to hold", bytes_text(facts.heap));
+                    facts.knows_all_roots ? "dead" : "that nothing is seen to hold", bytes_text(facts.heap),
+                    is_nearly_all(facts) ? fmt::format(" {} of what is alive hangs on {}.",
+                                                       percent(facts.holder, facts.live), facts.holder_text)
+                                         : "");
     out = {"nothing",
            facts.is_incomplete // no all-clear
                ? fmt::format("{}, see the notes: nothing stands out in what is left of it, {}", incomplete, figures)

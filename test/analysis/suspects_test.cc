@@ -253,6 +253,57 @@ TEST(Suspecting, AChain) {
   }
 }
 
+// What hangs at the end of a part is no link of it: the next part begins where its last link leads.
+TEST(Suspecting, AChainOfLinksThatHoldSomething) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    std::vector<Address> links;
+    for (u64 i = 0; i < 1000; ++i) {
+      links.push_back(shop.old->object(shop.link));
+      shop.store(links[i], 1, shop.old->object(shop.links, 20));
+      if (i)
+        shop.store(links[i - 1], 0, links[i]);
+    }
+    shop.first(links[0]);
+    shop.second(links[400]);
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first and others");
+    EXPECT_EQ(found.list[0].elements, 1000u);
+    EXPECT_EQ(found.list[0].objects, 2000u);
+  }
+}
+
+// Of a queue in segments the first one leads to all but the last, which hangs from the queue itself.
+TEST(Suspecting, AQueueInSegments) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const Address segment = shop.node(), queue = shop.old->object(shop.link);
+    Address first = 0, last = 0;
+    for (u64 i = 0; i < 5; ++i) {
+      const Address here = shop.old->object(segment), array = shop.old->object(shop.links, 400);
+      for (u64 k = 0; k < 400; ++k)
+        shop.store(array, 1 + k, shop.old->object(shop.link));
+      shop.store(here, 1, array);
+      first = first ? first : here;
+      if (last)
+        shop.store(last, 0, here);
+      last = here;
+    }
+    shop.store(queue, 0, first);
+    shop.store(queue, 1, last);
+    shop.first(queue);
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].kind, Suspect::Kind::collection);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first");
+    EXPECT_EQ(found.list[0].element, "Shop.Link");
+    EXPECT_EQ(found.list[0].elements, 2000u);
+    EXPECT_EQ(found.list[0].objects, 2011u);
+    EXPECT_EQ(found.list[0].example, queue);
+  }
+}
+
 // Each link holds two others: not two suspects of half of it, but one.
 // A chain that fields enter at several places is one all the same: its first part is one field's, the rest is shared.
 TEST(Suspecting, AChainThatSeveralFieldsEnter) {

@@ -44,6 +44,22 @@ TEST(Verdict, OneOwner) {
             "that only grows, it is the leak.");
 }
 
+// The runtime's timers, say, have it.
+TEST(Verdict, OneHolder) {
+  expect("one_holder", [](VerdictFacts &f) { f.holder = 48 * mib, f.holder_elements = least_elements; });
+  expect("nothing", [](VerdictFacts &f) { f.holder = 48 * mib - 1, f.holder_elements = 5000; }); // less than 80 %
+  expect("nothing", [](VerdictFacts &f) { f.holder = 48 * mib, f.holder_elements = least_elements - 1; });
+  expect("nothing", [](VerdictFacts &f) { f.live = 16 * mib, f.holder = 16 * mib - 1, f.holder_elements = 5000; });
+  expect("one_owner", [](VerdictFacts &f) { f.suspect = f.holder = 60 * mib, f.holder_elements = 5000; });
+  expect("duplicate_data", [](VerdictFacts &f) { f.holder = 60 * mib, f.holder_elements = 5000, f.copies = 24 * mib; });
+  VerdictFacts f = healthy();
+  f.holder = 57 * mib, f.holder_text = "the runtime's timers: 5,000 × TimerQueueTimer", f.holder_elements = 5000;
+  EXPECT_EQ(judge(f).text, "95 % of what is alive (57.0 MiB) hangs on the runtime's timers: 5,000 × TimerQueueTimer. "
+                           "Whether that grows one dump does not show: dnheap diff of two does.");
+  f.holder_elements = 1; // a large buffer is no finding, but is said
+  EXPECT_NE(judge(f).text.find(" 95 % of what is alive hangs on the runtime's timers: "), std::string::npos);
+}
+
 // Several, each of them too small to be the one.
 TEST(Verdict, FewOwners) {
   expect("few_owners", [](VerdictFacts &f) { f.large_suspects = 4, f.large_suspects_bytes = 36 * mib; });
@@ -233,8 +249,10 @@ TEST(Verdict, AStarvedPool) {
   EXPECT_EQ(judge_hang(f).text, "The thread pool starves: 41 work items wait for a worker, and of 8 workers 3 are "
                                 "blocked: 6 for a lock; 5 are at work.");
   f.pool_blocked = 0;
-  EXPECT_EQ(judge_hang(f).text,
-            "The thread pool starves: 41 work items wait for a worker, and of 8 workers 8 are at work.");
+  EXPECT_EQ(
+      judge_hang(f).text,
+      "The thread pool has more to do than workers: 41 work items wait for a worker, and all 8 are at work. That is "
+      "a hang only if none of them comes to an end.");
   f.pool_idle = 1; // it takes the next
   EXPECT_EQ(judge_hang(f).rule, "");
   f.pool_idle = 0, f.pool_blocked = 8, f.pool_queued = 0; // nobody waits for them
