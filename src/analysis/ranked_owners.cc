@@ -19,8 +19,9 @@ constexpr const char *services_name = "the container of services";
 OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const FrameworkNames &framework) {
   switch (owner.kind) {
   case RootKind::static_field:
-  case RootKind::thread_static:
     return name == unnamed_static || framework.contain(name) ? OwnerRank::framework : OwnerRank::own;
+  case RootKind::thread_static: // the framework's say what a thread does just now: its task, what flows with its call
+    return name == unnamed_static || framework.contain(name) ? OwnerRank::frames : OwnerRank::own;
   case RootKind::stack: return framework.contain(name) ? OwnerRank::frames : OwnerRank::own_frames;
   case RootKind::finalizer: return OwnerRank::framework;
   case RootKind::handle:

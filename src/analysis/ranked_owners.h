@@ -24,7 +24,7 @@ enum class OwnerRank : u8 {
   services,   // the container of services
   framework,  // the framework's static fields, objects whose finalizer is due
   own_frames, // the program's methods on stacks
-  frames,     // the framework's
+  frames,     // the framework's, and its thread statics
   plumbing,   // the runtime's queues, handles
   chance,     // words on stacks
 };

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -158,9 +159,13 @@ private:
     const TreePlace head = way[first];
     // The type that most objects of the chain are of counts; all of them lie on the line of largest children.
     std::map<u32, u64> counts;
+    std::set<u32> links;
+    for (u64 i = first; i < way.size(); ++i)
+      links.insert(type_at(way[i]));
     TreePlace last = head;
     for (TreePlace at = head;;) {
-      if (++counts[type_at(at)] > 1) // what hangs at its end is no link
+      ++counts[type_at(at)];
+      if (links.contains(type_at(at))) // what hangs at its end is none
         last = at;
       const Fan fan = fan_of(at);
       if (fan.count == 0)
@@ -295,7 +300,8 @@ private:
     const std::vector<AlsoHeld> also =
         find_also_held(graph_, owners_, tree_, places, snapshot_.threads(), snapshot_.watch());
     for (u64 i = 0; i < places_.size(); ++i)
-      out_.list[places_[i].suspect].also_held = also[i];
+      if (places[i].rank != OwnerRank::own_frames || also[i].by != OwnerRank::frames) // of the same stacks
+        out_.list[places_[i].suspect].also_held = also[i];
   }
 
   void find_live() {

@@ -29,7 +29,7 @@ bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
   return count >= least_elements && is_suspect_much(f) && !is_mostly_copies(f);
 }
 
-bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 16 * mib); }
+bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 8 * mib); }
 
 // Bytes that nothing holds, and yet: what is alive is mostly stored for nothing, and goes on to be.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }

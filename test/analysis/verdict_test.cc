@@ -49,7 +49,7 @@ TEST(Verdict, OneHolder) {
   expect("one_holder", [](VerdictFacts &f) { f.holder = 48 * mib, f.holder_elements = least_elements; });
   expect("nothing", [](VerdictFacts &f) { f.holder = 48 * mib - 1, f.holder_elements = 5000; }); // less than 80 %
   expect("nothing", [](VerdictFacts &f) { f.holder = 48 * mib, f.holder_elements = least_elements - 1; });
-  expect("nothing", [](VerdictFacts &f) { f.live = 16 * mib, f.holder = 16 * mib - 1, f.holder_elements = 5000; });
+  expect("nothing", [](VerdictFacts &f) { f.live = 8 * mib, f.holder = 8 * mib - 1, f.holder_elements = 5000; });
   expect("one_owner", [](VerdictFacts &f) { f.suspect = f.holder = 60 * mib, f.holder_elements = 5000; });
   expect("duplicate_data", [](VerdictFacts &f) { f.holder = 60 * mib, f.holder_elements = 5000, f.copies = 24 * mib; });
   VerdictFacts f = healthy();
