@@ -223,6 +223,11 @@ constexpr HangRule hang_rules[] = {
        std::string out = fmt::format("{}: {}", words[std::min<u64>(f.deadlock_sureness, 2)], f.deadlock_text);
        return out + (f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".");
      }},
+    {"orphaned_lock", "locks", [](const HangFacts &f) { return f.orphaned_waiters > 0; },
+     [](const HangFacts &f) {
+       return fmt::format("{} thread{} for {}: nobody lets it go.", count_text(f.orphaned_waiters),
+                          f.orphaned_waiters == 1 ? " waits" : "s wait", f.orphaned_text);
+     }},
     {"pool_starved", "threads", is_starved,
      [](const HangFacts &f) {
        const u64 running = f.pool_workers - f.pool_blocked;

@@ -16,6 +16,8 @@ struct HangFacts {
   u64 deadlocks = 0;
   u64 deadlock_sureness = 0; // of the surest: 0 certain, 1 probable, 2 possible
   std::string deadlock_text; // the surest: "threads Buyer and Seller wait for each other"
+  u64 orphaned_waiters = 0;  // threads that wait for locks whose owners have ended
+  std::string orphaned_text; // one of these: "Shop.Gate 0x…, which managed thread 4 had when it ended"
   u64 pool_workers = 0, pool_idle = 0, pool_blocked = 0;
   std::string pool_text; // what these are blocked for: "3 for a lock, 1 for a task"
   u64 pool_queued = 0;   // work items that wait for a worker

@@ -237,6 +237,11 @@ TEST(Verdict, DeadlocksComeFirst) {
 
 TEST(Verdict, AStarvedPool) {
   HangFacts f;
+  f.orphaned_waiters = 2, f.orphaned_text = "Shop.Gate 0x1000, which managed thread 4 had when it ended";
+  EXPECT_EQ(judge_hang(f).rule, "orphaned_lock");
+  EXPECT_EQ(judge_hang(f).text,
+            "2 threads wait for Shop.Gate 0x1000, which managed thread 4 had when it ended: nobody lets it go.");
+  f.orphaned_waiters = 0;
   f.pool_workers = 8, f.pool_blocked = 6, f.pool_queued = 1, f.pool_text = "6 for a lock";
   EXPECT_EQ(judge_hang(f).rule, "pool_starved");
   EXPECT_EQ(

@@ -372,7 +372,10 @@ def around(dnheap, path, said):
     for row in answer["deadlocks"]:
         print(f"{row['grounds']}: {row['text']}")
     found = sorted([sorted(ids[one["os_id"]] for one in row["cycle"] if one["os_id"] in ids), row["text"].startswith("thread ")] for row in answer["deadlocks"])
-    return differences("deadlocks", found, sorted([one["threads"], one["certain"]] for one in said["deadlocks"])) + verdict(dnheap, path, "deadlock")
+    orphan = [row for row in answer["locks"] if row["object"] == address(said, "orphan")]
+    problems = [] if [(row["waiting"], (row["state"] or "").endswith("nobody lets it go")) for row in orphan] == [([said["threads"]["Waiter"]["os_id"]], True)] else [f"the lock of a thread that ended: {orphan}"]
+    problems += differences("deadlocks", found, sorted([one["threads"], one["certain"]] for one in said["deadlocks"]))
+    return problems + verdict(dnheap, path, "deadlock")
 
 
 def inflated(dnheap, path, said):

@@ -269,7 +269,8 @@ void WaitGraph::find_stuck() {
       snapshot_.watch().check();
     const Node node = nodes[i];
     const std::vector<Edge> edges = edges_of(node);
-    if (edges.empty() || has_limit(node))
+    const bool has_ended = is_thread(node) && locks_.threads[node].os_id == u64{0}; // and lets go of nothing any more
+    if ((edges.empty() && !has_ended) || has_limit(node))
       set_free(node);
     for (const Edge &edge : edges) {
       waits.emplace_back(edge.to, node);

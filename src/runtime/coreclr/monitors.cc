@@ -74,9 +74,15 @@ std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
   }
   if (monitor.is_held) {
     monitor.recursion = *recursion;
-    if (auto thread = by_os_id_.find(*id); thread != by_os_id_.end())
-      if (const ThreadData &one = threads_[thread->second]; *owner == one.address || *owner_number == one.managed_id)
+    auto names = [&](const ThreadData &one) { return *owner == one.address || *owner_number == one.managed_id; };
+    if (auto thread = by_os_id_.find(*id); thread != by_os_id_.end()) {
+      if (names(threads_[thread->second]))
         monitor.owner = thread->second;
+    } else { // one that has ended, and with that has lost its second name
+      for (u32 i = 0; i < threads_.size() && !monitor.owner; ++i)
+        if (threads_[i].os_id == u64{0} && names(threads_[i]))
+          monitor.owner = i;
+    }
   }
   return monitor;
 }

@@ -111,8 +111,24 @@ static class Around
         again.Release();
     }
 
+    // Who had the lock has ended.
+    static void OfNobody()
+    {
+        object it = Truth.Label("orphan", new Kept());
+        var owner = new Thread(() => Monitor.Enter(it));
+        owner.Start();
+        owner.Join();
+        Start("Waiter", ready =>
+        {
+            ready();
+            lock (it)
+                GC.KeepAlive(owner);
+        });
+    }
+
     public static string Run()
     {
+        OfNobody();
         OfFinalizers();
         OfChildren();
         OfTries();
