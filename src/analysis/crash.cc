@@ -193,6 +193,7 @@ private:
       } else {
         set_method(frame.method_desc);
         stands_in_method_ = frame.is_active || faulted_;
+        stands_at_ = frame.sp;
         return;
       }
     }
@@ -285,8 +286,9 @@ private:
       if (one.os_id != crash_.thread)
         continue;
       const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
-      // What a filter throws the runtime swallows: it was thrown last, but others are dealt with.
-      if (!exception_ || (!is_at_hand_ && one.is_at_hand)) {
+      // What a filter throws the runtime swallows: it was thrown last, but others are dealt with. The runtime's own
+      // exceptions pass through no calls.
+      if (!exception_ || (!is_at_hand_ && one.is_at_hand && !exception_->methods.empty())) {
         exception_ = read;
         is_at_hand_ = one.is_at_hand;
       } else if (!first_nested_) {
@@ -397,11 +399,15 @@ private:
 
   // NativeAOT leaves it to the system: a signal for what lies at the end of the stack, which the thread has come to.
   void find_overflow() {
-    if (cause_ != Cause::signal || crash_.number != sig_segv || !thread_ || !thread_->stack_limit ||
-        !thread_->stack_base)
+    if (cause_ != Cause::signal || !thread_ || !thread_->stack_limit || !thread_->stack_base)
       return;
     const Address limit = *thread_->stack_limit;
     auto is_near = [&](Address at) { return std::max(at, limit) - std::min(at, limit) < near_stack_end; };
+    // The runtime aborts, on another stack; its exception may lie in what the dump lacks.
+    if (crash_.number == sig_abort && !exception_ && is_near(interrupted_ ? interrupted_->stack_pointer : stands_at_))
+      cause_ = Cause::stack_overflow;
+    if (crash_.number != sig_segv)
+      return;
     const Thread *registers = find_registers(runtime_.target(), *thread_);
     // Where there is no room for a signal's handler either, the system tells no address.
     if (!registers || (crash_.address ? !is_near(*crash_.address) : crash_.code != code_of_kernel))
@@ -472,6 +478,7 @@ private:
   std::optional<ThreadData> thread_;
   WalkedStack stack_;
   std::optional<InterruptedThread> interrupted_;
+  Address stands_at_ = 0; // the stack pointer of that method
   bool throws_ = false, faulted_ = false, allocates_ = false, fails_fast_ = false, stands_in_method_ = false;
   Address method_desc_ = 0;
   Address given_ = 0; // to FailFast, where that is known otherwise
