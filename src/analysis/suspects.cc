@@ -7,6 +7,7 @@
 #include "analysis/ranked_paths.h"
 #include "analysis/ranked_tree.h"
 #include "analysis/signature.h"
+#include "analysis/weak_tables.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 
@@ -24,7 +25,8 @@ constexpr u64 long_chain = 64;     // objects of one type one behind the other
 constexpr u64 most_periods = 3;    // types that alternate in a chain
 constexpr double main_share = 0.6; // one child with that much of its parent is where to go on
 
-constexpr const char *and_others = " and others", *no_single_reference = "…";
+constexpr const char *and_others = " and others", *no_single_reference = "…",
+                     *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
 
 struct Fan { // the children of a place
   TreePlace largest{};
@@ -69,6 +71,7 @@ public:
     });
     if (out_.list.size() > most_suspects)
       out_.list.resize(most_suspects);
+    find_tables();
     for (const Suspect &suspect : out_.list)
       out_.suspects_bytes += suspect.retained;
     find_live();
@@ -256,6 +259,7 @@ private:
     if (is_of_held) {
       s.elements = largest->second.count + largest->second.behind;
       s.element = type_name(largest->first);
+      s.first = view_.address(*tree_.object(largest->second.first));
       if (is_of_suspended_call(s.element))
         s.element_call = view_.call_of(*tree_.object(largest->second.first));
     } else if (is_of_nodes) {
@@ -291,6 +295,38 @@ private:
           if (nearest)
             ++out_.list[nearest->suspect].kept[kind];
         }
+  }
+
+  // Which object has what is held by dependent handles: one on the way, the one from which the elements hang, or each
+  // of them?
+  void find_tables() {
+    auto step_of = [](const Suspect &s) {
+      for (u64 i = 1; i < s.steps.size(); ++i)
+        if (s.steps[i].field == by_dependent_handle)
+          return s.steps[i - 1].address;
+      return Address{0};
+    };
+    auto holder_of = [](const Suspect &s) { return s.steps.empty() ? 0 : s.steps.back().address; };
+    std::vector<Address> keys;
+    for (const Suspect &s : out_.list)
+      for (Address key : {step_of(s), holder_of(s), s.first})
+        if (key)
+          keys.push_back(key);
+    const std::unordered_map<Address, WeakTable> tables = find_weak_tables(snapshot_, keys);
+    auto enter = [&](Suspect &s, Address key, const char *words, u64 least) {
+      const auto table = tables.find(key);
+      if (key && s.weak_table.empty() && table != tables.end() && table->second.handles >= least)
+        s.weak_table =
+            words + (table->second.field.empty() ? "" : ": the ConditionalWeakTable of " + table->second.field);
+    };
+    for (Suspect &s : out_.list) {
+      enter(s, step_of(s), "by a dependent handle", 1);
+      enter(s, holder_of(s), "by dependent handles", (s.elements + 1) / 2);
+      enter(s, s.first,
+            s.elements == 1 ? "with what dependent handles keep for it"
+                            : "each with what dependent handles keep for it",
+            1);
+    }
   }
 
   void find_also() {
@@ -345,7 +381,7 @@ private:
     s.retained = group.bytes;
     s.is_own = is_own(rank);
     s.by_chance = rank == OwnerRank::chance;
-    s.example = view_.address(*tree_.object(group.first));
+    s.example = s.first = view_.address(*tree_.object(group.first));
     s.objects = group.objects;
     s.signature = signature(source, {});
     out_.list.push_back(std::move(s));
@@ -447,7 +483,9 @@ std::string Suspect::brief_element() const {
   return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
 }
 
-std::string Suspect::text() const {
+std::string Suspect::text() const { return own_text() + (weak_table.empty() ? "" : ", " + weak_table); }
+
+std::string Suspect::own_text() const {
   const u64 each = elements ? retained / elements : retained;
   const std::string what =
       elements == 1 ? brief_element()

@@ -35,7 +35,9 @@ struct Suspect {
   // Of suspended runtime-async calls, whose types do not say it: the method of the first one.
   std::string element_call;
   u64 elements = 0;
-  std::string calls; // of a delegate on the way: whom it calls
+  Address first = 0;      // one of the elements; 0: there are none
+  std::string weak_table; // dependent handles keep the elements, or what hangs from them: how, and whose; empty: none
+  std::string calls;      // of a delegate on the way: whom it calls
   u64 retained = 0, objects = 0;
   AlsoHeld also_held;     // by others, whose rank is behind the owner's: that much less would be freed now
   bool is_own = false;    // the owner is of the program itself
@@ -46,8 +48,9 @@ struct Suspect {
   std::array<u64, kept_kind_count> kept{};
 
   std::string brief_element() const;
-  std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
-  std::string way() const;  // "static Shop.Cache._items._tables"
+  std::string text() const;     // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
+  std::string own_text() const; // without the weak table
+  std::string way() const;      // "static Shop.Cache._items._tables"
   // "methods on stacks hold 1.2 MiB of it, too: only 3 KiB would be freed at once"; empty: nobody holds as much of it
   // that it is worth a word.
   std::string also_text() const;

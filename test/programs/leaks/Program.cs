@@ -45,6 +45,32 @@ sealed class Reminder
     public Reminder() => Timer = new Timer(state => ((Reminder)state).text[0]++, this, TimeSpan.FromHours(1), Timeout.InfiniteTimeSpan);
 }
 
+// What is known of each form; the table is the sessions', the key is one that never goes.
+sealed class Form
+{
+    public static readonly Form Shared = new();
+}
+sealed class FormState
+{
+    public static readonly ConditionalWeakTable<Form, List<FormState>> All = new();
+    readonly byte[] draft = new byte[2000];
+    public FormState() => draft[0] = 1;
+}
+
+// Held by nothing but the runtime's own queue of timers.
+sealed class Poller
+{
+    readonly byte[] buffer = new byte[3000];
+    public void Start() => new Timer(_ => buffer[0]++).Change(TimeSpan.FromHours(1), TimeSpan.FromHours(1)); // which refers to itself
+}
+
+sealed class Batch
+{
+    public static readonly Batch First = new(), Second = new();
+    public readonly ConcurrentQueue<Session> Waiting = new();
+    public Undo.Step Last;
+}
+
 static class Undo
 {
     public sealed class Step
@@ -137,6 +163,26 @@ static unsafe class Program
                 break;
             case "chain":
                 Live(60_000, i => Undo.Last = new Undo.Step { Before = Undo.Last });
+                break;
+            case "weak":
+                List<FormState> states = FormState.All.GetOrCreateValue(Form.Shared);
+                Live(15_000, i => states.Add(new FormState()));
+                break;
+            case "queue": // of several segments
+                Live(40_000, i => Batch.First.Waiting.Enqueue(new Session(i)));
+                break;
+            case "chain-several": // entered by other objects in its middle
+                Live(60_000, i =>
+                {
+                    Undo.Last = new Undo.Step { Before = Undo.Last };
+                    if (i == 20_000)
+                        Batch.First.Last = Undo.Last;
+                    if (i == 40_000)
+                        Batch.Second.Last = Undo.Last;
+                });
+                break;
+            case "own-timers":
+                Live(10_000, i => new Poller().Start());
                 break;
             case "async":
                 Live(10_000, i => Payments.Pending.Add(Payments.PayAsync(i)));
