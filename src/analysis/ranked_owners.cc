@@ -13,7 +13,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_of_a_hub = 1024; // objects: what there is more of is no hub
+// Objects: what there is more of is no hub. A program that has many containers has them somewhere.
+constexpr u64 most_of_a_hub = 1024, most_containers = 64;
 constexpr const char *services_name = "the container of services";
 
 OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const FrameworkNames &framework) {
@@ -126,6 +127,7 @@ struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
   bool is_known = false; // what there are too many of is none
+  u64 most() const { return rank == OwnerRank::services ? most_containers : most_of_a_hub; }
 };
 
 const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
@@ -150,7 +152,7 @@ Queues RankedOwners::queues(Snapshot &snapshot) {
   Queues out;
   for (const Hub &hub : known_hubs())
     for (const auto &[type, objects] : found)
-      if (type == hub.type && objects.size() <= most_of_a_hub)
+      if (type == hub.type && objects.size() <= hub.most())
         out.queues.insert(out.queues.end(), objects.begin(), objects.end());
       else if (hub.linked && type == hub.linked)
         out.linked.insert(out.linked.end(), objects.begin(), objects.end());
@@ -187,7 +189,7 @@ std::vector<ObjectId> RankedOwners::containers(Snapshot &snapshot) {
     if (hub.rank == OwnerRank::services)
       names.insert(hub.type);
   for (auto &[type, objects] : objects_by_type(snapshot, names))
-    if (objects.size() <= most_of_a_hub)
+    if (objects.size() <= most_containers)
       out.insert(out.end(), objects.begin(), objects.end());
   keep_live(snapshot, out);
   return out;
@@ -269,7 +271,7 @@ RankedOwners::RankedOwners(Snapshot &snapshot, std::span<const std::string> more
   ObjectsByType found = objects_by_type(snapshot, names);
   std::vector<ObjectId> hubs;
   for (const Hub &hub : all)
-    if (std::vector<ObjectId> &list = found[hub.type]; list.size() <= most_of_a_hub || !hub.is_known)
+    if (std::vector<ObjectId> &list = found[hub.type]; list.size() <= hub.most() || !hub.is_known)
       hubs.insert(hubs.end(), list.begin(), list.end());
     else
       list.clear();

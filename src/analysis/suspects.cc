@@ -120,12 +120,20 @@ private:
       way.push_back(at);
       snapshot_.watch().check();
     }
+    // Buckets beside entries: what a collection is made of counts with it, where the way has left some of that aside.
+    u64 whole = way.size() - 1;
+    while (whole && is_part(way[whole - 1], way[whole]))
+      --whole;
+    if (const u64 of_whole = bytes(way[whole]); of_whole - bytes(at) >= of_whole / 20) {
+      way.resize(whole + 1);
+      at = way.back();
+    }
     // Few large parts beside each other: a field of a service each, say. Those of a collection are told together.
     std::vector<TreePlace> parts;
     u64 rest = bytes(at);
     if (!tree_.object(at) || !is_inside_of_collection(view_.type_name(*tree_.object(at))))
       tree_.for_each_child(at, [&](TreePlace child) {
-        if (bytes(child) >= least_ && parts.size() <= most_suspects && !is_node(child))
+        if (bytes(child) >= least_ && parts.size() <= most_suspects && !is_node(child) && !is_part(at, child))
           parts.push_back(child);
       });
     // A tree that the program makes of objects of one type is told as a whole, too.
@@ -274,6 +282,12 @@ private:
     if (is_node(node) && !is_node(at))
       tree_.for_each_child(at, [&](TreePlace child) { alike += type_at(child) == type_at(node); });
     return alike > 1;
+  }
+
+  // Is the child what a collection, a delegate or a task is made of?
+  bool is_part(TreePlace parent, TreePlace child) const {
+    const std::optional<ObjectId> one = tree_.object(parent), other = tree_.object(child);
+    return one && other && insides_.is_inside(graph_.type(*one), graph_.type(*other));
   }
 
   bool is_node(TreePlace at) const {
