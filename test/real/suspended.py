@@ -68,7 +68,7 @@ def stacks(dnheap, path, said):
     return problems + ([f"it took {seconds:.1f} s"] if seconds > MOST_SECONDS else [])
 
 
-AWAITED = {"Suspended.ByStructAwaiter": "other", "Suspended.Suppresses": "TaskCompletionSource", "Suspended.WaitsAnHour": "semaphore"}
+AWAITED = {"Suspended.ByStructAwaiter": "other", "Suspended.Posted": "its turn to run", "Suspended.Suppresses": "TaskCompletionSource", "Suspended.WaitsAnHour": "semaphore"}
 
 
 def awaited(dnheap, path):

@@ -263,7 +263,8 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
 // Of one whose awaiter holds no reference, as that of Task.Yield().
 bool AsyncStacks::is_queued(TaskNumber method) const {
   const TaskNumber task = tasks_.task_of_call(method);
-  return task != no_task ? pool_.suspended_tasks.contains(tasks_.address(task)) : tasks_.machine(method)->may_yield;
+  return task != no_task ? tasks_.is_in_context(method) || pool_.suspended_tasks.contains(tasks_.address(task))
+                         : tasks_.machine(method)->may_yield;
 }
 
 void AsyncStacks::count_stacks() {

@@ -47,8 +47,10 @@ SuspendedCalls::Chain SuspendedCalls::chain_of(Address state_object) {
   const Address mt = fields_.type_of(state_object);
   if (!mt)
     return {};
-  if (is_call(mt))
-    return {awaiter_in(state_object), state_object};
+  if (is_call(mt)) {
+    const Address awaiter = awaiter_in(state_object);
+    return {awaiter, state_object, !awaiter && goes_on_in_context(state_object)};
+  }
   const Address awaited = fields_.reference_or_null(state_object, "Task");
   return {awaited ? awaited : fields_.reference_or_null(state_object, "Source"),
           fields_.reference_or_null(state_object, "Next")};
@@ -233,6 +235,19 @@ Address SuspendedCalls::awaiter_in(Address call) {
     if (!found && target != next && !is_context(fields_.type_of(target)))
       found = target;
   });
+  return found;
+}
+
+bool SuspendedCalls::goes_on_in_context(Address call) {
+  ReferenceReader reader(snapshot_.references());
+  OpenedObject opened;
+  bool found = false;
+  if (reader.open(call, opened))
+    reader.for_each(opened, [&](Address target) {
+      const Address mt = fields_.type_of(target);
+      for (const char *type : {"System.Threading.SynchronizationContext", "System.Threading.Tasks.TaskScheduler"})
+        found |= mt && is_context(mt) && bases_.derives(mt, type);
+    });
   return found;
 }
 

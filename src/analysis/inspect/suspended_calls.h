@@ -32,6 +32,8 @@ public:
   struct Chain {
     Address awaited = 0; // 0: nothing that is known
     Address first = 0;   // the innermost method's Continuation; 0: none
+    // It awaits nothing any more: a SynchronizationContext or a TaskScheduler has it.
+    bool is_in_context = false;
   };
   // `state_object`: RuntimeAsyncTask.m_stateObject.
   Chain chain_of(Address state_object);
@@ -73,6 +75,7 @@ private:
   std::optional<Running> running_in(std::span<const StackFrame> frames, u64 dispatcher);
   MachineShape make_shape(const ResumePoint &point);
   Address awaiter_in(Address call);
+  bool goes_on_in_context(Address call);
   bool is_context(Address method_table);
 
   Snapshot &snapshot_;

@@ -171,6 +171,7 @@ void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
     Column &column = columns_[call];
     column.is_pending = true;
     column.awaited = awaited;
+    column.is_in_context = at == chain.first && chain.is_in_context;
     column.machine = calls_.shape_of(column.machine_object, column.state);
     column.other = task;
     columns_[task].other = call;

@@ -81,6 +81,8 @@ public:
   }
   // What a pending method awaits: an object; 0: nothing that can be told.
   Address awaited(TaskNumber task) const { return columns_[task].awaited; }
+  // A suspended call that awaits nothing any more and was handed to a SynchronizationContext or a TaskScheduler?
+  bool is_in_context(TaskNumber task) const { return columns_[task].is_in_context; }
   // The task or method among these that it awaits; no_task: it awaits something else.
   TaskNumber awaited_task(TaskNumber task) const {
     return columns_[task].awaits_running ? columns_[task].other : behind(awaited(task));
@@ -114,6 +116,7 @@ private:
     u32 type = 0;
     TaskStatus status = TaskStatus::created;
     bool is_pending = false;
+    bool is_in_context = false;  // a suspended call that was handed to a SynchronizationContext or a TaskScheduler
     bool awaits_running = false; // a suspended call that awaits what its own task runs now
     i32 state = 0;
     Address awaited = 0, continuation = 0;

@@ -79,6 +79,7 @@ readonly struct NeverAwaitable : INotifyCompletion
 static class Suspended
 {
     static readonly TaskCompletionSource<int> never = new();
+    static readonly TaskCompletionSource<int> soon = new();
     static readonly SemaphoreSlim gate = new(0);
     static readonly NeverContext context = new();
     static readonly NeverAwaiter awaiter = new();
@@ -101,7 +102,9 @@ static class Suspended
         SynchronizationContext.SetSynchronizationContext(context);
         Start(Yields(), "Yields");
         Start(Captures(), "Captures");
+        Start(Posted(), "Posted");
         SynchronizationContext.SetSynchronizationContext(before);
+        soon.SetResult(1);
         Start(RunsOuter(), "Runs", "RunsOuter");
         running.WaitOne();
         Thread.Sleep(200);
@@ -166,6 +169,8 @@ static class Suspended
     }
     static async Task Yields() => await Task.Yield();
     static async Task Captures() => await never.Task;
+    // What it has awaited is done: where it goes on, the context decides.
+    static async Task Posted() => await soon.Task;
     // Sleeps after it was resumed.
     static async Task Runs()
     {
