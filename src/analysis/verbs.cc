@@ -174,7 +174,7 @@ constexpr Verb all_verbs[] = {
          "ended are listed as long as their objects live.",
      .by = {"thread", "retained"},
      .tables = {"threads", "problems"},
-     .parts = names | code | thread_ids | stacks | sync_blocks,
+     .parts = names | code | thread_ids | stacks | sync_blocks | suspended_calls,
      .plan = plan_threads,
      .answer = answer_threads,
      .answers_without_heap = true},

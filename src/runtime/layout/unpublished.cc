@@ -19,7 +19,7 @@ std::vector<Family> families(const std::string &heap) {
   return {// Calls that the runtime suspends itself.
           {{"ContinuationMethodTable", "ContinuationObject.Next", "ContinuationObject.ResumeInfo",
             "ContinuationObject.State", "AsyncResumeInfo.DiagnosticIP"},
-           {}},
+           {"ContinuationSingletonEEClass"}},
           {{"LoaderHeap.FirstBlock", "LoaderHeapBlock.Next", "LoaderHeapBlock.VirtualAddress",
             "LoaderHeapBlock.VirtualSize"},
            {"LoaderAllocator.HighFrequencyHeap", "LoaderAllocator.LowFrequencyHeap", "LoaderAllocator.StaticsHeap",
