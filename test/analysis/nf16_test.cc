@@ -146,7 +146,8 @@ TEST(Nf16Verbs, GcAndHandles) {
       EXPECT_EQ(row["context_limit"], hex(generations[i].allocation_context.limit));
     }
     EXPECT_EQ(tables["generations"][0]["context_pointer"], hex(process.context.pointer));
-    for (const Json &row : answer(snapshot, "segments")["tables"]["segments"])
+    const Json segments = answer(snapshot, "segments");
+    for (const Json &row : segments["tables"]["segments"])
       EXPECT_EQ(row["next"], hex(gc.get_heap_segment(std::stoull(std::string(row["segment"]), nullptr, 16)).next));
     Json handles = answer(snapshot, "handles");
     EXPECT_TRUE(handles["tables"]["handles"].empty());
