@@ -286,8 +286,8 @@ private:
       if (one.os_id != crash_.thread)
         continue;
       const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
-      // What a filter throws the runtime swallows: it was thrown last, but others are dealt with. The runtime's own
-      // exceptions pass through no calls.
+      // The runtime swallows an exception of a filter: it was thrown last, but others are dealt with. The runtime's
+      // own exceptions pass through no calls.
       if (!exception_ || (!is_at_hand_ && one.is_at_hand && !exception_->methods.empty())) {
         exception_ = read;
         is_at_hand_ = one.is_at_hand;

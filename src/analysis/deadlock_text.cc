@@ -89,8 +89,8 @@ std::string DeadlockText::object(Address object) {
   const TaskNumber task = tasks_.find(object);
   if (task == no_task)
     return type_name(object) + " " + hex(object);
-  const TaskNumber whole = tasks_.task_of_call(task); // of which a call is a part, each called by its own method
-  const std::string method = method_of(whole != no_task ? task : tasks_.behind(object));
+  const TaskNumber whole = tasks_.task_of_call(task); // a call is a part of it, with a method of its own
+  const std::string method = method_of(tasks_.behind(object));
   return "task " + hex(whole != no_task ? tasks_.address(whole) : object) + (method.empty() ? "" : " (" + method + ")");
 }
 
@@ -103,9 +103,10 @@ std::string DeadlockText::words(const Circle &circle) {
     const WaitingOne &one = circle[i], &next = circle[(i + 1) % circle.size()];
     const std::string waits_for = one.has_limit ? " waits for a limited time for " : " waits for ";
     out += (i ? "; " : "") + who(one);
-    if (!one.waits_for)
-      out += one.is_for_finalizers ? waits_for + "the finalizers, which " + who(next) + " runs"
-                                   : (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
+    if (one.is_for_finalizers)
+      out += waits_for + "the finalizers, which " + who(next) + " runs";
+    else if (!one.waits_for)
+      out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
     else if (one.grounds == Grounds::static_field)

@@ -121,7 +121,7 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
     ++to.deadlocks;
   }
   for (const LockObject &lock : locks.locks)
-    if (lock.is_held && lock.owner && locks.threads[*lock.owner].os_id == u64{0} && !lock.waiting.empty()) {
+    if (locks.is_orphaned(lock) && !lock.waiting.empty()) {
       to.orphaned_waiters += lock.waiting.size();
       if (to.orphaned_text.empty())
         to.orphaned_text = fmt::format("{}, which managed thread {} had when it ended", text.object(lock.object),

@@ -38,7 +38,7 @@ report::Answer list_inspectors() {
   return answer;
 }
 
-// Of the inspector's own table, which may have said it already.
+// Events say it themselves: their column is another one.
 void explain_nobody(report::Answer &answer) {
   report::Table &table = answer.tables.front();
   const std::optional<u64> held_by = table.find_column("held_by");

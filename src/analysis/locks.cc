@@ -170,7 +170,7 @@ private:
   // Readers that are known are named. Of an owner that has ended only the program's number is left.
   std::string state_of(const LockObject &lock) const {
     constexpr u64 shown = 8;
-    if (lock.owner && lock.is_held && locks_.threads[*lock.owner].os_id == u64{0})
+    if (locks_.is_orphaned(lock))
       return (lock.state.empty() ? "" : lock.state + "; ") +
              fmt::format("managed thread {} had it when it ended: nobody lets it go",
                          locks_.threads[*lock.owner].managed_id.value_or(0));
@@ -225,6 +225,7 @@ private:
     }
     return "";
   }
+
   std::vector<Cell> takers_of(const LockObject &lock) const {
     std::vector<Cell> out;
     if (auto of = waits_.may_have_taken.find(lock.object); of != waits_.may_have_taken.end())

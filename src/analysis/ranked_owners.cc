@@ -20,9 +20,11 @@ constexpr const char *services_name = "the container of services";
 OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const FrameworkNames &framework) {
   switch (owner.kind) {
   case RootKind::static_field:
-    return name == unnamed_static || framework.contain(name) ? OwnerRank::framework : OwnerRank::own;
-  case RootKind::thread_static: // the framework's say what a thread does just now: its task, what flows with its call
-    return name == unnamed_static || framework.contain(name) ? OwnerRank::frames : OwnerRank::own;
+  case RootKind::thread_static:
+    if (name != unnamed_static && !framework.contain(name))
+      return OwnerRank::own;
+    // A thread static says what the thread does just now: its task, what flows with its call.
+    return owner.kind == RootKind::static_field ? OwnerRank::framework : OwnerRank::frames;
   case RootKind::stack: return framework.contain(name) ? OwnerRank::frames : OwnerRank::own_frames;
   case RootKind::finalizer: return OwnerRank::framework;
   case RootKind::handle:

@@ -276,7 +276,7 @@ private:
     }
   }
 
-  // Of a queue the first segment and the last one hang from it beside each other.
+  // The first segment of a queue and the last one hang from it beside each other.
   bool has_several_nodes(TreePlace at, TreePlace node) const {
     u64 alike = 0;
     if (is_node(node) && !is_node(at))

@@ -48,12 +48,14 @@ struct Suspect {
   std::array<u64, kept_kind_count> kept{};
 
   std::string brief_element() const;
-  std::string text() const;     // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
-  std::string own_text() const; // without the weak table
-  std::string way() const;      // "static Shop.Cache._items._tables"
+  std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
+  std::string way() const;  // "static Shop.Cache._items._tables"
   // "methods on stacks hold 1.2 MiB of it, too: only 3 KiB would be freed at once"; empty: nobody holds as much of it
   // that it is worth a word.
   std::string also_text() const;
+
+private:
+  std::string own_text() const; // without the weak table
 };
 
 struct Suspects {

@@ -56,8 +56,8 @@ struct VerdictFacts {
   // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;
-  u64 holder = 0,
-      holder_elements = 0; // the largest suspect, whoever holds it: but words on stacks, and the finalizer queue
+  // The largest suspect, whoever holds it: but words on stacks, and the finalizer queue.
+  u64 holder = 0, holder_elements = 0;
   std::string holder_text;
   // Of those with many elements that hold a tenth of what is alive or more, together and each: how many they are, their
   // bytes, and "static Shop.A._items (25 %), …".

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 namespace dnheap {
 
@@ -19,11 +20,11 @@ constexpr u64 most_entry_bytes = 64 << 20; // of tables that are read
 // The key of each dependent handle that has one of `keys`, by the handle's address.
 std::unordered_map<Address, Address> handles_of(Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, Address> out;
+  const std::unordered_set<Address> wanted(keys.begin(), keys.end());
   std::vector<std::string> ignored; // said where roots are read
   try {
     for (const HandleData &one : snapshot.runtime().gc().get_handles(std::vector{HandleType::dependent}, ignored))
-      if (one.secondary.value_or(0) && std::find(keys.begin(), keys.end(), one.object) != keys.end() &&
-          out.size() < most_handles)
+      if (one.secondary.value_or(0) && wanted.contains(one.object) && out.size() < most_handles)
         out.emplace(one.handle, one.object);
   } catch (const Error &) { // no table of handles
   }
@@ -55,7 +56,10 @@ std::map<Address, u64> keys_in(Snapshot &snapshot, FieldReader &fields, Address 
 
 std::unordered_map<Address, WeakTable> find_weak_tables(Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, WeakTable> out;
-  const std::unordered_map<Address, Address> handles = keys.empty() ? decltype(handles)() : handles_of(snapshot, keys);
+  const Dependents &dependents = snapshot.references().dependents();
+  if (std::all_of(keys.begin(), keys.end(), [&](Address key) { return dependents.of(key).empty(); }))
+    return out; // the tables of handles need not be read again
+  const std::unordered_map<Address, Address> handles = handles_of(snapshot, keys);
   for (const auto &[handle, key] : handles)
     ++out[key].handles;
   if (out.empty())

@@ -1,6 +1,6 @@
 // WeakTables: by which ConditionalWeakTable the values of some keys are kept. A dependent handle says which object
 // keeps which; the table that has the handle says whose values they are. Reads all dependent handles, and the entries
-// of all such tables until those of the keys are found; nothing where no handle has one of the keys. One thread.
+// of all such tables, up to 64 MiB; nothing where no handle has one of the keys. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 

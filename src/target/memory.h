@@ -79,11 +79,14 @@ public:
   // All that `read` reads is a search, as is all within it. No other thread may be reading meanwhile, if reads are
   // noted.
   template <class Read> void as_searched(Read read) const {
+    if (!record_) // then others may be reading
+      return read();
     const Restored restored(*this, searches_, searches_deep_ + 1);
     read();
   }
   // Once a search has an end: reads what it found again, if reads are noted, so that this is noted as read. Within a
-  // search for something else it is a search still; the derivation of a layout is one as a whole, which does not count.
+  // search for something else it is a search still; that of the threads' layout is one as a whole, which does not
+  // count.
   template <class Read> void as_found(Read read) const {
     if (!record_)
       return;

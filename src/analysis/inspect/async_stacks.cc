@@ -97,19 +97,19 @@ AsyncStacks::Inner AsyncStacks::inner_of(TaskNumber method) const {
   while (!waiting.empty() && out.methods.size() + out.others.size() < most_inner) {
     const TaskNumber task = waiting.back();
     waiting.pop_back();
-    auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-    if ((source == sources_.end() || source->first != task) && task != awaited)
+    const auto sources = pairs_of(sources_, task);
+    if (sources.empty() && task != awaited)
       out.others.push_back(task);
-    for (; source != sources_.end() && source->first == task; ++source) {
+    for (const auto &[one, source] : sources) {
       if (inner_left_ == 0) {
         is_cut_ = true;
         return out;
       }
       --inner_left_;
-      if (is_pending_method(source->second))
-        out.methods.push_back(source->second);
-      else if (seen.insert(source->second).second)
-        waiting.push_back(source->second);
+      if (is_pending_method(source))
+        out.methods.push_back(source);
+      else if (seen.insert(source).second)
+        waiting.push_back(source);
     }
   }
   return out;

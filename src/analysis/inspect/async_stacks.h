@@ -88,7 +88,7 @@ private:
   FieldReader fields_;
   const unsigned threads_;
   const Watch watch_;
-  std::vector<std::pair<TaskNumber, TaskNumber>> sources_; // (task that is no method, one that it waits for), sorted
+  TaskPairs sources_; // (task that is no method, one that it waits for), sorted
   // By task.
   std::vector<TaskNumber> awaited_; // no_task: nothing, or something that is no task
   std::vector<u8> progress_;

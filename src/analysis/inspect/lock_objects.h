@@ -26,6 +26,9 @@ struct LockSet : ThreadNumbers {
 
   const LockObject *find(Address object) const; // null: none
   LockObject *find(Address object);
+  // A thread that has ended lets go of nothing any more.
+  bool has_ended(u32 thread) const { return threads[thread].os_id == u64{0}; }
+  bool is_orphaned(const LockObject &lock) const { return lock.is_held && lock.owner && has_ended(*lock.owner); }
 };
 
 LockSet find_locks(Snapshot &snapshot);

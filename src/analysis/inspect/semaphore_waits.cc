@@ -31,10 +31,9 @@ bool SemaphoreWaits::has_limit(TaskNumber task) const {
 
 std::vector<Address> SemaphoreWaits::sources_of(TaskNumber task) const {
   std::vector<Address> out;
-  auto at = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-  for (; at != sources_.end() && at->first == task; ++at) {
-    const TaskNumber whole = tasks_.task_of_call(at->second);
-    out.push_back(tasks_.address(whole != no_task ? whole : at->second));
+  for (const auto &[waiting, source] : pairs_of(sources_, task)) {
+    const TaskNumber whole = tasks_.task_of_call(source);
+    out.push_back(tasks_.address(whole != no_task ? whole : source));
   }
   return out;
 }
@@ -61,10 +60,8 @@ SemaphoreWait SemaphoreWaits::awaited_by(TaskNumber task) const {
     if (i && !is_of_wait(task))
       break;
     out.has_limit |= has_limit(task);
-    auto source = std::lower_bound(sources_.begin(), sources_.end(), std::pair{task, TaskNumber{0}});
-    task = tasks_.is_method(task)                              ? awaited_task(task)
-           : source != sources_.end() && source->first == task ? source->second
-                                                               : no_task;
+    const auto sources = pairs_of(sources_, task);
+    task = tasks_.is_method(task) ? awaited_task(task) : sources.empty() ? no_task : sources.front().second;
   }
   return {};
 }

@@ -28,7 +28,7 @@ public:
   // Of waits that can be canceled or have a limit.
   bool is_promise(TaskNumber task) const;
   // Which tasks each task that is no method waits for (Tasks::sources()).
-  const std::vector<std::pair<TaskNumber, TaskNumber>> &sources() const { return sources_; }
+  const TaskPairs &sources() const { return sources_; }
   // Of one that is no method, as objects: of calls their RuntimeAsyncTasks.
   std::vector<Address> sources_of(TaskNumber task) const;
 
@@ -40,7 +40,7 @@ private:
   const Tasks &tasks_;
   mutable FieldReader fields_;
   const std::map<Address, Address> &by_node_;
-  std::vector<std::pair<TaskNumber, TaskNumber>> sources_;
+  TaskPairs sources_;
   mutable std::vector<TaskNumber> awaited_;
 };
 

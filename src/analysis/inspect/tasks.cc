@@ -319,7 +319,7 @@ Tasks::ContinuationShape Tasks::learn(Address method_table) {
   return out;
 }
 
-// Of a RuntimeAsyncTask the suspended call that goes on first; 0: it has none.
+// The suspended call of a RuntimeAsyncTask that goes on first; 0: it has none.
 Address Tasks::first_call_of(Address task) {
   const TaskNumber number = find(task);
   if (number == no_task || !type(number).state_object_at || !columns_[number].machine_object)
@@ -376,8 +376,8 @@ std::vector<Continuation> Tasks::continuations(TaskNumber task, u64 limit) {
   return out;
 }
 
-std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::sources(const Watch &watch) {
-  std::vector<std::pair<TaskNumber, TaskNumber>> out;
+TaskPairs Tasks::sources(const Watch &watch) {
+  TaskPairs out;
   for (TaskNumber task = 0; task < count(); ++task) {
     if (task % 0x10000 == 0)
       watch.check();
@@ -395,8 +395,8 @@ std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::sources(const Watch &watch
   return out;
 }
 
-std::vector<std::pair<TaskNumber, TaskNumber>> Tasks::children() {
-  std::vector<std::pair<TaskNumber, TaskNumber>> out;
+TaskPairs Tasks::children() {
+  TaskPairs out;
   auto waits = [](const Column &column) { return column.status == TaskStatus::waiting_for_children; };
   if (std::none_of(columns_.begin(), columns_.end(), waits))
     return out;

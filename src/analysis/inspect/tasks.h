@@ -9,6 +9,9 @@
 #include "analysis/inspect/typed_objects.h"
 #include "heap/object_bytes.h"
 
+#include <algorithm>
+#include <span>
+
 namespace dnheap {
 
 enum class TaskStatus : u8 {
@@ -57,6 +60,13 @@ inline constexpr std::string_view promise_of_any = "System.Threading.Tasks.TaskF
 using TaskNumber = u32;
 inline constexpr TaskNumber no_task = ~TaskNumber{0};
 
+// Sorted; for example each task with one that it waits for.
+using TaskPairs = std::vector<std::pair<TaskNumber, TaskNumber>>;
+// Those that begin with this one.
+inline std::span<const TaskPairs::value_type> pairs_of(const TaskPairs &pairs, TaskNumber task) {
+  return std::ranges::equal_range(pairs, task, {}, &TaskPairs::value_type::first);
+}
+
 class Tasks {
 public:
   explicit Tasks(Snapshot &snapshot);
@@ -103,9 +113,9 @@ public:
   std::vector<Continuation> continuations(TaskNumber task, u64 limit);
   // Which tasks each task that is no method waits for (Task.WhenAll and the like): pairs of pending ones, sorted. They
   // do not say so: what they wait for says what goes on when it is done.
-  std::vector<std::pair<TaskNumber, TaskNumber>> sources(const Watch &watch);
+  TaskPairs sources(const Watch &watch);
   // Pending tasks that were started with AttachedToParent, each behind the task that waits for them; sorted.
-  std::vector<std::pair<TaskNumber, TaskNumber>> children();
+  TaskPairs children();
   // Of a faulted task: did nobody look at its exception? Nullopt: cannot be told.
   std::optional<bool> is_unobserved(TaskNumber task);
   // "Shop.Cart.Pay" of a task that calls a delegate; empty: it calls none, or it cannot be told.

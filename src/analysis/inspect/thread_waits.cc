@@ -250,7 +250,7 @@ private:
     }
   }
 
-  // Of waits of which only the methods on the stack, and what these refer to, show that they may end by themselves.
+  // Only the methods on the stack, and what these refer to, show that some waits may end by themselves.
   void find_unknown_limits() {
     const Runtime &runtime = snapshot_.runtime();
     for (ThreadWait &wait : out_.waits) {

@@ -100,13 +100,9 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
   if (TaskNumber inner = tasks_.is_method(task) ? semaphore_waits_.awaited_task(task) : no_task;
       inner != no_task && tasks_.is_pending(inner))
     out.push_back({node_of_task(inner), tasks_.address(inner), Grounds::runtime, nullptr});
-  const auto &sources = semaphore_waits_.sources();
-  auto source = std::lower_bound(sources.begin(), sources.end(), std::pair{task, TaskNumber{0}});
-  for (; source != sources.end() && source->first == task; ++source)
-    out.push_back({node_of_task(source->second), tasks_.address(source->second), Grounds::runtime, nullptr});
-  auto child = std::lower_bound(children_.begin(), children_.end(), std::pair{task, TaskNumber{0}});
-  for (; child != children_.end() && child->first == task; ++child)
-    out.push_back({node_of_task(child->second), tasks_.address(child->second), Grounds::runtime, nullptr});
+  for (const TaskPairs *pairs : {&semaphore_waits_.sources(), &children_})
+    for (const auto &[waiting, other] : pairs_of(*pairs, task))
+      out.push_back({node_of_task(other), tasks_.address(other), Grounds::runtime, nullptr});
   if (!out.empty())
     return out;
   if (auto runs = running_.by_thread_static.find(task); runs != running_.by_thread_static.end())
@@ -204,10 +200,8 @@ std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
       out.push_back(inner);
     return out;
   }
-  const auto &sources = semaphore_waits_.sources();
-  auto source = std::lower_bound(sources.begin(), sources.end(), std::pair{task, TaskNumber{0}});
-  for (; source != sources.end() && source->first == task; ++source)
-    out.push_back(source->second);
+  for (const auto &[waiting, source] : pairs_of(semaphore_waits_.sources(), task))
+    out.push_back(source);
   return out;
 }
 
@@ -269,7 +263,7 @@ void WaitGraph::find_stuck() {
       snapshot_.watch().check();
     const Node node = nodes[i];
     const std::vector<Edge> edges = edges_of(node);
-    const bool has_ended = is_thread(node) && locks_.threads[node].os_id == u64{0}; // and lets go of nothing any more
+    const bool has_ended = is_thread(node) && locks_.has_ended(static_cast<u32>(node));
     if ((edges.empty() && !has_ended) || has_limit(node))
       set_free(node);
     for (const Edge &edge : edges) {

@@ -86,7 +86,7 @@ private:
   const SemaphoreWaits &semaphore_waits_;
   const std::vector<ThreadWait> &waits_;
   const RunningTasks &running_;
-  const std::vector<std::pair<TaskNumber, TaskNumber>> children_; // of tasks that wait for those, sorted
+  const TaskPairs children_; // of tasks that wait for those, sorted
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread
