@@ -88,14 +88,13 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
     if (memory != MemoryClass::reserved && sum.stored < sum.bytes)
       missing.push_back(fmt::format("{} of {}", bytes_text(sum.bytes - sum.stored), name_of(memory)));
   }
-  std::vector<std::string> &notes = answer.completeness->notes;
+  report::Notes &notes = answer.completeness->notes;
   if (!missing.empty())
-    notes.push_back(fmt::format("mapped, but not in this dump: {}", fmt::join(missing, ", ")));
+    notes.add(fmt::format("mapped, but not in this dump: {}", fmt::join(missing, ", ")));
   if (target.extraction)
-    notes.push_back("this core holds what dnheap took out of " + target.extraction->from +
-                    ": the account is of that alone");
+    notes.add("this core holds what dnheap took out of " + target.extraction->from + ": the account is of that alone");
   else if (target.container == "minidump")
-    notes.push_back("memory that this dump does not list is not in the account");
+    notes.add("memory that this dump does not list is not in the account");
 }
 
 } // namespace
@@ -120,12 +119,11 @@ report::Answer answer_account(Snapshot &snapshot, const Question &question) {
   auto is_shown = [&](const char *table) { return question.verbose || question.table == table; };
   answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
-  std::vector<std::string> &notes = answer.completeness->notes;
-  notes.insert(notes.end(), map.notes.begin(), map.notes.end());
+  report::Notes &notes = answer.completeness->notes;
+  notes.add_all(map.notes);
   if (map.is_estimate)
-    notes.push_back(
-        "resident: what is not zero, and what the GC may have touched besides; how much of files was in memory "
-        "a dump does not tell");
+    notes.add("resident: what is not zero, and what the GC may have touched besides; how much of files was in memory "
+              "a dump does not tell");
   if (!is_process)
     note_what_is_missing(map, target, answer);
   if (live) {

@@ -36,9 +36,9 @@ void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Compl
   u64 sum = walk.bytes + heap.context_bytes() + gaps;
   if (sum != heap.segment_bytes()) {
     to.complete = false;
-    to.notes.push_back("the sum does not close: objects " + std::to_string(walk.bytes) + " + allocation contexts " +
-                       std::to_string(heap.context_bytes()) + " + gaps " + std::to_string(gaps) + " is not " +
-                       std::to_string(heap.segment_bytes()) + " bytes of segments");
+    to.notes.add("the sum does not close: objects " + std::to_string(walk.bytes) + " + allocation contexts " +
+                 std::to_string(heap.context_bytes()) + " + gaps " + std::to_string(gaps) + " is not " +
+                 std::to_string(heap.segment_bytes()) + " bytes of segments");
   }
 }
 
@@ -69,22 +69,22 @@ report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
   out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
   if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
     out.complete = false;
-    out.notes.push_back(why);
-    out.notes.push_back("what is told of objects rests on the pieces of the heap that are in the dump; others are not "
-                        "counted, named or followed");
+    out.notes.add(why);
+    out.notes.add("what is told of objects rests on the pieces of the heap that are in the dump; others are not "
+                  "counted, named or followed");
   }
-  out.notes.insert(out.notes.end(), heap.problems().begin(), heap.problems().end());
+  out.notes.add_all(heap.problems());
   if (walk)
     check_sum(heap, *walk, bytes, out);
   if (out.more_gaps)
-    out.notes.push_back(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) +
-                        ", are not listed");
-  std::optional<bool> valid = snapshot.runtime().gc_structures_valid(out.notes);
+    out.notes.add(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
+  std::vector<std::string> said;
+  std::optional<bool> valid = snapshot.runtime().gc_structures_valid(said);
+  out.notes.add_all(said);
   out.complete &= valid.value_or(false);
   if (valid == false)
-    out.notes.push_back("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
-  for (const std::string &note : snapshot.target().notes)
-    out.notes.push_back(note);
+    out.notes.add("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
+  out.notes.add_all(snapshot.target().notes);
   return out;
 }
 
@@ -192,14 +192,15 @@ void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
                                       [](const report::Table &table) { return table.name == "problems"; });
   if (stacks.empty() || lists_them)
     return;
-  std::vector<std::string> &notes = answer.completeness->notes;
+  report::Notes &notes = answer.completeness->notes;
   for (const auto &[why, threads] : stacks) {
-    if (std::any_of(notes.begin(), notes.end(), [&](const std::string &note) { return note.find(why) != note.npos; }))
+    if (std::any_of(notes.begin(), notes.end(),
+                    [&](const report::Note &note) { return note.text.find(why) != note.text.npos; }))
       continue;
     const u64 first = *threads.begin(), others = threads.size() - 1;
-    notes.push_back("the stack of thread " + std::to_string(first) +
-                    (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
-                    " is known in part only, so what stands on it may be missing: " + why);
+    notes.add("the stack of thread " + std::to_string(first) +
+              (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
+              " is known in part only, so what stands on it may be missing: " + why);
     set_incomplete(answer);
   }
 }
@@ -211,7 +212,7 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
       if (remedy.empty() && p.outcome != Provenance::Outcome::used)
         remedy = "; " + p.module + " would tell: " + p.reason;
   for (const std::string &problem : snapshot.runtime().types().problems())
-    answer.completeness->notes.push_back("type names: " + problem + std::exchange(remedy, ""));
+    answer.completeness->notes.add(problem + std::exchange(remedy, ""), "type names");
 }
 
 bool knows_all_roots(Snapshot &snapshot) { return snapshot.roots().problems.empty(); }
@@ -219,14 +220,14 @@ bool knows_all_roots(Snapshot &snapshot) { return snapshot.roots().problems.empt
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   const std::vector<std::string> &problems = snapshot.roots().problems;
   for (const std::string &note : snapshot.roots().notes)
-    answer.completeness->notes.push_back("roots: " + note);
+    answer.completeness->notes.add(note, "roots");
   if (problems.empty())
     return;
   answer.completeness->complete = false;
   answer.completeness->word_in_headline.reset(); // that all was walked
   answer.headline += "; roots INCOMPLETE: see the notes";
   for (const std::string &problem : problems)
-    answer.completeness->notes.push_back("roots: " + problem);
+    answer.completeness->notes.add(problem, "roots");
 }
 
 void add_reference_notes(u64 bad, report::Answer &answer) {
@@ -236,9 +237,8 @@ void add_reference_notes(u64 bad, report::Answer &answer) {
   const std::string lead =
       count_text(bad) + (bad == 1 ? " reference of a live object leads to " : " references of live objects lead to ");
   answer.headline += "; " + lead + "NO OBJECT";
-  answer.completeness->notes.push_back(lead +
-                                       "no object, and what was held that way seems to be dead: dnheap verify lists " +
-                                       (bad == 1 ? "it" : "them"));
+  answer.completeness->notes.add(lead + "no object, and what was held that way seems to be dead: dnheap verify lists " +
+                                 (bad == 1 ? "it" : "them"));
 }
 
 void add_reference_notes(Snapshot &snapshot, report::Answer &answer) {

@@ -277,27 +277,27 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
     answer.headline += "; thread pool " + text;
   for (std::string &note : lines.notes())
-    answer.completeness->notes.push_back(std::move(note));
+    answer.completeness->notes.add(std::move(note));
   if (stacks.shared())
-    answer.completeness->notes.push_back(
+    answer.completeness->notes.add(
         fmt::format("{} call{} what others await as well (\"…, as others do\"): that is on the stack of one of "
                     "these, so that each call counts once",
                     count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
   if (stacks.cycles())
-    answer.completeness->notes.push_back(
+    answer.completeness->notes.add(
         stacks.cycles() == 1
             ? "a method awaits itself, through others: it never ends"
             : fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
   if (stacks.is_cut())
-    answer.completeness->notes.push_back("there are more stacks than are counted");
+    answer.completeness->notes.add("there are more stacks than are counted");
   if (const u64 broken = tasks.broken_chains())
-    answer.completeness->notes.push_back(
+    answer.completeness->notes.add(
         fmt::format("the calls of {} task{} are not known to their end: their chains lead to what is no call, or to "
                     "one of another task",
                     count_text(broken), broken == 1 ? "" : "s"));
   for (const auto &[why, places] : tasks.suspended_calls().unknown())
-    answer.completeness->notes.push_back(fmt::format("{} place{} where calls go on lead to no method: {}",
-                                                     count_text(places), places == 1 ? "" : "s", why));
+    answer.completeness->notes.add(fmt::format("{} place{} where calls go on lead to no method: {}", count_text(places),
+                                               places == 1 ? "" : "s", why));
   add_name_notes(snapshot, answer);
   if (!stacks.stacks().empty())
     answer.next_command =

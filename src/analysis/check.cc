@@ -290,29 +290,28 @@ std::string unmatched_text(const Outcome &of) {
 
 void add_notes(std::span<const Record> records, const Question &question, const Budget &budget,
                const std::vector<Outcome> &outcomes, bool is_nameless, report::Completeness &to) {
-  to.notes = records[0].notes;
+  to.notes.add_all(records[0].notes);
   for (const Outcome &one : outcomes)
     if (!one.is_matched)
-      to.notes.push_back(unmatched_text(one));
+      to.notes.add(unmatched_text(one));
   if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
-    to.notes.push_back("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
-                       "folder of their files");
+    to.notes.add("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
+                 "folder of their files");
   for (const Record &record : records)
     if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
-      to.notes.push_back(file_name_of(record.name) +
-                         " is an extract: it has the heap's memory and little else, so "
-                         "limits of memory by class, by group or mapped cannot be held against it");
+      to.notes.add(file_name_of(record.name) +
+                   " is an extract: it has the heap's memory and little else, so "
+                   "limits of memory by class, by group or mapped cannot be held against it");
   if (!records[0].complete && !budget.limits.empty())
-    to.notes.push_back("not all of the heap could be read: what is within its limit here may not be");
+    to.notes.add("not all of the heap could be read: what is within its limit here may not be");
   if (records.size() > 1) {
     if (!records[1].complete)
-      to.notes.push_back(file_name_of(records[1].name) + " is of a heap that could not be read in full");
+      to.notes.add(file_name_of(records[1].name) + " is of a heap that could not be read in full");
     if (!budget.needs_baseline())
-      to.notes.push_back("nothing was compared with " + file_name_of(records[1].name) +
-                         ": no limit is about \"growth\"");
+      to.notes.add("nothing was compared with " + file_name_of(records[1].name) + ": no limit is about \"growth\"");
   }
   if (!question.record.empty())
-    to.notes.push_back("what is there now is in " + question.record);
+    to.notes.add("what is there now is in " + question.record);
 }
 
 std::string next_of(const std::vector<Outcome> &outcomes, const Record &record, const Question &question) {

@@ -3,6 +3,7 @@
 #include "algorithms/repeats.h"
 #include "analysis/call_text.h"
 #include "analysis/inspect/exception_objects.h"
+#include "analysis/oom_text.h"
 #include "analysis/thread_text.h"
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
@@ -82,9 +83,9 @@ bool is_no_call_of_program(const std::string &method) {
 
 constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
 
-constexpr const char *who_deals_with = "what ended the process: ";
+constexpr const char *who_deals_with = "what ended the process";
 constexpr u64 longest_noted = 1024; // of a name that the program noted
-constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told: ";
+constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told";
 
 enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
 constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stack_overflow",
@@ -105,13 +106,40 @@ public:
     find_overflow();
     if (cause_ == Cause::stack_overflow)
       find_recursion();
+    if (exception_ && type_name(exception_->method_table) == "System.OutOfMemoryException")
+      oom_ = last_oom_text(snapshot);
   }
 
-  const std::vector<std::string> &problems() const { return problems_; }
+  const std::vector<report::Note> &problems() const { return problems_; }
   // Has the runtime looked for a handler in all calls of that thread, and found none?
   bool found_no_handler() const { return exception_ && has_passed_through_all(); }
 
-  std::string text() {
+  std::string text() { return oom_.empty() ? text_of_reason() : text_of_reason() + "; the GC notes: " + oom_; }
+
+  std::vector<Fact> facts() {
+    const bool is_violation = !is_signal_ && crash_.code;
+    return {{"cause", cause_names[static_cast<u8>(cause_)]},
+            {"text", text()},
+            {"signal", is_signal_ ? Cell(signal_name(crash_.number)) : Cell()},
+            {"signal_code", is_signal_ ? Cell(crash_.code) : Cell()},
+            {"exception_code", is_signal_ || !crash_.number ? Cell() : Cell(fmt::format("0x{:08x}", crash_.number))},
+            {"access", is_violation ? Cell(*crash_.code == 0   ? "read"
+                                           : *crash_.code == 1 ? "write"
+                                                               : "execute")
+                                    : Cell()},
+            {"fault_address", crash_.address ? Cell(hex(*crash_.address)) : Cell()},
+            {"os_id", crash_.thread},
+            {"managed_id", thread_ ? Cell(thread_->managed_id) : Cell()},
+            {"method", report::text_cell(method_)},
+            {"recursion", std::vector<Cell>(recursion_.begin(), recursion_.end())},
+            {"exception", exception_ ? Cell(hex(exception_->address)) : Cell()},
+            {"exception_type",
+             exception_ ? Cell(type_name(exception_->method_table)) : report::text_cell(noted_exception_)},
+            {"thrown_in", report::text_cell(thrown_in_)}};
+  }
+
+private:
+  std::string text_of_reason() {
     if (!crash_.number)
       return fmt::format("ended by an unhandled {}{}{}, on thread {}", exception_text(), inner_text(),
                          thrown_in_.empty() ? "" : ", thrown in " + thrown_in_, crash_.thread);
@@ -138,29 +166,6 @@ public:
     return out;
   }
 
-  std::vector<Fact> facts() {
-    const bool is_violation = !is_signal_ && crash_.code;
-    return {{"cause", cause_names[static_cast<u8>(cause_)]},
-            {"text", text()},
-            {"signal", is_signal_ ? Cell(signal_name(crash_.number)) : Cell()},
-            {"signal_code", is_signal_ ? Cell(crash_.code) : Cell()},
-            {"exception_code", is_signal_ || !crash_.number ? Cell() : Cell(fmt::format("0x{:08x}", crash_.number))},
-            {"access", is_violation ? Cell(*crash_.code == 0   ? "read"
-                                           : *crash_.code == 1 ? "write"
-                                                               : "execute")
-                                    : Cell()},
-            {"fault_address", crash_.address ? Cell(hex(*crash_.address)) : Cell()},
-            {"os_id", crash_.thread},
-            {"managed_id", thread_ ? Cell(thread_->managed_id) : Cell()},
-            {"method", report::text_cell(method_)},
-            {"recursion", std::vector<Cell>(recursion_.begin(), recursion_.end())},
-            {"exception", exception_ ? Cell(hex(exception_->address)) : Cell()},
-            {"exception_type",
-             exception_ ? Cell(type_name(exception_->method_table)) : report::text_cell(noted_exception_)},
-            {"thrown_in", report::text_cell(thrown_in_)}};
-  }
-
-private:
   void find_thread() {
     try {
       std::vector<std::string> ignored; // said where threads are listed
@@ -168,7 +173,7 @@ private:
         if (thread.os_id == crash_.thread && crash_.thread)
           thread_ = thread;
     } catch (const Error &e) {
-      problems_.push_back(std::string("what the thread that crashed was doing cannot be told: ") + e.what());
+      problems_.push_back({e.what(), "what the thread that crashed was doing cannot be told"});
     }
   }
 
@@ -199,7 +204,7 @@ private:
     }
     find_interrupted_method();
     if (method_.empty() && !stack_.is_complete())
-      problems_.push_back(where_it_stood + stack_.why_not);
+      problems_.push_back({stack_.why_not, where_it_stood});
   }
 
   // The thread deals with the signal on another stack, from where its own cannot be followed.
@@ -263,7 +268,7 @@ private:
       }
     if (set_method(most.second)) {
       memory.note_read(start, stack.size());
-      std::erase_if(problems_, [](const std::string &problem) { return problem.starts_with(where_it_stood); });
+      std::erase_if(problems_, [](const report::Note &problem) { return problem.subject == where_it_stood; });
     }
     return calls;
   }
@@ -296,7 +301,7 @@ private:
       }
     }
     for (const std::string &problem : problems)
-      problems_.push_back(who_deals_with + problem);
+      problems_.push_back({problem, who_deals_with});
     if (exception_ && !exception_->methods.empty())
       thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
   }
@@ -360,12 +365,12 @@ private:
       return;
     if (is_exception(info->exception)) {
       exception_ = objects_.read({info->exception, method_table_of(runtime_.memory(), info->exception)});
-      std::erase_if(problems_, [](const std::string &problem) { return problem.starts_with(who_deals_with); });
+      std::erase_if(problems_, [](const report::Note &problem) { return problem.subject == who_deals_with; });
       if (const std::string &type = type_name(exception_->method_table);
           !info->exception_type.empty() && type != printable(info->exception_type, longest_noted))
-        problems_.push_back("the program noted that it ended for an exception of type " +
-                            printable(info->exception_type, longest_noted) + "; where that lay there is one of type " +
-                            type);
+        problems_.push_back({"the program noted that it ended for an exception of type " +
+                             printable(info->exception_type, longest_noted) + "; where that lay there is one of type " +
+                             type});
     } else if (!info->exception_type.empty()) {
       noted_exception_ = printable(info->exception_type, longest_noted);
       noted_inner_ = printable(info->inner_type, longest_noted);
@@ -487,7 +492,8 @@ private:
   std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
   bool is_at_hand_ = false;
-  std::vector<std::string> problems_;
+  std::string oom_; // what the GC notes, if memory was the reason
+  std::vector<report::Note> problems_;
 };
 
 } // namespace
@@ -532,10 +538,9 @@ void add_crash(Snapshot &snapshot, report::Answer &answer) {
   Ending ending(snapshot, *crash);
   answer.lead = ending.text();
   answer.target.push_back({"crash", ending.facts()});
-  std::vector<std::string> &notes = answer.completeness->notes;
-  for (const std::string &problem : ending.problems())
-    if (std::find(notes.begin(), notes.end(), problem) == notes.end())
-      notes.push_back(problem);
+  report::Notes &notes = answer.completeness->notes;
+  for (const report::Note &problem : ending.problems())
+    notes.add(problem);
 }
 
 } // namespace dnheap

@@ -228,15 +228,13 @@ report::Completeness completeness_of(std::span<const Record> records, const Comp
     out.bad_objects += record.bad_objects;
     out.complete &= record.complete;
     for (const std::string &note : record.notes)
-      if (std::string named = file_name_of(record.name) + ": " + note;
-          std::find(out.notes.begin(), out.notes.end(), named) == out.notes.end())
-        out.notes.push_back(std::move(named));
+      out.notes.add(file_name_of(record.name) + ": " + note);
   }
-  out.notes.insert(out.notes.end(), comparison.notes.begin(), comparison.notes.end());
+  out.notes.add_all(comparison.notes);
   for (const Record &record : records)
     if (record.description != records.back().description) {
-      out.notes.push_back(file_name_of(record.name) + " is of " + record.description + ", " +
-                          file_name_of(records.back().name) + " of " + records.back().description);
+      out.notes.add(file_name_of(record.name) + " is of " + record.description + ", " +
+                    file_name_of(records.back().name) + " of " + records.back().description);
       break;
     }
   return out;

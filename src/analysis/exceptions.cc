@@ -252,13 +252,13 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   grouping.filter().add_notes(answer);
   for (const std::string &problem : grouping.problems()) {
     set_incomplete(answer);
-    answer.completeness->notes.push_back(problem);
+    answer.completeness->notes.add(problem);
   }
   if (grouping.without_stack())
-    answer.completeness->notes.push_back(fmt::format("the calls that {} of the exceptions passed through are not told",
-                                                     count_text(grouping.without_stack())));
+    answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are not told",
+                                               count_text(grouping.without_stack())));
   for (std::string &note : grouping.lines().notes())
-    answer.completeness->notes.push_back(std::move(note));
+    answer.completeness->notes.add(std::move(note));
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   if (!grouping.groups().empty())

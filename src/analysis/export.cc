@@ -90,9 +90,9 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
                                             "sizes are. --values adds what strings contain");
   answer.tables.push_back(std::move(table));
   for (const std::string &note : what.notes)
-    answer.completeness->notes.push_back(note);
+    answer.completeness->notes.add(note);
   if (asked.values && snapshot.target().has_blanked_values())
-    answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
+    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   return answer;

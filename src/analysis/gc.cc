@@ -1,13 +1,16 @@
-// `gc`: what does the GC say of itself? Every datum of the GC contract that is not objects or handles. Reads no object,
-// so that it also answers where the heap cannot be walked.
+// `gc`: what does the GC say of itself? Every datum of the GC contract that is not objects or handles, and the settings
+// that the process was started with. Needs no walk of the heap, so that it also answers where there can be none.
 #include "analysis/answer_head.h"
 #include "analysis/gc_corert.h"
+#include "analysis/gc_settings.h"
 #include "analysis/missing_parts.h"
+#include "analysis/oom_text.h"
 #include "analysis/verbs.h"
 #include "base/text.h"
 #include "runtime/gc/gc_mechanisms_1.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 namespace dnheap {
@@ -326,35 +329,13 @@ report::Table bookkeeping_table(const Gc &gc, std::vector<std::string> &problems
                   std::move(rows));
 }
 
-// Who refused the memory is noted for segments alone; regions note it neither of a limit of the GC's own nor of one of
-// the system (seen with both on 10.0 and 11.0).
-std::string refused_by(const GCOomData &oom) {
-  if (!oom.fgm)
-    return "; who refused is not noted: a limit of the GC's own (GCHeapHardLimit, 75 % of a container's memory, the "
-           "range that it reserved), or the system";
-  const u64 available = oom.available_pagefile_mb << 20;
-  return "; " + failure_get_memory_text(oom.fgm) + " (" + bytes_text(oom.size) + ", while the system had " +
-         bytes_text(available) + (available / 2 > oom.size ? ", so a limit was reached)" : ")");
-}
-
-std::string oom_in_words(const GCOomData &oom) {
-  if (!oom.happened())
-    return "never";
-  std::string out = (oom.loh_p ? "a large object" : "an object");
-  if (oom.alloc_size)
-    out += " of " + bytes_text(oom.alloc_size);
-  out += " could not be allocated";
-  if (oom.reason)
-    out += ": " + oom_reason_text(oom.reason);
-  return out + refused_by(oom) + ", at collection " + std::to_string(oom.gc_index);
-}
-
-report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, std::vector<std::string> &problems) {
+report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const GCSetting *limit,
+                        std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
   for (const auto &[number, h] : heaps)
     try {
       GCOomData oom = gc.get_oom_data(h.address);
-      rows.push_back({number, oom.happened(), oom_in_words(oom), oom.reason, oom_reason_text(oom.reason), oom.fgm,
+      rows.push_back({number, oom.happened(), oom_text(oom, limit), oom.reason, oom_reason_text(oom.reason), oom.fgm,
                       failure_get_memory_text(oom.fgm), oom.alloc_size, oom.size, oom.loh_p, oom.gc_index,
                       oom.available_pagefile_mb, oom.reserved, oom.allocated});
     } catch (const Error &e) {
@@ -385,11 +366,26 @@ report::Table problems_table(const std::vector<std::string> &problems) {
   return table_of("problems", "Could not be read", {{"problem", "Problem", Kind::text}}, std::move(rows));
 }
 
-std::vector<report::Table> gc_tables(const Runtime &runtime, std::vector<std::string> &problems) {
+report::Table settings_table(const GCSettings &settings) {
+  std::vector<report::Row> rows;
+  for (const GCSetting &one : settings.list)
+    rows.push_back({one.name, one.value, one.is_environment ? "environment" : "runtimeconfig.json",
+                    one.hard_limit ? Cell(*one.hard_limit) : Cell()});
+  return table_of("settings", "Settings that the process was started with",
+                  {{"setting", "Setting", Kind::text},
+                   {"value", "Value", Kind::text},
+                   {"source", "Source", Kind::text},
+                   {"limit_bytes", "Heap's limit", Kind::bytes}},
+                  std::move(rows));
+}
+
+std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &settings,
+                                     std::vector<std::string> &problems) {
   const Gc &gc = runtime.gc();
   const std::vector<OneHeap> heaps = all_heaps(gc, problems);
   const bool mechanisms = records_mechanisms(gc, heaps);
   return {state_table(gc, mechanisms, problems),
+          settings_table(settings),
           heaps_table(heaps),
           generations_table(heaps),
           contexts_table(runtime, heaps, problems),
@@ -399,7 +395,7 @@ std::vector<report::Table> gc_tables(const Runtime &runtime, std::vector<std::st
           mechanisms_table(gc, heaps, mechanisms),
           free_regions_table(gc, problems),
           bookkeeping_table(gc, problems),
-          oom_table(gc, heaps, problems)};
+          oom_table(gc, heaps, settings.hard_limit(), problems)};
 }
 
 } // namespace
@@ -413,8 +409,11 @@ report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
   std::vector<std::string> problems;
   if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
     answer.tables = corert_gc_tables(*corert, problems);
-  else
-    answer.tables = gc_tables(runtime, problems);
+  else {
+    const GCSettings settings = find_gc_settings(snapshot);
+    problems.insert(problems.end(), settings.problems.begin(), settings.problems.end());
+    answer.tables = gc_tables(runtime, settings, problems);
+  }
   const std::vector<std::string> missing = missing_parts(runtime.descriptor(), gc_answer_parts, problems).notes;
   problems.insert(problems.end(), missing.begin(), missing.end());
   answer.tables.push_back(problems_table(problems));

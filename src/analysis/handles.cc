@@ -146,7 +146,7 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   answer.tables = {handles_table(std::move(handles), snapshot, question), std::move(kinds)};
   for (const std::string &problem : problems) {
     set_incomplete(answer);
-    answer.completeness->notes.push_back(problem);
+    answer.completeness->notes.add(problem);
   }
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap objects " + shell_word(question.target);

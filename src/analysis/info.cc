@@ -32,8 +32,10 @@ std::string assemblies_text(const std::vector<LoadedAssembly> &assemblies) {
 }
 
 // How much code was compiled while the program ran.
-std::string code_text(const Runtime &runtime, std::vector<std::string> &notes) {
-  const std::optional<std::vector<CodeHeap>> heaps = find_code_heaps(runtime.memory(), runtime.descriptor(), notes);
+std::string code_text(const Runtime &runtime, report::Notes &notes) {
+  std::vector<std::string> problems;
+  const std::optional<std::vector<CodeHeap>> heaps = find_code_heaps(runtime.memory(), runtime.descriptor(), problems);
+  notes.add_all(problems);
   if (!heaps)
     return "";
   u64 bytes = 0;
@@ -167,7 +169,7 @@ report::Table images_table(const Target &target, bool is_asked) {
 }
 
 // What source lines are told by.
-report::Table symbols_table(Snapshot &snapshot, const Question &question, std::vector<std::string> &notes) {
+report::Table symbols_table(Snapshot &snapshot, const Question &question, report::Notes &notes) {
   report::Table table;
   table.name = "symbols";
   table.title = "Symbols of source lines, looked for";
@@ -180,7 +182,7 @@ report::Table symbols_table(Snapshot &snapshot, const Question &question, std::v
   for (const Provenance &p : SourceLines(snapshot, question.symbol_folders).files(problems))
     rows.push_back({p.module, name_of(p.outcome), p.reason, report::text_cell(p.file)});
   for (const std::string &problem : problems)
-    notes.push_back("which assemblies have symbols: " + problem);
+    notes.add(problem, "which assemblies have symbols");
   if (rows.empty())
     table.shown = report::Shown::in_data;
   table.set_rows(std::move(rows));
@@ -229,7 +231,7 @@ report::Table gaps_table(const report::Completeness &completeness) {
 report::Answer answer_info(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "info");
   StressLogAnswer stress_log = stress_log_table(snapshot, question.table == "stress_log");
-  answer.completeness->notes.insert(answer.completeness->notes.end(), stress_log.notes.begin(), stress_log.notes.end());
+  answer.completeness->notes.add_all(stress_log.notes);
   answer.tables = {facts_table(snapshot, answer, stress_log.fact),
                    modules_table(snapshot.target()),
                    assemblies_table(snapshot, question.table == "assemblies"),

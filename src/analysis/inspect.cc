@@ -76,8 +76,8 @@ report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "inspect");
   inspector->inspect(snapshot, question, answer);
   if (snapshot.target().has_blanked_values()) {
-    answer.completeness->notes.push_back("this core was extracted with --no-values: the counts, states and times that "
-                                         "objects have in them are zeros");
+    answer.completeness->notes.add("this core was extracted with --no-values: the counts, states and times that "
+                                   "objects have in them are zeros");
     set_incomplete(answer);
   }
   if (inspector->names_holders) {

@@ -286,7 +286,7 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
   for (const std::string &problem : found.locks().problems) {
     set_incomplete(answer);
-    answer.completeness->notes.push_back(problem);
+    answer.completeness->notes.add(problem);
   }
   if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
     set_incomplete(answer); // what is said of it stands in the notes

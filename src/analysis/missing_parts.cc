@@ -249,9 +249,9 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wan
 void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer) {
   if (!answer.completeness)
     return;
-  std::vector<std::string> &notes = answer.completeness->notes;
-  const MissingParts missing = missing_parts(snapshot.runtime().descriptor(), wanted, notes);
-  notes.insert(notes.end(), missing.notes.begin(), missing.notes.end());
+  report::Notes &notes = answer.completeness->notes;
+  const MissingParts missing = missing_parts(snapshot.runtime().descriptor(), wanted, notes.whole());
+  notes.add_all(missing.notes);
   if (!missing.is_incomplete || verb.tells_missing_parts)
     return;
   set_incomplete(answer);

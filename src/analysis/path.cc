@@ -117,12 +117,12 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
   std::string note;
   const ObjectId object = view.at(address, note);
   if (!note.empty())
-    answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
+    answer.completeness->notes.add_first(note);
   std::string note_of_from;
   const std::optional<ObjectId> from =
       question.from ? std::optional(view.at(*question.from, note_of_from)) : std::nullopt;
   if (!note_of_from.empty())
-    answer.completeness->notes.push_back(note_of_from);
+    answer.completeness->notes.add(note_of_from);
   const OnStacks on_stacks = question.no_stacks ? OnStacks::left_out : OnStacks::count;
   const std::vector<PathSteps> paths =
       from ? path_between(snapshot, view, *from, object)
@@ -135,15 +135,15 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     answer.tables.push_back(steps_table(paths[i], title, question.raw));
   }
   if (paths.empty() && from)
-    answer.completeness->notes.push_back("no way leads from " + object_text(view, *from) + " to " +
-                                         object_text(view, object));
+    answer.completeness->notes.add("no way leads from " + object_text(view, *from) + " to " +
+                                   object_text(view, object));
   else if (paths.empty() && question.no_stacks && find_ranked_path(snapshot, object).path)
-    answer.completeness->notes.push_back("nothing but what stands on stacks holds " + object_text(view, object) +
-                                         "; without --no-stacks path tells which");
+    answer.completeness->notes.add("nothing but what stands on stacks holds " + object_text(view, object) +
+                                   "; without --no-stacks path tells which");
   else if (paths.empty())
-    answer.completeness->notes.push_back(unheld_text(snapshot, view, object));
+    answer.completeness->notes.add(unheld_text(snapshot, view, object));
   if (paths.size() == most_paths)
-    answer.completeness->notes.push_back("only the nearest " + std::to_string(most_paths) + " roots are listed");
+    answer.completeness->notes.add("only the nearest " + std::to_string(most_paths) + " roots are listed");
   answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
   return answer;
 }
@@ -211,7 +211,7 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
         explain_compiled_names(field, table.notes);
   }
   if (!meant.note.empty())
-    answer.completeness->notes.push_back(meant.note);
+    answer.completeness->notes.add(meant.note);
   if (paths.unreachable)
     table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
                           (knows_all_roots(snapshot)
@@ -297,7 +297,7 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);
   if (!suspect && !question.hubs.empty())
-    answer.completeness->notes.push_back("--hub decides which suspects (@1) there are; this path is not about one");
+    answer.completeness->notes.add("--hub decides which suspects (@1) there are; this path is not about one");
   add_root_notes(snapshot, answer);
   if (of_type || question.all || question.from) // these rest on the graph, which knows
     add_reference_notes(snapshot, answer);

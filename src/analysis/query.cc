@@ -209,7 +209,7 @@ report::Answer answer_query(Snapshot &snapshot, const Question &asked) {
   table.rows = [session](report::Row &row) { return session->next(row); };
   answer.tables.push_back(std::move(table));
   if (asked.values && snapshot.target().has_blanked_values())
-    answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
+    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
   add_name_notes(snapshot, answer);
   return answer;
 }

@@ -118,9 +118,9 @@ report::Answer answer_record(Snapshot &snapshot, const Question &question) {
   record.has_waste = !snapshot.target().has_blanked_values();
   answer.target = facts_of(snapshot, holding.tree().reached());
   answer.tables = tables_of(record);
-  std::vector<std::string> &notes = answer.completeness->notes;
-  notes.insert(notes.end(), map.notes.begin(), map.notes.end());
-  notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
+  report::Notes &notes = answer.completeness->notes;
+  notes.add_all(map.notes);
+  notes.add_all(waste.notes);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
@@ -151,8 +151,8 @@ Record take_record(Snapshot &snapshot) {
     u64 bytes = completeness.more_gap_bytes;
     for (const report::Completeness::Gap &gap : completeness.gaps)
       bytes += gap.end - gap.start;
-    completeness.notes.insert(completeness.notes.begin(), bytes_text(bytes) + " of the heap could not be walked: " +
-                                                              completeness.gaps.front().reason);
+    completeness.notes.add_first(bytes_text(bytes) +
+                                 " of the heap could not be walked: " + completeness.gaps.front().reason);
     completeness.gaps.clear();
   }
   std::string json;

@@ -199,7 +199,7 @@ report::Answer answer_of(const Record &record) {
   out.completeness->bytes = record.bytes;
   out.completeness->bad_objects = record.bad_objects;
   out.completeness->complete = record.complete;
-  out.completeness->notes = record.notes;
+  out.completeness->notes.add_all(record.notes);
   out.tables = tables_of(record);
   return out;
 }

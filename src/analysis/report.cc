@@ -467,11 +467,11 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const HangFacts hang_facts = find_hangs(snapshot);
   facts.finalizer_place = hang_facts.finalizer_text;
   facts.threads_place = hang_facts.threads_text;
-  std::vector<std::string> &notes = answer.completeness->notes;
-  notes.insert(notes.end(), map.notes.begin(), map.notes.end());
-  notes.insert(notes.end(), waste.notes.begin(), waste.notes.end());
+  report::Notes &notes = answer.completeness->notes;
+  notes.add_all(map.notes);
+  notes.add_all(waste.notes);
   if (!hang_facts.note.empty())
-    notes.push_back(hang_facts.note);
+    notes.add(hang_facts.note);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   facts.knows_all_roots = knows_all_roots(snapshot);

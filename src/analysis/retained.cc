@@ -217,8 +217,8 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
         "as its owner holds it, whatever holds it behind (table owners tells their order); dnheap show "
         "TARGET ADDR tells what would be freed with the object alone");
   if (keep == most && count > most)
-    answer.completeness->notes.push_back("table objects: the first " + count_text(most) + " of " + count_text(count) +
-                                         "; --top 0 gives all");
+    answer.completeness->notes.add("table objects: the first " + count_text(most) + " of " + count_text(count) +
+                                   "; --top 0 gives all");
   table.rows = [holding, best = std::move(best), next = u64{0}](report::Row &row) mutable {
     if (next == best.size())
       return false;
@@ -273,8 +273,8 @@ report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
   if (is_of_tree(question)) {
     answer.tables.push_back(held_tree_table(snapshot, question));
     if (question.depth.value_or(0) > most_tree_levels)
-      answer.completeness->notes.push_back("levels of the tree beyond the first " + count_text(most_tree_levels) +
-                                           " are not shown");
+      answer.completeness->notes.add("levels of the tree beyond the first " + count_text(most_tree_levels) +
+                                     " are not shown");
   } else {
     const auto shared = std::make_shared<Holding>(snapshot, question);
     Holding &holding = *shared;

@@ -384,7 +384,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   if (!question.struct_type.empty()) {
     report::Answer answer = show_struct(snapshot, question, address);
     if (asked.values && !question.values)
-      answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
+      answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
     return answer;
   }
   if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
@@ -395,7 +395,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   std::string note;
   ObjectId object = view.at(address, note);
   if (!note.empty())
-    answer.completeness->notes.insert(answer.completeness->notes.begin(), note);
+    answer.completeness->notes.add_first(note);
   std::vector<ObjectId> referrers;
   if (is_of_heap(question)) {
     referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object), snapshot.threads(),
@@ -413,7 +413,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
   answer.tables.back().shown = Shown::in_data; // people ask for a type's
   if (asked.values && snapshot.target().has_blanked_values())
-    answer.completeness->notes.push_back("there are no values: this core was extracted with --no-values");
+    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(view.address(object));

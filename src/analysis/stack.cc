@@ -352,10 +352,10 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   if (!problems.empty())
     set_incomplete(answer);
   if (!asked.note.empty())
-    answer.completeness->notes.push_back(asked.note);
+    answer.completeness->notes.add(asked.note);
   if (lines)
     for (std::string &note : lines->notes())
-      answer.completeness->notes.push_back(std::move(note));
+      answer.completeness->notes.add(std::move(note));
   answer.tables.push_back(problems_table(problems, question.table == "problems"));
   add_crash(snapshot, answer);
   answer.next_command = asks_for_references(question)

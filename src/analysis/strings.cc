@@ -152,7 +152,7 @@ report::Answer answer_strings(Snapshot &snapshot, const Question &question) {
   auto strings = std::make_shared<DuplicateStrings>(snapshot, filter);
   answer.tables = {strings_table(snapshot, strings, question), fields_table(*strings)};
   auto lacks = [&](const char *note) {
-    answer.completeness->notes.push_back(note);
+    answer.completeness->notes.add(note);
     set_incomplete(answer);
   };
   if (strings->are_blanked())

@@ -205,13 +205,10 @@ report::Table account_of(const report::Answer &report) {
                   std::move(rows));
 }
 
-// The notes of all, each once.
 void add_notes(const report::Answer &from, report::Answer &to) {
   if (!from.completeness || !to.completeness)
     return;
-  for (const std::string &note : from.completeness->notes)
-    if (std::ranges::find(to.completeness->notes, note) == to.completeness->notes.end())
-      to.completeness->notes.push_back(note);
+  to.completeness->notes.add_all(from.completeness->notes);
   to.completeness->complete &= from.completeness->complete;
 }
 

@@ -81,20 +81,19 @@ public:
       out += "; " + count_text(incomplete_) + (incomplete_ == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
     return out;
   }
-  void note_missing(std::vector<std::string> &to) const {
+  void note_missing(report::Notes &to) const {
     if (astray_)
-      to.push_back(
+      to.add(
           fmt::format("{} of {} threads that live: what should be the Thread object is none, so the name is not known",
                       count_text(astray_), count_text(living_)));
     // What NativeAOT says of its threads by their Thread alone.
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)
-      to.push_back(
-          "which Thread of the program's belongs to which thread cannot be told: names and states are missing");
+      to.add("which Thread of the program's belongs to which thread cannot be told: names and states are missing");
     else if (!with_state_)
-      to.push_back("names and states of threads are missing: the program's debug file tells where they lie; give its "
-                   "folder with --modules");
+      to.add("names and states of threads are missing: the program's debug file tells where they lie; give its "
+             "folder with --modules");
   }
   const std::vector<StackProblem> &problems() const { return problems_; }
   const std::vector<std::string> &notes() const { return notes_; }
@@ -219,7 +218,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
   if (!found.problems().empty())
     set_incomplete(answer);
   for (const std::string &note : found.notes())
-    answer.completeness->notes.push_back(note);
+    answer.completeness->notes.add(note);
   found.note_missing(answer.completeness->notes);
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);

@@ -25,7 +25,7 @@ TypeFilter::TypeFilter(Snapshot &snapshot, const Question &question) {
 
 void TypeFilter::add_notes(report::Answer &answer) const {
   if (!note_.empty())
-    answer.completeness->notes.push_back(note_);
+    answer.completeness->notes.add(note_);
 }
 
 std::optional<u8> generation_of(const Question &question) {

@@ -198,8 +198,9 @@ constexpr Verb all_verbs[] = {
      .question = "what does the GC say of itself?",
      .details = "Everything that the GC contract tells beside objects and handles: what kind of GC, its state, heaps "
                 "and generations, background collection, finalization queues, mechanisms by name, free regions and "
-                "bookkeeping, and why memory ran out the last time. Reads no object.",
-     .tables = {"state", "heaps", "generations", "contexts", "background", "finalization", "internal_roots",
+                "bookkeeping, why memory ran out the last time, and the settings that the process was started with (by "
+                "environment variables, of Linux only, and runtimeconfig.json). Walks no heap.",
+     .tables = {"state", "settings", "heaps", "generations", "contexts", "background", "finalization", "internal_roots",
                 "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
      .parts = gc_answer_parts,
      .plan = [](const Question &) { return Plan(Pass::runtime); },
@@ -530,7 +531,7 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     add_stack_notes(of, out);
     if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
       set_incomplete(out);
-      out.completeness->notes.push_back(
+      out.completeness->notes.add(
           "which objects are tasks, exceptions, locks, timers or collections is told by the names of .NET's own types, "
           "which this dump lacks: those of them that are missing here are not known not to be there; give the folder "
           "of System.Private.CoreLib.dll with --modules");

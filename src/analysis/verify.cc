@@ -274,7 +274,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   const u64 moving = check.moving + gaps_of_collection;
   add_root_notes(snapshot, answer);
   for (const std::string &what : headers.not_checked())
-    answer.completeness->notes.push_back("not checked: " + what);
+    answer.completeness->notes.add("not checked: " + what);
   const u64 gaps = answer.completeness->gaps.size() + answer.completeness->more_gaps - gaps_of_collection;
   u64 problems = check.bad + check.bad_headers + check.unreadable + check.undescribed.size() + gaps;
   std::vector<report::Table> more;

@@ -74,7 +74,7 @@ report::Answer answer_waste(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "waste");
   const Waste waste = find_waste(snapshot, filter);
   answer.tables = {waste_table(waste, question), waste_kinds_table(waste)};
-  answer.completeness->notes.insert(answer.completeness->notes.end(), waste.notes.begin(), waste.notes.end());
+  answer.completeness->notes.add_all(waste.notes);
   if (waste.lacks_contents)
     set_incomplete(answer);
   add_name_notes(snapshot, answer);

@@ -31,8 +31,8 @@ bool is_in(report::Shown shown, report::Shown reader) { return shown == report::
 } // namespace
 
 Completeness outer(const report::Completeness &of) {
-  Completeness out{of.complete, of.is_walked, of.objects,        of.bytes, of.bad_objects,
-                   {},          of.more_gaps, of.more_gap_bytes, of.notes};
+  Completeness out{of.complete, of.is_walked, of.objects,        of.bytes,        of.bad_objects,
+                   {},          of.more_gaps, of.more_gap_bytes, of.notes.whole()};
   for (const report::Completeness::Gap &gap : of.gaps)
     out.gaps.push_back({Address(gap.start), Address(gap.end), gap.reason});
   return out;

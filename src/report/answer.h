@@ -1,6 +1,7 @@
 // Answer: everything that a verb has to say, independent of how it is written: what was looked at, how much of it could
 // be read, the tables, and the command to run next.
 #pragma once
+#include "report/notes.h"
 #include "report/table.h"
 
 namespace dnheap::report {
@@ -17,7 +18,7 @@ struct Completeness {
   // Where the headline says "complete", if it does; at its end when it is made.
   std::optional<std::size_t> word_in_headline;
   std::vector<Gap> gaps;                 // not walked; text shows the first few
-  std::vector<std::string> notes;        // what is odd or missing, in whole phrases
+  Notes notes;                           // what is odd or missing
   u64 more_gaps = 0, more_gap_bytes = 0; // not among these
 };
 

@@ -29,8 +29,8 @@ void write_github(const Answer &answer, const WriteOptions &options, Sink &sink)
              "::" + escaped_command(check.text + " (" + check.place + ")") + "\n";
   });
   if (answer.completeness && !answer.completeness->complete)
-    for (const std::string &note : answer.completeness->notes)
-      out += "::warning title=dnheap " + answer.command + "::" + escaped_command(note) + "\n";
+    for (const report::Note &note : answer.completeness->notes)
+      out += "::warning title=dnheap " + answer.command + "::" + escaped_command(note.whole()) + "\n";
   out += "::notice title=dnheap " + answer.command +
          "::" + escaped_command(answer.headline + (answer.lead.empty() ? "" : ". " + answer.lead)) + "\n";
   sink.write(out);

@@ -27,7 +27,8 @@ void append_completeness(std::string &out, const Completeness &completeness) {
     out += '}';
   }
   out += "],\"notes\":";
-  append_json(out, std::vector<Cell>(completeness.notes.begin(), completeness.notes.end()), Kind::nested);
+  const std::vector<std::string> notes = completeness.notes.whole();
+  append_json(out, std::vector<Cell>(notes.begin(), notes.end()), Kind::nested);
   out += '}';
 }
 

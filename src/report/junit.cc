@@ -54,8 +54,8 @@ void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink) 
                              "\" errors=\"0\" skipped=\"" + std::to_string(skipped) + "\"";
   std::string said = answer.headline + "\n";
   if (answer.completeness)
-    for (const std::string &note : answer.completeness->notes)
-      said += "note: " + note + "\n";
+    for (const report::Note &note : answer.completeness->notes)
+      said += "note: " + note.whole() + "\n";
   std::string lines;
   for (std::string_view rest = said; !rest.empty();) {
     const std::size_t end = rest.find('\n');

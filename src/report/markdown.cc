@@ -87,8 +87,8 @@ private:
 
 void write_completeness(const Completeness &completeness, Sink &sink) {
   std::string out;
-  for (const std::string &note : completeness.notes)
-    out += "- note: " + escaped(note) + "\n";
+  for (const report::Note &note : completeness.notes)
+    out += "- note: " + escaped(note.whole()) + "\n";
   for (u64 i = 0; i < completeness.gaps.size(); ++i) {
     constexpr u64 most = 5;
     if (i == most) {

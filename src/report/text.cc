@@ -55,8 +55,8 @@ private:
 void write_completeness(const Completeness &completeness, bool all, Sentences &to, Sink &sink) {
   if (!completeness.notes.empty() || !completeness.gaps.empty())
     sink.write("\n");
-  for (const std::string &note : completeness.notes)
-    to.write_warning("note:", note);
+  for (const report::Note &note : completeness.notes)
+    to.write_warning("note:", note.whole());
   const u64 shown = all ? completeness.gaps.size() : std::min<u64>(completeness.gaps.size(), gaps_shown);
   for (u64 i = 0; i < shown; ++i) {
     const Completeness::Gap &gap = completeness.gaps[i];

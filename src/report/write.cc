@@ -32,7 +32,7 @@ std::string unsaid(const Answer &answer) {
           (c.gaps.size() + c.more_gaps == 1 ? " gap" : " gaps") + " not walked, the first at " +
           hex(c.gaps.front().start) + ": " + c.gaps.front().reason;
   else if (!c.notes.empty())
-    out = c.notes.front();
+    out = c.notes.begin()->whole();
   else if (!c.complete)
     out = count_text(c.bad_objects) + " bad objects";
   if (out.empty())

@@ -60,9 +60,10 @@ TEST(AnswerHead, SaysThatStacksAreKnownInPartOnly) {
     for (int time = 0; time < 2; ++time) { // whatever was asked before
       const report::Answer answer = ask(*row, snapshot, {});
       const bool is_said = std::any_of(
-          answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const std::string &note) {
-            return note.starts_with("the stack of thread 100 and of 2 others is known in part only, so what stands on "
-                                    "it may be missing: where the runtime keeps its map of code is not known");
+          answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const report::Note &note) {
+            return note.text.starts_with(
+                "the stack of thread 100 and of 2 others is known in part only, so what stands on "
+                "it may be missing: where the runtime keeps its map of code is not known");
           });
       const std::string_view of = name;
       EXPECT_EQ(is_said, of == "locks"); // others say more of them

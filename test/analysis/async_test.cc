@@ -93,7 +93,7 @@ TEST(Async, MethodsThatAwaitThemselvesAreTold) {
   ASSERT_EQ(rows.size(), 2u);
   for (TextRow &row : rows)
     EXPECT_EQ(row["awaits"], "itself, through others");
-  EXPECT_NE(answer.completeness->notes.back().find("await themselves"), std::string::npos);
+  EXPECT_NE(answer.completeness->notes.whole().back().find("await themselves"), std::string::npos);
 }
 
 // A caller and what it calls refer to an object: neither holds it alone, and it goes with them.

@@ -90,7 +90,7 @@ TEST_P(BadReferences, AHandleOfNoObjectIsANoteOfEveryAnswer) {
       report::Answer answer = answer_of(heap, asked);
       EXPECT_FALSE(answer.completeness->complete) << asked.verb << ": " << answer.headline;
       std::string notes;
-      for (const std::string &note : answer.completeness->notes)
+      for (const std::string &note : answer.completeness->notes.whole())
         notes += note + "\n";
       EXPECT_NE(notes.find("GC handles: 1 points at no object"), std::string::npos) << asked.verb << ": " << notes;
     }

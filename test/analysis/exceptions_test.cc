@@ -181,7 +181,7 @@ TEST(Exceptions, WithoutNamesOfTypesNothingIsSaidToBeAbsent) {
           shop.heap.hole(module.image, module.image + shop.heap.assembly_file(module).size());
       for (const char *verb : {"exceptions", "locks", "async", "waste"}) {
         const report::Answer answer = answer_of(shop.heap, verb);
-        const std::vector<std::string> &notes = answer.completeness->notes;
+        const std::vector<std::string> notes = answer.completeness->notes.whole();
         EXPECT_EQ(std::any_of(notes.begin(), notes.end(),
                               [](const std::string &note) { return note.starts_with("which objects are tasks,"); }),
                   !has_names)

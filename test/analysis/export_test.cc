@@ -344,7 +344,7 @@ TEST(Export, DotShowsTheNeighbourhood) {
   question.limit = 2;
   const Made few = made(shop.heap, question);
   EXPECT_EQ(count(few.file, "\\n0x"), 2u);
-  const std::vector<std::string> &notes = few.answer.completeness->notes;
+  const std::vector<std::string> notes = few.answer.completeness->notes.whole();
   EXPECT_NE(std::find(notes.begin(), notes.end(), "only the nearest 2 objects are in it: --limit takes more"),
             notes.end());
   question.around = 0x10;
@@ -421,9 +421,8 @@ TEST(Export, WithoutRootsNothingIsSaidToBeGarbage) {
   const Made it = made(shop.heap, question_of("ndjson", ""));
   EXPECT_EQ(it.file.find("\"line\":\"root\""), it.file.npos);
   EXPECT_EQ(it.file.find("\"reached\":false"), it.file.npos);
-  EXPECT_NE(std::find(it.answer.completeness->notes.begin(), it.answer.completeness->notes.end(),
-                      "what is alive cannot be told without roots"),
-            it.answer.completeness->notes.end());
+  const std::vector<std::string> notes = it.answer.completeness->notes.whole();
+  EXPECT_NE(std::find(notes.begin(), notes.end(), "what is alive cannot be told without roots"), notes.end());
   V8(exported(shop.heap, question_of("heapsnapshot", "")));
 }
 

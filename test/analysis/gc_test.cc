@@ -40,6 +40,13 @@ Json state_of(const Json &tables, const std::string &datum, const char *column =
   return "no such row";
 }
 
+// But for the settings of the process, which these have none of.
+u64 problems_in(const Json &tables) {
+  return static_cast<u64>(std::ranges::count_if(tables["problems"], [](const Json &row) {
+    return row["problem"].get<std::string>().find("settings of the GC") == std::string::npos;
+  }));
+}
+
 void fill(HeapBuilder &heap) {
   for (u32 h = 0; h < heap.shape.heaps; ++h) {
     SegmentWriter &young = heap.shape.regions ? heap.segment(G::gen0, h) : heap.ephemeral(h);
@@ -62,7 +69,7 @@ TEST(GcVerb, ContextsByThread) {
     fill(heap);
     Snapshot snapshot(heap.target(), one_thread());
     const Json tables = tables_of(snapshot, "gc");
-    EXPECT_TRUE(tables["problems"].empty()) << tables["problems"];
+    EXPECT_EQ(problems_in(tables), 0u) << tables["problems"];
     u64 threads = 0, generations = 0;
     for (const Json &row : tables["contexts"])
       if (row["owner"] == "thread") {

@@ -144,8 +144,9 @@ TEST(Held, EveryVerbSaysTheSame) {
       report::Answer alone = ask(snapshot, "path", question);
       EXPECT_EQ(!rows_of(alone, "paths").empty(), certain);
       if (!certain) {
-        EXPECT_NE(alone.completeness->notes.front().find(chance ? "nothing but what stands on stacks" : "garbage"),
-                  std::string::npos);
+        EXPECT_NE(
+            alone.completeness->notes.whole().front().find(chance ? "nothing but what stands on stacks" : "garbage"),
+            std::string::npos);
       }
       question.no_stacks = false;
       question.subject = type;
@@ -215,7 +216,7 @@ TEST(Held, TheTreeOfALongList) {
   EXPECT_EQ(number(folded[1]["objects"]), 100'000u);
   question.raw = true;
   report::Answer answer = ask(snapshot, "retained", question);
-  const std::vector<std::string> &notes = answer.completeness->notes;
+  const std::vector<std::string> notes = answer.completeness->notes.whole();
   EXPECT_NE(std::find(notes.begin(), notes.end(), "levels of the tree beyond the first 1,000 are not shown"),
             notes.end());
   std::string text;
@@ -277,7 +278,7 @@ TEST(Held, MoreObjectsThanAreListed) {
     return out;
   };
   auto notes = [&] { // as data has them, too
-    std::vector<std::string> out = ask(snapshot, "retained", question).completeness->notes;
+    std::vector<std::string> out = ask(snapshot, "retained", question).completeness->notes.whole();
     std::erase_if(out, [](const std::string &note) { return !note.starts_with("table objects: "); });
     return out;
   };

@@ -171,7 +171,7 @@ TEST(Locks, WhatCannotBeAMonitorIsSaid) {
     report::Answer answer = answer_of(locked.heap, "locks");
     EXPECT_TRUE(text_rows_of(answer, "locks").empty());
     EXPECT_FALSE(answer.completeness->complete);
-    const std::vector<std::string> &notes = answer.completeness->notes;
+    const std::vector<std::string> notes = answer.completeness->notes.whole();
     EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
       return note.find("SyncBlock.Lock may be missing") != note.npos;
     }));

@@ -81,7 +81,7 @@ Told ask_of(Snapshot &snapshot, const Verb &verb, Question question) {
     }
     EXPECT_EQ(answer.headline.find("complete; INCOMPLETE"), answer.headline.npos) << answer.headline;
     if (answer.completeness)
-      for (const std::string &note : answer.completeness->notes)
+      for (const std::string &note : answer.completeness->notes.whole())
         out.words += note + "\n";
     for (report::Table &table : answer.tables)
       if (table.name == "problems")
@@ -183,8 +183,8 @@ TEST(MissingParts, WithoutSyncBlocksNoLocksAreNoAnswer) {
     const Verb &locks = *std::find_if(verbs().begin(), verbs().end(),
                                       [](const Verb &one) { return one.name == std::string_view("locks"); });
     const report::Completeness answered = *ask(locks, snapshot, question).completeness;
-    const bool is_said = std::any_of(answered.notes.begin(), answered.notes.end(), [](const std::string &note) {
-      return note.find("SyncTableEntries") != note.npos;
+    const bool is_said = std::any_of(answered.notes.begin(), answered.notes.end(), [](const report::Note &note) {
+      return note.text.find("SyncTableEntries") != note.text.npos;
     });
     EXPECT_EQ(is_said, !has_table);
     EXPECT_FALSE(answered.complete); // its stacks are not known either

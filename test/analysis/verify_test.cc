@@ -207,7 +207,7 @@ TEST(Verify, CountsAllGaps) {
   report::Answer answer = verify(heap);
   EXPECT_NE(answer.headline.find(" in 66,536 gaps not walked"), std::string::npos) << answer.headline;
   EXPECT_NE(answer.headline.find("; 66,536 PROBLEMS"), std::string::npos) << answer.headline;
-  const std::vector<std::string> &notes = answer.completeness->notes;
+  const std::vector<std::string> notes = answer.completeness->notes.whole();
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
     return note.find("56,536 more gaps, behind ") == 0 && note.ends_with(" are not listed");
   }));
@@ -223,7 +223,7 @@ TEST(Verify, SaysWhatItCannotCheck) {
   auto notes = [&] {
     report::Answer answer = verify(heap);
     u64 count = 0;
-    for (const std::string &note : answer.completeness->notes)
+    for (const std::string &note : answer.completeness->notes.whole())
       count += note.find("not checked: objects' sync blocks") == 0;
     return count;
   };

@@ -47,7 +47,7 @@ std::vector<TextRow> rows_of(const HeapShape &shape, Lacks lacks, const char *ve
   if (lacks != Lacks::nothing) {
     EXPECT_FALSE(answer.completeness->complete);
     EXPECT_NE(answer.headline.find("INCOMPLETE: the heap is not in this dump"), std::string::npos) << answer.headline;
-    EXPECT_TRUE(says(answer.completeness->notes, "it is of a kind without heap"));
+    EXPECT_TRUE(says(answer.completeness->notes.whole(), "it is of a kind without heap"));
   }
   return text_rows_of(answer, table);
 }

@@ -440,6 +440,13 @@ def finalization(answer, witness):
 REGION_HEADER = 40  # bytes between a region's begin and its first object, on x64; ClrMD counts them as free
 
 
+def own_settings(gc, settings):
+    """What the process was told of its GC is what it was started with."""
+    told = {row["setting"]: row["value"] for row in gc["tables"]["settings"]}
+    wanted = {**settings, "System.GC.RetainVM": "false"}  # ../programs/common/target.runtimeconfig.json
+    return [] if told == wanted else [f"settings {told}, not {wanted}"]
+
+
 def gc_memory(answer, witness):
     """Card tables, handle tables and free regions as ClrMD has them; but handle tables beyond the number of heaps."""
     def places(kind):

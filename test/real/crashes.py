@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, textless, filtered, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv
+    unhandled, textless, filtered, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv, exhausted
                 ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
@@ -24,11 +24,11 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "textless", "filtered", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv")
+WAYS = ("unhandled", "textless", "filtered", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
 OVERFLOWS = ("overflow", "overflow-second")
-SAMPLE = ["unhandled:11:heap", "cast:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "dead:10:full"]  # even a short run makes these
+SAMPLE = ["unhandled:11:heap", "cast:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -50,6 +50,8 @@ class Program(targets.Target):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("DOTNET_", "COMPlus_"))}
         environment.update(DOTNET_ROOT=str(self.root), DOTNET_gcServer="0", DOTNET_DbgEnableMiniDump="1",
                            DOTNET_DbgMiniDumpType=DUMP_TYPES[dump], DOTNET_DbgMiniDumpName=str(self.dump_path))
+        if kind == "exhausted":
+            environment["DOTNET_GCHeapHardLimit"] = "0x8000000"
         program, arguments = ("crash", [kind]) if kind in WAYS else ("threads", THREADS[kind])
         command = [self.root / "dotnet", "exec", "--fx-version", version, "--runtimeconfig",
                    targets.PROGRAMS / "common" / "target.runtimeconfig.json", targets.build(program), *arguments]
@@ -145,6 +147,8 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "overflow-second": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
           "overflow-mutual": ("SIGABRT", "stack_overflow", PING, ": stack overflow in Program.P", ", again and again"),
           "access": ("SIGABRT", "fatal_error", CRASH, f": System.AccessViolationException in {CRASH}"),
+          "exhausted": ("SIGABRT", "unhandled_exception", None, ": unhandled System.OutOfMemoryException 0x", "; the GC notes: an object",
+                        "the GC's own limit is 128.0 MiB (DOTNET_GCHeapHardLimit=0x8000000)"),
           "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
 
 

@@ -188,12 +188,15 @@ def with_handles(dnheap, combination):
         account = witness.survey(dump, combination.major)
     problems = compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
     problems += compare.own_handles(handles, target.truth) + compare.gc_memory(gc, account)
+    problems += compare.own_settings(gc, target.settings)
     print(f"{len(handles['tables']['handles'])} handles, of which ClrMD finds {len(account['handles'])}")
     if combination.mode == "oom":
         rows = [row for row in gc["tables"]["oom"] if row["happened"]]
         print("; ".join(row["words"] for row in rows))
         if not any(row["asked_bytes"] > 20 << 20 and "could not be allocated" in row["words"] for row in rows):
             problems.append(f"no allocation of 20 MiB is said to have failed: {gc['tables']['oom']}")
+        if not any("limit is 128.0 MiB (DOTNET_GCHeapHardLimit=0x8000000)" in row["words"] for row in rows):
+            problems.append(f"the GC's own limit is not named: {gc['tables']['oom']}")
     return problems
 
 

@@ -116,6 +116,7 @@ class Target:
         if GC_LIBRARIES[gc]:
             environment["DOTNET_GCName"] = GC_LIBRARIES[gc]
         environment.update(settings or {})
+        self.settings = {name: value for name, value in environment.items() if name.lower().startswith("dotnet_gc")}
         command = [root / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major], "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json",
                    assembly or (compiled(program, major) if ahead else build(program, runtime_async)), *arguments]
         self.start(command, environment, f"{program} on .NET {major}")

@@ -17,7 +17,7 @@ Answer hostile_answer() {
   answer.headline = "core: " + hostile;
   answer.lead = hostile + "\n\n" + hostile;
   answer.completeness.emplace();
-  answer.completeness->notes = {hostile};
+  answer.completeness->notes.add(hostile);
   answer.completeness->gaps = {{0x1000, 0x2000, hostile}};
   answer.next_command = "dnheap path " + hostile;
   Table table;

@@ -88,7 +88,7 @@ Answer answer_of(const Json &json) {
   told.bytes = completeness.at("bytes");
   told.bad_objects = completeness.at("bad_objects");
   told.complete = completeness.at("complete");
-  told.notes = completeness.at("notes").get<std::vector<std::string>>();
+  told.notes.add_all(completeness.at("notes").get<std::vector<std::string>>());
   for (const Json &gap : completeness.at("gaps"))
     answer.completeness->gaps.push_back({gap.at("start"), gap.at("end"), gap.at("reason")});
   for (const Json &table : json.at("tables"))
@@ -203,9 +203,9 @@ TEST(Write, Unsaid) {
   EXPECT_EQ(unsaid(answer), ""); // says nothing of the heap
   answer.completeness.emplace();
   EXPECT_EQ(unsaid(answer), "");
-  answer.completeness->notes = {"names are missing"};
+  answer.completeness->notes.add("names are missing");
   EXPECT_EQ(unsaid(answer), "note: names are missing");
-  answer.completeness->notes.push_back("roots are missing");
+  answer.completeness->notes.add("roots are missing");
   answer.completeness->complete = false;
   EXPECT_EQ(unsaid(answer), "INCOMPLETE: names are missing; 1 more note with --format json");
   answer.completeness->gaps = {{0x1000, 0x2000, "not in the dump"}, {0x3000, 0x3800, "damaged"}};

@@ -102,7 +102,7 @@ inline report::Answer inspected(HeapBuilder &heap, const char *name) {
 // Of those notes what objects are not told of.
 inline std::string unknown_notes_of(const report::Answer &answer) {
   std::string out;
-  for (const std::string &note : answer.completeness->notes)
+  for (const std::string &note : answer.completeness->notes.whole())
     if (note.find("not told") != note.npos)
       out += note + "\n";
   return out;
@@ -110,7 +110,7 @@ inline std::string unknown_notes_of(const report::Answer &answer) {
 
 inline std::string notes_of(const report::Answer &answer) {
   std::string out;
-  for (const std::string &note : answer.completeness->notes)
+  for (const std::string &note : answer.completeness->notes.whole())
     out += note + "\n";
   return out;
 }

@@ -326,8 +326,8 @@ private:
     std::string out = std::string("dnheap: ") + (walk.complete ? "complete\n" : "incomplete\n");
     for (const auto &gap : walk.gaps)
       out += "not walked: " + hex(gap.start) + "-" + hex(gap.end) + ": " + gap.reason + "\n";
-    for (const std::string &note : walk.notes)
-      out += "note: " + note + "\n";
+    for (const report::Note &note : walk.notes)
+      out += "note: " + note.whole() + "\n";
     return out;
   }
 

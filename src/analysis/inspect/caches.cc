@@ -148,7 +148,7 @@ void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer
   }
   answer.tables.push_back(caches_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(unknown_shape_note(unknown, memory_cache, "such a cache"));
+    answer.completeness->notes.add(unknown_shape_note(unknown, memory_cache, "such a cache"));
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
   if (most != groups.end())

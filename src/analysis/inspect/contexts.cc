@@ -230,15 +230,15 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
     table.notes.push_back(std::string(runtimes_own) + ": the runtime's own, until Unload() is called");
   answer.tables.push_back(std::move(table));
   add_unknown_states(unknown, answer);
-  std::vector<std::string> &notes = answer.completeness->notes;
+  report::Notes &notes = answer.completeness->notes;
   if (without)
-    notes.push_back(count_text(without) + " collectible contexts have no LoaderAllocator that can be told: they were "
-                                          "unloaded, or the dump lacks the runtime's own memory");
+    notes.add(count_text(without) + " collectible contexts have no LoaderAllocator that can be told: they were "
+                                    "unloaded, or the dump lacks the runtime's own memory");
   if (nobodys)
-    notes.push_back("no root that is known keeps " + count_text(nobodys) +
-                    " LoaderAllocators: a method of theirs runs on a stack, or the next collection ends them");
+    notes.add("no root that is known keeps " + count_text(nobodys) +
+              " LoaderAllocators: a method of theirs runs on a stack, or the next collection ends them");
   if (told.size() == most_paths)
-    notes.push_back("what keeps them from unloading is told of " + count_text(most_paths) + " contexts only");
+    notes.add("what keeps them from unloading is told of " + count_text(most_paths) + " contexts only");
   if (const auto next = next_of(groups))
     answer.next_command = hex(*next);
 }

@@ -112,7 +112,7 @@ void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
   }
   answer.tables.push_back(scopes_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(unknown_shape_note(unknown, service_scope, "such a scope"));
+    answer.completeness->notes.add(unknown_shape_note(unknown, service_scope, "such a scope"));
   const auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
     return a.second.disposables < b.second.disposables;
   });

@@ -202,7 +202,7 @@ void inspect_ef(Snapshot &snapshot, const Question &, report::Answer &answer) {
   }
   answer.tables.push_back(ef_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(unknown_shape_note(unknown, db_context, "such a context"));
+    answer.completeness->notes.add(unknown_shape_note(unknown, db_context, "such a context"));
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
   if (most != groups.end())

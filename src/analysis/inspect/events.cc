@@ -172,9 +172,9 @@ void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer
                                       "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
                                       "what a delegate was before one was added, with the largest one's calls");
   if (reader.is_cut)
-    answer.completeness->notes.push_back("there are more handlers than are told by method and target");
+    answer.completeness->notes.add("there are more handlers than are told by method and target");
   if (reader.unknown)
-    answer.completeness->notes.push_back(fmt::format(
+    answer.completeness->notes.add(fmt::format(
         "{} delegates have not the fields that delegates are known to have: how many handlers they have is not told",
         count_text(reader.unknown)));
   u64 most = 0;

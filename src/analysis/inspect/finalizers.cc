@@ -57,12 +57,14 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
   table.set_rows(std::move(rows));
   if (sum.count) {
     table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
-    if (const std::string place = find_finalizer_place(snapshot, answer.completeness->notes); !place.empty())
+    std::vector<std::string> problems;
+    if (const std::string place = find_finalizer_place(snapshot, problems); !place.empty())
       answer.lead = "The finalizer thread " + place + ".";
+    answer.completeness->notes.add_all(problems);
   }
   answer.tables.push_back(std::move(table));
   for (const std::string &problem : snapshot.roots().problems)
-    answer.completeness->notes.push_back(problem);
+    answer.completeness->notes.add(problem);
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.example);
 }

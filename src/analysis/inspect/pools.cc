@@ -127,7 +127,7 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
   table.set_rows(std::move(rows));
   table.notes.push_back("what ArrayPool<T>.Shared has at hand; arrays that are rented are not told from others");
   if (reader.unknown)
-    answer.completeness->notes.push_back(
+    answer.completeness->notes.add(
         fmt::format("{} parts of ArrayPool<T>.Shared have not the fields that they are known to have: what they keep "
                     "is not told",
                     count_text(reader.unknown)));

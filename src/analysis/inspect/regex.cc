@@ -161,7 +161,7 @@ void inspect_regex(Snapshot &snapshot, const Question &, report::Answer &answer)
   }
   answer.tables.push_back(regex_table(groups));
   if (unknown)
-    answer.completeness->notes.push_back(unknown_shape_note(unknown, regex_type, "it"));
+    answer.completeness->notes.add(unknown_shape_note(unknown, regex_type, "it"));
   const auto most = largest_first(groups, &RegexGroup::count);
   if (!most.empty())
     answer.next_command = hex(most.front()->second.example);

@@ -198,7 +198,7 @@ void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answ
   requests.read();
   answer.tables.push_back(requests_table(requests.groups()));
   for (const auto &[base, count] : requests.unknown())
-    answer.completeness->notes.push_back(unknown_shape_note(count, base, "such an object"));
+    answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
   // First of all what is held for nothing.
   auto rank = [](const auto &one) {
     return std::pair(std::get<0>(one.first) == "context" && std::get<1>(one.first) == "ended", one.second.count);

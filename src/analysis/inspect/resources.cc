@@ -73,11 +73,11 @@ void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answe
   u64 told = 0;
   for (const auto &[type, count] : unknown) {
     if (told++ == 5) {
-      answer.completeness->notes.push_back("and " + count_text(unknown.size() - 5) + " more such types");
+      answer.completeness->notes.add("and " + count_text(unknown.size() - 5) + " more such types");
       break;
     }
-    answer.completeness->notes.push_back(type + " has not the fields that tell the state of such an object: that of " +
-                                         count_text(count) + " objects is not told");
+    answer.completeness->notes.add(type + " has not the fields that tell the state of such an object: that of " +
+                                   count_text(count) + " objects is not told");
   }
 }
 

@@ -265,7 +265,7 @@ void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer
     answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
                                       "Due: the delay that was asked for last; not active: fired, stopped or disposed");
   if (reader.unknown)
-    answer.completeness->notes.push_back(
+    answer.completeness->notes.add(
         fmt::format("{} objects of the type {} have not the fields that it is known to have: nothing is told of them",
                     count_text(reader.unknown), queued_timer));
   if (!groups.empty()) {

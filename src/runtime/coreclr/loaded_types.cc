@@ -93,7 +93,7 @@ std::vector<Address> LoadedTypes::types(Address module, std::vector<std::string>
     return out;
   std::optional<HashTableEntries> entries = hash_table_entries(*memory_, *table, hash_table_layout(p_));
   if (!entries || !entries->complete)
-    problems.push_back("the table of generic types of the module at " + hex(module) + " is cut short");
+    problems.push_back("tables of generic types are cut short in this dump");
   for (u64 value : entries ? entries->values : std::vector<u64>())
     if (Address mt = value & ~u64{1}; !(mt & 2) && types_->is_method_table(mt)) // bit 1: a TypeDesc
       out.push_back(mt);

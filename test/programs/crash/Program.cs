@@ -7,6 +7,7 @@
 //   access       managed code reads where nothing is mapped
 //   segv         native code does
 //   textless     an exception that nobody catches, whose ToString() throws another
+//   exhausted    the GC's own limit is reached: run it with DOTNET_GCHeapHardLimit
 //   filtered     an exception thrown by a finally block, that nobody catches: the filter that is asked throws another
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
 using System;
@@ -106,6 +107,9 @@ static unsafe class Program
             thread.Join();
             break;
         case "access": kept.Add(*(long*)0x123456780); break;
+        case "exhausted":
+            for (var all = new List<byte[]>();;)
+                all.Add(new byte[1 << 20]);
         case "cast": kept.Add(((Frame)(object)failure).Depth); break; // native code of the runtime throws
         case "failed-task": System.Threading.Tasks.Task.Run(() => throw failure).Wait(); break;
         case "retried":
