@@ -154,10 +154,18 @@ Queues RankedOwners::queues(Snapshot &snapshot) {
   Queues out;
   for (const Hub &hub : known_hubs())
     for (const auto &[type, objects] : found)
-      if (type == hub.type && objects.size() <= hub.most())
+      if (type == hub.type && objects.size() <= hub.most()) {
         out.queues.insert(out.queues.end(), objects.begin(), objects.end());
-      else if (hub.linked && type == hub.linked)
+        for (ObjectId object : objects)
+          out.owned.push_back({object, owner_of(snapshot, hub)});
+      } else if (hub.linked && type == hub.linked) {
         out.linked.insert(out.linked.end(), objects.begin(), objects.end());
+      }
+  std::vector<ObjectId> live = out.queues;
+  keep_live(snapshot, live);
+  std::sort(live.begin(), live.end());
+  std::erase_if(out.owned,
+                [&](const OwnedRoot &one) { return !std::binary_search(live.begin(), live.end(), one.object); });
   return out;
 }
 
@@ -206,12 +214,27 @@ bool RankedOwners::may_have_containers(Snapshot &snapshot) {
   return false;
 }
 
+OwnerId RankedOwners::owner_of(Snapshot &snapshot, const Hub &hub) {
+  return OwnerId{static_cast<u32>(snapshot.owners().owners.size() + static_cast<u64>(&hub - known_hubs().data()))};
+}
+
+// The first hub.
 OwnerId container_of_services(Snapshot &snapshot) { return OwnerId{static_cast<u32>(snapshot.owners().owners.size())}; }
 
+bool is_hub(Snapshot &snapshot, OwnerId id) { return static_cast<u32>(id) >= snapshot.owners().owners.size(); }
+
+OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id) {
+  const u32 i = static_cast<u32>(id);
+  return i < ranks.size() ? ranks[i] : RankedOwners::known_hubs()[i - ranks.size()].rank;
+}
+
 WayOwner way_owner(Snapshot &snapshot, OwnerId id) {
-  if (id == container_of_services(snapshot))
-    return {services_name, services_name};
-  const RootOwners::Owner &owner = snapshot.owners().owners[static_cast<u32>(id)];
+  const std::vector<RootOwners::Owner> &owners = snapshot.owners().owners;
+  if (is_hub(snapshot, id)) {
+    const char *name = RankedOwners::known_hubs()[static_cast<u32>(id) - owners.size()].name;
+    return {name, name};
+  }
+  const RootOwners::Owner &owner = owners[static_cast<u32>(id)];
   return {owner.name, owner.source, name_of(owner.kind), owner.kind == RootKind::static_field, owner.conservative};
 }
 

@@ -41,19 +41,23 @@ std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks);
 // The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
-// Whom a way begins with: an owner of Snapshot::owners(), or, with the number behind theirs, the container of services:
-// what that holds is its own, whoever reaches it.
+// Whom a way begins with: an owner of Snapshot::owners(), or, with one of the numbers behind theirs, a hub: what that
+// holds is its own, whoever reaches it.
 struct WayOwner {
   std::string name, source;
   const char *kind = "hub"; // as name_of(RootKind)
   bool is_static = false, conservative = false;
 };
 OwnerId container_of_services(Snapshot &snapshot);
+bool is_hub(Snapshot &snapshot, OwnerId id);
 WayOwner way_owner(Snapshot &snapshot, OwnerId id);
+// Of a way's owner, `ranks` being those of Snapshot::owners().
+OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
 
 // The runtime's own queues: what is in them waits there, whoever reaches them.
 struct Queues {
-  std::vector<ObjectId> queues;
+  std::vector<ObjectId> queues; // alive or not
+  std::vector<OwnedRoot> owned; // those that are alive, and whose a way through them is
   std::vector<ObjectId> linked; // refer to each other without owning each other
   bool empty() const { return queues.empty() && linked.empty(); }
 };
@@ -75,7 +79,7 @@ public:
   // For DominatorTree. Valid as long as this.
   Owners view() const;
 
-  // A look at the type of each object.
+  // A look at the type of each object; a walk of the heap where a short search does not tell which are alive.
   static Queues queues(Snapshot &snapshot);
   // The containers of services that are alive. As much.
   static std::vector<ObjectId> containers(Snapshot &snapshot);
@@ -85,8 +89,11 @@ public:
   static bool leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path);
 
 private:
+  friend WayOwner way_owner(Snapshot &snapshot, OwnerId id);
+  friend OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
   struct Hub;
   static const std::vector<Hub> &known_hubs();
+  static OwnerId owner_of(Snapshot &snapshot, const Hub &hub);
   void add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked, u64 objects);
 
   std::vector<Owner> list_;

@@ -88,6 +88,9 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   // As soon as all is met that these reach, no way of an owner that is still to come leads from there to anything new,
   // so what they reach is left out of these searches. Mostly that is all there is.
   ShortestPaths &behind = begin(1);
+  // What waits in a queue is the queue's, whoever reaches that; who asks about the queue itself wants to know who does.
+  if (std::find(queues.queues.begin(), queues.queues.end(), only) == queues.queues.end())
+    behind.grow(queues.owned, only);
   bool all_met = false;
   auto grow_behind = [&](u64 rank) {
     if (is_done(behind))

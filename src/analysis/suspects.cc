@@ -373,14 +373,13 @@ private:
   std::optional<RankedOwners::Owner> first_owner(ObjectId object) {
     if (!paths_) {
       ranks_ = ranks_of_owners(snapshot_);
-      ranks_.push_back(OwnerRank::services); // the container's
       paths_ = ranked_paths(snapshot_);
     }
     const std::optional<OwnedPath> path = paths_->find(object);
     if (!path)
       return std::nullopt;
     const WayOwner owner = way_owner(snapshot_, path->owner);
-    return RankedOwners::Owner{ranks_[static_cast<u32>(path->owner)], owner.name, owner.source, owner.kind};
+    return RankedOwners::Owner{rank_of_way(ranks_, path->owner), owner.name, owner.source, owner.kind};
   }
 
   void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type,

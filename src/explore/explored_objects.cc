@@ -151,8 +151,8 @@ ordered_json ExploredObjects::way(ObjectId object) {
   find_ways();
   ObjectView &view = tree_.view();
   std::optional<OwnedPath> path = ways_->find(object);
-  if (path && path->objects.size() == 1 && path->owner == container_of_services(snapshot_))
-    path = find_ranked_path(snapshot_, object).path; // who holds the container itself
+  if (path && path->objects.size() == 1 && is_hub(snapshot_, path->owner))
+    path = find_ranked_path(snapshot_, object).path; // who holds the hub itself
   if (!path)
     throw NotFound("nothing holds " + view.type_name(object) + " at " + hex(view.address(object)) +
                    ": no root leads to it");

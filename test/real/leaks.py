@@ -96,7 +96,7 @@ def compare(dnheap, path, kind, answer, said):
         problems += [f"the first line of {table} is {line!r}: it does not name {word}" for word in words
                      if word not in line and word.removesuffix(" and others") not in verdict["text"]]
     problems += [f"the verdict is {verdict['text']!r}: it does not name {word}" for word in words if word not in verdict["text"]]
-    if table == "suspects" and kind != "own-timers":  # the command that is shown next leads from that owner
+    if table == "suspects":  # the command that is shown next leads from that owner
         way = matrix.answer(dnheap, "path", path, "@1")
         if way["tables"]["paths"][0]["root"]["owner"] != suspects[0]["owner"].removesuffix(" and others"):
             problems.append(f"path @1 begins at {way['tables']['paths'][0]['root']}, not at {suspects[0]['owner']}")
