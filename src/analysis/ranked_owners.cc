@@ -17,6 +17,8 @@ namespace {
 constexpr u64 most_of_a_hub = 1024, most_containers = 64;
 constexpr const char *services_name = "the container of services";
 
+bool is_early(OwnerRank rank) { return rank < OwnerRank::own_frames; }
+
 OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const FrameworkNames &framework) {
   switch (owner.kind) {
   case RootKind::static_field:
@@ -129,12 +131,15 @@ struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
   bool is_known = false; // what there are too many of is none
-  u64 most() const { return rank == OwnerRank::services ? most_containers : most_of_a_hub; }
+  u64 most() const {
+    return rank == OwnerRank::services ? most_containers : rank == OwnerRank::flows ? ~u64{0} : most_of_a_hub;
+  }
 };
 
 const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
   static const std::vector<Hub> all = {
       {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr, services_name, true},
+      {OwnerRank::flows, "System.Threading.ExecutionContext", nullptr, "what flows with calls (AsyncLocal)", true},
       {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers",
        true},
       {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data", true},
@@ -190,28 +195,50 @@ bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectI
   return false;
 }
 
-std::vector<ObjectId> RankedOwners::containers(Snapshot &snapshot) {
-  std::vector<ObjectId> out;
-  if (!may_have_containers(snapshot))
+std::map<OwnerRank, std::vector<OwnedRoot>> RankedOwners::early_hubs(Snapshot &snapshot) {
+  std::map<OwnerRank, std::vector<OwnedRoot>> out;
+  if (first_early_hub(snapshot) == OwnerRank::chance)
     return out;
   std::set<std::string_view> names;
   for (const Hub &hub : known_hubs())
-    if (hub.rank == OwnerRank::services)
+    if (is_early(hub.rank))
       names.insert(hub.type);
-  for (auto &[type, objects] : objects_by_type(snapshot, names))
-    if (objects.size() <= most_containers)
-      out.insert(out.end(), objects.begin(), objects.end());
-  keep_live(snapshot, out);
+  ObjectsByType found = objects_by_type(snapshot, names);
+  std::vector<ObjectId> live;
+  for (const Hub &hub : known_hubs())
+    if (std::vector<ObjectId> &list = found[hub.type]; is_early(hub.rank)) {
+      keep_holders(snapshot, hub, list);
+      live.insert(live.end(), list.begin(), list.end());
+    }
+  keep_live(snapshot, live);
+  std::sort(live.begin(), live.end());
+  for (const Hub &hub : known_hubs())
+    if (is_early(hub.rank))
+      for (ObjectId object : found[hub.type])
+        if (std::binary_search(live.begin(), live.end(), object))
+          out[hub.rank].push_back({object, owner_of(snapshot, hub)});
   return out;
 }
 
-bool RankedOwners::may_have_containers(Snapshot &snapshot) {
+OwnerRank RankedOwners::first_early_hub(Snapshot &snapshot) {
+  OwnerRank first = OwnerRank::chance;
   const HeapTypes &types = snapshot.references().types();
   for (u32 i = 0; i < types.size(); ++i)
     for (const Hub &hub : known_hubs())
-      if (hub.rank == OwnerRank::services && snapshot.runtime().types().name(types[TypeId{i}].method_table) == hub.type)
-        return true;
-  return false;
+      if (is_early(hub.rank) && hub.rank < first &&
+          snapshot.runtime().types().name(types[TypeId{i}].method_table) == hub.type)
+        first = hub.rank;
+  return first;
+}
+
+// What there are too many of is no hub, nor what holds nothing.
+void RankedOwners::keep_holders(Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects) {
+  if (objects.size() > hub.most() && hub.is_known)
+    objects.clear();
+  if (hub.rank == OwnerRank::flows) {
+    const Edges edges = snapshot.graph().edges();
+    std::erase_if(objects, [&](ObjectId object) { return edges.of(object).empty(); });
+  }
 }
 
 OwnerId RankedOwners::owner_of(Snapshot &snapshot, const Hub &hub) {
@@ -243,6 +270,7 @@ const char *name_of(OwnerRank rank) {
   case OwnerRank::own: return "own";
   case OwnerRank::services: return "services";
   case OwnerRank::framework: return "framework";
+  case OwnerRank::flows: return "flows";
   case OwnerRank::own_frames: return "own_frames";
   case OwnerRank::frames: return "frames";
   case OwnerRank::plumbing: return "plumbing";
@@ -295,11 +323,11 @@ RankedOwners::RankedOwners(Snapshot &snapshot, std::span<const std::string> more
   }
   ObjectsByType found = objects_by_type(snapshot, names);
   std::vector<ObjectId> hubs;
-  for (const Hub &hub : all)
-    if (std::vector<ObjectId> &list = found[hub.type]; list.size() <= hub.most() || !hub.is_known)
-      hubs.insert(hubs.end(), list.begin(), list.end());
-    else
-      list.clear();
+  for (const Hub &hub : all) {
+    std::vector<ObjectId> &list = found[hub.type];
+    keep_holders(snapshot, hub, list);
+    hubs.insert(hubs.end(), list.begin(), list.end());
+  }
   keep_live(snapshot, hubs);
   std::sort(hubs.begin(), hubs.end());
   for (const Hub &hub : all) {

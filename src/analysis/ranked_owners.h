@@ -1,7 +1,8 @@
 // RankedOwners: the owners of the heap in the order in which they own. What a program's own static field holds is that
 // field's, even where the runtime's timers or a method's local variable hold it, too: a rank owns only what those
 // before it do not reach. Between the ranks stand hubs: objects that half the program reaches and that own by
-// themselves, the container of services and the runtime's queues of timers, sockets and work. Whose a type is, is
+// themselves, the container of services, contexts that flow with calls (a thread has one while it runs the call, a
+// state machine while the call waits), and the runtime's queues of timers, sockets and work. Whose a type is, is
 // told by framework_names.h. Costs a look at each object's type and at all roots; a walk of the heap where a short
 // search does not tell whether hubs are alive. One thread.
 #pragma once
@@ -9,6 +10,7 @@
 #include "objects/roots.h"
 #include "snapshot/snapshot.h"
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +25,7 @@ enum class OwnerRank : u8 {
   own,        // static fields of the program's types
   services,   // the container of services
   framework,  // the framework's static fields, objects whose finalizer is due
+  flows,      // what flows with calls: values of AsyncLocal
   own_frames, // the program's methods on stacks
   frames,     // the framework's, and its thread statics
   plumbing,   // the runtime's queues, handles
@@ -81,10 +84,10 @@ public:
 
   // A look at the type of each object; a walk of the heap where a short search does not tell which are alive.
   static Queues queues(Snapshot &snapshot);
-  // The containers of services that are alive. As much.
-  static std::vector<ObjectId> containers(Snapshot &snapshot);
-  // Does the heap have objects of such a type? A look at all types.
-  static bool may_have_containers(Snapshot &snapshot);
+  // The hubs before the program's stacks that are alive, by rank. As much.
+  static std::map<OwnerRank, std::vector<OwnedRoot>> early_hubs(Snapshot &snapshot);
+  // The first rank that has one of these in the heap, alive or not; none: `chance`. A look at all types.
+  static OwnerRank first_early_hub(Snapshot &snapshot);
   // Through one, or a container? A look at the types of the objects on the path.
   static bool leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path);
 
@@ -94,6 +97,7 @@ private:
   struct Hub;
   static const std::vector<Hub> &known_hubs();
   static OwnerId owner_of(Snapshot &snapshot, const Hub &hub);
+  static void keep_holders(Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects);
   void add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked, u64 objects);
 
   std::vector<Owner> list_;

@@ -34,11 +34,10 @@ bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const
          });
 }
 
-// None, if one of them is asked about: then the question is who holds it.
-std::vector<ObjectId> containers_for(Snapshot &snapshot, ObjectId only) {
-  std::vector<ObjectId> out = RankedOwners::containers(snapshot);
-  if (std::find(out.begin(), out.end(), only) != out.end())
-    out.clear();
+std::vector<ObjectId> objects_of(const std::vector<OwnedRoot> &roots) {
+  std::vector<ObjectId> out;
+  for (const OwnedRoot &root : roots)
+    out.push_back(root.object);
   return out;
 }
 
@@ -50,19 +49,22 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
     direct_.emplace(snapshot.graph().edges(), tree_->tree, snapshot.threads(), snapshot.watch());
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
-  // What a container holds is its own: ways of owners before it end there, and those behind it find all that met.
-  const std::vector<ObjectId> containers = containers_for(snapshot, only);
-  std::vector<OwnedRoot> services;
-  for (ObjectId object : containers)
-    services.push_back({object, container_of_services(snapshot)});
+  // What a hub holds is its own: ways of owners before it end there, and those behind it find all that met. But where
+  // one is asked about the question is who holds it.
+  std::map<OwnerRank, std::vector<OwnedRoot>> hubs = RankedOwners::early_hubs(snapshot);
+  std::erase_if(hubs, [&](const auto &of_rank) {
+    return std::ranges::any_of(of_rank.second, [&](const OwnedRoot &hub) { return hub.object == only; });
+  });
   auto grow = [&](ShortestPaths &search, auto &&takes) {
-    for (u64 rank = 0; rank < roots.size() && !is_done(search); ++rank)
-      if (rank == static_cast<u64>(OwnerRank::services) && takes(rank)) {
-        search.let_in(containers);
-        search.grow(services, only);
-      } else if (takes(rank)) {
-        search.grow(roots[rank], only);
+    for (u64 rank = 0; rank < roots.size() && !is_done(search); ++rank) {
+      if (!takes(rank))
+        continue;
+      if (const auto of_rank = hubs.find(static_cast<OwnerRank>(rank)); of_rank != hubs.end()) {
+        search.let_in(objects_of(of_rank->second));
+        search.grow(of_rank->second, only);
       }
+      search.grow(roots[rank], only);
+    }
   };
   auto begin = [&](u64 i) -> ShortestPaths & {
     return searches_[i].emplace(snapshot.graph().edges(), snapshot.threads(), snapshot.watch(),
@@ -76,7 +78,8 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   ShortestPaths &direct = begin(0);
   direct.cut_between(queues.linked.empty() ? nullptr : &linked);
   direct.leave_out(queues.queues);
-  direct.leave_out(containers);
+  for (const auto &[rank, of_rank] : hubs)
+    direct.leave_out(objects_of(of_rank));
   grow(direct, is_direct);
   direct.cut_between(nullptr); // which goes away
   if (is_done(direct))
@@ -133,7 +136,7 @@ RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_sta
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   PathSearch search(snapshot.index(), snapshot.references(), object, snapshot.threads(), snapshot.watch(),
                     snapshot.roots().holders);
-  const bool has_containers = RankedOwners::may_have_containers(snapshot);
+  const OwnerRank first_hub = RankedOwners::first_early_hub(snapshot);
   RankedPath out;
   for (u64 rank = 0; rank < roots.size(); ++rank) {
     if (out.path && rank == chance)
@@ -141,7 +144,7 @@ RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_sta
     if (roots[rank].empty())
       continue;
     std::optional<OwnedPath> path = search.grow(roots[rank]);
-    const bool may_be_held_before = rank > static_cast<u64>(OwnerRank::services) && has_containers;
+    const bool may_be_held_before = rank > static_cast<u64>(first_hub);
     if (path && is_direct(rank) && (may_be_held_before || RankedOwners::leads_through_hub(snapshot, path->objects)))
       path = RankedPaths(snapshot, object, on_stacks).find(object);
     if (path)

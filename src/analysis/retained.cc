@@ -46,6 +46,7 @@ report::Table owners_table(Holding &holding) {
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
   if (!holding.is_plain())
     table.notes.push_back("the program's own static fields come first, then the container of services, the framework, "
+                          "what flows with calls, "
                           "stacks, the runtime's queues: what one of these holds counts there, whatever holds it "
                           "behind; --plain takes all of them alike");
   if (holding.tree().shared().objects)

@@ -360,7 +360,9 @@ private:
     out_.live.emplace(snapshot_, tree_);
   }
 
-  static bool is_own(OwnerRank rank) { return rank <= OwnerRank::services || rank == OwnerRank::own_frames; }
+  static bool is_own(OwnerRank rank) {
+    return rank <= OwnerRank::services || rank == OwnerRank::flows || rank == OwnerRank::own_frames;
+  }
 
   // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
   // there.
@@ -537,6 +539,7 @@ std::string Suspect::also_text() const {
   case OwnerRank::chance: return "";
   case OwnerRank::services: who = "the container of services holds"; break;
   case OwnerRank::framework: who = "static fields of the framework hold"; break;
+  case OwnerRank::flows: who = "what flows with calls holds"; break;
   case OwnerRank::own_frames:
   case OwnerRank::frames: who = "methods on stacks hold"; break;
   case OwnerRank::plumbing: who = "the runtime's queues, or handles, hold"; break;

@@ -108,8 +108,10 @@ constexpr Verb all_verbs[] = {
      .details =
          "Of an object, or of a suspect of the report (@1): how it is held, each step by its field. Asked in this "
          "order: "
-         "static fields of the program, its methods on stacks, its container of services, the framework's static "
-         "fields and methods, the runtime's queues and handles, words on stacks, which may be chance; of the first of "
+         "static fields of the program, its container of services, the framework's static fields, what flows with "
+         "calls "
+         "(values of AsyncLocal), methods on stacks, the runtime's queues and handles, words on stacks, which may be "
+         "chance; of the first of "
          "them that holds it, the shortest way. --all shows the shortest way from each static field, method, handle "
          "and "
          "the like, nearest first, --no-stacks of roots only those that are on no stack; --from ADDRESS the shortest "

@@ -28,6 +28,8 @@ PROBLEMS = {
     "weak": ("one_owner", ["static Shop.Form.Shared", "FormState", "dependent handle", "the ConditionalWeakTable of static Shop.FormState.All"], "suspects"),
     "queue": ("one_owner", ["static Shop.Batch.First", "40,000 × Shop.Session"], "suspects"),
     "chain-several": ("one_owner", ["static Shop.", " and others", "60,000 × Shop.Undo+Step"], "suspects"),
+    "flow": ("one_owner", ["what flows with calls (AsyncLocal)", "60,000 × Shop.Span"], "suspects"),
+    "flow-stands": ("one_owner", ["what flows with calls (AsyncLocal)", "60,000 × Shop.Span"], "suspects"),
     "own-timers": ("one_holder", ["the runtime's timers"], "suspects"),
     "async": ("one_owner", ["static Shop.Payments.", " and others", "PayAsync"], "suspects"),
     "few": ("few_owners", ["OrderChanged", "static Shop.Reminder.All", "static Shop.Undo.Last", "static Shop.Payments.Pending"], None),

@@ -64,6 +64,38 @@ sealed class Poller
     public void Start() => new Timer(_ => buffer[0]++).Change(TimeSpan.FromHours(1), TimeSpan.FromHours(1)); // which refers to itself
 }
 
+// Each message begins a span that nobody ends: its loop's context keeps the last one, and that the one before it.
+sealed class Span
+{
+    static readonly AsyncLocal<Span> current = new();
+    static readonly ManualResetEventSlim made = new();
+    static readonly TaskCompletionSource next = new();
+    readonly byte[] tags = new byte[500];
+    readonly Span parent;
+    Span(Span parent) => this.parent = parent;
+    static void Begin() => current.Value = new Span(current.Value);
+
+    // `stands`: a thread stands in the loop; else it waits for the next message.
+    public static void Loop(int count, bool stands)
+    {
+        _ = Task.Run(async () =>
+        {
+            for (int i = 0; i < count; ++i)
+            {
+                if (i % 5_000 == 0)
+                    await Task.Delay(1);
+                Begin();
+            }
+            await Task.Delay(1);
+            made.Set();
+            if (stands)
+                Thread.Sleep(Timeout.Infinite);
+            await next.Task;
+        });
+        made.Wait();
+    }
+}
+
 sealed class Batch
 {
     public static readonly Batch First = new(), Second = new();
@@ -180,6 +212,11 @@ static unsafe class Program
                     if (i == 40_000)
                         Batch.Second.Last = Undo.Last;
                 });
+                break;
+            case "flow":
+            case "flow-stands":
+                Live(1, _ => Span.Loop(60_000, problem == "flow-stands"));
+                instances = 60_000;
                 break;
             case "own-timers":
                 Live(10_000, i => new Poller().Start());
