@@ -63,6 +63,9 @@ public:
   ProcessFiles(const ProcessFiles &) = delete;
   ProcessFiles &operator=(const ProcessFiles &) = delete;
 
+  // What paths in /proc/PID/maps have in front of what the process sees: the folder that was made its root by chroot();
+  // else empty.
+  const std::string &prefix() const { return prefix_; }
   // Is it still the file of that path, and one that can be read?
   bool has(const MappedPath &file) const;
   // Copies what the file has from `offset` on; 0 when it is not there.
@@ -72,6 +75,7 @@ private:
   int open(const MappedPath &file) const; // −1: it is not there
 
   int root_ = -1;
+  std::string prefix_;
 };
 
 // Memory of a process that is resident; and that no file has, resident or swapped out. Nullopt: unknown, or it has

@@ -13,6 +13,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fstream>
+#include <limits.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -166,7 +167,12 @@ void ProcessMemory::find_pages(Address address, std::span<Page> out) const {
 u64 device_of(u32 major, u32 minor) { return makedev(major, minor); }
 
 ProcessFiles::ProcessFiles(u64 pid) {
-  root_ = ::open(process_path(pid, "root").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::string root = process_path(pid, "root");
+  root_ = ::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::string path(PATH_MAX, '\0');
+  path.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::readlink(root.c_str(), path.data(), path.size()))));
+  if (path.starts_with('/') && path != "/")
+    prefix_ = path;
 }
 
 ProcessFiles::~ProcessFiles() { ::close(root_); }

@@ -133,7 +133,10 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
   std::vector<MappedExtent> files;
   const ProcessFiles readable(pid);
   std::map<std::string, bool> is_there;
-  for (const ProcessMapping &mapping : parse_process_maps(*text)) {
+  std::vector<ProcessMapping> mappings = parse_process_maps(*text);
+  for (ProcessMapping &mapping : mappings) {
+    if (mapping.path.starts_with(readable.prefix()) && mapping.path.substr(readable.prefix().size()).starts_with('/'))
+      mapping.path.remove_prefix(readable.prefix().size());
     const bool is_file = mapping.path.starts_with('/');
     // Memory that the runtime maps twice, writable and executable, has a name as if it were a module.
     const bool is_memory = mapping.path.starts_with("/memfd:doublemapper");

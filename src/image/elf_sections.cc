@@ -212,7 +212,8 @@ std::optional<ElfFunction> find_elf_function(Bytes file, u64 address) {
       const u64 start = wide ? load<u64>(row + 8, order) : load<u32>(row + 4, order),
                 length = wide ? load<u64>(row + 16, order) : load<u32>(row + 8, order);
       if ((kind != function && kind != indirect_function) || load<u16>(row + (wide ? 6 : 14), order) == 0 ||
-          start > address || (length && address - start >= length) || (best && start <= best->start))
+          start > address || (length && address - start >= length) ||
+          (!length && start < address && s.type == type_exported_symbols) || (best && start <= best->start))
         continue;
       const std::string_view name = text_at(sections.all()[s.link].content, load<u32>(row, order), longest_name);
       if (!name.empty())

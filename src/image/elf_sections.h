@@ -27,7 +27,8 @@ std::vector<u8> elf_section_build_id(Bytes file);
 void for_each_elf_symbol(Bytes file, const std::function<void(u64 address, std::string_view name)> &visit);
 
 // The function in which an address lies, as the file has it: by its whole table of symbols, or that of exported ones.
-// Of functions whose size is not told the nearest one below. Nullopt: in none that has a name.
+// Of functions whose size is not told the nearest one below; of exported ones only where they begin, as others may lie
+// between. Nullopt: in none that has a name.
 struct ElfFunction {
   std::string_view name;
   u64 start = 0;

@@ -5,6 +5,8 @@
 #include "support/sanitized.h"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -241,6 +243,32 @@ TEST(LinuxProcess, MemoryIsLeftAlone) {
   LinuxProcess(child.pid(), {}).copy(1, {});
   ProcessMemory(child.pid()).read(child.pattern(), after);
   EXPECT_EQ(before, after);
+}
+
+// Paths are as the process sees them: so a core of it has them, and so its files are found.
+TEST(LinuxProcess, FilesOfAProcessWithARootOfItsOwn) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "NOT TESTED: only root may change its root";
+  const test::TemporaryFolder folder;
+  folder.write("mapped.dll", std::string(ChildProcess::page, 'x'));
+  const std::string path = folder.path();
+  ChildProcess child(
+      [&] {
+        if (::chroot(path.c_str()) != 0 || ::chdir("/") != 0)
+          return false;
+        const int file = ::open("/mapped.dll", O_RDONLY);
+        return ::mmap(nullptr, ChildProcess::page, PROT_READ, MAP_PRIVATE, file, 0) != MAP_FAILED;
+      },
+      [] {});
+  ASSERT_TRUE(child.is_prepared());
+  LinuxProcess process(child.pid(), {});
+  const std::unique_ptr<Target> target = process.take_target();
+  std::vector<std::string> paths;
+  for (const Mapping &mapping : target->mappings)
+    if (mapping.name.ends_with("mapped.dll"))
+      paths.push_back(mapping.name);
+  EXPECT_EQ(paths, std::vector<std::string>{"/mapped.dll"});
+  EXPECT_TRUE(std::filesystem::exists(target->file_root + "/mapped.dll"));
 }
 
 TEST(LinuxProcess, NoSuchProcess) { EXPECT_THROW(LinuxProcess(0x7ffffff0, {}), Error); }

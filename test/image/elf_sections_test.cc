@@ -54,6 +54,21 @@ TEST(ElfSections, FunctionsByAddress) {
   }
 }
 
+// musl's memset says no size, and functions behind it are not exported.
+TEST(ElfSections, AnExportedFunctionWithoutASizeIsWhereItBegins) {
+  for (Format format : all_formats) {
+    DebugFileWriter of = writer(format);
+    of.exports = true;
+    of.symbols = {{"sized", 0x1000, 1, 0x40, 2}, {"memset", 0x2000, 1, 0, 2}};
+    const std::vector<std::byte> file = of.write();
+    for (const auto &[address, name] :
+         {std::pair<u64, const char *>{0x1012, "sized"}, {0x2000, "memset"}, {0x2147, ""}}) {
+      const std::optional<ElfFunction> found = find_elf_function(file, address);
+      EXPECT_EQ(found ? found->name : "", name) << std::hex << address;
+    }
+  }
+}
+
 std::vector<std::byte> compressed(Format format, u32 type, u64 size, Bytes data) {
   FormatWriter out(format);
   out.word(type);

@@ -3,10 +3,11 @@
     10:svr:clrgcexp:heap            .NET 10, server GC from libclrgcexp.so, createdump --withheap
     8:wks:regions:full:background   .NET 8, workstation GC of libcoreclr.so, --full, while a background GC runs
 
-With a patch instead of the major version (8.0.29:wks:regions:heap) it runs on that one, not on the newest.
+With a patch instead of the major version (8.0.29:wks:regions:heap) it runs on that one, not on the newest; with 8-musl on musl.
 """
 import collections
 import itertools
+import re
 
 import runtimes
 
@@ -98,15 +99,26 @@ SAMPLE = ["11:wks:regions:full:emitted", "8:wks:regions:full:unloaded", "11:wks:
           "10:wks:regions:normal", "9:svr:clrgcexp:kernel"]
 
 
+# What each version that there is for musl is tested with there.
+ON_MUSL = ("wks:regions:full", "svr:regions:heap", "wks:clrgc:gcore", "wks:regions:full:live", "svr:regions:full:live-busy",
+           "wks:regions:heap:handles", "wks:regions:full:fields", "wks:regions:full:holders", "wks:regions:heap:values", "wks:regions:heap:business",
+           "wks:regions:full:emitted", "wks:regions:full:unloaded", "wks:regions:kernel", "wks:regions:normal")
+MUSL_SAMPLE = ["10-musl:wks:regions:heap:values", "11-musl:wks:regions:full:live"]
+
+
+def on_musl():
+    return [f"{version}:{rest}" for version in runtimes.MUSL for rest in ON_MUSL]
+
+
 def patched():
     return [f"{version}:{rest}" for version in runtimes.PATCHES for rest in PATCHED]
 
 
 def on_patch(text):
-    """The combination, and the patch that it asks for: (8:wks:…, 8.0.29), or None for the newest."""
+    """The combination, and the patch that it asks for, or 8-musl: (8:wks:…, 8.0.29), or None for the newest."""
     version, _, rest = text.partition(":")
-    if version in runtimes.PATCHES:
-        return parse(f"{version.split('.')[0]}:{rest}"), version
+    if version in runtimes.PATCHES + runtimes.MUSL:
+        return parse(f"{re.match('[0-9]+', version)[0]}:{rest}"), version
     return parse(text), None
 
 

@@ -27,8 +27,10 @@ import witness
 WAYS = ("unhandled", "textless", "filtered", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
+# ld-musl has no unwind data, so what called abort() in it is not known: it might be a handler of what native code of the runtime threw.
+KINDS += [f"{kind}:{version}:heap" for kind in (*WAYS, *THREADS) if kind != "cast" for version in runtimes.MUSL] + ["unhandled:10-musl:full", "segv:11-musl:full"]
 OVERFLOWS = ("overflow", "overflow-second")
-SAMPLE = ["unhandled:11:heap", "cast:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full"]  # even a short run makes these
+SAMPLE = ["unhandled:11:heap", "cast:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full", "overflow:11-musl:heap"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -55,7 +57,7 @@ class Program(targets.Target):
         program, arguments = ("crash", [kind]) if kind in WAYS else ("threads", THREADS[kind])
         command = [self.root / "dotnet", "exec", "--fx-version", version, "--runtimeconfig",
                    targets.PROGRAMS / "common" / "target.runtimeconfig.json", targets.build(program), *arguments]
-        self.start(command, environment, f"{kind} on .NET {major}")
+        self.start(runtimes.inside(command), environment, f"{kind} on .NET {major}")
 
     def crash(self):
         """Has it end in its way. Returns the dump that its runtime has written."""
@@ -111,7 +113,7 @@ def looked_at(dnheap, path, kind, truth, account):
         problems += ended_by(dnheap, path, kind)
     if kind in WAYS:
         problems += led_by(dnheap, path, kind, truth)
-        if kind != "filtered":  # without a signal two exceptions are no reason
+        if kind != "filtered" and not runtimes.on_musl():  # without a signal two exceptions are no reason
             problems += unmarked(dnheap, path, kind)
     return problems, answers
 

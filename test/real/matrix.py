@@ -50,7 +50,8 @@ def main():
 
     if options.list and options.pairwise + options.all + options.patches == 1:
         chosen = combinations.pairwise() if options.pairwise else combinations.everything() if options.all else ()
-        print("\n".join([combinations.text(one) for one in chosen] or combinations.patched()))
+        of_musl = combinations.MUSL_SAMPLE if options.pairwise else combinations.on_musl() if options.all else ()
+        print("\n".join([*[combinations.text(one) for one in chosen], *of_musl] or combinations.patched()))
         return 0
     if not (options.dnheap and options.one):
         parser.error("say --list and --pairwise, --all or --patches, or DNHEAP and --one COMBINATION")
@@ -89,7 +90,7 @@ def main_of_kinds(about, kinds, sample, run):
         return 0
     if not (options.dnheap and options.one):
         parser.error("say --list, or DNHEAP and --one KIND")
-    words = [int(word) if word.isdigit() else word for word in options.one.split(":")]
+    words = [int(word) if word.isdigit() else runtimes.choose(word) if word in runtimes.MUSL else word for word in options.one.split(":")]
     return exit_code(run, options.dnheap.resolve(), *words)
 
 

@@ -18,6 +18,9 @@ import pathlib
 import shutil
 import stat
 import subprocess
+import tempfile
+
+import musl
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
@@ -31,6 +34,9 @@ PATCHES = ("8.0.0", "8.0.29", "8.0.33", "9.0.18", "9.0.22", "10.0.11", "10.0.14"
 
 MAJORS = tuple(VERSIONS)
 
+# Those that NuGet has for musl, too: "10-musl" where a version is asked for.
+MUSL = tuple(f"{major}-musl" for major in (8, 10, 11))
+
 
 class Missing(Exception):
     """Something from outside (a package) is not to be had: the tests are skipped, loudly; with CI set, they fail."""
@@ -40,16 +46,47 @@ class NoSdk(Missing):
     """There is no .NET here: skipped in any case."""
 
 
+class NoMusl(NoSdk):
+    """No program for musl can run here."""
+
+
 def framework(major):
     """What to compile for: the SDK here knows none that is newer than itself. What it made runs on newer ones."""
     return f"net{min(major, 10)}.0"
 
 
 def choose(version):
-    """From now on this process runs its targets on this patch. Returns its major version."""
+    """From now on this process runs its targets on this patch, or on musl. Returns its major version."""
+    if version in MUSL:
+        global _on_musl
+        _on_musl = True
+        return int(version.removesuffix("-musl"))
     major = int(version.split(".")[0])
     VERSIONS[major] = version
     return major
+
+
+_on_musl = False
+
+
+def on_musl():
+    return _on_musl
+
+
+def musl_root():
+    """The root folder for programs for musl; made at the first call."""
+    if reason := musl.why_not():
+        raise NoMusl(f"no program for musl can run: {reason}")
+    root = musl.folder(cache())
+    with lock():
+        if wrong := musl.make(root):
+            raise NoMusl(f"the root folder for musl cannot be made: {wrong}")
+    return root
+
+
+def inside(command):
+    """The command as it is run where the targets run."""
+    return musl.inside(musl_root(), (cache(), PROJECT, tempfile.gettempdir()), command) if on_musl() else [str(part) for part in command]
 
 
 def cache():
@@ -62,7 +99,7 @@ def packages():
 
 
 def dotnet_root():
-    return cache() / "dotnet"
+    return cache() / ("dotnet-musl" if on_musl() else "dotnet")
 
 
 def runtime(major):
@@ -121,6 +158,19 @@ def restore():
     return packs
 
 
+def musl_packs():
+    """The folder of the runtime packs for musl; downloaded at the first call."""
+    packs = packages() / "microsoft.netcore.app.runtime.linux-musl-x64"
+    versions = [VERSIONS[int(name.removesuffix("-musl"))] for name in MUSL]
+    if not all((packs / version / ".nupkg.metadata").exists() for version in versions):
+        properties = [f"-p:Net{version.split('.')[0]}={version}" for version in versions]
+        done = run_sdk("restore", HERE / "packages" / "musl.csproj", *properties, intermediate="obj-musl")
+        if done.returncode != 0:
+            errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]
+            raise Missing(f"NuGet cannot restore the .NET runtimes for musl: {errors[0].strip()}")
+    return packs
+
+
 def reference(major):
     """The folder of a version's reference assemblies; downloaded at the first call."""
     pack = packages() / "microsoft.netcore.app.ref" / VERSIONS[major]
@@ -172,14 +222,18 @@ def link(source, target):
 
 def lay_out():
     """Makes the private installation, or completes it. Returns its root."""
+    muxer = musl_root() / "bin" / "dotnet" if on_musl() else sdk()
+    platform = "linux-musl-x64" if on_musl() else "linux-x64"
     with lock():
-        packs = restore()
+        packs = musl_packs() if on_musl() else restore()
         newest = VERSIONS[max(VERSIONS)]
-        link(sdk(), dotnet_root() / "dotnet")
-        link(packs / newest / "runtimes/linux-x64/native/libhostfxr.so",
+        link(muxer, dotnet_root() / "dotnet")
+        link(packs / newest / "runtimes" / platform / "native" / "libhostfxr.so",
              dotnet_root() / "host" / "fxr" / newest / "libhostfxr.so")
         for major, version in VERSIONS.items():
-            pack = packs / version / "runtimes" / "linux-x64"
+            pack = packs / version / "runtimes" / platform
+            if on_musl() and f"{major}-musl" not in MUSL:
+                continue
             for source in [*(pack / "native").iterdir(), *(pack / "lib" / f"net{major}.0").iterdir()]:
                 link(source, runtime(major) / source.name)
             createdump = runtime(major) / "createdump"

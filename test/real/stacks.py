@@ -45,7 +45,10 @@ DUMPS = {"tiered": (HEAPS, ALL), "optimised": (HEAPS, ALL), "debug": (("wks",), 
          "helpers": (("wks",), ("heap",)),
          "many": (("wks",), ("heap",)), "symbols": (("wks",), ("heap", "gcore"))}
 KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items() for major in runtimes.MAJORS for gc in heaps for dump in dumps]
-SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "helpers:8:wks:heap"]  # even a short run makes these
+# Not helpers: which stand in ld-musl now and then, and that has no unwind data.
+KINDS += [f"{mode}:{version}:{rest}" for version in runtimes.MUSL for mode, rest in (("tiered", "wks:heap"), ("optimised", "wks:full"), ("optimised", "svr:gcore"), ("spin", "wks:heap"),
+                                                                                 ("collect", "svr:heap"), ("many", "wks:heap"))]
+SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "helpers:8:wks:heap", "spin:8-musl:wks:heap"]  # even a short run makes these
 
 TRIES = 10  # of createdump, which fails when a thread ends meanwhile
 

@@ -96,8 +96,9 @@ def composite_root(major):
 
 
 def limits():
-    """Threads get 1 MiB of stack instead of 8: createdump writes all of it. Cores of any size are allowed."""
-    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+    """Threads get 1 MiB of stack instead of 8: createdump writes all of it. Cores of any size are allowed. On musl the runtime wants 1.5 MiB
+    for each, and touches as much of the first one's at once."""
+    resource.setrlimit(resource.RLIMIT_STACK, ((2 if runtimes.on_musl() else 1) << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
     most = resource.getrlimit(resource.RLIMIT_CORE)[1]
     resource.setrlimit(resource.RLIMIT_CORE, (most, most))
 
@@ -119,6 +120,7 @@ class Target:
         self.settings = {name: value for name, value in environment.items() if name.lower().startswith("dotnet_gc")}
         command = [root / "dotnet", "exec", "--fx-version", runtimes.VERSIONS[major], "--runtimeconfig", PROGRAMS / "common" / "target.runtimeconfig.json",
                    assembly or (compiled(program, major) if ahead else build(program, runtime_async)), *arguments]
+        command = runtimes.inside(command)
         self.start(command, environment, f"{program} on .NET {major}")
 
     def start(self, command, environment, label):
@@ -149,7 +151,7 @@ class Target:
         runtimes.lay_out()  # a program that brings its own runtime runs without
         command = [runtimes.runtime(self.major) / "createdump", f"--{option}", "-f", path, self.pid]
         for _ in range(3):  # it gives up when a thread ends while it attaches to it
-            done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(runtimes.inside(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode == 0 or "No such process" not in done.stdout:
                 break
         if done.returncode != 0 or not path.exists():

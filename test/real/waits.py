@@ -38,7 +38,10 @@ KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in r
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
 KINDS += ["combined-runtime-async:11:heap", "library-runtime-async:11:heap", "library-runtime-async:11:gcore", "pool-runtime-async:11:heap"]
-SAMPLE = ["thrown:11:heap", "around:10:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap"]  # even a short run makes these
+KINDS += [f"{kind}:{version}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "kinds", "circles", "around", "inflated") for version in runtimes.MUSL]
+KINDS.remove("kinds:8-musl:heap")  # .NET 8 makes no Mutex that has a name there
+KINDS += ["locks:8-musl:gcore", "locks:10-musl:full", "kinds:11-musl:gcore"]
+SAMPLE = ["thrown:11:heap", "around:10:heap", "locks:8:heap", "semaphores:10:heap", "async:10:heap", "kinds:11:heap", "library:11:heap", "constructors:8:heap", "locks:8-musl:heap"]  # even a short run makes these
 
 MOST_SECONDS = 20  # of many-async, on a machine that does other work, too; alone it takes about one
 

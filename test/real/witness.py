@@ -23,9 +23,12 @@ def build():
 
 
 def command(kind, dump, major, *more):
-    """What runs the witness with the runtime's own DAC."""
+    """What runs the witness with the runtime's own DAC, which runs only where the runtime does."""
     dac = runtimes.runtime(major) / "libmscordaccore.so"
-    return [str(part) for part in (runtimes.sdk(), build(), kind, dump, dac, *more)]
+    asking = [str(part) for part in (build(), kind, dump, dac, *more)]
+    if runtimes.on_musl():
+        return ["env", "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1", *runtimes.inside([runtimes.lay_out() / "dotnet", "exec", *asking])]
+    return [str(runtimes.sdk()), *asking]
 
 
 def survey(dump, major, statics=False, kind="all"):

@@ -53,7 +53,7 @@ std::vector<std::byte> DebugFileWriter::write() const {
       {"", 0, 0, 0, {}},
       {".bss", 8, 0, 0, {}},
       {".note.gnu.build-id", 7, 0, 0, note.bytes()},
-      {".symtab", 2, 4, symbol_size, table.bytes()},
+      {exports ? ".dynsym" : ".symtab", exports ? 11u : 2u, 4, symbol_size, table.bytes()},
       {".strtab", 3, 0, 0, strings.bytes()},
       {".gnu_debuglink", 1, 0, 0, debug_link.empty() ? std::vector<std::byte>() : link.bytes()},
   };

@@ -17,6 +17,7 @@ struct DebugFileWriter {
   Format format;
   std::vector<u8> build_id = {};
   std::vector<Symbol> symbols = {};
+  bool exports = false;        // the symbols are those of .dynsym
   std::string debug_link = {}; // of a program: what it calls its debug file
   struct Section {
     std::string name = {};

@@ -150,7 +150,8 @@ static unsafe class Program
         dynamic.GetILGenerator().Emit(OpCodes.Ret);
         Delegate(dynamic.CreateDelegate(typeof(Dynamic)), "DynamicClass.Emitted");
         nint native = NativeLibrary.GetExport(NativeLibrary.Load("libc.so.6"), "getpid");
-        Delegate(Marshal.GetDelegateForFunctionPointer<Native>(native), "libc.so.6");
+        bool isMusl = System.IO.File.ReadLines("/proc/self/maps").Any(line => line.Contains("/ld-musl-"));
+        Delegate(Marshal.GetDelegateForFunctionPointer<Native>(native), isMusl ? "ld-musl-x86_64.so.1" : "libc.so.6");
     }
 
     static void OfMethod<T>() => Console.Error.WriteLine(typeof(T));

@@ -65,12 +65,20 @@ private:
   // Handles of the managed Thread object, which has the Thread in a field. There are two; either will do.
   Address object_of(const ThreadData &thread, i64 x) const {
     const std::optional<Address> object = d_.follow(thread.address, {x, 0});
-    if (!object || *object % p_ || !method_table_of(d_.memory, *object))
+    if (!object || *object % p_ || !is_type(method_table_of(d_.memory, *object)))
       return 0;
     for (u64 i = 1; i < object_words; ++i)
       if (d_.word(*object + i * p_) == thread.address)
         return *object;
     return 0;
+  }
+
+  // Of one that is not generic the EEClass points back at it. A register that was saved with others on a stack may lead
+  // to where the Thread is by chance, too.
+  bool is_type(Address mt) const {
+    const std::optional<i64> to_class = d_.descriptor.try_offset("MethodTable", "EEClassOrCanonMT"),
+                             back = d_.descriptor.try_offset("EEClass", "MethodTable");
+    return mt && (!to_class || !back || d_.follow(mt, {*to_class, *back}) == mt);
   }
 
   // Threads get their managed Thread when somebody asks for it: as long as nobody has, nothing is missing.

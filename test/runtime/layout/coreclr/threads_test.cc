@@ -344,6 +344,31 @@ TEST(LayoutThreadState, OneOddThread) {
   });
 }
 
+// A Thread may keep where the registers of its code that was interrupted lie, on its stack, where a pointer to it lies,
+// too; other threads have zeros there.
+TEST(LayoutThreadState, RegistersAreNoHandle) {
+  for_each_unpublished(derived_versions, [](const HeapShape &shape) {
+    constexpr u64 count = 6;
+    Threads t(shape, count);
+    const Address memory = t.heap.segments[0].zeros(40 * count * t.p);
+    for (u64 i = 0; i < count; ++i) {
+      const Address thread = t.heap.threads[i].address, handle = memory + i * t.p,
+                    object = memory + (count + 16 * i) * t.p, registers = memory + (20 * count + i) * t.p;
+      t.heap.poke(thread + 90 * t.p, handle, t.p);
+      t.heap.poke(handle, object, t.p);
+      t.heap.poke(object, t.heap.object_type, t.p);
+      t.heap.poke(object + 3 * t.p, thread, t.p);
+      t.heap.poke(thread + 91 * t.p, registers, t.p);
+    }
+    const Address stack = memory + 30 * count * t.p;
+    t.heap.poke(memory + 20 * count * t.p, stack, t.p);
+    t.heap.poke(stack, memory, t.p);
+    t.heap.poke(stack + 5 * t.p, t.heap.threads[0].address, t.p);
+    t.of->ask({"Thread.ExposedObject"}, [&](Derivation &d) { derive_thread_state(d, t.of->threads()); });
+    t.of->expect("Thread.ExposedObject", 90 * t.p);
+  });
+}
+
 const std::vector<std::string> byte_names = {"GCAllocContext.AllocBytes", "GCAllocContext.AllocBytesLoh"};
 
 void derive_bytes(Threads &t) {
