@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 
 import runtimes
@@ -171,7 +172,7 @@ class Guest:
         self.share = pathlib.Path(tempfile.mkdtemp(prefix="share-", dir=kept))
         for name in ("todo", "running", "done"):
             (self.share / name).mkdir()
-        self.count = 0
+        self.count, self.copying, self.naming = 0, threading.Lock(), threading.Lock()  # two checks run at a time
         there = pathlib.Path(f"{self.root}{self.share}")
         there.mkdir(parents=True, exist_ok=True)
         subprocess.run(["mount", "--bind", self.share, there], check=True)
@@ -193,10 +194,14 @@ class Guest:
                 raise RuntimeError(f"the emulated system {problem}: {console[-2000:]}")
             time.sleep(0.02)
 
+    def next(self):
+        with self.naming:
+            self.count += 1
+            return self.count
+
     def begin(self, command):
         """Has a shell there run it. Returns the number to finish() it with."""
-        self.count += 1
-        name = f"{self.count:04}"
+        name = f"{self.next():04}"
         new = self.share / f"{name}.new"
         new.write_text(command + "\n")
         new.rename(self.share / "todo" / name)

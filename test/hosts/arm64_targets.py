@@ -114,11 +114,11 @@ class Target:
 
     def __init__(self, guest, program, major, arguments=(), settings=None, ahead=False):
         self.guest, self.major, self.ahead = guest, CREATEDUMP if ahead else major, ahead
-        executable = compiled(guest, program, major) if ahead else hosted(guest, program)
+        with guest.copying:
+            executable = compiled(guest, program, major) if ahead else hosted(guest, program)
         variables = {} if ahead else {"DOTNET_ROOT": f"/dotnet/{runtimes.VERSIONS[major]}", "DOTNET_ROLL_FORWARD": "Major"}
         variables.update(settings or {})
-        guest.count += 1
-        self.name = f"{program}{major}-{guest.count:03}"
+        self.name = f"{program}{major}-{guest.next():03}"
         self.out = guest.share / f"{self.name}.out"
         words = " ".join(shlex.quote(str(word)) for word in ("env", *(f"{key}={value}" for key, value in variables.items()), executable, *arguments))
         self.job = guest.begin(f"mkdir /tmp/{self.name} && cd /tmp/{self.name} && mkfifo in && ulimit -s 1024 && ulimit -c unlimited\n"
