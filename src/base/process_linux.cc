@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <limits.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -150,18 +151,45 @@ u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
   return done;
 }
 
+namespace {
+
+constexpr u64 frame_of_page =
+    (u64{1} << 55) - 1; // in a word of pagemap; 0 where the kernel keeps it back, as from all but root
+
+// The kernel's one page of zeros. It lies wherever memory was only read, and takes none. 0: it cannot be told.
+u64 find_zero_frame() {
+  void *page = ::mmap(nullptr, page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED)
+    return 0;
+  [[maybe_unused]] const char read = *static_cast<const volatile char *>(page);
+  u64 word = 0;
+  const int pages = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const auto at = static_cast<off_t>(reinterpret_cast<u64>(page) / page_size() * sizeof word);
+  if (pages < 0 || ::pread(pages, &word, sizeof word, at) != sizeof word)
+    word = 0;
+  ::close(pages);
+  ::munmap(page, page_size());
+  return word & frame_of_page;
+}
+
+} // namespace
+
 // Documentation/admin-guide/mm/pagemap.rst.
 void ProcessMemory::find_pages(Address address, std::span<Page> out) const {
   constexpr u64 is_present = u64{1} << 63, is_swapped = u64{1} << 62, is_of_file = u64{1} << 61;
+  static const u64 zero_frame = find_zero_frame();
   std::vector<u64> words(out.size(), is_present);
   const u64 at = address / page_size() * sizeof(u64);
   if (pages_ < 0 ||
       ::pread(pages_, words.data(), 8 * words.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(8 * words.size()))
     words.assign(out.size(), is_present);
+  auto is_of_zeros = [&](u64 word) {
+    return zero_frame && (word & is_present) && !(word & is_of_file) && (word & frame_of_page) == zero_frame;
+  };
   for (u64 i = 0; i < out.size(); ++i)
-    out[i] = !(words[i] & (is_present | is_swapped))                   ? Page::absent
-             : (words[i] & is_present) && (words[i] & is_of_file) != 0 ? Page::of_file
-                                                                       : Page::present;
+    out[i] = !(words[i] & (is_present | is_swapped)) || is_of_zeros(words[i]) ? Page::absent
+             : (words[i] & is_present) && (words[i] & is_of_file) != 0        ? Page::of_file
+                                                                              : Page::present;
 }
 
 u64 device_of(u32 major, u32 minor) { return makedev(major, minor); }

@@ -278,8 +278,37 @@ u64 LiveMemory::copy(Bytes bytes, std::byte *out) {
     return size;
   }
   const Piece *piece = piece_at(*place);
-  return piece && !process_.has_ended() ? process_.read(piece->start + (*place - piece->place), {out, bytes.size()})
-                                        : 0;
+  return piece && !process_.has_ended() ? read(piece->start + (*place - piece->place), {out, bytes.size()}) : 0;
+}
+
+// Until something cannot be read. What is anonymous and was not touched is not read: the kernel would give the process
+// pages of zeros for it, which then counted as touched.
+u64 LiveMemory::read(Address address, std::span<std::byte> out) const {
+  const u64 first = address / page_size_, size = out.size();
+  std::vector<ProcessMemory::Page> pages((address + size - 1) / page_size_ - first + 1);
+  process_.find_pages(first * page_size_, pages);
+  auto stretch =
+      std::partition_point(stretches_.begin(), stretches_.end(), [&](const Stretch &s) { return s.end <= address; });
+  auto is_untouched = [&](u64 page) {
+    while (stretch != stretches_.end() && stretch->end <= (first + page) * page_size_)
+      ++stretch;
+    return pages[page] == ProcessMemory::Page::absent && stretch != stretches_.end() && stretch->is_anonymous;
+  };
+  u64 done = 0;
+  for (u64 page = 0; page < pages.size();) {
+    const bool untouched = is_untouched(page);
+    for (++page; page < pages.size() && is_untouched(page) == untouched;)
+      ++page;
+    const u64 end = std::min(size, (first + page) * page_size_ - address);
+    const std::span<std::byte> part = out.subspan(done, end - done);
+    if (untouched)
+      std::fill(part.begin(), part.end(), std::byte{0});
+    const u64 read = untouched ? part.size() : process_.read(address + done, part);
+    done += read;
+    if (read < part.size())
+      break;
+  }
+  return done;
 }
 
 } // namespace dnheap

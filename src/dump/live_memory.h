@@ -59,6 +59,7 @@ private:
   };
   std::vector<Block> whole_blocks() const;
   u64 copy_block(const Block &block);
+  u64 read(Address address, std::span<std::byte> out) const;
   void copy_pages(Address start, u64 first, std::span<const ProcessMemory::Page> pages, std::span<std::byte> to);
   void fetch_pages(const Piece &piece, u64 first, u64 last, bool files_later);
   u64 fetch_run(const Stretch &stretch, Address address, u64 first, std::span<const ProcessMemory::Page> pages,

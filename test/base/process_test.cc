@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/host.h"
 #include "base/process.h"
 #include "support/child_process.h"
 #include "support/sanitized.h"
@@ -6,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,23 @@ TEST(ProcessMemory, KnowsWhatWasTouched) {
   memory.find_pages(16, pages);
   EXPECT_NE(pages[0], ProcessMemory::Page::of_file);
   EXPECT_GT(private_memory(child.pid()).value(), 2 * ChildProcess::page);
+}
+
+// The kernel has one page of zeros for all that was only read: pagemap calls it present, but it takes no memory.
+TEST(ProcessMemory, WhatWasOnlyReadTakesNone) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "NOT TESTED: only root sees which page is the one of zeros";
+  const u64 size = page_size();
+  auto *memory =
+      static_cast<std::byte *>(::mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  [[maybe_unused]] const std::byte read = *const_cast<const volatile std::byte *>(memory);
+  memory[size] = std::byte{1};
+  ProcessMemory::Page pages[2];
+  ProcessMemory(static_cast<u64>(::getpid())).find_pages(reinterpret_cast<Address>(memory), pages);
+  EXPECT_EQ(pages[0], ProcessMemory::Page::absent);
+  EXPECT_EQ(pages[1], ProcessMemory::Page::present);
+  ::munmap(memory, 2 * size);
 }
 
 TEST(ProcessFiles, TheOneThatWasMappedOrNone) {

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "dump/linux_process.h"
+#include "dump/live_memory.h"
 #include "support/child_process.h"
 #include "support/run.h"
 #include "support/sanitized.h"
@@ -269,6 +270,37 @@ TEST(LinuxProcess, FilesOfAProcessWithARootOfItsOwn) {
       paths.push_back(mapping.name);
   EXPECT_EQ(paths, std::vector<std::string>{"/mapped.dll"});
   EXPECT_TRUE(std::filesystem::exists(target->file_root + "/mapped.dll"));
+}
+
+// Not even by what is looked at in passing: the process would have pages of zeros, and they would count as resident.
+TEST(LiveMemory, PagesThatWereNotTouchedStaySo) {
+  const u64 page = page_size(), count = 8;
+  const auto *memory = static_cast<std::byte *>(
+      ::mmap(nullptr, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const Address start = reinterpret_cast<Address>(memory);
+  ChildProcess child(
+      [&] {
+        const_cast<std::byte &>(memory[3 * page + 5]) = std::byte{7};
+        return true;
+      },
+      [] {});
+  auto touched = [&] {
+    std::vector<ProcessMemory::Page> pages(count);
+    ProcessMemory(child.pid()).find_pages(start, pages);
+    return std::count(pages.begin(), pages.end(), ProcessMemory::Page::present);
+  };
+  ASSERT_EQ(touched(), 1);
+  LiveMemory::Stretch half{start, start + 2 * page}, rest{start + 2 * page, start + count * page};
+  half.is_anonymous = rest.is_anonymous = true;
+  LiveMemory live(child.pid(), {half, rest}, "");
+  const Bytes all = live.ranges()[0].bytes;
+  std::vector<std::byte> out(all.size() - 7, std::byte{1});
+  EXPECT_EQ(live.copy(all.subspan(3, out.size()), out.data()), out.size());
+  for (u64 i = 0; i < out.size(); ++i)
+    ASSERT_EQ(out[i], std::byte(i + 3 == 3 * page + 5 ? 7 : 0)) << i;
+  EXPECT_EQ(touched(), 1);
+  ::munmap(const_cast<std::byte *>(memory), count * page);
 }
 
 TEST(LinuxProcess, NoSuchProcess) { EXPECT_THROW(LinuxProcess(0x7ffffff0, {}), Error); }

@@ -99,6 +99,16 @@ TEST(NativeAotStacks, MethodsAndNativeFunctionsUpToTheEnd) {
   }
 }
 
+// As arm64's C library begins threads: with rsp as the CFA.
+TEST(NativeAotStacks, WhatNobodyCalledNeedsNoFrameOfItsOwn) {
+  AotScene scene;
+  scene.writer.functions[AotScene::last].instructions = {0x0e, 0, 0x07, 16};
+  scene.call({AotScene::code(AotScene::last, 0x30)});
+  const WalkedStack walked = scene.walk(AotScene::code(AotScene::first, 0x10));
+  EXPECT_TRUE(walked.is_complete()) << walked.why_not;
+  EXPECT_EQ(walked.frames.size(), 2u);
+}
+
 TEST(NativeAotStacks, WhereManagedCodeLiesMayNotBeKnown) {
   AotScene scene;
   scene.managed.reset();

@@ -1,8 +1,8 @@
 // CallFrame: how a function is left from one of its instructions, by DWARF's call frame information: from its registers
 // to those of its caller, and where each register that it saved lies. What the rules are rests on the instruction
 // alone, so whoever comes back to it may keep them. Expressions are followed as far as linkers' tables of calls and
-// signals' return points need them. x64 of Linux; of arm64 not yet shown on real memory. Some 10 operations and reads
-// each. Any thread. Format: DWARF 5, 6.4; registers by the processors' ABIs.
+// signals' return points need them. x64 and arm64 of Linux. Some 10 operations and reads each. Any thread. Format:
+// DWARF 5, 6.4; registers by the processors' ABIs.
 #pragma once
 #include "runtime/compiled/frame_records.h"
 #include "runtime/compiled/read_outcome.h"

@@ -70,6 +70,8 @@ private:
     const Address before = sp();
     if (const ReadOutcome outcome = leave_call_frame(memory_, *rules, *convention_, registers_); !outcome)
       return stop(explained(outcome, registers_.ip));
+    if (!registers_.ip) // nobody called it; on arm64 a thread's first function has no frame of its own
+      return false;
     // Handlers of signals may be on another stack; and functions of arm64 that call nobody need none.
     const bool stays = sp() == before && out_.frames.size() == 1 && convention_->architecture == Architecture::arm64;
     if (rules->function.is_signal ? ++signals_ > most_signals : sp() <= before && !stays)
