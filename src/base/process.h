@@ -37,11 +37,8 @@ public:
   // Has read() found that the process is no more? Then nothing of it can be read any longer.
   bool has_ended() const { return has_ended_; }
   // For each page from `address` on: where its bytes are. All `present` where the system does not tell.
-  enum class Page : u8 {
-    present,
-    absent,
-    of_file
-  }; // absent: of no memory yet, as what was only read; of_file: as the file has it
+  // `absent`: no memory yet, as where it was only read; `of_file`: as the file has it.
+  enum class Page : u8 { present, absent, of_file };
   void find_pages(Address address, std::span<Page> out) const;
 
 private:
