@@ -314,7 +314,7 @@ def own_path(answer, held):
     fields = re.sub(r"\[\d+\]", "[*]", re.sub(r" of thread \d+\]", "]", "".join(step["field"] for step in steps)))
     expected = {"kind": held["kind"], "name": held["name"], "thread": held["thread"], "steps": held["steps"],
                 "object": held["address"], "conservative": held["kind"] == "stack_conservative"}
-    found = {"kind": root["kind"], "name": root["name"] or "", "thread": root["thread"] or 0, "steps": fields,
+    found = {"kind": root["kind"], "name": root.get("name") or "", "thread": root.get("thread") or 0, "steps": fields,
              "object": steps[-1]["address"], "conservative": root["conservative"]}
     return different(expected, found, f"the path to what is held by {held['way']}")
 

@@ -130,8 +130,7 @@ namespace Holding
             Measure("Group", () => Statics.Group = new Link { Next = new Link { Next = new Link() } });
             Say("group of a static", "static", "Holding.Statics.Group", ".Next.Next.Held", 0, Statics.Group.Next.Next.Held);
             // Only the runtime's own queue holds it.
-            Delay(Say("delayed task", "static", "System.Threading.TimerQueue.<Instances>k__BackingField",
-                      "[*]._longTimers._state.m_continuationObject.StateMachine.held"));
+            Delay(Say("delayed task", "hub", "", "._longTimers._state.m_continuationObject.StateMachine.held"));
             Wait(Say("pending task", "static", "Holding.Statics.Never", "._task.m_continuationObject.StateMachine.held"));
             Statics.Table.Add(Statics.Key, Say("ConditionalWeakTable", "static", "Holding.Statics.Key", "(dependent handle)"));
         }
