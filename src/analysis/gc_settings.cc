@@ -111,6 +111,10 @@ const GCSetting *GCSettings::hard_limit() const {
 
 GCSettings find_gc_settings(Snapshot &snapshot) {
   GCSettings out;
+  if (snapshot.target().has_blanked_values()) {
+    out.problems.push_back("this core was extracted with --no-values: settings of the GC are not in it");
+    return out;
+  }
   if (snapshot.target().os == OperatingSystem::linux_os)
     add_environment(snapshot.target(), out);
   else
