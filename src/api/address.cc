@@ -1,6 +1,6 @@
 #include "dnheap/address.h"
 
-#include "analysis/subject.h"
+#include "analysis/names/subject.h"
 #include "base/text.h"
 #include "dnheap/version.h"
 

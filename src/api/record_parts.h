@@ -1,6 +1,6 @@
 // What public records are made of, from the inside. For the files of this folder.
 #pragma once
-#include "analysis/record.h"
+#include "analysis/records/record.h"
 #include "dnheap/record.h"
 
 namespace dnheap::v0 {

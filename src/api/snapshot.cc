@@ -1,6 +1,6 @@
 #include "dnheap/snapshot.h"
 
-#include "analysis/named_types.h"
+#include "analysis/names/named_types.h"
 #include "api/state.h"
 #include "base/text.h"
 

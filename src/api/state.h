@@ -3,8 +3,8 @@
 // ones, and do nothing else. One thread at a time.
 #pragma once
 #include "algorithms/reach.h"
-#include "analysis/field_values.h"
-#include "analysis/object_view.h"
+#include "analysis/objects/field_values.h"
+#include "analysis/objects/object_view.h"
 #include "analysis/verb.h"
 #include "base/not_found.h"
 #include "dnheap/snapshot.h"

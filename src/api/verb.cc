@@ -1,6 +1,6 @@
 #include "dnheap/verb.h"
 
-#include "analysis/csharp_name.h"
+#include "analysis/names/csharp_name.h"
 #include "analysis/verb.h"
 #include "api/answer_parts.h"
 #include "api/record_parts.h"

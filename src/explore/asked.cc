@@ -1,6 +1,6 @@
 #include "explore/asked.h"
 
-#include "analysis/subject.h"
+#include "analysis/names/subject.h"
 #include "base/nearest.h"
 #include "base/not_found.h"
 #include "base/sizes.h"

@@ -1,7 +1,7 @@
 // ExploredHeap: what stands behind the page: the snapshot, what is worked out of it, stage by stage, and the answers to
 // the page's requests. For the thread that explores; only State may be read by others.
 #pragma once
-#include "analysis/record.h"
+#include "analysis/records/record.h"
 #include "explore/asked.h"
 #include "explore/explored_objects.h"
 #include "explore/explorer.h"

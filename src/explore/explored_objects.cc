@@ -1,7 +1,7 @@
 #include "explore/explored_objects.h"
 
-#include "analysis/field_values.h"
-#include "analysis/subject.h"
+#include "analysis/names/subject.h"
+#include "analysis/objects/field_values.h"
 #include "base/not_found.h"
 #include "base/parallel.h"
 #include "base/text.h"

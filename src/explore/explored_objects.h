@@ -2,7 +2,7 @@
 // way it is held, and finding it. Referrers are found by one look at all references, in parallel, those of the objects
 // asked for last are kept; ways by a breadth-first search from all roots, done once (RankedPaths). One thread.
 #pragma once
-#include "analysis/ranked_paths.h"
+#include "analysis/owners/ranked_paths.h"
 #include "explore/explored_tree.h"
 
 #include <list>

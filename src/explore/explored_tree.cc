@@ -1,8 +1,8 @@
 #include "explore/explored_tree.h"
 
 #include "analysis/answer_head.h"
-#include "analysis/live_filter.h"
-#include "analysis/subject.h"
+#include "analysis/filters/live_filter.h"
+#include "analysis/names/subject.h"
 #include "base/not_found.h"
 #include "base/text.h"
 

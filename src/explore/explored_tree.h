@@ -2,8 +2,8 @@
 // levels deep. Costs the tree (Holding), and for places with many children a list of the largest million of them, of
 // the places asked for last. A page of children of a place with n of them costs a look at each, once. One thread.
 #pragma once
-#include "analysis/holding.h"
-#include "analysis/object_view.h"
+#include "analysis/objects/object_view.h"
+#include "analysis/owners/holding.h"
 
 #include <list>
 #include <nlohmann/json.hpp>

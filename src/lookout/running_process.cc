@@ -1,6 +1,6 @@
 #include "lookout/running_process.h"
 
-#include "analysis/extract.h"
+#include "analysis/verbs/extract.h"
 #include "base/process.h"
 #include "base/text.h"
 

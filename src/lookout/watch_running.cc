@@ -1,6 +1,6 @@
 #include "lookout/watch_running.h"
 
-#include "analysis/dotnet_process.h"
+#include "analysis/process/dotnet_process.h"
 #include "base/file_time.h"
 #include "base/process.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 // What `account` says of synthetic processes: every byte once, in the class that it was written for, in all formats.
-#include "analysis/account_map.h"
-#include "analysis/written_pages.h"
+#include "analysis/process/account_map.h"
+#include "analysis/process/written_pages.h"
 #include "objects/live.h"
 #include "support/malloc_writer.h"
 #include "support/opened.h"

@@ -1,5 +1,5 @@
 // `async`: pending methods as stacks, those that are alike as one; tasks by status; in every layout.
-#include "analysis/inspect/tasks.h"
+#include "analysis/threads/tasks.h"
 #include "base/text.h"
 #include "support/async_calls.h"
 #include "support/opened.h"

@@ -1,7 +1,7 @@
 // Budgets as people write them, and what `check` makes of records: against a twin that adds up by itself.
-#include "analysis/budget.h"
-#include "analysis/record.h"
-#include "analysis/verbs.h"
+#include "analysis/records/budget.h"
+#include "analysis/records/record.h"
+#include "analysis/verbs/verbs.h"
 #include "support/rows.h"
 #include "support/run.h"
 

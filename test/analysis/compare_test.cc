@@ -1,5 +1,5 @@
 // What became of what, from one record to the next: against a twin that looks at one key after the other.
-#include "analysis/compare.h"
+#include "analysis/records/compare.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,4 +1,4 @@
-#include "analysis/compiled_names.h"
+#include "analysis/names/compiled_names.h"
 
 #include <gtest/gtest.h>
 

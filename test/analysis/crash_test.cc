@@ -1,6 +1,6 @@
 // What answers lead with in crash dumps: signals and codes in words, and the exception that the thread had; in every
 // layout. What its stack adds, test/real/crashes.py tells of real ones.
-#include "analysis/crash.h"
+#include "analysis/verdict/crash.h"
 #include "base/text.h"
 #include "support/opened.h"
 #include "support/rows.h"

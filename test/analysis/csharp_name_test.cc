@@ -1,4 +1,4 @@
-#include "analysis/csharp_name.h"
+#include "analysis/names/csharp_name.h"
 
 #include <gtest/gtest.h>
 

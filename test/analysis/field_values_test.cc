@@ -1,5 +1,5 @@
 // What `show` says of fields and elements, in every layout.
-#include "analysis/field_values.h"
+#include "analysis/objects/field_values.h"
 #include "runtime/array_bounds.h"
 #include "support/opened.h"
 #include "support/rows.h"

@@ -1,8 +1,8 @@
 // What collections are made of is folded into them: in the dominator tree, in paths, among suspects; against the tree
 // of which the heap was made.
 #include "algorithms/dominator_tree.h"
-#include "analysis/suspects.h"
-#include "analysis/verbs.h"
+#include "analysis/owners/suspects.h"
+#include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/references.h"

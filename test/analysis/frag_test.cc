@@ -1,5 +1,5 @@
 // `frag`: every hole once, with those beside it; against a count of everything written, with chunks of any size.
-#include "analysis/fragmentation.h"
+#include "analysis/process/fragmentation.h"
 #include "base/text.h"
 #include "support/opened.h"
 #include "support/random_heap.h"

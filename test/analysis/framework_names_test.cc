@@ -1,6 +1,6 @@
 // Whose a name is: of namespaces like .NET's, types of the program's are told apart.
-#include "analysis/framework_names.h"
-#include "analysis/ranked_owners.h"
+#include "analysis/names/framework_names.h"
+#include "analysis/owners/ranked_owners.h"
 #include "support/opened.h"
 #include "support/statics_heap.h"
 

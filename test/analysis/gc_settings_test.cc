@@ -1,4 +1,4 @@
-#include "analysis/gc_settings.h"
+#include "analysis/shapes/gc_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // A runtime that publishes exactly what the GC contract's text lists: every verb answers as for one that publishes all
 // that .NET 11 does.
-#include "analysis/verbs.h"
+#include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/live.h"
 #include "report/write.h"

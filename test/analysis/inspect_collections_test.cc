@@ -1,5 +1,5 @@
 // `inspect collections` on what has no array of its own: nodes, chains, segments, wrappers; and counts that lie.
-#include "analysis/waste.h"
+#include "analysis/waste/waste.h"
 #include "base/text.h"
 #include "support/library_heap.h"
 #include "support/opened.h"

@@ -1,5 +1,5 @@
 // malloc's arenas and their chunks, against what was written; and what is no sound arena.
-#include "analysis/malloc_arenas.h"
+#include "analysis/process/malloc_arenas.h"
 #include "support/malloc_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // musl's malloc, laid out by its sources: groups in mappings of their own and in slots of others, blocks by themselves;
 // and records that lie.
-#include "analysis/mallocng.h"
+#include "analysis/process/mallocng.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How an object is held where the runtime's timers lie between: by whom the timer is held, or by the timers themselves.
-#include "analysis/ranked_paths.h"
+#include "analysis/owners/ranked_paths.h"
 #include "objects/object_index.h"
 #include "objects/roots.h"
 #include "support/heap_builder.h"

@@ -1,8 +1,8 @@
 // Records of synthetic processes in all formats: what they have is what `retained`, `stat` and `account` say; what
 // `diff` makes of a pair; and hostile JSON in place of a record.
-#include "analysis/compare.h"
-#include "analysis/record.h"
-#include "analysis/verbs.h"
+#include "analysis/records/compare.h"
+#include "analysis/records/record.h"
+#include "analysis/verbs/verbs.h"
 #include "snapshot/snapshot.h"
 #include "support/known_stacks.h"
 #include "support/opened.h"

@@ -1,5 +1,5 @@
-#include "analysis/call_text.h"
-#include "analysis/stack_tree.h"
+#include "analysis/names/call_text.h"
+#include "analysis/threads/stack_tree.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Messages of the stress log as text: what printf() would make of them, and what hostile ones become.
-#include "analysis/stress_log_text.h"
+#include "analysis/process/stress_log_text.h"
 #include "support/block.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
 // runtime's timers hold it, too.
-#include "analysis/account_table.h"
-#include "analysis/also_held.h"
-#include "analysis/held_contents.h"
-#include "analysis/ranked_tree.h"
-#include "analysis/suspects.h"
-#include "analysis/verbs.h"
+#include "analysis/owners/also_held.h"
+#include "analysis/owners/held_contents.h"
+#include "analysis/owners/ranked_tree.h"
+#include "analysis/owners/suspects.h"
+#include "analysis/verbs/account_table.h"
+#include "analysis/verbs/verbs.h"
 #include "base/not_found.h"
 #include "objects/live.h"
 #include "support/heap_builder.h"

@@ -1,6 +1,6 @@
 // The records that C libraries keep of threads say where stacks lie, also where the kernel made one mapping of it and
 // others.
-#include "analysis/thread_memory.h"
+#include "analysis/process/thread_memory.h"
 
 #include <gtest/gtest.h>
 

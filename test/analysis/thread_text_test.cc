@@ -1,5 +1,5 @@
 // What stands for a method that is not known; which thread a word means.
-#include "analysis/thread_text.h"
+#include "analysis/threads/thread_text.h"
 #include "base/text.h"
 #include "snapshot/snapshot.h"
 #include "support/heap_builder.h"

@@ -1,5 +1,5 @@
 // Each rule of the verdict, on figures that just are that case and on figures that just are not.
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 
 #include <gtest/gtest.h>
 

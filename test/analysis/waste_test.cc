@@ -1,7 +1,7 @@
 // `waste`: every rule by itself; and all of them on random heaps against a twin that looks at each object and all
 // others.
 #include "algorithms/zero_elements.h"
-#include "analysis/waste.h"
+#include "analysis/waste/waste.h"
 #include "base/text.h"
 #include "heap/tally.h"
 #include "objects/live.h"

@@ -1,5 +1,5 @@
 // `show` of a WeakReference tells what its handle leads to, in every layout.
-#include "analysis/weak_target.h"
+#include "analysis/objects/weak_target.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>

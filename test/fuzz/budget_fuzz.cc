@@ -1,6 +1,6 @@
 // Budgets: understood, with patterns that hold and figures in their range, or a UsageError of one line that names the
 // file.
-#include "analysis/budget.h"
+#include "analysis/records/budget.h"
 #include "base/error.h"
 #include "fuzz/check.h"
 

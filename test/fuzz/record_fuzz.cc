@@ -1,6 +1,6 @@
 // Records, as `check --record` writes them and baselines are read: understood, or an Error of one line. What was
 // understood is written again and must be understood as the same.
-#include "analysis/record.h"
+#include "analysis/records/record.h"
 #include "base/error.h"
 #include "fuzz/check.h"
 #include "report/write.h"

@@ -27,6 +27,9 @@ BELOW = {
     "c": "dnheap cli",
 }
 
+# The rooms of analysis/, from the bottom: each may include those before it, and the files of no room, which include none.
+ANALYSIS = "process names shapes objects threads waits filters owners waste verdict export records inspectors sql verbs".split()
+
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are
 # blind to each other, but for what several need (compiled, vm, layout); describe/ puts them together.
 ROOMS = {
@@ -67,9 +70,9 @@ def violations(src):
             yield f"{path}: folder {folder} is not in the include order"
             continue
         allowed = {folder, *BELOW[folder].split()}
-        room = room_of(name) if folder == "runtime" else ""
-        if room and room not in ROOMS:
-            yield f"{path}: room {room} of runtime/ is not in the include order"
+        room = room_of(name) if folder in ("runtime", "analysis") else ""
+        if room and room not in (ROOMS if folder == "runtime" else ANALYSIS):
+            yield f"{path}: room {room} of {folder}/ is not in the include order"
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = re.match(r'\s*#\s*include\s+"([^"/]+)/([^"]*)"', line)
@@ -84,6 +87,10 @@ def violations(src):
                 sees = ROOMS[room] if room else SEAM.get(name, "")
                 if other not in {"", room, *sees.split()}:
                     yield f"{path}:{number}: {f'runtime/{room}/' if room else name} may not include runtime/{other}/"
+            elif folder == "analysis" and match[1] == "analysis":
+                other = room_of(f"analysis/{match[2]}")
+                if other and other not in (ANALYSIS[:ANALYSIS.index(room) + 1] if room else []):
+                    yield f"{path}:{number}: {f'analysis/{room}/' if room else name} may not include analysis/{other}/"
 
 
 # Of a library or system, by their folder; the standard library's have none, but for what the header for C has of C's.

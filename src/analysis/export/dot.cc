@@ -2,7 +2,7 @@
 // step, the nearest first. Takes the graph of the whole heap, to know who refers to it.
 #include "analysis/export/exporter.h"
 #include "analysis/export/file_text.h"
-#include "analysis/object_view.h"
+#include "analysis/objects/object_view.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "report/encoding.h"

@@ -1,5 +1,5 @@
 #include "analysis/export/exporter.h"
-#include "analysis/ranked_tree.h"
+#include "analysis/owners/ranked_tree.h"
 #include "objects/references.h"
 #include "runtime/string_object.h"
 

@@ -1,6 +1,6 @@
 #include "analysis/export/flame_graph.h"
 
-#include "analysis/folded_tree.h"
+#include "analysis/owners/folded_tree.h"
 #include "base/text.h"
 #include "objects/roots.h"
 #include "report/encoding.h"

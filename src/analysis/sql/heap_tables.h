@@ -6,7 +6,7 @@
 #pragma once
 #include "analysis/export/held_roots.h"
 #include "analysis/export/reference_names.h"
-#include "analysis/holding.h"
+#include "analysis/owners/holding.h"
 #include "objects/object_graph.h"
 #include "snapshot/snapshot.h"
 

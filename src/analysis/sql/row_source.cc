@@ -3,7 +3,7 @@
 #include "algorithms/owner_places.h"
 #include "analysis/answer_head.h"
 #include "analysis/export/exporter.h"
-#include "analysis/object_view.h"
+#include "analysis/objects/object_view.h"
 #include "heap/tally.h"
 #include "objects/alignments.h"
 #include "objects/roots.h"

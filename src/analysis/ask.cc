@@ -1,0 +1,96 @@
+#include "analysis/answer_head.h"
+#include "analysis/missing_parts.h"
+#include "analysis/verb.h"
+#include "base/nearest.h"
+#include "report/stored_rows.h"
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+// An error that lists the words.
+void check_word(const char *option, std::string_view word, const Words &words) {
+  if (word.empty() || std::find(words.begin(), words.end(), word) != words.end())
+    return;
+  throw UsageError(
+      fmt::format("{}: '{}' is none of {}{}", option, word, fmt::join(words, ", "), did_you_mean(word, words)));
+}
+
+void check_subject(const Verb &verb, const Question &question) {
+  if (verb.subject && verb.subject.among && !question.subject.empty())
+    check_word(verb.subject.name, question.subject, verb.subject.among());
+}
+
+// Rows are still to be pulled, by a writer that may wait for whoever reads the output: not with a process that waits.
+void let_process_go(Snapshot &snapshot, const Question &question, report::Answer &answer) {
+  if (snapshot.is_pausing())
+    report::store_rows(answer, question.top, snapshot.options().temp_dir, snapshot.watch());
+  snapshot.release_process();
+  if (std::optional<double> seconds = snapshot.pause_seconds()) {
+    answer.headline += fmt::format(", paused {:.0f} ms", std::ceil(*seconds * 1000));
+    answer.target.push_back({"paused_ms", *seconds * 1000});
+  }
+}
+
+} // namespace
+
+void check_words(const Verb &verb, const Question &question) {
+  check_word("--sort", question.sort, verb.sort_columns);
+  check_word("--by", question.by, verb.by);
+  check_word("--as", question.as, verb.as);
+  check_word("--table", question.table, verb.tables);
+}
+
+report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question) {
+  check_words(verb, question);
+  check_subject(verb, question);
+  const Plan plan = verb.plan(question);
+  report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
+    of.foresee(plan.foreseen());
+    of.accept_pieces_of_heap(verb.answers_without_heap && !plan.certain().has(Pass::references));
+    if (verb.tells_resident)
+      of.look_at_resident();
+    of.prepare(plan.first());
+    report::Answer out = verb.answer(of, question);
+    add_missing_parts(of, parts_of(verb, plan), verb, out);
+    add_stack_notes(of, out);
+    if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
+      set_incomplete(out);
+      out.completeness->notes.add(
+          "which objects are tasks, exceptions, locks, timers or collections is told by the names of .NET's own types, "
+          "which this dump lacks: those of them that are missing here are not known not to be there; give the folder "
+          "of System.Private.CoreLib.dll with --modules");
+    }
+    return out;
+  });
+  let_process_go(snapshot, question, answer);
+  return answer;
+}
+
+std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process) {
+  const Plan plan = verb.plan(question);
+  std::vector<std::string_view> out;
+  if (!verb.answer_alone || (verb.answer && !question.target.empty())) {
+    if (!of_process && (question.target.ends_with(".zst") || question.target.ends_with(".gz")))
+      out.push_back("decompress");
+    if (!of_process)
+      out.push_back("open");
+    out.push_back("module files");
+  }
+  for (std::string_view name : plan.names()) {
+    out.push_back(name);
+    if (of_process && name == plan.names().front() && plan.certain().has(Pass::index))
+      out.push_back("copy");
+  }
+  if (of_process)
+    out.push_back("rows");
+  out.push_back("write");
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,158 @@
+// `inspect caches`: instances of Microsoft.Extensions.Caching.Memory.MemoryCache: how many entries they hold, and what
+// limits them.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/base_types.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "analysis/shapes/unknown_shape.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+
+constexpr const char *memory_cache = "Microsoft.Extensions.Caching.Memory.MemoryCache";
+constexpr const char *cache_entry = "Microsoft.Extensions.Caching.Memory.CacheEntry";
+// Where CoherentState has its entries: first all in one ConcurrentDictionary, since a later patch of 8.0 in two.
+constexpr const char *entry_tables[] = {"_entries", "_stringEntries", "_nonStringEntries"};
+// Where it has the sum of its entries' sizes: since 11.0 in a cache line of its own.
+constexpr const char *cache_sizes[] = {"_cacheSize", "_cacheSizePadded.Value"};
+constexpr u64 most_cache_locks = 1 << 16; // of one table
+
+struct FoundCache {
+  u64 entries = 0, size = 0;
+  std::optional<u64> limit; // nullopt: none
+};
+struct CacheGroup {
+  u64 count = 0, entries = 0, most = 0, size = 0;
+  Address largest = 0;
+};
+using CacheKey = std::tuple<std::string, std::optional<u64>, std::string>; // type, limit, field
+
+// Of a ConcurrentDictionary: entries are counted by lock.
+std::optional<u64> concurrent_count(FieldReader &fields, Address dictionary) {
+  const Address tables = fields.reference_or_null(dictionary, "_tables");
+  const Address counts = tables ? fields.reference_or_null(tables, "_countPerLock") : 0;
+  const std::optional<u32> locks = counts ? fields.length(counts) : std::nullopt;
+  if (!locks || *locks > most_cache_locks)
+    return std::nullopt;
+  u64 out = 0;
+  for (u64 i = 0; i < *locks; ++i) {
+    const std::optional<u32> count = fields.memory().try_load<u32>(counts + 2 * fields.pointer_size() + 4 * i);
+    if (!count)
+      return std::nullopt;
+    out += *count;
+  }
+  return out;
+}
+
+std::optional<FoundCache> read_cache(FieldReader &fields, Address cache) {
+  const Address state = fields.reference_or_null(cache, "_coherentState"),
+                options = fields.reference_or_null(cache, "_options");
+  std::optional<u64> size;
+  for (const char *path : cache_sizes)
+    if (state && !size)
+      size = fields.number<u64>(state, path);
+  const InstanceField *limit = options ? fields.find(fields.type_of(options), "_sizeLimit") : nullptr;
+  if (!size || !limit || limit->type != ElementType::I8)
+    return std::nullopt;
+  FoundCache out;
+  out.size = *size;
+  const std::optional<u64> most = fields.number<u64>(options, "_sizeLimit");
+  if (!most)
+    return std::nullopt;
+  if (static_cast<i64>(*most) >= 0)
+    out.limit = *most;
+  bool has_entries = false;
+  for (const char *name : entry_tables) {
+    const Address table = fields.reference_or_null(state, name);
+    if (!table)
+      continue;
+    const std::optional<u64> entries = concurrent_count(fields, table);
+    if (!entries)
+      return std::nullopt;
+    out.entries += *entries;
+    has_entries = true;
+  }
+  return has_entries ? std::optional(out) : std::nullopt;
+}
+
+report::Table caches_table(const std::map<CacheKey, CacheGroup> &groups) {
+  report::Table table;
+  table.name = "caches";
+  table.columns = {{"count", "Count", Kind::count},      {"entries", "Entries", Kind::count},
+                   {"most", "Most", Kind::count},        {"size", "Size", Kind::count},
+                   {"size_limit", "Limit", Kind::count}, {"type", "Type", Kind::text},
+                   {"held_by", "Held by", Kind::text},   {"example", "Largest", Kind::address}};
+  const auto sorted = largest_first(groups, &CacheGroup::entries);
+  std::vector<report::Row> rows;
+  CacheGroup sum;
+  for (const auto *one : sorted) {
+    const auto &[key, group] = *one;
+    const auto &[type, limit, field] = key;
+    rows.push_back({group.count, group.entries, group.most, limit ? Cell(group.size) : Cell(),
+                    limit ? Cell(*limit) : Cell(), type, field, group.largest});
+    sum.count += group.count;
+    sum.entries += group.entries;
+    if (rows.size() <= 20)
+      explain_compiled_names(field, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum.count;
+  total[1] = sum.entries;
+  total[5] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.insert(table.notes.begin(), "Size and Limit: in the program's own units; empty where a cache has no "
+                                          "limit, and so grows as long as entries do not expire");
+  return table;
+}
+
+} // namespace
+
+void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  const Runtime &runtime = snapshot.runtime();
+  const BaseTypes bases(runtime);
+  FieldReader fields(runtime);
+  const std::vector<TypedObject> objects =
+      objects_that(snapshot, [&](Address mt) { return bases.derives(mt, memory_cache); });
+  const std::vector<Address> entries = addresses_of( // each refers to its cache
+      objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == cache_entry; }));
+  HeldBy holders(snapshot, worth_the_same(objects), entries);
+  std::map<CacheKey, CacheGroup> groups;
+  u64 unknown = 0;
+  for (const TypedObject &object : objects) {
+    const std::optional<FoundCache> cache = read_cache(fields, object.address);
+    if (!cache) {
+      ++unknown;
+      continue;
+    }
+    CacheGroup &group = groups[{runtime.types().name(object.method_table), cache->limit, holders.of(object.address)}];
+    ++group.count;
+    group.entries += cache->entries;
+    group.size += cache->size;
+    if (!group.largest || cache->entries > group.most) {
+      group.most = cache->entries;
+      group.largest = object.address;
+    }
+  }
+  answer.tables.push_back(caches_table(groups));
+  if (unknown)
+    answer.completeness->notes.add(unknown_shape_note(unknown, memory_cache, "such a cache"));
+  const auto most = std::max_element(groups.begin(), groups.end(),
+                                     [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
+  if (most != groups.end())
+    answer.next_command = hex(most->second.largest);
+}
+
+} // namespace dnheap

@@ -1,0 +1,196 @@
+// `inspect collections`: how many elements collections hold, and what they take for that, by type and holding field.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/collection_shapes.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "base/parallel.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "objects/alignments.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+struct FoundCollection {
+  Address address = 0;
+  u64 bytes = 0, count = 0;
+  std::optional<u64> capacity;
+  TypeId type = TypeId(0);
+  Address earlier = 0; // of a builder: the chunk in front, which is among those found
+};
+
+struct FoundCollections {
+  std::vector<FoundCollection> all; // by address
+  std::vector<Address> parts;       // that refer back to them
+};
+
+struct CollectionGroup {
+  u64 objects = 0, bytes = 0, elements = 0, most = 0;
+  std::optional<u64> capacity;
+  Address largest = 0;
+};
+
+FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &shapes) {
+  const ObjectIndex &index = snapshot.index();
+  const References &references = snapshot.references();
+  const Heap &heap = snapshot.heap();
+  const unsigned threads = std::max(snapshot.threads(), 1u);
+  Timer timer(snapshot.watch(), "collections", heap.segment_bytes());
+  struct Worker {
+    explicit Worker(const References &references) : reader(references) {}
+    ReferenceReader reader;
+    std::vector<FoundCollection> found;
+    std::vector<Address> parts, inner;
+  };
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned i = 0; i < threads; ++i)
+    workers.push_back(std::make_unique<Worker>(references));
+  parallel_for(index.count() ? index.places().blocks() : 0, threads, [&](u64 block, unsigned number) {
+    snapshot.watch().check();
+    Worker &worker = *workers[number];
+    index.for_each(block, [&](ObjectId, Address address) {
+      OpenedObject object;
+      if (!worker.reader.open(address, object) || !shapes.is_collection(object.id))
+        return;
+      if (shapes.refers_back(object.id) || shapes.is_inside(object.id)) {
+        worker.parts.push_back(address);
+        return;
+      }
+      const std::optional<CollectionFill> fill = shapes.read(object, worker.reader, references.format());
+      if (!fill)
+        return;
+      FoundCollection one{address,     align_up(object.size, Alignments(heap, address).of(address)) + fill->more_bytes,
+                          fill->count, fill->capacity,
+                          object.id,   fill->is_builder ? fill->inner : 0};
+      if (fill->inner)
+        worker.inner.push_back(fill->inner);
+      OpenedObject part;
+      for (Address at : fill->parts)
+        if (at && worker.reader.open(at, part))
+          one.bytes += align_up(part.size, Alignments(heap, at).of(at));
+      worker.found.push_back(one);
+    });
+    if (auto *progress = snapshot.watch().progress)
+      progress->done += index.places().block_size() << index.places().unit_shift();
+  });
+  FoundCollections out;
+  std::vector<Address> inner; // told as what wraps them
+  for (const auto &worker : workers) {
+    inner.insert(inner.end(), worker->inner.begin(), worker->inner.end());
+    out.parts.insert(out.parts.end(), worker->parts.begin(), worker->parts.end());
+  }
+  std::sort(inner.begin(), inner.end());
+  std::vector<FoundCollection> all;
+  for (const auto &worker : workers)
+    all.insert(all.end(), worker->found.begin(), worker->found.end());
+  std::sort(all.begin(), all.end(),
+            [](const FoundCollection &a, const FoundCollection &b) { return a.address < b.address; });
+  // What a chunk takes is told with the builder, which is the last of them. Each once, whatever refers to it.
+  std::vector<bool> is_told(all.size());
+  for (const FoundCollection &one : all) {
+    if (std::binary_search(inner.begin(), inner.end(), one.address))
+      continue;
+    out.all.push_back(one);
+    for (Address at = one.earlier; at;) {
+      const auto chunk = std::lower_bound(all.begin(), all.end(), at,
+                                          [](const FoundCollection &a, Address wanted) { return a.address < wanted; });
+      const u64 number = static_cast<u64>(chunk - all.begin());
+      if (chunk == all.end() || chunk->address != at || is_told[number])
+        break;
+      is_told[number] = true;
+      out.all.back().bytes += chunk->bytes;
+      out.parts.push_back(at);
+      at = chunk->earlier;
+    }
+  }
+  return out;
+}
+
+using CollectionGroups = std::map<std::pair<std::string, std::string>, CollectionGroup>; // type, field
+
+CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
+  std::vector<HeldObject> asked;
+  asked.reserve(found.all.size());
+  for (const FoundCollection &one : found.all)
+    asked.push_back({one.address, one.bytes});
+  HeldBy holders(snapshot, asked, found.parts);
+  std::unordered_map<u64, CollectionGroup> numbered; // by type and field: of texts there would be millions
+  auto merge = [](CollectionGroup &to, const CollectionGroup &from) {
+    to.objects += from.objects;
+    to.bytes += from.bytes;
+    to.elements += from.elements;
+    if (from.capacity)
+      to.capacity = to.capacity.value_or(0) + *from.capacity;
+    if (!to.largest || from.most > to.most || (from.most == to.most && from.largest < to.largest)) {
+      to.most = from.most;
+      to.largest = from.largest;
+    }
+  };
+  for (const FoundCollection &one : found.all)
+    merge(numbered[u64{static_cast<u32>(one.type)} << 32 | holders.field(one.address)],
+          {1, one.bytes, one.count, one.count, one.capacity, one.address});
+  CollectionGroups out;
+  for (const auto &[key, group] : numbered) {
+    const Address type = snapshot.references().types()[TypeId{static_cast<u32>(key >> 32)}].method_table;
+    merge(out[{snapshot.runtime().types().name(type), holders.text(static_cast<u32>(key))}], group);
+  }
+  return out;
+}
+
+} // namespace
+
+void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  const CollectionShapes shapes(snapshot.runtime(), snapshot.references().types(), snapshot.index().count());
+  const CollectionGroups groups = groups_of(snapshot, find_collections(snapshot, shapes));
+  report::Table table;
+  table.name = "collections";
+  table.columns = {{"bytes", "Bytes", Kind::bytes},
+                   {"count", "Count", Kind::count},
+                   {"elements", "Elements", Kind::count},
+                   {"capacity", "", Kind::count, Shown::in_data},
+                   {"fill", "Fill", Kind::percent, Shown::in_text},
+                   {"most", "Most", Kind::count},
+                   {"type", "Type", Kind::text},
+                   {"held_by", "Held by", Kind::text},
+                   {"example", "Largest", Kind::address}};
+  const auto sorted = largest_first(groups, &CollectionGroup::bytes);
+  std::vector<report::Row> rows;
+  CollectionGroup sum;
+  for (const auto *one : sorted) {
+    const CollectionGroup &group = one->second;
+    rows.push_back({group.bytes, group.objects, group.elements, group.capacity ? Cell(*group.capacity) : Cell(),
+                    group.capacity.value_or(0) ? Cell(share_of(group.elements, *group.capacity)) : Cell(), group.most,
+                    one->first.first, one->first.second, group.largest});
+    sum.bytes += group.bytes;
+    sum.objects += group.objects;
+    if (rows.size() <= 20)
+      explain_compiled_names(one->first.second, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum.bytes;
+  total[1] = sum.objects;
+  total[6] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.insert(table.notes.begin(), "bytes: the collections with their own arrays and nodes (immutable ones may "
+                                          "share nodes), not the elements; Most: elements of the largest; "
+                                          "StringBuilders by characters; ConditionalWeakTables with entries that died");
+  for (std::string &note : shapes.notes("nothing is told of its objects"))
+    answer.completeness->notes.add(std::move(note));
+  answer.tables.push_back(std::move(table));
+  if (!sorted.empty())
+    answer.next_command = hex(sorted.front()->second.largest);
+}
+
+} // namespace dnheap

@@ -1,0 +1,123 @@
+// `inspect di`: scopes of Microsoft.Extensions.DependencyInjection's service providers: how many services each keeps,
+// and how many objects it will dispose.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "analysis/shapes/unknown_shape.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+constexpr const char *service_scope =
+    "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope";
+
+struct FoundScope {
+  const char *kind = ""; // root, scope
+  bool is_disposed = false;
+  u64 services = 0, disposables = 0;
+};
+struct ScopeGroup {
+  u64 count = 0, services = 0, disposables = 0, most = 0;
+  Address largest = 0;
+};
+using ScopeKey = std::tuple<std::string, std::string, std::string>; // kind, state, field
+
+std::optional<FoundScope> read_scope(FieldReader &fields, Address scope) {
+  const std::optional<u8> is_disposed = fields.number<u8>(scope, "_disposed"),
+                          is_root = fields.number<u8>(scope, "<IsRootScope>k__BackingField");
+  const std::optional<Address> disposables = fields.reference(scope, "_disposables");
+  const Address services = fields.reference_or_null(scope, "<ResolvedServices>k__BackingField");
+  if (!is_disposed || !is_root || !disposables || !services)
+    return std::nullopt;
+  const std::optional<u32> used = fields.number<u32>(services, "_count"),
+                           freed = fields.number<u32>(services, "_freeCount"),
+                           kept = *disposables ? fields.number<u32>(*disposables, "_size") : 0;
+  if (!used || !freed || !kept || *freed > *used)
+    return std::nullopt;
+  return FoundScope{*is_root ? "root" : "scope", *is_disposed != 0, *used - *freed, *kept};
+}
+
+report::Table scopes_table(const std::map<ScopeKey, ScopeGroup> &groups) {
+  report::Table table;
+  table.name = "di";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"services", "Services", Kind::count},
+                   {"disposables", "Disposables", Kind::count},
+                   {"most", "Most", Kind::count},
+                   {"kind", "Kind", Kind::text},
+                   {"state", "State", Kind::text},
+                   {"held_by", "Held by", Kind::text},
+                   {"example", "Largest", Kind::address}};
+  const auto sorted = largest_first(groups, &ScopeGroup::disposables);
+  std::vector<report::Row> rows;
+  ScopeGroup sum;
+  for (const auto *one : sorted) {
+    const auto &[key, group] = *one;
+    const auto &[kind, state, field] = key;
+    rows.push_back({group.count, group.services, group.disposables, group.most, kind, state, field, group.largest});
+    sum.count += group.count;
+    sum.services += group.services;
+    sum.disposables += group.disposables;
+    if (rows.size() <= 20)
+      explain_compiled_names(field, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum.count;
+  total[1] = sum.services;
+  total[2] = sum.disposables;
+  total[6] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.insert(table.notes.begin(),
+                     "Disposables: objects that a scope keeps until it is disposed, also those that nobody else uses; "
+                     "Most: of one scope; singletons that are not disposable are kept elsewhere and not counted");
+  return table;
+}
+
+} // namespace
+
+void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  const Runtime &runtime = snapshot.runtime();
+  FieldReader fields(runtime);
+  const std::vector<TypedObject> objects =
+      objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == service_scope; });
+  HeldBy holders(snapshot, worth_the_same(objects));
+  std::map<ScopeKey, ScopeGroup> groups;
+  u64 unknown = 0;
+  for (const TypedObject &object : objects) {
+    const std::optional<FoundScope> scope = read_scope(fields, object.address);
+    if (!scope) {
+      ++unknown;
+      continue;
+    }
+    ScopeGroup &group = groups[{scope->kind, scope->is_disposed ? "disposed" : "in use", holders.of(object.address)}];
+    ++group.count;
+    group.services += scope->services;
+    group.disposables += scope->disposables;
+    if (!group.largest || scope->disposables > group.most) {
+      group.most = scope->disposables;
+      group.largest = object.address;
+    }
+  }
+  answer.tables.push_back(scopes_table(groups));
+  if (unknown)
+    answer.completeness->notes.add(unknown_shape_note(unknown, service_scope, "such a scope"));
+  const auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
+    return a.second.disposables < b.second.disposables;
+  });
+  if (most != groups.end())
+    answer.next_command = hex(most->second.largest);
+}
+
+} // namespace dnheap

@@ -1,0 +1,212 @@
+// `inspect ef`: contexts of Entity Framework Core: how many entities the change tracker of each keeps, in which states,
+// and whether it was disposed.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/base_types.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "analysis/shapes/unknown_shape.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+constexpr const char *db_context = "Microsoft.EntityFrameworkCore.DbContext";
+constexpr const char *state_manager = "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager";
+constexpr const char *entry_map = "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap";
+constexpr const char *of_entity_framework = "Microsoft.EntityFrameworkCore.";
+// There are many of these, and none refers to a context.
+constexpr const char *of_entities[] = {"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.InternalEntityEntry",
+                                       "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.Snapshot<"};
+// What EntityReferenceMap has for each state, in the order of the columns.
+constexpr const char *state_maps[] = {"_unchangedReferenceMap", "_addedReferenceMap", "_modifiedReferenceMap",
+                                      "_deletedReferenceMap"};
+constexpr u64 most_shared_types = 1 << 12; // of one model
+
+struct Tracked {
+  std::array<u64, std::size(state_maps)> by_state{};
+  u64 all() const { return by_state[0] + by_state[1] + by_state[2] + by_state[3]; }
+  void add(const Tracked &other) {
+    for (u64 i = 0; i < by_state.size(); ++i)
+      by_state[i] += other.by_state[i];
+  }
+};
+struct ContextGroup {
+  u64 count = 0, most = 0;
+  Tracked tracked;
+  Address largest = 0;
+  u64 all() const { return tracked.all(); }
+};
+using ContextKey = std::tuple<std::string, std::string, std::string>; // state, type, field
+
+class ContextReader {
+public:
+  explicit ContextReader(Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
+    for (const TypedObject &one :
+         objects_that(snapshot, [&](Address mt) { return runtime_.types().name(mt) == state_manager; }))
+      if (const Address context = fields_.reference_or_null(one.address, "<Context>k__BackingField"))
+        trackers_[context] = one.address;
+  }
+
+  // "in use", "disposed", "in a pool".
+  std::optional<std::string> state(Address context) {
+    const std::optional<u8> is_disposed = fields_.number<u8>(context, "_disposed");
+    if (!is_disposed)
+      return std::nullopt;
+    // What was leased by a pool went back there.
+    return !*is_disposed                                             ? "in use"
+           : fields_.number<u32>(context, "_leaseCount").value_or(0) ? "in a pool"
+                                                                     : "disposed";
+  }
+  // Of a context that was never asked for entities: nothing.
+  std::optional<Tracked> tracked(Address context) {
+    const auto tracker = trackers_.find(context);
+    if (tracker == trackers_.end())
+      return Tracked();
+    const Address map = fields_.reference_or_null(tracker->second, "_entityReferenceMap");
+    std::optional<Tracked> out = map ? in_map(map) : std::nullopt;
+    const std::optional<Address> shared = map ? fields_.reference(map, "_sharedTypeReferenceMap") : std::nullopt;
+    if (!out || !shared)
+      return std::nullopt;
+    const std::optional<std::vector<Address>> maps = *shared ? values_of(*shared) : std::vector<Address>();
+    if (!maps)
+      return std::nullopt;
+    for (Address one : *maps) {
+      const std::optional<Tracked> more = in_map(one);
+      if (!more)
+        return std::nullopt;
+      out->add(*more);
+    }
+    return out;
+  }
+
+private:
+  std::optional<Tracked> in_map(Address map) {
+    Tracked out;
+    for (u64 i = 0; i < out.by_state.size(); ++i) {
+      const std::optional<Address> entries = fields_.reference(map, state_maps[i]);
+      if (!entries)
+        return std::nullopt;
+      const std::optional<u32> used = *entries ? fields_.number<u32>(*entries, "_count") : 0,
+                               freed = *entries ? fields_.number<u32>(*entries, "_freeCount") : 0;
+      if (!used || !freed || *freed > *used)
+        return std::nullopt;
+      out.by_state[i] = *used - *freed;
+    }
+    return out;
+  }
+
+  // Maps that are values of a dictionary: those of types that several entities share, owned ones for instance.
+  std::optional<std::vector<Address>> values_of(Address dictionary) {
+    const std::optional<u32> used = fields_.number<u32>(dictionary, "_count");
+    const Address entries = fields_.reference_or_null(dictionary, "_entries"), type = fields_.type_of(entries);
+    const std::optional<ElementShape> shape = type ? runtime_.fields().elements(type) : std::nullopt;
+    const InstanceField *value = shape ? fields_.find(shape->method_table, "value") : nullptr;
+    if (!used || *used > most_shared_types || !value || shape->rank != 0 || *used > fields_.length(entries).value_or(0))
+      return std::nullopt;
+    std::vector<Address> out;
+    for (u64 i = 0; i < *used; ++i) {
+      const Address at = entries + shape->start + i * shape->size + value->offset - fields_.pointer_size();
+      const Address map = fields_.memory().try_pointer(at).value_or(0);
+      if (map && runtime_.types().name(fields_.type_of(map)) == entry_map)
+        out.push_back(map);
+    }
+    return out;
+  }
+
+  const Runtime &runtime_;
+  FieldReader fields_;
+  std::map<Address, Address> trackers_; // by context
+};
+
+report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
+  report::Table table;
+  table.name = "ef";
+  table.columns = {{"count", "Count", Kind::count},      {"tracked", "Tracked", Kind::count},
+                   {"most", "Most", Kind::count},        {"unchanged", "Unchanged", Kind::count},
+                   {"added", "Added", Kind::count},      {"modified", "Modified", Kind::count},
+                   {"deleted", "Deleted", Kind::count},  {"state", "State", Kind::text},
+                   {"type", "Type", Kind::text},         {"held_by", "Held by", Kind::text},
+                   {"example", "Largest", Kind::address}};
+  std::vector<report::Row> rows;
+  ContextGroup sum;
+  for (const auto *one : largest_first(groups, &ContextGroup::all)) {
+    const auto &[state, type, field] = one->first;
+    const ContextGroup &group = one->second;
+    const auto &by_state = group.tracked.by_state;
+    rows.push_back({group.count, group.all(), group.most, by_state[0], by_state[1], by_state[2], by_state[3], state,
+                    type, field, group.largest});
+    sum.count += group.count;
+    sum.tracked.add(group.tracked);
+    if (rows.size() <= 20)
+      explain_compiled_names(field, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum.count;
+  total[1] = sum.all();
+  for (u64 i = 0; i < sum.tracked.by_state.size(); ++i)
+    total[3 + i] = sum.tracked.by_state[i];
+  total[8] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.insert(
+      table.notes.begin(),
+      "Tracked: entities that change trackers keep, those of contexts that were disposed, too; Most: of one "
+      "context; states are those of the last look for changes");
+  return table;
+}
+
+// What belongs to contexts and may refer to them.
+std::vector<Address> parts_of_contexts(Snapshot &snapshot) {
+  return addresses_of(objects_that(snapshot, [&](Address mt) {
+    const std::string &name = snapshot.runtime().types().name(mt);
+    return name.starts_with(of_entity_framework) && name != of_entities[0] && !name.starts_with(of_entities[1]);
+  }));
+}
+
+} // namespace
+
+void inspect_ef(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  const Runtime &runtime = snapshot.runtime();
+  const BaseTypes bases(runtime);
+  ContextReader reader(snapshot);
+  const std::vector<TypedObject> objects =
+      objects_that(snapshot, [&](Address mt) { return bases.derives(mt, db_context); });
+  HeldBy holders(snapshot, worth_the_same(objects), parts_of_contexts(snapshot));
+  std::map<ContextKey, ContextGroup> groups;
+  u64 unknown = 0;
+  for (const TypedObject &object : objects) {
+    const std::optional<std::string> state = reader.state(object.address);
+    const std::optional<Tracked> tracked = reader.tracked(object.address);
+    if (!state || !tracked) {
+      ++unknown;
+      continue;
+    }
+    ContextGroup &group = groups[{*state, runtime.types().name(object.method_table), holders.of(object.address)}];
+    ++group.count;
+    group.tracked.add(*tracked);
+    if (!group.largest || tracked->all() > group.most) {
+      group.most = tracked->all();
+      group.largest = object.address;
+    }
+  }
+  answer.tables.push_back(ef_table(groups));
+  if (unknown)
+    answer.completeness->notes.add(unknown_shape_note(unknown, db_context, "such a context"));
+  const auto most = std::max_element(groups.begin(), groups.end(),
+                                     [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
+  if (most != groups.end())
+    answer.next_command = hex(most->second.largest);
+}
+
+} // namespace dnheap

@@ -1,0 +1,188 @@
+// `inspect events`: delegates that call several others, by the field that holds them.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/base_types.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Fact;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_handlers_told = 1 << 22; // of all events: of the rest neither method nor target is told
+constexpr const char *nobody = HoldingFields::nobody_text; // of these only the largest one's are told
+constexpr u64 most_shown_handlers = 3;                     // in text, of one event
+
+struct Multicast {
+  Address object = 0, method_table = 0;
+  u64 handlers = 0;
+};
+
+// Alike: held by the same field, and of the same type.
+struct EventGroup {
+  u64 publishers = 0, handlers = 0, most = 0, target_bytes = 0;
+  Address largest = 0;
+  std::unordered_set<Address> targets;
+  std::map<std::pair<std::string, std::string>, u64> methods; // and the target's type
+};
+
+class EventReader {
+public:
+  explicit EventReader(Snapshot &snapshot)
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(snapshot.references()) {}
+
+  // Those that no other delegate has in its list.
+  std::vector<Multicast> find() {
+    const BaseTypes bases(runtime_);
+    std::vector<Multicast> all;
+    std::vector<Address> delegates;
+    const std::vector<Address> types =
+        types_that(snapshot_, [&](Address mt) { return bases.derives(mt, "System.MulticastDelegate"); });
+    for (const TypedObject &object : objects_of(snapshot_, types)) {
+      const std::optional<DelegateList> list = runtime_.fields().delegate_list(object.address, object.method_table);
+      if (!list || list->is_cut) {
+        ++unknown;
+        continue;
+      }
+      delegates.push_back(object.address);
+      // A delegate of an unmanaged function, or one that wraps another, has no array there.
+      if (list->count < 2 || !snapshot_.index().is_object(list->array))
+        continue;
+      parts.push_back(list->array);
+      all.push_back({object.address, object.method_table, list->count});
+    }
+    parts.insert(parts.end(), delegates.begin(), delegates.end());
+    return all;
+  }
+
+  void add_handlers(const Multicast &one, EventGroup &to) {
+    const u64 limit = std::min(one.handlers, handlers_left_);
+    is_cut |= limit < one.handlers;
+    handlers_left_ -= limit;
+    for (const DelegateTarget &target : runtime_.fields().delegate_targets(one.object, one.method_table, limit)) {
+      OpenedObject opened;
+      const bool is_object = target.object && reader_.open(target.object, opened);
+      ++to.methods[{target.method, is_object ? runtime_.types().name(opened.type->method_table) : ""}];
+      if (is_object && to.targets.insert(target.object).second)
+        to.target_bytes += align_up(opened.size, u64{runtime_.memory().format().pointer_size});
+    }
+  }
+
+  std::vector<Address> parts; // delegates, and their lists
+  u64 unknown = 0;
+  bool is_cut = false;
+
+private:
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  ReferenceReader reader_;
+  u64 handlers_left_ = most_handlers_told;
+};
+
+using EventGroups = std::map<std::pair<std::string, std::string>, EventGroup>; // field, type of delegate
+
+std::vector<std::pair<std::pair<std::string, std::string>, u64>> by_count(const EventGroup &group) {
+  std::vector<std::pair<std::pair<std::string, std::string>, u64>> out(group.methods.begin(), group.methods.end());
+  std::stable_sort(out.begin(), out.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
+  return out;
+}
+
+report::Table events_table(const EventGroups &groups) {
+  report::Table table;
+  table.name = "events";
+  table.columns = {{"handlers", "Handlers", Kind::count},
+                   {"publishers", "Publishers", Kind::count},
+                   {"most", "Most", Kind::count},
+                   {"targets", "Targets", Kind::count},
+                   {"target_bytes", "Their bytes", Kind::bytes},
+                   {"event", "Event", Kind::text},
+                   {"methods", "Handlers", Kind::nested, Shown::in_data},
+                   {"methods_text", "Calls", Kind::text, Shown::in_text},
+                   {"type", "Type", Kind::text, Shown::in_data},
+                   {"example", "Largest", Kind::address}};
+  // Of n handlers that were added one by one, n²/2 are in delegates that are garbage.
+  auto sorted = largest_first(groups, &EventGroup::handlers);
+  std::stable_partition(sorted.begin(), sorted.end(), [](const auto *one) { return one->first.first != nobody; });
+  std::vector<report::Row> rows;
+  for (const auto *one : sorted) {
+    const EventGroup &group = one->second;
+    std::vector<Cell> methods;
+    std::string text;
+    for (const auto &[handler, count] : by_count(group)) {
+      if (methods.size() < most_shown_handlers)
+        text += (text.empty() ? "" : ", ") + handler.first + (count > 1 ? " ×" + count_text(count) : "");
+      methods.push_back(std::vector<Fact>{
+          {"method", handler.first}, {"target_type", report::text_cell(handler.second)}, {"count", count}});
+      if (methods.size() <= most_shown_handlers)
+        explain_compiled_names(handler.first, table.notes);
+    }
+    if (methods.size() > most_shown_handlers)
+      text += ", … " + count_text(methods.size() - most_shown_handlers) + " more";
+    rows.push_back({group.handlers, group.publishers, group.most, u64{group.targets.size()}, group.target_bytes,
+                    one->first.first, std::move(methods), text, one->first.second, group.largest});
+  }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  EventReader reader(snapshot);
+  const std::vector<Multicast> all = reader.find();
+  std::vector<HeldObject> asked;
+  for (const Multicast &one : all)
+    asked.push_back({one.object, one.handlers});
+  HeldBy holders(snapshot, asked, reader.parts);
+  EventGroups groups;
+  for (u64 i = 0; i < all.size(); ++i) {
+    if (i % 1024 == 0)
+      snapshot.watch().check();
+    const Multicast &one = all[i];
+    EventGroup &group = groups[{holders.of(one.object), snapshot.runtime().types().name(one.method_table)}];
+    ++group.publishers;
+    group.handlers += one.handlers;
+    if (one.handlers > group.most) {
+      group.most = one.handlers;
+      group.largest = one.object;
+    }
+    if (holders.of(one.object) != nobody)
+      reader.add_handlers(one, group);
+  }
+  for (auto &[key, group] : groups)
+    if (key.first == nobody)
+      for (const Multicast &one : all)
+        if (one.object == group.largest)
+          reader.add_handlers(one, group);
+  answer.tables.push_back(events_table(groups));
+  if (!all.empty())
+    answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
+                                      "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
+                                      "what a delegate was before one was added, with the largest one's calls");
+  if (reader.is_cut)
+    answer.completeness->notes.add("there are more handlers than are told by method and target");
+  if (reader.unknown)
+    answer.completeness->notes.add(fmt::format(
+        "{} delegates have not the fields that delegates are known to have: how many handlers they have is not told",
+        count_text(reader.unknown)));
+  u64 most = 0;
+  for (const auto &[key, group] : groups)
+    if (group.handlers > most && key.first != nobody) {
+      most = group.handlers;
+      answer.next_command = hex(group.largest);
+    }
+}
+
+} // namespace dnheap

@@ -1,0 +1,72 @@
+// `inspect finalizers`: objects whose finalizer is due and has not run, by type.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/verdict/hangs.h"
+#include "base/text.h"
+#include "objects/references.h"
+#include "objects/roots.h"
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+struct DueType {
+  u64 count = 0, bytes = 0;
+  Address example = 0;
+};
+
+} // namespace
+
+void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  ReferenceReader reader(snapshot.references());
+  std::map<std::string, DueType> types;
+  DueType sum;
+  for (const Root &root : snapshot.roots().roots) {
+    OpenedObject object;
+    if (root.kind != RootKind::finalizer || !reader.open(root.object, object))
+      continue;
+    const u64 bytes = align_up(object.size, u64{snapshot.references().format().pointer_size});
+    DueType &type = types[snapshot.runtime().types().name(object.type->method_table)];
+    if (type.count++ == 0)
+      type.example = root.object;
+    type.bytes += bytes;
+    ++sum.count;
+    sum.bytes += bytes;
+  }
+  const auto sorted = largest_first(types, &DueType::count);
+  report::Table table;
+  table.name = "finalizers";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"type", "Type", Kind::text},
+                   {"example", "Example", Kind::address}};
+  std::vector<report::Row> rows;
+  for (const auto *one : sorted)
+    rows.push_back({one->second.count, one->second.bytes, one->first, one->second.example});
+  report::Row total(table.columns.size());
+  total[0] = sum.count;
+  total[1] = sum.bytes;
+  total[2] = total_of(rows.size(), "type");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  if (sum.count) {
+    table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
+    std::vector<std::string> problems;
+    if (const std::string place = find_finalizer_place(snapshot, problems); !place.empty())
+      answer.lead = "The finalizer thread " + place + ".";
+    answer.completeness->notes.add_all(problems);
+  }
+  answer.tables.push_back(std::move(table));
+  for (const std::string &problem : snapshot.roots().problems)
+    answer.completeness->notes.add(problem);
+  if (!sorted.empty())
+    answer.next_command = hex(sorted.front()->second.example);
+}
+
+} // namespace dnheap

@@ -1,0 +1,139 @@
+// `inspect pools`: arrays that ArrayPool<T>.Shared keeps for later, by type and length.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "base/text.h"
+#include "objects/object_index.h"
+#include "objects/references.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+// Inside of SharedArrayPool<T> in .NET 8, beside it since then.
+constexpr std::string_view of_pool = "System.Buffers.SharedArrayPool", of_thread = "ThreadLocalArray[]",
+                           of_all = "+Partition";
+constexpr u64 most_slots_of_pool = 1 << 16; // of one stack, or of one thread
+
+struct PooledArrays {
+  u64 count = 0, bytes = 0;
+  Address example = 0;
+};
+using PooledKey = std::tuple<std::string, u32, const char *>; // type, length, where
+
+class PooledArrayReader {
+public:
+  explicit PooledArrayReader(Snapshot &snapshot)
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_), reader_(snapshot.references()) {}
+
+  std::map<PooledKey, PooledArrays> read() {
+    const std::vector<Address> types = types_that(snapshot_, [&](Address mt) {
+      const std::string &name = runtime_.types().name(mt);
+      return name.starts_with(of_pool) && (name.ends_with(of_all) || name.ends_with(of_thread));
+    });
+    for (const TypedObject &object : objects_of(snapshot_, types))
+      if (runtime_.types().name(object.method_table).ends_with(of_all))
+        read_stack(object.address);
+      else
+        read_thread(object.address, object.method_table);
+    return std::move(found_);
+  }
+
+  u64 unknown = 0;
+
+private:
+  // The arrays of a stack of all threads: `_count` of them.
+  void read_stack(Address stack) {
+    const std::optional<Address> arrays = fields_.reference(stack, "_arrays");
+    const std::optional<u32> count = fields_.number<u32>(stack, "_count");
+    if (!arrays || !count || *count > most_slots_of_pool) {
+      ++unknown;
+      return;
+    }
+    if (*arrays && snapshot_.index().is_object(*arrays))
+      for (Address one : fields_.elements(*arrays, *count))
+        add(one, "all threads");
+  }
+
+  // One array per size, in structs.
+  void read_thread(Address slots, Address mt) {
+    const std::optional<ElementShape> shape = runtime_.fields().elements(mt);
+    const InstanceField *field = shape ? fields_.find(shape->method_table, "Array") : nullptr;
+    const u32 length = fields_.length(slots).value_or(0);
+    if (!field || !field->is_reference() || length > most_slots_of_pool) {
+      ++unknown;
+      return;
+    }
+    for (u64 i = 0; i < length; ++i)
+      add(fields_.memory()
+              .try_pointer(slots + shape->start + i * shape->size + field->offset - fields_.pointer_size())
+              .value_or(0),
+          "one thread");
+  }
+
+  void add(Address array, const char *where) {
+    OpenedObject opened;
+    if (!array || !snapshot_.index().is_object(array) || !reader_.open(array, opened) || !seen_.insert(array).second)
+      return;
+    PooledArrays &to =
+        found_[{runtime_.types().name(opened.type->method_table), fields_.length(array).value_or(0), where}];
+    if (to.count++ == 0)
+      to.example = array;
+    to.bytes += align_up(opened.size, u64{fields_.pointer_size()});
+  }
+
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  FieldReader fields_;
+  ReferenceReader reader_;
+  std::unordered_set<Address> seen_; // a damaged pool may have the same array again and again
+  std::map<PooledKey, PooledArrays> found_;
+};
+
+} // namespace
+
+void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  PooledArrayReader reader(snapshot);
+  const std::map<PooledKey, PooledArrays> found = reader.read();
+  const auto sorted = largest_first(found, &PooledArrays::bytes);
+  report::Table table;
+  table.name = "pools";
+  table.columns = {{"bytes", "Bytes", Kind::bytes},   {"count", "Arrays", Kind::count},
+                   {"length", "Length", Kind::count}, {"kept_for", "Kept for", Kind::text},
+                   {"type", "Type", Kind::text},      {"example", "Example", Kind::address}};
+  std::vector<report::Row> rows;
+  PooledArrays sum;
+  for (const auto *one : sorted) {
+    const auto &[key, arrays] = *one;
+    const auto &[type, length, where] = key;
+    rows.push_back({arrays.bytes, arrays.count, u64{length}, where, type, arrays.example});
+    sum.bytes += arrays.bytes;
+    sum.count += arrays.count;
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum.bytes;
+  total[1] = sum.count;
+  total[4] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.push_back("what ArrayPool<T>.Shared has at hand; arrays that are rented are not told from others");
+  if (reader.unknown)
+    answer.completeness->notes.add(
+        fmt::format("{} parts of ArrayPool<T>.Shared have not the fields that they are known to have: what they keep "
+                    "is not told",
+                    count_text(reader.unknown)));
+  answer.tables.push_back(std::move(table));
+  if (!sorted.empty())
+    answer.next_command = hex(sorted.front()->second.example);
+}
+
+} // namespace dnheap

@@ -1,0 +1,212 @@
+// `inspect requests`: requests of ASP.NET Core: what Kestrel's connections and streams do, contexts of requests that
+// somebody still holds after they ended, and sessions.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/base_types.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "analysis/shapes/unknown_shape.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+constexpr const char *http_protocol = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol";
+constexpr const char *http_context = "Microsoft.AspNetCore.Http.DefaultHttpContext";
+constexpr const char *host_context = "Microsoft.AspNetCore.Hosting.HostingApplication+Context";
+constexpr const char *session = "Microsoft.AspNetCore.Session.DistributedSession";
+// Of a context: they refer to it, and it alone to them.
+constexpr const char *context_parts[] = {"Microsoft.AspNetCore.Http.DefaultHttpRequest",
+                                         "Microsoft.AspNetCore.Http.DefaultHttpResponse"};
+// In Http1Connection<TContext>, Http2Stream<TContext>, Http3Stream<TContext>.
+constexpr const char *host_context_field =
+    "<Microsoft.AspNetCore.Hosting.Server.Abstractions.IHostContextContainer<TContext>.HostContext>k__BackingField";
+constexpr const char *request_methods[] = {"GET",   "PUT",   "DELETE",  "POST",   "HEAD",
+                                           "TRACE", "PATCH", "CONNECT", "OPTIONS"};
+
+// Kestrel's RequestProcessingStatus. HTTP/2 and HTTP/3 leave it at pending until a response has begun.
+enum Status : u32 {
+  pending,
+  parsing_request_line,
+  parsing_headers,
+  app_started,
+  headers_committed,
+  headers_flushed,
+  response_completed
+};
+
+struct FoundRequest {
+  std::string state, method;
+};
+struct RequestGroup {
+  u64 count = 0;
+  Address example = 0;
+};
+using RequestKey = std::tuple<std::string, std::string, std::string, std::string, std::string>; // as the columns are
+
+// One question's reading of the heap.
+class Requests {
+public:
+  explicit Requests(Snapshot &snapshot)
+      : snapshot_(snapshot), bases_(snapshot.runtime()), fields_(snapshot.runtime()) {}
+
+  void read() {
+    for (const TypedObject &one : objects_that(snapshot_, [&](Address mt) { return name(mt) == host_context; }))
+      if (const Address context = fields_.reference_or_null(one.address, "<HttpContext>k__BackingField"))
+        kept_by_host_.insert(context);
+    for (const TypedObject &one :
+         objects_that(snapshot_, [&](Address mt) { return bases_.derives(mt, http_protocol); }))
+      add("request", http_protocol, one, read_request(one.address), "");
+    std::vector<TypedObject> held =
+        objects_that(snapshot_, [&](Address mt) { return name(mt) == http_context || bases_.derives(mt, session); });
+    std::erase_if(held, [&](const TypedObject &one) { return served_.contains(one.address); });
+    add_held(held);
+  }
+
+  const std::map<RequestKey, RequestGroup> &groups() const { return groups_; }
+  const std::map<std::string, u64> &unknown() const { return unknown_; }
+
+private:
+  const std::string &name(Address mt) { return snapshot_.runtime().types().name(mt); }
+
+  // Contexts of no request in flight, and sessions, with those who hold them.
+  void add_held(const std::vector<TypedObject> &held) {
+    const std::vector<Address> parts = addresses_of(objects_that(snapshot_, [&](Address mt) {
+      return std::find(std::begin(context_parts), std::end(context_parts), name(mt)) != std::end(context_parts);
+    }));
+    HeldBy holders(snapshot_, worth_the_same(held), parts);
+    for (const TypedObject &one : held) {
+      const bool is_context = name(one.method_table) == http_context;
+      const std::optional<std::string> state = is_context ? context_state(one.address) : session_state(one.address);
+      add(is_context ? "context" : "session", is_context ? http_context : session, one,
+          state ? std::optional(FoundRequest{*state, ""}) : std::nullopt, holders.of(one.address));
+    }
+  }
+
+  void add(const char *kind, const char *base, const TypedObject &one, const std::optional<FoundRequest> &found,
+           const std::string &holder) {
+    if (!found) {
+      ++unknown_[base];
+      return;
+    }
+    RequestGroup &group = groups_[{kind, found->state, found->method, name(one.method_table), holder}];
+    if (group.count++ == 0)
+      group.example = one.address;
+  }
+
+  // Of a connection of HTTP/1, or of a stream: its request, and where it stands.
+  std::optional<FoundRequest> read_request(Address protocol) {
+    const std::optional<u32> status = fields_.number<u32>(protocol, "_requestProcessingStatus");
+    const std::optional<u8> method = fields_.number<u8>(protocol, "<Method>k__BackingField");
+    if (!status || !method || *status > response_completed)
+      return std::nullopt;
+    if (!is_served(protocol, *status))
+      return FoundRequest{*status == pending || *status == response_completed ? "idle"
+                          : *status < app_started                             ? "reading the request"
+                                                                              : "ended",
+                          ""};
+    return FoundRequest{*status == response_completed  ? "in flight, response complete"
+                        : *status >= headers_committed ? "in flight, response begun"
+                                                       : "in flight",
+                        *method < std::size(request_methods) ? request_methods[*method] : "(other)"};
+  }
+
+  // Does the application work on it? Its context tells, where it is ASP.NET's; else the status.
+  bool is_served(Address protocol, u32 status) {
+    // Its name has dots: no path.
+    const InstanceField *field = fields_.find(fields_.type_of(protocol), host_context_field);
+    const Address host = field ? fields_.memory().try_pointer(protocol + field->offset).value_or(0) : 0,
+                  context = host ? fields_.reference_or_null(host, "<HttpContext>k__BackingField") : 0;
+    const std::optional<u8> is_active = context ? fields_.number<u8>(context, "_active") : std::nullopt;
+    if (is_active && *is_active)
+      served_.insert(context);
+    if (is_active)
+      return *is_active;
+    return host && !context ? false : status >= app_started && status < response_completed;
+  }
+
+  // Of one that no request of Kestrel's has in flight.
+  std::optional<std::string> context_state(Address context) {
+    const std::optional<u8> is_active = fields_.number<u8>(context, "_active");
+    const std::optional<Address> features = fields_.reference(context, "_features.<Collection>k__BackingField");
+    if (!is_active || !features)
+      return std::nullopt;
+    if (*is_active)
+      return "in flight"; // of another server
+    return *features ? "made by code" : kept_by_host_.contains(context) ? "kept for reuse" : "ended";
+  }
+
+  std::optional<std::string> session_state(Address of) {
+    const std::optional<u8> is_loaded = fields_.number<u8>(of, "_loaded"),
+                            is_modified = fields_.number<u8>(of, "_isModified");
+    if (!is_loaded || !is_modified)
+      return std::nullopt;
+    return *is_modified ? "modified" : *is_loaded ? "loaded" : "not loaded";
+  }
+
+  Snapshot &snapshot_;
+  const BaseTypes bases_;
+  FieldReader fields_;
+  std::set<Address> kept_by_host_, served_; // contexts
+  std::map<RequestKey, RequestGroup> groups_;
+  std::map<std::string, u64> unknown_; // by base type
+};
+
+report::Table requests_table(const std::map<RequestKey, RequestGroup> &groups) {
+  report::Table table;
+  table.name = "requests";
+  table.columns = {{"count", "Count", Kind::count},      {"kind", "Kind", Kind::text},
+                   {"state", "State", Kind::text},       {"method", "Method", Kind::text},
+                   {"type", "Type", Kind::text},         {"held_by", "Held by", Kind::text},
+                   {"example", "Example", Kind::address}};
+  std::vector<report::Row> rows;
+  u64 sum = 0;
+  for (const auto *one : largest_first(groups, &RequestGroup::count)) {
+    const auto &[kind, state, method, type, field] = one->first;
+    rows.push_back({one->second.count, kind, state, report::text_cell(method), type, report::text_cell(field),
+                    one->second.example});
+    sum += one->second.count;
+    if (rows.size() <= 20)
+      explain_compiled_names(field, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum;
+  total[4] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  table.notes.insert(table.notes.begin(),
+                     "A request is a connection of HTTP/1, or a stream of HTTP/2 or HTTP/3, which are used again; a "
+                     "context that has ended is of no use to who holds it; 'show ADDRESS --values' tells a "
+                     "request's path");
+  return table;
+}
+
+} // namespace
+
+void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  Requests requests(snapshot);
+  requests.read();
+  answer.tables.push_back(requests_table(requests.groups()));
+  for (const auto &[base, count] : requests.unknown())
+    answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
+  // First of all what is held for nothing.
+  auto rank = [](const auto &one) {
+    return std::pair(std::get<0>(one.first) == "context" && std::get<1>(one.first) == "ended", one.second.count);
+  };
+  const auto most = std::max_element(requests.groups().begin(), requests.groups().end(),
+                                     [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
+  if (most != requests.groups().end())
+    answer.next_command = hex(most->second.example);
+}
+
+} // namespace dnheap

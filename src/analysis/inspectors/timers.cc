@@ -1,0 +1,278 @@
+// `inspect timers`: every timer of the runtime's queue, whatever it was made by, those that are alike as one.
+#include "analysis/inspectors/inspector.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/base_types.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/typed_objects.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
+constexpr u32 never = 0xffffffff; // Timeout.UnsignedInfinite
+
+// What a program makes that has a timer of the queue, by base type; a later row may be inside of an earlier one's
+// object.
+struct TimerMaker {
+  const char *type, *kind;
+};
+constexpr TimerMaker timer_makers[] = {{"System.Timers.Timer", "System.Timers.Timer"},
+                                       {"System.Threading.PeriodicTimer", "PeriodicTimer"},
+                                       {"System.Threading.CancellationTokenSource", "CancellationTokenSource"},
+                                       {"System.Threading.Tasks.Task", "Task.Delay"},
+                                       {"System.TimeProvider+SystemTimeProviderTimer", "TimeProvider"},
+                                       {"System.Threading.Timer", "Timer"}};
+constexpr u64 first_of_tasks = 3;
+// What belongs to a timer, and so does not hold it.
+constexpr const char *timer_parts[] = {queued_timer,
+                                       "System.Threading.TimerHolder",
+                                       "System.Threading.TimerCallback",
+                                       "System.Threading.PeriodicTimer+State",
+                                       "System.Threading.CancellationTokenSource+Registrations",
+                                       "System.Threading.CancellationTokenSource+CallbackNode"};
+
+struct FoundTimer {
+  Address queued = 0, owner = 0; // what the program made: the queue's timer where that is not known
+  const char *kind = "Timer";
+  std::string callback, target_type, state_type;
+  u32 due = never, period = never;
+};
+
+std::string milliseconds_text(u32 ms) {
+  if (ms < 1000)
+    return fmt::format("{} ms", ms);
+  const double seconds = ms / 1000.0;
+  return seconds < 120      ? fmt::format("{:.4g} s", seconds)
+         : seconds < 7200   ? fmt::format("{:.4g} min", seconds / 60)
+         : seconds < 172800 ? fmt::format("{:.4g} h", seconds / 3600)
+                            : fmt::format("{:.4g} d", seconds / 86400);
+}
+
+class TimerReader {
+public:
+  explicit TimerReader(Snapshot &snapshot)
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_) {}
+
+  std::vector<FoundTimer> read() {
+    std::map<Address, u64> makers; // by type: index in timer_makers
+    std::vector<Address> parts, wanted;
+    for (Address mt : types_that(snapshot_, [](Address) { return true; })) {
+      const std::string &name = runtime_.types().name(mt);
+      if (std::find(std::begin(timer_parts), std::end(timer_parts), name) != std::end(timer_parts))
+        parts.push_back(mt);
+      else if (const std::optional<u64> maker = maker_of(mt))
+        makers.emplace(mt, *maker);
+      else
+        continue;
+      wanted.push_back(mt);
+    }
+    std::vector<Address> queued;
+    std::map<Address, std::pair<u64, Address>> owners; // by timer of the queue
+    for (const TypedObject &object : objects_of(snapshot_, wanted)) {
+      if (auto maker = makers.find(object.method_table); maker != makers.end()) {
+        if (const Address timer = inner(object.address)) {
+          const std::pair<u64, Address> offer(maker->second, object.address);
+          auto [at, is_new] = owners.emplace(timer, offer);
+          if (!is_new)
+            at->second = std::min(at->second, offer);
+        }
+        continue;
+      }
+      this->parts.push_back(object.address);
+      if (runtime_.types().name(object.method_table) == queued_timer)
+        queued.push_back(object.address);
+    }
+    std::vector<FoundTimer> out;
+    for (Address timer : queued) {
+      if (out.size() % 1024 == 0)
+        snapshot_.watch().check();
+      auto owner = owners.find(timer);
+      if (std::optional<FoundTimer> one = read_one(timer, owner == owners.end() ? 0 : owner->second.second)) {
+        if (owner != owners.end())
+          one->kind = owner->second.first == first_of_tasks ? kind_of_task(one->state_type)
+                                                            : timer_makers[owner->second.first].kind;
+        out.push_back(std::move(*one));
+      }
+    }
+    return out;
+  }
+
+  std::vector<Address> parts; // objects that belong to timers
+  u64 unknown = 0;            // timers of another shape
+
+private:
+  // Only of types that have a timer.
+  std::optional<u64> maker_of(Address mt) {
+    const InstanceField *timer = fields_.find(mt, "_timer");
+    if (!timer || !timer->is_reference())
+      return std::nullopt;
+    for (u64 i = 0; i < std::size(timer_makers); ++i)
+      if (bases_.derives(mt, timer_makers[i].type))
+        return i;
+    return std::nullopt;
+  }
+
+  static const char *kind_of_task(const std::string &type) {
+    return type.starts_with("System.Threading.Tasks.Task+Delay")          ? "Task.Delay"
+           : type.starts_with("System.Threading.Tasks.Task+Cancellation") ? "Task.WaitAsync"
+                                                                          : "Task";
+  }
+
+  // The queue's timer in what was made of it, through Timer and TimerHolder; 0: none.
+  Address inner(Address object) {
+    for (int i = 0; i < 4; ++i) {
+      object = fields_.reference_or_null(object, "_timer");
+      if (!object || !snapshot_.index().is_object(object))
+        return 0;
+      if (runtime_.types().name(fields_.type_of(object)) == queued_timer)
+        return object;
+    }
+    return 0;
+  }
+
+  std::string type_name(Address object) {
+    return object && snapshot_.index().is_object(object) ? runtime_.types().name(fields_.type_of(object)) : "";
+  }
+
+  std::optional<FoundTimer> read_one(Address timer, Address owner) {
+    const std::optional<u32> due = fields_.number<u32>(timer, "_dueTime"),
+                             period = fields_.number<u32>(timer, "_period");
+    const std::optional<Address> callback = fields_.reference(timer, "_timerCallback"),
+                                 state = fields_.reference(timer, "_state");
+    if (!due || !period || !callback || !state) {
+      ++unknown;
+      return std::nullopt;
+    }
+    FoundTimer out;
+    out.queued = timer;
+    out.owner = owner ? owner : timer;
+    out.due = *due;
+    out.period = *period ? *period : never;
+    out.state_type = type_name(*state);
+    // System.Timers.Timer calls its event.
+    const Address event = owner ? fields_.reference_or_null(owner, "_onIntervalElapsed") : 0;
+    add_callback(event ? event : *callback, out);
+    return out;
+  }
+
+  void add_callback(Address callback, FoundTimer &to) {
+    if (!callback || !snapshot_.index().is_object(callback))
+      return;
+    auto [known, is_new] = callbacks_.try_emplace(callback);
+    if (is_new) {
+      std::vector<DelegateTarget> targets = runtime_.fields().delegate_targets(callback, fields_.type_of(callback), 1);
+      if (!targets.empty())
+        known->second = {targets[0].method, type_name(targets[0].object)};
+    }
+    to.callback = known->second.first;
+    to.target_type = known->second.second;
+  }
+
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  const BaseTypes bases_;
+  FieldReader fields_;
+  std::map<Address, std::pair<std::string, std::string>> callbacks_;
+};
+
+// Timers that are alike.
+struct TimerGroup {
+  u64 count = 0;
+  u32 due_least = never, due_most = 0;
+  Address example = 0;
+};
+using TimerKey = std::tuple<std::string, std::string, std::string, std::string, u32, bool, std::string>;
+
+std::string due_text(const TimerGroup &group) {
+  return group.due_least == group.due_most
+             ? milliseconds_text(group.due_least)
+             : milliseconds_text(group.due_least) + " to " + milliseconds_text(group.due_most);
+}
+
+report::Table timers_table(const std::map<TimerKey, TimerGroup> &groups) {
+  report::Table table;
+  table.name = "timers";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"kind", "Kind", Kind::text},
+                   {"active", "Active", Kind::boolean},
+                   {"period_ms", "", Kind::number, Shown::in_data},
+                   {"due_ms_least", "", Kind::number, Shown::in_data},
+                   {"due_ms_most", "", Kind::number, Shown::in_data},
+                   {"period", "Period", Kind::text, Shown::in_text},
+                   {"due", "Due", Kind::text, Shown::in_text},
+                   {"callback", "Calls", Kind::text},
+                   {"target_type", "On", Kind::text, Shown::in_data},
+                   {"state_type", "With", Kind::text},
+                   {"held_by", "Held by", Kind::text},
+                   {"example", "Example", Kind::address}};
+  const auto sorted = largest_first(groups, &TimerGroup::count);
+  std::vector<report::Row> rows;
+  u64 sum = 0;
+  for (const auto *one : sorted) {
+    const auto &[key, group] = *one;
+    const auto &[kind, callback, target, state, period, is_active, held_by] = key;
+    sum += group.count;
+    rows.push_back({group.count, kind, is_active, period == never ? Cell() : Cell(u64{period}),
+                    is_active ? Cell(u64{group.due_least}) : Cell(), is_active ? Cell(u64{group.due_most}) : Cell(),
+                    period == never ? Cell() : Cell(milliseconds_text(period)),
+                    is_active ? Cell(due_text(group)) : Cell(), report::text_cell(callback), report::text_cell(target),
+                    report::text_cell(state), held_by, group.example});
+    explain_compiled_names(callback, table.notes);
+    explain_compiled_names(held_by, table.notes);
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum;
+  total[1] = total_of(rows.size(), "row");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  TimerReader reader(snapshot);
+  const std::vector<FoundTimer> timers = reader.read();
+  std::vector<HeldObject> owners;
+  for (const FoundTimer &timer : timers)
+    owners.push_back({timer.owner, 1});
+  HeldBy holders(snapshot, owners, reader.parts);
+  std::map<TimerKey, TimerGroup> groups;
+  for (const FoundTimer &timer : timers) {
+    const bool is_active = timer.due != never;
+    TimerGroup &group = groups[{timer.kind, timer.callback, timer.target_type, timer.state_type, timer.period,
+                                is_active, holders.of(timer.owner)}];
+    if (group.count++ == 0)
+      group.example = timer.owner;
+    group.due_least = std::min(group.due_least, timer.due);
+    group.due_most = std::max(group.due_most, timer.due);
+  }
+  answer.tables.push_back(timers_table(groups));
+  if (!timers.empty())
+    answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
+                                      "Due: the delay that was asked for last; not active: fired, stopped or disposed");
+  if (reader.unknown)
+    answer.completeness->notes.add(
+        fmt::format("{} objects of the type {} have not the fields that it is known to have: nothing is told of them",
+                    count_text(reader.unknown), queued_timer));
+  if (!groups.empty()) {
+    const auto most = std::max_element(groups.begin(), groups.end(),
+                                       [](const auto &a, const auto &b) { return a.second.count < b.second.count; });
+    answer.next_command = hex(most->second.example);
+  }
+}
+
+} // namespace dnheap

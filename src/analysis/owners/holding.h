@@ -1,0 +1,57 @@
+// Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) by all alike, with the names of what
+// stands in it, for who counts what owners and types hold. Costs the tree, and where owners have ranks what
+// ranked_tree.h says. One thread.
+#pragma once
+#include "algorithms/owner_places.h"
+#include "analysis/filters/type_filter.h"
+#include "analysis/owners/ranked_tree.h"
+#include "objects/object_graph.h"
+
+namespace dnheap {
+
+class Holding {
+public:
+  Holding(Snapshot &snapshot, const Question &question);
+
+  const DominatorTree &tree() const { return ranked_ ? ranked_->tree : snapshot_.dominators(); }
+  u32 owner_count() const;
+  RankedOwners::Owner owner(OwnerId id) const; // as they are in the tree
+  Owners owners() const;
+  bool is_plain() const { return !ranked_; }
+  Snapshot &snapshot() { return snapshot_; }
+  Retained all() const { return all_; }
+  // Who holds something; what several hold together, what nothing holds, and what is frozen under names of their own.
+  // Largest first.
+  struct OwnerLine {
+    Retained retained;
+    std::string kind, name, source;
+    bool conservative = false;
+    const char *rank = nullptr; // null: all are alike, or it is no owner
+  };
+  std::vector<OwnerLine> owner_lines();
+  u32 type_count() const { return types_.size(); }
+  TypeId type(ObjectId object) const { return graph_.type(object); }
+  Address method_table(TypeId type) const { return types_[type].method_table; }
+  const std::string &name(TypeId type) { return snapshot_.runtime().types().name(method_table(type)); }
+  std::string assembly(TypeId type) { return snapshot_.runtime().types().assembly(method_table(type)); }
+  Address address(ObjectId object) const;
+  const TypeFilter &filter() const { return filter_; }
+  bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
+
+  // The owner above a place.
+  std::string owner_above(TreePlace at) const;
+
+  // In segments that are never collected, and nothing else is seen to hold it: a look at each object there.
+  Retained frozen() const;
+
+private:
+  Snapshot &snapshot_;
+  const ObjectGraph &graph_;
+  std::shared_ptr<const RankedTree> ranked_; // null: the plain tree is asked for
+  const HeapTypes &types_;
+  TypeFilter filter_;
+  Retained all_;
+  std::optional<OwnerPlaces> owner_places_; // of the tree, once there is one
+};
+
+} // namespace dnheap

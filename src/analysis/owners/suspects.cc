@@ -1,0 +1,584 @@
+#include "analysis/owners/suspects.h"
+
+#include "analysis/names/compiled_names.h"
+#include "analysis/objects/inside_of.h"
+#include "analysis/objects/object_view.h"
+#include "analysis/owners/held_contents.h"
+#include "analysis/owners/ranked_paths.h"
+#include "analysis/owners/ranked_tree.h"
+#include "analysis/owners/signature.h"
+#include "analysis/owners/weak_tables.h"
+#include "base/text.h"
+#include "objects/object_graph.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_suspects = 32, most_steps_told = 64;
+constexpr u64 long_chain = 64;     // objects of one type one behind the other
+constexpr u64 most_periods = 3;    // types that alternate in a chain
+constexpr double main_share = 0.6; // one child with that much of its parent is where to go on
+
+constexpr const char *and_others = " and others", *no_single_reference = "…",
+                     *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
+
+struct Fan { // the children of a place
+  TreePlace largest{};
+  u64 largest_bytes = 0, count = 0;
+};
+
+class Finder {
+public:
+  Finder(Snapshot &snapshot, std::span<const std::string> hubs, double least_share)
+      : snapshot_(snapshot), graph_(snapshot.graph()), ranked_(ranked_tree(snapshot, hubs)), owners_(ranked_->owners),
+        tree_(ranked_->tree), view_(snapshot), insides_(snapshot.runtime(), snapshot.references().types()) {
+    const Retained live = tree_.reached();
+    out_.live_objects = live.objects;
+    out_.live_bytes = live.bytes;
+    least_ = std::max<u64>(static_cast<u64>(static_cast<double>(live.bytes) * least_share), 1);
+  }
+
+  Suspects run() {
+    std::map<TypeId, HeldGroup> shared; // what no single owner holds, by type
+    tree_.for_each_child(TreePlace{0}, [&](TreePlace place) {
+      if (bytes(place) >= least_)
+        work_.push_back({place});
+      else if (const std::optional<ObjectId> object = tree_.object(place))
+        shared[graph_.type(*object)].add(place, tree_.retained(place));
+    });
+    while (!work_.empty()) {
+      snapshot_.watch().check();
+      std::vector<TreePlace> way = std::move(work_.back());
+      work_.pop_back();
+      follow(std::move(way));
+    }
+    std::vector<std::pair<TypeId, HeldGroup>> many;
+    for (const auto &[type, group] : shared)
+      if (group.bytes >= least_)
+        many.emplace_back(type, group);
+    add_shared(many);
+    count_kept();
+    find_also();
+    join_chains();
+    std::stable_sort(out_.list.begin(), out_.list.end(), [](const Suspect &a, const Suspect &b) {
+      return a.retained != b.retained ? a.retained > b.retained : a.example < b.example;
+    });
+    if (out_.list.size() > most_suspects)
+      out_.list.resize(most_suspects);
+    find_tables();
+    for (const Suspect &suspect : out_.list)
+      out_.suspects_bytes += suspect.retained;
+    find_live();
+    return std::move(out_);
+  }
+
+private:
+  u64 bytes(TreePlace at) const { return tree_.retained(at).bytes; }
+  u32 type_at(TreePlace at) const {
+    std::optional<ObjectId> object = tree_.object(at);
+    return object ? static_cast<u32>(graph_.type(*object)) : ~u32{0};
+  }
+  std::string type_name(TypeId type) {
+    return snapshot_.runtime().types().name(snapshot_.references().types()[type].method_table);
+  }
+  Fan fan_of(TreePlace at) const {
+    Fan out;
+    tree_.for_each_child(at, [&](TreePlace child) {
+      ++out.count;
+      if (const u64 b = bytes(child); b > out.largest_bytes)
+        out.largest = child, out.largest_bytes = b;
+    });
+    return out;
+  }
+
+  // Down to where the bytes spread out; each large part there is followed by itself. `way`: from the owner, or the
+  // object that several hold, to where to begin.
+  void follow(std::vector<TreePlace> way) {
+    TreePlace at = way.back();
+    std::vector<u32> types; // on the way, for chains
+    for (;;) {
+      types.push_back(type_at(at));
+      if (std::optional<u64> first = chain_begin(types)) {
+        add_chain(way, *first + (way.size() - types.size()), types.back());
+        return;
+      }
+      const Fan fan = fan_of(at);
+      if (fan.largest_bytes < least_ ||
+          static_cast<double>(fan.largest_bytes) < main_share * static_cast<double>(bytes(at)))
+        break;
+      if (is_node(at) && type_at(at) == type_at(fan.largest)) // a tree, or segments: told as a whole
+        break;
+      if (has_several_nodes(at, fan.largest))
+        break;
+      at = fan.largest;
+      way.push_back(at);
+      snapshot_.watch().check();
+    }
+    // Buckets beside entries: what a collection is made of counts with it, where the way has left some of that aside.
+    u64 whole = way.size() - 1;
+    while (whole && is_part(way[whole - 1], way[whole]))
+      --whole;
+    if (const u64 of_whole = bytes(way[whole]); of_whole - bytes(at) >= of_whole / 20) {
+      way.resize(whole + 1);
+      at = way.back();
+    }
+    // Few large parts beside each other: a field of a service each, say. Those of a collection are told together.
+    std::vector<TreePlace> parts;
+    u64 rest = bytes(at);
+    if (!tree_.object(at) || !is_inside_of_collection(view_.type_name(*tree_.object(at))))
+      tree_.for_each_child(at, [&](TreePlace child) {
+        if (bytes(child) >= least_ && parts.size() <= most_suspects && !is_node(child) && !is_part(at, child))
+          parts.push_back(child);
+      });
+    // A tree that the program makes of objects of one type is told as a whole, too.
+    const bool is_tree =
+        tree_.object(at) && parts.size() > 1 &&
+        std::all_of(parts.begin(), parts.end(), [&](TreePlace p) { return type_at(p) == type_at(at); });
+    if (parts.size() <= most_suspects && !is_tree)
+      for (TreePlace part : parts) {
+        rest -= bytes(part);
+        work_.push_back(way);
+        work_.back().push_back(part);
+      }
+    else
+      parts.clear();
+    if (rest >= least_)
+      add_spread(way, parts, rest);
+  }
+
+  // The index from which the types repeat to the end, long enough; nullopt: they do not. Looked for now and then only.
+  static std::optional<u64> chain_begin(const std::vector<u32> &types) {
+    const u64 n = types.size();
+    for (u64 period = 1; n % long_chain == 0 && period <= most_periods; ++period) {
+      u64 i = n - 1;
+      while (i >= period && types[i] == types[i - period])
+        --i;
+      if (const u64 first = i + 1 - std::min(i + 1, period); n - first >= long_chain - period)
+        return first;
+    }
+    return std::nullopt;
+  }
+
+  // `first`: index of the chain's first object in the way.
+  void add_chain(std::vector<TreePlace> way, u64 first, u32 type) {
+    const TreePlace head = way[first];
+    // The type that most objects of the chain are of counts; all of them lie on the line of largest children.
+    std::map<u32, u64> counts;
+    std::set<u32> links;
+    for (u64 i = first; i < way.size(); ++i)
+      links.insert(type_at(way[i]));
+    TreePlace last = head;
+    for (TreePlace at = head;;) {
+      ++counts[type_at(at)];
+      if (links.contains(type_at(at))) // what hangs at its end is none
+        last = at;
+      const Fan fan = fan_of(at);
+      if (fan.count == 0)
+        break;
+      at = fan.largest;
+      if (counts.size() > 64)
+        break;
+      snapshot_.watch().check();
+    }
+    for (const auto &[other, count] : counts)
+      if (count > counts[type])
+        type = other;
+    way.resize(first + 1);
+    chains_.push_back({out_.list.size(), *tree_.object(head), *tree_.object(last)});
+    Suspect &s = begin(Suspect::Kind::chain, way, bytes(head), tree_.retained(head).objects);
+    s.element = type_name(TypeId{type});
+    s.elements = counts[type];
+  }
+
+  // Where other owners enter a chain, it is held together from there on: that is no other one.
+  void join_chains() {
+    std::map<ObjectId, u64> by_head; // number of the chain
+    for (u64 i = 0; i < chains_.size(); ++i)
+      by_head.emplace(chains_[i].head, i);
+    std::vector<u64> whole(chains_.size()); // of each the first part, as far as it is known
+    for (u64 i = 0; i < whole.size(); ++i)
+      whole[i] = i;
+    auto first_of = [&](u64 i) {
+      while (whole[i] != i)
+        i = whole[i];
+      return i;
+    };
+    for (u64 i = 0; i < chains_.size(); ++i)
+      for (ObjectId target : graph_.edges().of(chains_[i].last))
+        if (auto rest = by_head.find(target); rest != by_head.end() && first_of(rest->second) != first_of(i))
+          whole[first_of(rest->second)] = first_of(i);
+    std::vector<bool> is_joined(out_.list.size());
+    for (u64 i = 0; i < chains_.size(); ++i) {
+      if (whole[i] == i)
+        continue;
+      Suspect &to = out_.list[chains_[first_of(i)].suspect];
+      const Suspect &part = out_.list[chains_[i].suspect];
+      to.retained += part.retained;
+      to.objects += part.objects;
+      to.elements += part.elements;
+      to.also_held.bytes += part.also_held.bytes;
+      for (u64 kind = 0; kind < kept_kind_count; ++kind)
+        to.kept[kind] += part.kept[kind];
+      if (!to.owner.ends_with(and_others))
+        to.owner += and_others;
+      is_joined[chains_[i].suspect] = true;
+    }
+    std::vector<Suspect> left;
+    for (u64 i = 0; i < out_.list.size(); ++i)
+      if (!is_joined[i])
+        left.push_back(std::move(out_.list[i]));
+    out_.list = std::move(left);
+  }
+
+  // What lies below the end of the way, but for the parts that are suspects themselves. What collections are made of
+  // counts only where they hold nothing else.
+  void add_spread(const std::vector<TreePlace> &way, const std::vector<TreePlace> &parts, u64 rest) {
+    const TreePlace at = way.back();
+    u64 objects = tree_.retained(at).objects;
+    for (TreePlace part : parts)
+      objects -= tree_.retained(part).objects;
+    const HeldContents within =
+        held_contents(tree_, graph_, insides_, at, parts, snapshot_.threads(), snapshot_.watch());
+    if (tree_.owner(at)) { // an owner that holds many in several places
+      for (const auto &[type, group] : within.held)
+        if (group.bytes >= least_) {
+          const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
+          add_group(owner.name, owner.source, owner.rank, type, group);
+        }
+      return;
+    }
+    auto largest = std::max_element(within.held.begin(), within.held.end(),
+                                    [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
+    auto nodes = std::max_element(within.nodes.begin(), within.nodes.end(),
+                                  [](const auto &a, const auto &b) { return a.second < b.second; });
+    u64 held = 0; // a quarter is enough to tell of: nodes may be larger than what they hold
+    for (const auto &[type, group] : within.held)
+      held += group.bytes;
+    const bool is_of_held = largest != within.held.end() && largest->second.bytes * 2 >= held && held * 4 >= rest;
+    const bool is_of_nodes = !is_of_held && within.held.empty() && nodes != within.nodes.end();
+    const bool is_collection = is_of_held || is_of_nodes;
+    Suspect &s = begin(is_collection ? Suspect::Kind::collection : Suspect::Kind::object, way, rest, objects);
+    if (is_of_held) {
+      s.elements = largest->second.count + largest->second.behind;
+      s.element = type_name(largest->first);
+      s.first = view_.address(*tree_.object(largest->second.first));
+      if (is_of_suspended_call(s.element))
+        s.element_call = view_.call_of(*tree_.object(largest->second.first));
+    } else if (is_of_nodes) {
+      s.elements = nodes->second;
+      s.element = type_name(nodes->first);
+    }
+  }
+
+  // The first segment of a queue and the last one hang from it beside each other.
+  bool has_several_nodes(TreePlace at, TreePlace node) const {
+    u64 alike = 0;
+    if (is_node(node) && !is_node(at))
+      tree_.for_each_child(at, [&](TreePlace child) { alike += type_at(child) == type_at(node); });
+    return alike > 1;
+  }
+
+  // Is the child what a collection, a delegate or a task is made of?
+  bool is_part(TreePlace parent, TreePlace child) const {
+    const std::optional<ObjectId> one = tree_.object(parent), other = tree_.object(child);
+    return one && other && insides_.is_inside(graph_.type(*one), graph_.type(*other));
+  }
+
+  bool is_node(TreePlace at) const {
+    const std::optional<ObjectId> object = tree_.object(at);
+    return object && insides_.is_node(graph_.type(*object));
+  }
+
+  // How many of those resources each suspect holds that has one place in the tree. Each counts with the nearest one.
+  void count_kept() {
+    out_.kept = find_kept_resources(snapshot_, [&](ObjectId object) { return tree_.place(object).has_value(); });
+    for (u64 kind = 0; kind < kept_kind_count; ++kind)
+      for (ObjectId object : out_.kept.objects[kind])
+        if (const std::optional<TreePlace> place = tree_.place(object)) {
+          const Placed *nearest = nullptr;
+          for (const Placed &one : places_)
+            if (one.at.place <= *place && *place < tree_.end(one.at.place) &&
+                (!nearest || nearest->at.place < one.at.place))
+              nearest = &one;
+          if (nearest)
+            ++out_.list[nearest->suspect].kept[kind];
+        }
+  }
+
+  // Which object has what is held by dependent handles: one on the way, the one from which the elements hang, or each
+  // of them?
+  void find_tables() {
+    auto step_of = [](const Suspect &s) {
+      for (u64 i = 1; i < s.steps.size(); ++i)
+        if (s.steps[i].field == by_dependent_handle)
+          return s.steps[i - 1].address;
+      return Address{0};
+    };
+    auto holder_of = [](const Suspect &s) { return s.steps.empty() ? 0 : s.steps.back().address; };
+    std::vector<Address> keys;
+    for (const Suspect &s : out_.list)
+      for (Address key : {step_of(s), holder_of(s), s.first})
+        if (key)
+          keys.push_back(key);
+    const std::unordered_map<Address, WeakTable> tables = find_weak_tables(snapshot_, keys);
+    auto enter = [&](Suspect &s, Address key, const char *words, u64 least) {
+      const auto table = tables.find(key);
+      if (key && s.weak_table.empty() && table != tables.end() && table->second.handles >= least)
+        s.weak_table =
+            words + (table->second.field.empty() ? "" : ": the ConditionalWeakTable of " + table->second.field);
+    };
+    for (Suspect &s : out_.list) {
+      enter(s, step_of(s), "by a dependent handle", 1);
+      enter(s, holder_of(s), "by dependent handles", (s.elements + 1) / 2);
+      enter(s, s.first,
+            s.elements == 1 ? "with what dependent handles keep for it"
+                            : "each with what dependent handles keep for it",
+            1);
+    }
+  }
+
+  void find_also() {
+    std::vector<HeldPlace> places;
+    for (const Placed &one : places_)
+      places.push_back(one.at);
+    const std::vector<AlsoHeld> also =
+        find_also_held(graph_, owners_, tree_, places, snapshot_.threads(), snapshot_.watch());
+    for (u64 i = 0; i < places_.size(); ++i)
+      if (places[i].rank != OwnerRank::own_frames || also[i].by != OwnerRank::frames) // of the same stacks
+        out_.list[places_[i].suspect].also_held = also[i];
+  }
+
+  void find_live() {
+    if (snapshot_.roots().roots.empty()) // which is no answer, but an Error that says why
+      snapshot_.live();
+    out_.live.emplace(snapshot_, tree_);
+  }
+
+  static bool is_own(OwnerRank rank) {
+    return rank <= OwnerRank::services || rank == OwnerRank::flows || rank == OwnerRank::own_frames;
+  }
+
+  // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
+  // there.
+  void add_shared(const std::vector<std::pair<TypeId, HeldGroup>> &groups) {
+    for (const auto &[type, group] : groups)
+      if (const std::optional<RankedOwners::Owner> owner = first_owner(*tree_.object(group.first)))
+        add_group(owner->name + and_others, owner->source, owner->rank, type, group);
+  }
+
+  std::optional<RankedOwners::Owner> first_owner(ObjectId object) {
+    if (!paths_) {
+      ranks_ = ranks_of_owners(snapshot_);
+      paths_ = ranked_paths(snapshot_);
+    }
+    const std::optional<OwnedPath> path = paths_->find(object);
+    if (!path)
+      return std::nullopt;
+    const WayOwner owner = way_owner(snapshot_, path->owner);
+    return RankedOwners::Owner{rank_of_way(ranks_, path->owner), owner.name, owner.source, owner.kind};
+  }
+
+  void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type,
+                 const HeldGroup &group) {
+    Suspect s;
+    s.kind = group.count > 1 ? Suspect::Kind::many : Suspect::Kind::object;
+    s.owner = owner;
+    s.element = type_name(type);
+    s.elements = group.count;
+    if (is_of_suspended_call(s.element))
+      s.element_call = view_.call_of(*tree_.object(group.first));
+    s.retained = group.bytes;
+    s.is_own = is_own(rank);
+    s.by_chance = rank == OwnerRank::chance;
+    s.example = s.first = view_.address(*tree_.object(group.first));
+    s.objects = group.objects;
+    s.signature = signature(source, {});
+    out_.list.push_back(std::move(s));
+  }
+
+  Suspect &begin(Suspect::Kind kind, const std::vector<TreePlace> &way, u64 retained, u64 objects) {
+    Suspect s;
+    s.kind = kind;
+    s.retained = retained;
+    s.objects = objects;
+    s.owner = "several owners together";
+    std::string source = "(shared)";
+    std::optional<OwnerRank> rank;
+    if (const std::optional<ObjectId> object = tree_.object(way[0])) // what several hold
+      if (const std::optional<RankedOwners::Owner> owner = first_owner(*object)) {
+        s.owner = owner->name + and_others;
+        source = owner->source;
+        rank = owner->rank;
+      }
+    std::optional<ObjectId> last;
+    for (u64 i = 0; i < way.size(); ++i) {
+      const std::optional<ObjectId> object = tree_.object(way[i]);
+      if (!object) {
+        const RankedOwners::Owner &owner = owners_[*tree_.owner(way[i])];
+        s.owner = owner.name;
+        rank = owner.rank;
+        source = owner.source;
+        continue;
+      }
+      if (i < most_steps_told || i + 4 > way.size()) {
+        std::string field = last ? view_.field_between(*last, *object, ObjectView::Indices::folded) : "";
+        s.steps.push_back({last && field.empty() ? no_single_reference : std::move(field), view_.type_name(*object),
+                           view_.address(*object), view_.call_of(*object)});
+        if (s.calls.empty())
+          s.calls = view_.delegate_text(*object);
+      }
+      last = object;
+    }
+    s.shown = s.steps.size();
+    while (kind == Suspect::Kind::collection && s.shown > 1 && is_inside_of_collection(s.steps[s.shown - 1].type))
+      --s.shown;
+    if (!s.steps.empty())
+      s.example = s.steps[s.shown - 1].address;
+    s.signature = signature(source, {});
+    s.is_own = rank && is_own(*rank);
+    s.by_chance = rank == OwnerRank::chance;
+    places_.push_back({out_.list.size(), {way.back(), rank.value_or(OwnerRank::chance)}});
+    out_.list.push_back(std::move(s));
+    return out_.list.back();
+  }
+
+  Snapshot &snapshot_;
+  const ObjectGraph &graph_;
+  const std::shared_ptr<const RankedTree> ranked_;
+  const RankedOwners &owners_;
+  const DominatorTree &tree_;
+  ObjectView view_;
+  const Insides insides_;
+  u64 least_ = 0;
+  std::vector<OwnerRank> ranks_; // with paths_
+  std::shared_ptr<const RankedPaths> paths_;
+  struct Placed {
+    u64 suspect; // its number while they are found
+    HeldPlace at;
+  };
+  struct Chain {
+    u64 suspect; // the same number
+    ObjectId head, last;
+  };
+  std::vector<Placed> places_;
+  std::vector<Chain> chains_;
+  std::vector<std::vector<TreePlace>> work_; // ways that are still to be followed
+  Suspects out_;
+};
+
+} // namespace
+
+const char *name_of(Suspect::Kind kind) {
+  switch (kind) {
+  case Suspect::Kind::collection: return "collection";
+  case Suspect::Kind::chain: return "chain";
+  case Suspect::Kind::many: return "many";
+  case Suspect::Kind::object: return "object";
+  }
+  return "";
+}
+
+namespace {
+
+std::string brief_text(const Suspect::Step &step) {
+  return step.call.empty() ? brief_type_name(step.type) : "pending call of " + step.call;
+}
+
+} // namespace
+
+std::string Suspect::brief_element() const {
+  if (element_call.empty())
+    return brief_type_name(element);
+  return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
+}
+
+std::string Suspect::text() const { return own_text() + (weak_table.empty() ? "" : ", " + weak_table); }
+
+std::string Suspect::own_text() const {
+  const u64 each = elements ? retained / elements : retained;
+  const std::string what =
+      elements == 1 ? brief_element()
+      : elements    ? fmt::format("{} × {}, {} each", count_text(elements), brief_element(), bytes_text(each))
+                    : "";
+  if (!calls.empty() && elements > 1)
+    return fmt::format("{} handlers: {}", count_text(elements), calls);
+  switch (kind) {
+  case Kind::many: return what;
+  case Kind::chain: return "linked one behind the other: " + what;
+  case Kind::collection: return steps.empty() ? what : brief_text(steps[shown - 1]) + ": " + what;
+  case Kind::object:
+    if (steps.empty())
+      return what;
+    return brief_text(steps[shown - 1]) + (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
+  }
+  return what;
+}
+
+std::string Suspect::way() const {
+  std::string out = owner;
+  if (shown && owner.ends_with(and_others)) // what these hold together
+    out += " … " + brief_text(steps[0]);
+  for (u64 i = 0; i < shown; ++i) // where no single reference leads, what is there: a service in its container
+    out += steps[i].field == no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
+  return out;
+}
+
+std::string Suspect::also_text() const {
+  constexpr u64 worth_a_word = 10; // a tenth of what it holds
+  if (also_held.bytes * worth_a_word < retained || !also_held.bytes)
+    return "";
+  const char *who = "";
+  switch (also_held.by) {
+  case OwnerRank::own:
+  case OwnerRank::chance: return "";
+  case OwnerRank::services: who = "the container of services holds"; break;
+  case OwnerRank::framework: who = "static fields of the framework hold"; break;
+  case OwnerRank::flows: who = "what flows with calls holds"; break;
+  case OwnerRank::own_frames:
+  case OwnerRank::frames: who = "methods on stacks hold"; break;
+  case OwnerRank::plumbing: who = "the runtime's queues, or handles, hold"; break;
+  }
+  return fmt::format("{} {} of it, too: only {} would be freed at once", who, bytes_text(also_held.bytes),
+                     bytes_text(retained - std::min(also_held.bytes, retained)));
+}
+
+void foresee_suspects(Plan &plan) {
+  foresee_ranked(plan);
+  plan.then("live objects").perhaps("breadth-first search").perhaps("holders");
+}
+
+Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, double least_share) {
+  return Finder(snapshot, hubs, least_share).run();
+}
+
+std::string brief_type_name(std::string_view type) {
+  if (const std::string call = call_of_box(type); !call.empty())
+    return "pending call of " + call;
+  if (is_of_suspended_call(type)) // of several methods
+    return "pending runtime-async call";
+  std::string out;
+  std::string word;
+  auto flush = [&] {
+    const bool is_a_name = word.find("!0x") == word.npos; // and not a module and the number of a row
+    out += is_a_name && has_framework_namespace(word) ? word.substr(word.rfind('.') + 1) : word;
+    word.clear();
+  };
+  for (char c : type) {
+    if (c == '<' || c == '>' || c == ',' || c == ' ' || c == '[' || c == ']') {
+      flush();
+      out += c;
+    } else {
+      word += c;
+    }
+  }
+  flush();
+  return out;
+}
+
+} // namespace dnheap

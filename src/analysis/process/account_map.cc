@@ -1,0 +1,506 @@
+#include "analysis/process/account_map.h"
+
+#include "algorithms/coloring.h"
+#include "analysis/process/thread_memory.h"
+#include "analysis/process/written_pages.h"
+#include "base/text.h"
+#include "image/module_image.h"
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/coreclr/loader_heaps.h"
+#include "runtime/library_names.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 page_bytes = 4096;
+constexpr Address round_to_page(Address at) { return at / page_bytes * page_bytes; }
+
+// Who may claim a byte, those that know best first: what the runtime says of its own; a thread's own record of its
+// stack; malloc's lists; what container and system say of files; a mapping in which a stack pointer lies; what lies
+// beside such memory; what looks like a block of malloc.
+enum Claimant : u32 {
+  by_segment, // objects and what lies between them: tag is the segment, and the walk tells the classes
+  by_class,   // from here on: by_class + MemoryClass, below
+};
+constexpr MemoryClass claim_order[] = {
+    MemoryClass::gc_behind_objects,
+    MemoryClass::gc_to_decommit,
+    MemoryClass::gc_free_regions,
+    MemoryClass::gc_bookkeeping,
+    MemoryClass::handle_tables,
+    MemoryClass::jit_code,
+    MemoryClass::runtime_stubs,
+    MemoryClass::loader_heaps,
+    MemoryClass::stacks_in_use,
+    MemoryClass::stacks_below,
+    MemoryClass::malloc_in_use,
+    MemoryClass::malloc_top,
+    MemoryClass::kernel,
+    MemoryClass::images,
+    MemoryClass::mapped_files,
+    MemoryClass::shared_memory,
+    MemoryClass::runtime_other,
+    MemoryClass::gc_other,
+    MemoryClass::malloc_large,
+};
+// Of a claim that is less certain, what is behind all of these.
+constexpr u32 guessed = 100;
+
+u32 colour_of(MemoryClass memory, bool is_guess = false) {
+  const u64 place = static_cast<u64>(std::find(std::begin(claim_order), std::end(claim_order), memory) - claim_order);
+  return by_class + static_cast<u32>(place) + (is_guess ? guessed : 0);
+}
+// malloc's heaps are claimed as in use, and their chunks tell the rest.
+bool is_malloc_heap(u32 colour) { return colour == colour_of(MemoryClass::malloc_in_use); }
+
+// A stretch of the address space as the container has it.
+struct Place {
+  Mapping mapping;
+  bool is_file = false;
+};
+
+// What is mapped: the container's mappings; where it has none, ranges of bytes; and what of modules lies elsewhere.
+std::vector<Place> places_of(const Target &target) {
+  std::vector<Place> out;
+  for (const Mapping &mapping : target.mappings)
+    out.push_back({mapping, mapping.name.starts_with('/')});
+  if (target.mappings.empty())
+    for (const Range &range : target.memory.ranges())
+      out.push_back({{range.address, range.end(), range.end()}, false});
+  for (const Module &module : target.modules)
+    for (const Extent &extent : module.extents) {
+      Mapping mapping{extent.start, extent.end, extent.start};
+      mapping.writable = false;
+      out.push_back({mapping, true});
+    }
+  return out;
+}
+
+bool is_shared_memory(std::string_view path) {
+  return path.starts_with("/dev/shm/") || path.starts_with("/SYSV") || path.starts_with("/memfd:") ||
+         path.starts_with("/dev/zero");
+}
+
+class MapMaker {
+public:
+  MapMaker(Snapshot &snapshot, const std::optional<ResidentPages> &resident, const std::optional<HeapTally> &live)
+      : snapshot_(snapshot), target_(snapshot.target()), resident_(resident), live_(live), places_(places_of(target_)) {
+  }
+
+  AccountMap make() {
+    for (const Place &place : places_)
+      coloring_.add_place(place.mapping.start, place.mapping.end);
+    claim_heap();
+    claim_gc();
+    claim_code();
+    claim_stacks();
+    claim_malloc();
+    claim_modules();
+    claim_special_mappings();
+    claim_large_blocks();
+    count(coloring_.stretches());
+    if (target_.container == "process" && !resident_)
+      out_.notes.push_back("how much of it is in memory was not looked at: the process had gone on, or more than 1 "
+                           "TiB is mapped");
+    tell_other_allocators();
+    return std::move(out_);
+  }
+
+private:
+  using enum MemoryClass;
+  using Problems = std::vector<std::string>;
+
+  void claim(MemoryClass memory, Address start, Address end, bool is_guess = false, u32 tag = 0) {
+    coloring_.claim(start, end, colour_of(memory, is_guess), tag);
+  }
+  ClassSum &sum(MemoryClass memory) { return out_.classes[static_cast<u8>(memory)]; }
+  // Runs one part of the work; what it cannot read is said.
+  template <class Part> void try_part(const char *what, Part part) {
+    Problems problems;
+    try {
+      part(problems);
+    } catch (const Error &e) {
+      problems.push_back(std::string(what) + ": " + e.what());
+    }
+    out_.notes.insert(out_.notes.end(), problems.begin(), problems.end());
+  }
+
+  void claim_heap() {
+    const Heap &heap = snapshot_.heap();
+    const bool regions = snapshot_.runtime().gc_flavour().regions;
+    for (u32 i = 0; i < heap.segments().size(); ++i) {
+      const HeapSegment &s = heap.segments()[i];
+      coloring_.claim(s.start, s.end, by_segment, i);
+      if (s.generation == GCSegmentGeneration::frozen) { // perhaps inside of an image
+        claim(gc_behind_objects, round_to_page(s.start), s.committed_end.value_or(s.end), true, i);
+        continue;
+      }
+      // In front of the first object is some room, without regions also the segment's own record.
+      Address from = round_to_page(s.start);
+      if (!regions && s.segment < s.start && s.start - s.segment <= 2 * page_bytes)
+        from = round_to_page(s.segment);
+      claim(gc_behind_objects, from, s.committed_end.value_or(s.end), false, i);
+    }
+  }
+
+  void claim_gc() {
+    const Runtime &runtime = snapshot_.runtime();
+    const Gc &gc = runtime.gc();
+    try_part("free regions", [&](Problems &problems) {
+      for (const GCMemoryRegionData &region : gc.get_gc_free_regions(problems)) {
+        const bool is_leaving = region.kind == FreeRegionKind::global_region;
+        const MemoryClass memory = is_leaving ? gc_to_decommit : gc_free_regions;
+        claim(memory, round_to_page(region.start), region.start + region.size);
+        ++sum(memory).pieces;
+      }
+    });
+    try_part("card tables", [&](Problems &problems) {
+      for (const GCMemoryRegionData &region :
+           gc.get_gc_bookkeeping_memory_regions(problems).value_or(std::vector<GCMemoryRegionData>()))
+        claim(gc_bookkeeping, round_to_page(region.start), align_up(region.start + region.size, page_bytes));
+    });
+    try_part("handle tables", [&](Problems &problems) {
+      for (const GCMemoryRegionData &region : gc.get_handle_table_memory_regions(problems)) {
+        claim(handle_tables, region.start, region.start + region.size);
+        ++sum(handle_tables).pieces;
+      }
+    });
+    // Without regions the range spans memory of others.
+    if (runtime.gc_flavour().regions)
+      try_part("the GC's range", [&](Problems &) {
+        if (std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds())
+          claim(gc_other, bounds->first, bounds->second);
+      });
+  }
+
+  void claim_code() {
+    const auto *runtime = dynamic_cast<const CoreClr *>(&snapshot_.runtime());
+    if (!runtime)
+      return;
+    for (const RangeSection &section : runtime->code().map().sections())
+      if (section.is_code_heap() || section.is_stubs()) {
+        const MemoryClass memory = section.is_stubs() ? runtime_stubs : jit_code;
+        claim(memory, section.begin, section.end);
+        ++sum(memory).pieces;
+      }
+    claim_loader_heaps(*runtime);
+  }
+
+  // Of all modules that have a type on the heap: the one LoaderAllocator of what is never unloaded, and those of
+  // others.
+  void claim_loader_heaps(const CoreClr &runtime) {
+    const std::optional<i64> module = runtime.descriptor().try_offset("MethodTable", "Module");
+    if (!module)
+      return;
+    std::set<Address> modules;
+    for (const TypeTally &type : snapshot_.tally().types)
+      if (std::optional<u64> found = target_.memory.try_pointer(type.method_table + static_cast<u64>(*module)))
+        modules.insert(*found);
+    for (const LoaderHeapBlock &block : find_loader_heaps(target_.memory, runtime.descriptor(),
+                                                          std::vector<Address>(modules.begin(), modules.end()))) {
+      claim(loader_heaps, block.start, block.start + block.size);
+      ++sum(loader_heaps).pieces;
+    }
+  }
+
+  void claim_stacks() {
+    const std::vector<ThreadMemory> stacks = find_thread_memory(target_);
+    for (const ThreadMemory &stack : stacks) {
+      claim(stacks_in_use, stack.in_use, stack.end, !stack.is_certain);
+      claim(stacks_below, stack.start, stack.in_use, !stack.is_certain);
+    }
+    sum(stacks_in_use).pieces = sum(stacks_below).pieces = stacks.size();
+    if (stacks.size() < target_.threads.size() && !target_.extraction) // which leaves out those of native threads
+      out_.notes.push_back(fmt::format("the stacks of {} of {} threads were not found",
+                                       target_.threads.size() - stacks.size(), target_.threads.size()));
+  }
+
+  void claim_malloc() {
+    out_.malloc = find_malloc_arenas(target_);
+    for (const MallocBlock &block : out_.malloc.blocks)
+      claim(malloc_large, block.start, block.end);
+    sum(malloc_large).pieces = out_.malloc.blocks.size();
+    for (u32 i = 0; i < out_.malloc.heaps.size(); ++i) {
+      const MallocHeap &heap = out_.malloc.heaps[i];
+      claim(malloc_in_use, heap.start, heap.end, false, i);
+      claim(malloc_top, heap.end, heap.mapped_end);
+    }
+    if (!target_.extraction) // which has little of what native code holds
+      out_.notes.insert(out_.notes.end(), out_.malloc.problems.begin(), out_.malloc.problems.end());
+  }
+
+  void claim_modules() {
+    constexpr u64 largest_image = u64{4} << 30;
+    for (const Module &module : target_.modules) {
+      const std::optional<ModuleImage> image = ModuleImage::at(target_.memory, module.base);
+      const bool is_image = image || module.path.ends_with(".dll") || module.path.ends_with(".so") ||
+                            module.path.ends_with(".exe") || module.path.find(".so.") != std::string::npos;
+      const MemoryClass memory = is_made_code(module.path)       ? runtime_other
+                                 : is_shared_memory(module.path) ? shared_memory
+                                 : is_image                      ? images
+                                                                 : mapped_files;
+      sum(memory).pieces += 1;
+      for (const Extent &extent : module.extents)
+        claim(memory, extent.start, extent.end);
+      if (memory != images)
+        continue;
+      // What is zero at first lies behind the file's pages, or between them.
+      Address end = module.end();
+      if (image && image->end() > end && image->end() - module.base < largest_image)
+        end = align_up(image->end(), page_bytes);
+      if (end - module.base < largest_image)
+        claim(images, module.base, end, true);
+    }
+  }
+
+  void claim_special_mappings() {
+    constexpr u64 vdso = 33; // AT_SYSINFO_EHDR
+    const auto code_of_kernel = target_.auxv.find(vdso);
+    const bool is_core_clr = std::string_view(snapshot_.runtime().kind()) == "coreclr";
+    for (const Place &place : places_) {
+      const Mapping &m = place.mapping;
+      const bool holds_vdso =
+          code_of_kernel != target_.auxv.end() && code_of_kernel->second >= m.start && code_of_kernel->second < m.end;
+      if (m.name.starts_with("[v") || holds_vdso)
+        claim(kernel, m.start, m.end);
+      else if (is_made_code(m.name) || (is_core_clr && m.executable && !place.is_file && !m.is_shared))
+        claim(runtime_other, m.start, m.end, true);
+      else if (m.is_shared && (m.name.empty() || is_shared_memory(m.name)))
+        claim(shared_memory, m.start, m.end);
+      else if (place.is_file)
+        claim(mapped_files, m.start, m.end, true);
+    }
+  }
+
+  // Last, in what nobody claimed: blocks that malloc mapped one by one.
+  void claim_large_blocks() {
+    if (out_.malloc.arenas.empty() || out_.malloc.lists_blocks)
+      return;
+    u64 bytes = 0, blocks = 0;
+    for (const ColouredStretch &stretch : coloring_.stretches()) {
+      const Place &place = places_[stretch.place];
+      if (stretch.colour != Coloring::none || !place.mapping.writable || place.mapping.executable || place.is_file)
+        continue;
+      const Address end = std::min(stretch.end, place.mapping.stored_end);
+      for (const MallocBlock &block : find_large_blocks(target_.memory, stretch.start, end)) {
+        claim(malloc_large, block.start, block.end);
+        bytes += block.end - block.start;
+        ++blocks;
+      }
+    }
+    sum(malloc_large).pieces = blocks;
+    const MallocArenas &malloc = out_.malloc;
+    if (malloc.large_bytes && (*malloc.large_bytes != bytes || *malloc.large_blocks != blocks))
+      out_.notes.push_back(fmt::format("malloc counts {} blocks mapped by themselves, of {}; {} were found, of {}",
+                                       count_text(*malloc.large_blocks), bytes_text(*malloc.large_bytes),
+                                       count_text(blocks), bytes_text(bytes)));
+  }
+
+  // Bytes of a stretch that the container holds, and that had memory. Stretches come by address.
+  ClassSum sum_of(const ColouredStretch &stretch) {
+    const Mapping &mapping = places_[stretch.place].mapping;
+    ClassSum out;
+    out.bytes = stretch.end - stretch.start;
+    out.stored = stretch.start < mapping.stored_end ? std::min(stretch.end, mapping.stored_end) - stretch.start : 0;
+    if (!resident_)
+      return out;
+    const std::vector<std::pair<Address, Address>> &pages = resident_->pages;
+    while (next_page_ < pages.size() && pages[next_page_].second <= stretch.start)
+      ++next_page_;
+    for (u64 i = next_page_; i < pages.size() && pages[i].first < stretch.end; ++i)
+      out.resident_low += std::min(pages[i].second, stretch.end) - std::max(pages[i].first, stretch.start);
+    out.resident_high = out.resident_low;
+    if (resident_->is_estimate)
+      out.resident_high = std::max(out.resident_low, std::min(out.stored, at_most_resident(stretch)));
+    return out;
+  }
+
+  // Of a stretch in a dump, beside what is not zero.
+  u64 at_most_resident(const ColouredStretch &stretch) const {
+    const u64 all = stretch.end - stretch.start;
+    if (stretch.colour == by_segment)
+      return all;
+    if (stretch.colour == Coloring::none)
+      return 0;
+    switch (claim_order[(stretch.colour - by_class) % guessed]) {
+    case gc_behind_objects: {
+      const HeapSegment &segment = snapshot_.heap().segments()[stretch.tag];
+      const Address used = segment.used_end.value_or(stretch.end);
+      return std::min(std::max(used, stretch.start), stretch.end) - stretch.start;
+    }
+    case gc_to_decommit:
+    case gc_free_regions:
+    case gc_bookkeeping:
+    case gc_other: return all;
+    default: return 0;
+    }
+  }
+
+  void count(const std::vector<ColouredStretch> &stretches) {
+    std::vector<ClassSum> segments(snapshot_.heap().segments().size()), heaps(out_.malloc.heaps.size());
+    std::pair<u64, u64> resident;
+    for (const ColouredStretch &stretch : stretches) {
+      const ClassSum bytes = sum_of(stretch);
+      out_.mapped += bytes.bytes;
+      out_.stored += bytes.stored;
+      resident.first += bytes.resident_low;
+      resident.second += bytes.resident_high;
+      const Mapping &mapping = places_[stretch.place].mapping;
+      if (!mapping.is_accessible())
+        sum(reserved).add(bytes);
+      else if (stretch.colour == by_segment)
+        segments[stretch.tag].add(bytes);
+      else if (is_malloc_heap(stretch.colour))
+        heaps[stretch.tag].add(bytes);
+      else if (stretch.colour != Coloring::none)
+        sum(claim_order[(stretch.colour - by_class) % guessed]).add(bytes);
+      else {
+        sum(not_identified).add(bytes);
+        ++sum(not_identified).pieces;
+        out_.unknown.push_back({stretch.start, stretch.end, bytes.stored, mapping.readable, mapping.writable,
+                                mapping.executable, mapping.name});
+      }
+    }
+    if (resident_) {
+      out_.resident = resident;
+      out_.is_estimate = resident_->is_estimate;
+    }
+    split_segments(segments);
+    split_malloc(heaps);
+  }
+
+  struct Part {
+    MemoryClass memory;
+    u64 bytes;
+  };
+  // Hands out the bytes of `whole` to its parts; what is left, or all if the parts are more than it, is `rest`. Where
+  // the container lacks some of them, the first parts are there: objects were walked, and chunks.
+  void split(const ClassSum &whole, std::initializer_list<Part> parts, MemoryClass rest) {
+    u64 known = 0;
+    for (const Part &part : parts)
+      known += part.bytes;
+    const bool fits = known <= whole.bytes;
+    u64 stored = whole.stored;
+    auto give = [&](MemoryClass memory, u64 bytes) {
+      ClassSum one;
+      one.bytes = bytes;
+      one.stored = std::min(bytes, stored);
+      stored -= one.stored;
+      const u64 others = whole.bytes - bytes;
+      // Of a page with several classes any may have the byte that is there.
+      one.resident_low = whole.resident_low > others ? whole.resident_low - others : 0;
+      one.resident_high = std::min(bytes, whole.resident_high);
+      sum(memory).add(one);
+    };
+    for (const Part &part : parts)
+      give(part.memory, fits ? part.bytes : 0);
+    give(rest, fits ? whole.bytes - known : whole.bytes);
+  }
+
+  void split_segments(const std::vector<ClassSum> &segments) {
+    const Heap &heap = snapshot_.heap();
+    const HeapTally &tally = snapshot_.tally();
+    for (u32 i = 0; i < segments.size(); ++i) {
+      const bool is_frozen = heap.segments()[i].generation == GCSegmentGeneration::frozen;
+      const u64 of_objects = tally.segments[i].objects.aligned_bytes, free = tally.segments[i].free.aligned_bytes;
+      // An allocation context may lie where nothing is known to be mapped.
+      const u64 walked = of_objects + free, rest = segments[i].bytes > walked ? segments[i].bytes - walked : 0;
+      const u64 contexts = std::min(heap.context_bytes(i), rest);
+      if (is_frozen || !live_) {
+        const MemoryClass memory = is_frozen ? frozen_objects : objects;
+        split(segments[i], {{memory, of_objects}, {free_objects, free}, {allocation_contexts, contexts}},
+              gc_not_walked);
+        ++sum(memory).pieces;
+      } else {
+        const u64 live = std::min(live_->segments[i].objects.aligned_bytes, of_objects);
+        split(segments[i],
+              {{live_objects, live},
+               {dead_objects, of_objects - live},
+               {free_objects, free},
+               {allocation_contexts, contexts}},
+              gc_not_walked);
+      }
+    }
+  }
+
+  void split_malloc(const std::vector<ClassSum> &heaps) {
+    for (u32 i = 0; i < heaps.size(); ++i) {
+      const MallocHeap &heap = out_.malloc.heaps[i];
+      split(heaps[i],
+            {{malloc_in_use, heap.in_use},
+             {malloc_cached, heap.cached},
+             {malloc_free, heap.free},
+             {malloc_top, heap.top}},
+            malloc_not_walked);
+      sum(malloc_in_use).pieces += heap.chunks;
+    }
+  }
+
+  void tell_other_allocators() {
+    std::vector<std::string> names = other_allocators(target_);
+    if (out_.malloc.lists_blocks)
+      std::erase(names, "musl");
+    if (!names.empty())
+      out_.notes.push_back(fmt::format("{} is loaded: what it holds cannot be told from what is not identified",
+                                       fmt::join(names, ", ")));
+  }
+
+  Snapshot &snapshot_;
+  const Target &target_;
+  const std::optional<ResidentPages> &resident_;
+  const std::optional<HeapTally> &live_;
+  const std::vector<Place> places_;
+  Coloring coloring_;
+  AccountMap out_;
+  u64 next_page_ = 0;
+};
+
+} // namespace
+
+void ClassSum::add(const ClassSum &other) {
+  bytes += other.bytes;
+  stored += other.stored;
+  resident_low += other.resident_low;
+  resident_high += other.resident_high;
+  pieces += other.pieces;
+}
+
+bool is_of_files(MemoryClass memory) { return memory == MemoryClass::images || memory == MemoryClass::mapped_files; }
+
+std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {
+  const Target &target = snapshot.target();
+  if (target.container == "process") {
+    if (snapshot.resident())
+      return ResidentPages{*snapshot.resident(), false};
+    return std::nullopt;
+  }
+  if (target.extraction)
+    return std::nullopt;
+  std::vector<std::pair<Address, Address>> among;
+  Address end = 0; // of what is asked about already
+  std::vector<Place> places = places_of(target);
+  std::sort(places.begin(), places.end(),
+            [](const Place &a, const Place &b) { return a.mapping.start < b.mapping.start; });
+  for (const Place &place : places) {
+    const Address from = std::max(end, place.mapping.start),
+                  until = std::min(place.mapping.end, place.mapping.stored_end);
+    // gcore writes what is only reserved, hundreds of GiB in a sparse file, as memory that can be read alone.
+    const bool can_be_written = place.mapping.writable || place.mapping.executable;
+    if (!place.is_file && can_be_written && place.mapping.is_accessible() && from < until)
+      among.emplace_back(from, until);
+    end = std::max(end, place.mapping.end);
+  }
+  return ResidentPages{written_pages(target.memory, among, snapshot.threads()), true};
+}
+
+AccountMap make_account_map(Snapshot &snapshot, const std::optional<ResidentPages> &resident,
+                            const std::optional<HeapTally> &live) {
+  return MapMaker(snapshot, resident, live).make();
+}
+
+} // namespace dnheap

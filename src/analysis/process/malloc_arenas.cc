@@ -1,0 +1,415 @@
+#include "analysis/process/malloc_arenas.h"
+
+#include "analysis/process/mallocng.h"
+#include "base/text.h"
+#include "target/word_window.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 heap_alignment = 64 << 20; // HEAP_MAX_SIZE of 64 bits: heaps begin at its multiples
+constexpr u64 page = 4096;
+constexpr u64 most_arenas = 65536, most_heaps = 65536;
+constexpr u64 most_places = 1 << 22; // of heaps: more than an address space has
+constexpr u64 bin_pairs = 127;
+// Of struct malloc_state, from its bins on (2.31 to 2.43); in front of them its size differs.
+constexpr u64 top_before_bins = 16, next_behind_bins = 2048, end_behind_bins = 2088;
+constexpr u64 most_before_bins = 200;
+
+bool is_libc(const Module &module) {
+  const std::string_view name = module.file_name();
+  return name.starts_with("libc.so") || name.starts_with("libc-2");
+}
+
+// The lists of free chunks of an arena: each empty, leading to itself, or a ring that comes back.
+bool are_bins(const Memory &memory, Address bins) {
+  constexpr u64 least_empty = 20;
+  u64 empty = 0;
+  for (u64 i = 0; i < bin_pairs; ++i) {
+    const Address at = bins + 16 * i, head = at - 16;
+    const std::optional<u64> first = memory.try_load<u64>(at), last = memory.try_load<u64>(at + 8);
+    if (!first || !last)
+      return false;
+    if (*first == head && *last == head)
+      ++empty;
+    else if (*first % 16 || *last % 16 || memory.try_load<u64>(*first + 24) != head ||
+             memory.try_load<u64>(*last + 16) != head)
+      return false;
+  }
+  return empty > least_empty;
+}
+
+class GlibcReader {
+public:
+  GlibcReader(const Target &target, MallocArenas &out)
+      : target_(target), memory_(target.memory), words_(target.memory), out_(out),
+        steps_left_(memory_.size() / 4 + (1 << 20)) {} // four times as many chunks as there is room for
+
+  void read() {
+    for (const Module &module : target_.modules)
+      if (is_libc(module) && !bins_)
+        find_bins(module);
+    if (bins_) {
+      add_arenas();
+      subtract_cached();
+      return;
+    }
+    find_lone_heaps();
+    if (!find_lone_main_heap())
+      out_.problems.push_back("malloc's main arena was not found: what it holds is not identified");
+    subtract_cached();
+  }
+
+private:
+  // Whether some more may be looked at: what a hostile dump claims many times over is not looked at as often.
+  bool may_go_on(u64 steps = 1) {
+    if (steps_left_ < steps)
+      return false;
+    steps_left_ -= steps;
+    return true;
+  }
+  std::optional<u64> word(Address address) const { return memory_.try_load<u64>(address); }
+
+  // In libc's writable memory, and a little behind it, where the system put what is zero at first.
+  void find_bins(const Module &libc) {
+    constexpr u64 behind = 64 << 10, most = 8 << 20, looked_at = 4;
+    for (const Mapping &mapping : target_.mappings) {
+      const Address from = std::max(mapping.start, libc.base), until = std::min(mapping.end, libc.end() + behind);
+      if (!mapping.writable || from >= until || until - from > most)
+        continue;
+      auto may_begin_at = [&](Address at) { // one of the first lists is empty
+        for (u64 i = 0; i < looked_at; ++i)
+          if (word(at + 16 * i) == at + 16 * i - 16)
+            return true;
+        return false;
+      };
+      for (Address at = align_up(from, 8); at + bin_pairs * 16 <= until && may_go_on(); at += 8)
+        if (may_begin_at(at) && are_bins(memory_, at)) {
+          bins_ = at;
+          data_start_ = from;
+          data_end_ = until;
+          return;
+        }
+    }
+  }
+
+  void add_arenas() {
+    const std::optional<u64> next = word(bins_ + next_behind_bins);
+    if (!next) {
+      out_.problems.push_back("malloc's main arena cannot be read");
+      return;
+    }
+    // The arenas form a ring; the main one is in libc's data.
+    std::vector<Address> others;
+    std::unordered_set<Address> seen;
+    Address at = *next;
+    u64 before = 0; // of the bins, in each arena
+    while (!is_main(at)) {
+      if (others.size() >= most_arenas || !seen.insert(at).second) {
+        out_.problems.push_back("the ring of malloc's arenas does not close");
+        break;
+      }
+      for (u64 d = 16; d <= most_before_bins && !before; d += 8)
+        if (are_bins(memory_, at + d))
+          before = d;
+      if (!before || !word(at + before + next_behind_bins)) {
+        out_.problems.push_back("malloc's arena at " + hex(at) + " is not sound");
+        break;
+      }
+      others.push_back(at);
+      at = *word(at + before + next_behind_bins);
+    }
+    if (is_main(at))
+      before = bins_ - at;
+    out_.arenas.push_back({before ? bins_ - before : bins_, true});
+    add_main_heap();
+    subtract_fast(0, before);
+    for (Address arena : others) {
+      add_arena(arena, before);
+      subtract_fast(static_cast<u32>(out_.arenas.size() - 1), before);
+    }
+  }
+
+  bool is_main(Address arena) const { return arena < bins_ && bins_ - arena <= most_before_bins; }
+
+  // struct malloc_par lies near the main arena: n_mmaps, n_mmaps_max (65536 unless told otherwise), …
+  void add_main_heap() {
+    const std::optional<u64> top = word(bins_ - top_before_bins);
+    if (!top)
+      return;
+    for (Address at = align_up(data_start_, 4); at + 64 <= data_end_; at += 4) {
+      if (memory_.try_load<u32>(at) != 65536u)
+        continue;
+      const std::optional<u32> blocks = memory_.try_load<u32>(at - 4);
+      const Address sums = align_up(at + 12, 8);
+      const std::optional<u64> bytes = word(sums), most = word(sums + 8), base = word(sums + 16);
+      if (!blocks || !bytes || !most || !base || *blocks > 65536 || *bytes > *most || *base > *top || !word(*base))
+        continue;
+      out_.large_blocks = *blocks;
+      out_.large_bytes = *bytes;
+      const std::optional<u64> size = word(*top + 8);
+      if (size)
+        walk({.start = align_up(*base, 16), .end = *top + (*size & ~u64{7}), .arena = 0}, align_up(*base, 16), *top);
+      return;
+    }
+    out_.problems.push_back("where malloc's main heap begins was not found");
+  }
+
+  void add_arena(Address arena, u64 before) {
+    const std::optional<u64> top = word(arena + before - top_before_bins);
+    out_.arenas.push_back({arena, false});
+    const u32 index = static_cast<u32>(out_.arenas.size() - 1);
+    if (!top)
+      return;
+    const u64 info = arena % heap_alignment; // what lies in front of the first arena of a heap
+    std::unordered_set<Address> seen;
+    Address at = *top - *top % heap_alignment;
+    while (at) {
+      const std::optional<u64> owner = word(at), previous = word(at + 8), size = word(at + 16), mapped = word(at + 24);
+      if (owner != arena || !previous || !size || !mapped || *size > heap_alignment || *size % page ||
+          *mapped > heap_alignment || at % heap_alignment || out_.heaps.size() >= most_heaps ||
+          !seen.insert(at).second) {
+        out_.problems.push_back("a heap of malloc's arena at " + hex(arena) + " is not sound: " + hex(at));
+        return;
+      }
+      const bool holds_arena = arena - at < heap_alignment;
+      const Address first = holds_arena ? align_up(arena + before + end_behind_bins, 16) : at + align_up(info, 16);
+      MallocHeap heap{.start = at, .end = at + *size, .arena = index};
+      heap.mapped_end = at + std::max(*mapped, *size);
+      walk(heap, first, *top);
+      at = *previous;
+    }
+  }
+
+  // From chunk to chunk; `top`: the arena's last chunk, which may lie in this heap.
+  void walk(MallocHeap heap, Address first, Address top) {
+    constexpr u64 flags = 7, in_use_flag = 1, smallest = 32, fence = 64;
+    if (first < heap.start || first > heap.end) {
+      out_.problems.push_back("a heap of malloc is not sound: " + hex(heap.start));
+      out_.heaps.push_back(heap);
+      return;
+    }
+    heap.in_use = first - heap.start; // the arena itself
+    Address at = first;
+    heap.first_chunk = first;
+    std::optional<u64> head = words_.word(at + 8);
+    while (head && at < heap.end && may_go_on()) {
+      const u64 size = *head & ~flags;
+      if (at == top) {
+        if (size == heap.end - at) {
+          heap.top = size;
+          at = heap.end;
+        }
+        break;
+      }
+      if (size < smallest && heap.end - at <= fence) { // what closes a heap that is full
+        heap.in_use += heap.end - at;
+        at = heap.end;
+        break;
+      }
+      if (size < 16 || size % 16 || size > heap.end - at)
+        break;
+      const std::optional<u64> next = at + size < heap.end ? words_.word(at + size + 8) : std::nullopt;
+      if (!next)
+        break;
+      if (*next & in_use_flag) {
+        heap.in_use += size;
+        ++heap.chunks;
+      } else {
+        heap.free += size;
+      }
+      at += size;
+      head = next;
+    }
+    heap.is_whole = at == heap.end;
+    if (!heap.is_whole)
+      out_.problems.push_back("malloc's chunks cannot be followed beyond " + hex(at) + ", " +
+                              bytes_text(heap.end - at) + " before the end of their heap");
+    out_.heaps.push_back(heap);
+  }
+
+  // Small chunks that were freed, but not merged: the arena's lists of them (up to 2.41), linked with the place of the
+  // link mixed in (from 2.32 on). Their neighbours take them for used.
+  void subtract_fast(u32 arena, u64 before) {
+    constexpr u64 first_list = 16, in_front = 32; // of the lists; beside them
+    const Address state = out_.arenas[arena].address;
+    std::vector<MallocHeap *> heaps;
+    u64 left = 0;
+    for (MallocHeap &heap : out_.heaps)
+      if (heap.arena == arena) {
+        heaps.push_back(&heap);
+        left += heap.chunks;
+      }
+    for (u64 list = 0; before > in_front && list < (before - in_front) / 8; ++list) {
+      Address at = word(state + first_list + 8 * list).value_or(0);
+      auto heap_of = [&](Address chunk) {
+        return std::find_if(heaps.begin(), heaps.end(), [&](const MallocHeap *one) {
+          return chunk >= one->first_chunk && chunk < one->end - one->top && chunk % 16 == 0;
+        });
+      };
+      while (at && left && may_go_on(heaps.size())) {
+        const auto heap = heap_of(at);
+        const std::optional<u64> head = word(at + 8), link = word(at + 16);
+        const u64 size = head ? *head & ~u64{7} : 0;
+        if (heap == heaps.end() || !link || size != 32 + 16 * list || (*heap)->in_use < size)
+          break;
+        keep(**heap, size);
+        --left;
+        const Address mixed = *link ^ (at + 16) >> 12;
+        at = mixed == 0 || heap_of(mixed) != heaps.end() ? mixed : *link;
+      }
+    }
+  }
+
+  static void keep(MallocHeap &heap, u64 size) {
+    heap.cached += size;
+    heap.in_use -= size;
+    heap.chunks -= heap.chunks != 0;
+  }
+
+  // Chunks that a thread keeps for its next malloc (tcache, from 2.34 on): marked by a word that is the same in all of
+  // them, and linked as those above. The word is the one that most have whose link ends a list.
+  void subtract_cached() {
+    constexpr u64 smallest = 32, most_size = 0x420, least_votes = 3, most_votes = 1 << 20;
+    std::unordered_map<u64, u64> votes;
+    auto each_small_chunk = [&](auto visit) {
+      for (MallocHeap &heap : out_.heaps) {
+        const Address end = heap.end - heap.top;
+        for (Address at = heap.first_chunk; at && at < end && end - at >= smallest && may_go_on();) {
+          const std::optional<u64> head = words_.word(at + 8);
+          const u64 size = head ? *head & ~u64{7} : 0;
+          if (size < 16 || size % 16 || size > end - at)
+            break;
+          if (size >= smallest && size <= most_size)
+            visit(heap, at, size);
+          at += size;
+        }
+      }
+    };
+    each_small_chunk([&](MallocHeap &, Address at, u64) {
+      if (words_.word(at + 16) == (at + 16) >> 12)
+        if (const std::optional<u64> key = words_.word(at + 24); key && *key > 0x10000 && votes.size() < most_votes)
+          ++votes[*key];
+    });
+    const auto best =
+        std::max_element(votes.begin(), votes.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+    if (best == votes.end() || best->second < least_votes)
+      return;
+    each_small_chunk([&](MallocHeap &heap, Address at, u64 size) {
+      if (words_.word(at + 24) == best->first && words_.word(at + size + 8).value_or(0) & 1 && heap.in_use >= size)
+        keep(heap, size);
+    });
+  }
+
+  // Without libc's data: heaps other than the main one name their arena, which lies in the first of them.
+  void find_lone_heaps() {
+    std::vector<Address> arenas;
+    u64 places = 0;
+    for (const Range &range : memory_.ranges())
+      for (Address at = align_up(range.address, heap_alignment);
+           at >= range.address && at < range.end() && arenas.size() < most_arenas && places < most_places;
+           at += heap_alignment, ++places) { // near the end of the address space, align_up wraps round
+        const std::optional<u64> arena = word(at), previous = word(at + 8), size = word(at + 16);
+        if (arena && previous == 0u && size && *arena > at && *arena - at < 256 && *size % page == 0 && *size &&
+            *size <= heap_alignment)
+          arenas.push_back(*arena);
+      }
+    for (Address arena : arenas)
+      for (u64 d = 16; d <= most_before_bins; d += 8)
+        if (are_bins(memory_, arena + d)) {
+          add_arena(arena, d);
+          break;
+        }
+  }
+
+  // And the main one is memory that begins with a chunk of the size that each thread's first one has, and whose chunks
+  // end with it.
+  bool find_lone_main_heap() {
+    constexpr u64 first_sizes[] = {0x251, 0x291, 0x301, 0x311}, least_chunks = 50;
+    for (const Mapping &mapping : target_.mappings) {
+      const std::optional<u64> head = mapping.writable ? word(mapping.start + 8) : std::nullopt;
+      if (!head || word(mapping.start) != 0u ||
+          std::find(std::begin(first_sizes), std::end(first_sizes), *head) == std::end(first_sizes))
+        continue;
+      Address top = mapping.start;
+      u64 chunks = 0;
+      for (; may_go_on(); ++chunks) {
+        const std::optional<u64> size = word(top + 8);
+        const u64 n = size ? *size & ~u64{7} : 0;
+        if (n < 16 || n % 16 || n >= mapping.end - top)
+          break;
+        top += n;
+      }
+      const std::optional<u64> last = word(top + 8);
+      if (chunks < least_chunks || !last || (*last & ~u64{7}) != mapping.end - top)
+        continue;
+      out_.arenas.insert(out_.arenas.begin(), {0, true});
+      for (MallocHeap &heap : out_.heaps)
+        ++heap.arena;
+      walk({.start = mapping.start, .end = mapping.end, .arena = 0}, mapping.start, top);
+      return true;
+    }
+    return false;
+  }
+
+  const Target &target_;
+  const Memory &memory_;
+  WordWindow words_;
+  MallocArenas &out_;
+  u64 steps_left_;
+  Address bins_ = 0, data_start_ = 0, data_end_ = 0; // of the main arena; libc's data around it
+};
+
+} // namespace
+
+MallocArenas find_malloc_arenas(const Target &target) {
+  MallocArenas out;
+  if (target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
+    return out;
+  if (std::optional<MallocArenas> of_musl = find_mallocng(target))
+    return std::move(*of_musl);
+  const bool has_glibc = std::any_of(target.modules.begin(), target.modules.end(), is_libc);
+  if (has_glibc)
+    GlibcReader(target, out).read();
+  return out;
+}
+
+bool is_musl(const Module &module) { return module.file_name().starts_with("ld-musl-"); }
+
+std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, Address end) {
+  constexpr u64 flags = 7, mapped_flag = 2, most = 1 << 20;
+  std::vector<MallocBlock> out;
+  WordWindow words(memory);
+  for (Address at = align_up(start, page); at < end && end - at >= page && out.size() < most;) {
+    const std::optional<u64> before = words.word(at), head = words.word(at + 8);
+    const u64 size = head ? *head & ~flags : 0;
+    if (before && head && (*head & flags) == mapped_flag && *before < page && *before % 16 == 0 && size > 0 &&
+        size <= end - at && (size + *before) % page == 0 && size + *before <= end - at) {
+      out.push_back({at, at + size + *before});
+      at = out.back().end;
+    } else {
+      at += page;
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> other_allocators(const Target &target) {
+  std::vector<std::string> out;
+  for (const Module &module : target.modules) {
+    const std::string_view file = module.file_name();
+    for (const char *name : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc"})
+      if (file.find(name) != file.npos && std::find(out.begin(), out.end(), name) == out.end())
+        out.push_back(name);
+    if (is_musl(module) && std::find(out.begin(), out.end(), "musl") == out.end())
+      out.push_back("musl");
+  }
+  return out;
+}
+
+} // namespace dnheap

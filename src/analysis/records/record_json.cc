@@ -1,0 +1,219 @@
+// Records as answers, and back from their JSON: what was saved is as little trusted as a dump.
+#include "analysis/records/record.h"
+#include "base/host.h"
+#include "base/json.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+
+constexpr u64 largest_record = 64 << 20;
+constexpr u64 largest_number = u64{1} << 62; // so that differences have a sign
+
+// Reads values and knows where it is: "tables.types[3].count".
+class Place {
+public:
+  Place(const Json &json, std::string path) : json_(&json), path_(std::move(path)) {}
+
+  [[noreturn]] void refuse(const std::string &what) const {
+    throw Error("this is no sound record: " + (path_.empty() ? "it" : printable(path_, 200)) + " " + what);
+  }
+  Place at(const char *name) const {
+    const Json *found = json_->find(name);
+    if (!found)
+      refuse(std::string("has no \"") + name + "\"");
+    return Place(*found, path_.empty() ? name : path_ + "." + name);
+  }
+  bool is_null(const char *name) const {
+    const Json *found = json_->find(name);
+    return !found || found->is_null();
+  }
+  u64 number() const {
+    if (!json_->is_unsigned())
+      refuse("is not a number from 0 on, but " + printable(json_->shown(), 60));
+    if (json_->number() > largest_number)
+      refuse("is larger than 2^62");
+    return json_->number();
+  }
+  std::string text() const {
+    if (!json_->is_text())
+      refuse("is no text, but " + printable(json_->shown(), 60));
+    return json_->text();
+  }
+  bool boolean() const {
+    try {
+      return json_->boolean();
+    } catch (const Error &) {
+      refuse("is neither true nor false");
+    }
+  }
+  template <class Visit> void for_each(Visit visit) const {
+    if (!json_->is_list())
+      refuse("is no list");
+    for (u64 i = 0; i < json_->list().size(); ++i) {
+      const Place one(json_->list()[i], path_ + "[" + std::to_string(i) + "]");
+      visit(one);
+    }
+  }
+  std::optional<u64> number_or_null(const char *name) const {
+    return is_null(name) ? std::nullopt : std::optional(at(name).number());
+  }
+
+private:
+  const Json *json_;
+  std::string path_;
+};
+
+Record record_in(const Place &root, const std::string &name) {
+  if (root.at("command").text() != "record" || root.at("schema").text() != "dnheap/1")
+    root.refuse("is not what dnheap check --record writes");
+  Record out;
+  const Place target = root.at("target"), completeness = root.at("completeness"), tables = root.at("tables");
+  out.name = name;
+  out.description = target.at("description").text();
+  out.container = target.at("container").text();
+  out.version = target.at("version").text();
+  out.is_extract = !target.is_null("extract") && target.at("extract").boolean(); // earlier versions do not say
+  out.pid = target.number_or_null("pid");
+  out.taken = target.number_or_null("taken");
+  out.clock = target.is_null("clock") ? "" : target.at("clock").text();
+  out.live_objects = target.at("live_objects").number();
+  out.live_bytes = target.at("live_bytes").number();
+  out.objects = completeness.at("objects").number();
+  out.bytes = completeness.at("bytes").number();
+  out.bad_objects = completeness.at("bad_objects").number();
+  out.complete = completeness.at("complete").boolean();
+  completeness.at("notes").for_each([&](const Place &note) { out.notes.push_back(note.text()); });
+  tables.at("owners").for_each([&](const Place &row) {
+    out.owners.push_back({row.at("signature").text(), row.at("kind").text(), row.at("owner").text(),
+                          row.at("retained").number(), row.at("objects").number()});
+  });
+  tables.at("types").for_each([&](const Place &row) {
+    out.types.push_back({row.at("type").text(), row.at("count").number(), row.at("bytes").number(),
+                         row.at("live").number(), row.at("retained").number()});
+  });
+  tables.at("account").for_each([&](const Place &row) {
+    out.classes.push_back(
+        {row.at("class").text(), row.at("group").text(), row.at("what").text(), row.at("bytes").number()});
+  });
+  out.has_waste = !tables.is_null("waste");
+  if (out.has_waste)
+    tables.at("waste").for_each([&](const Place &row) {
+      out.waste.push_back({row.at("kind").text(), row.at("what").text(), row.at("field").text(),
+                           row.at("bytes").number(), row.at("count").number()});
+    });
+  out.is_saved = true;
+  return out;
+}
+
+report::Table owners_table(const Record &record) {
+  report::Table table;
+  table.name = "owners";
+  table.columns = {{"signature", "Signature", Kind::text},
+                   {"kind", "Kind", Kind::text},
+                   {"retained", "Retained", Kind::bytes},
+                   {"objects", "Objects", Kind::count},
+                   {"owner", "Owner", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Record::Owner &owner : record.owners)
+    rows.push_back({owner.signature, owner.kind, owner.retained, owner.objects, owner.name});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table types_table(const Record &record) {
+  report::Table table;
+  table.name = "types";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"live", "Live", Kind::count},
+                   {"retained", "Retained", Kind::bytes},
+                   {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Record::Type &type : record.types)
+    rows.push_back({type.count, type.bytes, type.live, type.retained, type.name});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table classes_table(const Record &record) {
+  report::Table table;
+  table.name = "account";
+  table.columns = {{"class", "Class", Kind::text},
+                   {"group", "Group", Kind::text},
+                   {"bytes", "Mapped", Kind::bytes},
+                   {"what", "What", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Record::Class &one : record.classes)
+    rows.push_back({one.name, one.group, one.bytes, one.text});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table waste_table(const Record &record) {
+  report::Table table;
+  table.name = "waste";
+  table.columns = {{"bytes", "Bytes", Kind::bytes},
+                   {"count", "Count", Kind::count},
+                   {"kind", "Kind", Kind::text},
+                   {"what", "Type", Kind::text},
+                   {"field", "Held by", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Record::Waste &one : record.waste)
+    rows.push_back({one.bytes, one.count, one.kind, one.what, one.field});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+std::vector<report::Table> tables_of(const Record &record) {
+  std::vector<report::Table> out = {owners_table(record), types_table(record), classes_table(record)};
+  if (record.has_waste)
+    out.push_back(waste_table(record));
+  return out;
+}
+
+report::Answer answer_of(const Record &record) {
+  report::Answer out;
+  out.command = "record";
+  out.headline = file_name_of(record.name) + ": " + record.description;
+  out.target = {{"name", file_name_of(record.name)},
+                {"description", record.description},
+                {"container", record.container},
+                {"version", record.version},
+                {"extract", record.is_extract},
+                {"pid", record.pid},
+                {"taken", record.taken},
+                {"clock", record.taken ? Cell(record.clock) : Cell()},
+                {"live_objects", record.live_objects},
+                {"live_bytes", record.live_bytes}};
+  out.completeness = report::Completeness();
+  out.completeness->objects = record.objects;
+  out.completeness->bytes = record.bytes;
+  out.completeness->bad_objects = record.bad_objects;
+  out.completeness->complete = record.complete;
+  out.completeness->notes.add_all(record.notes);
+  out.tables = tables_of(record);
+  return out;
+}
+
+Record parse_record(std::string_view json, const std::string &name) {
+  if (json.size() > largest_record)
+    throw Error("this is no sound record: it has more than " + bytes_text(largest_record));
+  const Json root = parse_json(json);
+  return record_in(Place(root, ""), name);
+}
+
+bool looks_like_record(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && text[first] == '{';
+}
+
+} // namespace dnheap

@@ -1,0 +1,139 @@
+#include "analysis/shapes/gc_settings.h"
+
+#include "analysis/shapes/field_reader.h"
+#include "base/text.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 auxv_file_name = 31;             // AT_EXECFN
+constexpr u64 most_environment = u64{6} << 20; // the kernel's limit of arguments and environment
+constexpr u64 longest_value = 200;
+constexpr u32 most_properties = 4096;
+constexpr std::string_view limit_names[] = {"GCHeapHardLimit", "System.GC.HeapHardLimit"};
+constexpr std::string_view property_prefix = "System.GC.";
+
+std::optional<u64> number_of(std::string_view text, int base) {
+  if (text.starts_with("0x") || text.starts_with("0X"))
+    text.remove_prefix(2), base = 16;
+  u64 out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+bool is_limit(std::string_view name) {
+  return std::ranges::any_of(limit_names, [&](std::string_view one) { return name.ends_with(one); });
+}
+
+// On Linux the kernel puts the environment's strings right below the program's file name.
+void add_environment(const Target &target, GCSettings &to) {
+  const auto file_name = target.auxv.find(auxv_file_name);
+  if (file_name == target.auxv.end() || !file_name->second) {
+    to.problems.push_back("where this target has its environment variables is unknown: settings of the GC that stand "
+                          "there are missing");
+    return;
+  }
+  const Address end = file_name->second;
+  const Range *range = target.memory.find(end - 1);
+  const u64 size = range ? std::min(end - range->address, most_environment) : 0;
+  const Bytes bytes = size ? target.memory.peek_up_to(end - size, size) : Bytes();
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  if (text.empty() || std::ranges::all_of(text, [](char c) { return c == 0; })) {
+    to.problems.push_back("the environment variables are not in this dump: settings of the GC that stand there are "
+                          "missing");
+    return;
+  }
+  while (!text.empty()) {
+    const std::size_t zero = std::min(text.find('\0'), text.size());
+    if (std::optional<GCSetting> found = gc_setting_of_variable(text.substr(0, zero)))
+      to.list.push_back(std::move(*found));
+    text.remove_prefix(std::min(zero + 1, text.size()));
+  }
+}
+
+// Dictionary<string, object>, whose values are strings.
+void add_properties(const Runtime &runtime, Address dictionary, GCSettings &to) {
+  FieldReader fields(runtime);
+  const std::optional<u32> used = fields.number<u32>(dictionary, "_count");
+  const Address entries = fields.reference_or_null(dictionary, "_entries"), type = fields.type_of(entries);
+  const std::optional<ElementShape> shape = type ? runtime.fields().elements(type) : std::nullopt;
+  const InstanceField *key = shape ? fields.find(shape->method_table, "key") : nullptr,
+                      *value = shape ? fields.find(shape->method_table, "value") : nullptr;
+  if (!used || *used > most_properties || !key || !value || shape->rank != 0 ||
+      *used > fields.length(entries).value_or(0)) {
+    to.problems.push_back("what AppContext has of the GC could not be read");
+    return;
+  }
+  auto text_at = [&](u64 i, const InstanceField &field) {
+    const Address at = entries + shape->start + i * shape->size + field.offset - fields.pointer_size();
+    const Address object = fields.memory().try_pointer(at).value_or(0);
+    if (!object || runtime.types().name(fields.type_of(object)) != "System.String")
+      return std::string();
+    const std::optional<StringText> text = string_text(runtime, object, longest_value);
+    return text ? text->text : std::string();
+  };
+  for (u64 i = 0; i < *used; ++i) {
+    std::string name = text_at(i, *key);
+    if (!name.starts_with(property_prefix))
+      continue;
+    GCSetting found{std::move(name), text_at(i, *value)};
+    if (is_limit(found.name))
+      found.hard_limit = number_of(found.value, 10);
+    to.list.push_back(std::move(found));
+  }
+}
+
+} // namespace
+
+std::optional<GCSetting> gc_setting_of_variable(std::string_view variable) {
+  const std::size_t equals = variable.find('=');
+  std::string_view name = variable.substr(0, equals), rest;
+  if (equals == variable.npos)
+    return std::nullopt;
+  for (std::string_view prefix : {"DOTNET_", "COMPlus_"})
+    if (name.starts_with(prefix))
+      rest = name.substr(prefix.size());
+  if (rest.size() < 3 || (rest[0] != 'G' && rest[0] != 'g') || (rest[1] != 'C' && rest[1] != 'c'))
+    return std::nullopt;
+  const std::string_view value = variable.substr(equals + 1).substr(0, longest_value);
+  return GCSetting{std::string(name), std::string(value), true, is_limit(name) ? number_of(value, 16) : std::nullopt};
+}
+
+const GCSetting *GCSettings::hard_limit() const {
+  const auto found = std::ranges::find_if(list, [](const GCSetting &one) { return one.hard_limit.value_or(0) > 0; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+GCSettings find_gc_settings(Snapshot &snapshot) {
+  GCSettings out;
+  if (snapshot.target().has_blanked_values()) {
+    out.problems.push_back("this core was extracted with --no-values: settings of the GC are not in it");
+    return out;
+  }
+  if (snapshot.target().os == OperatingSystem::linux_os)
+    add_environment(snapshot.target(), out);
+  else
+    out.problems.push_back("environment variables are read of Linux only: settings of the GC that stand there are "
+                           "missing");
+  std::vector<std::string> unsaid; // the roots' problems are said where roots are listed
+  std::vector<StaticRoot> statics;
+  try {
+    statics = snapshot.runtime().static_roots(unsaid);
+  } catch (const Error &) { // then the store is not found
+  }
+  const auto store =
+      std::ranges::find_if(statics, [](const StaticRoot &one) { return one.name == "System.AppContext.s_dataStore"; });
+  if (store != statics.end())
+    add_properties(snapshot.runtime(), store->object, out);
+  else
+    out.problems.push_back("the properties that AppContext has are not known: settings of the GC in runtimeconfig.json "
+                           "are missing");
+  return out;
+}
+
+} // namespace dnheap

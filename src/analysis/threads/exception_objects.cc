@@ -1,0 +1,152 @@
+#include "analysis/threads/exception_objects.h"
+
+#include "analysis/shapes/largest_first.h"
+#include "base/text.h"
+#include "runtime/coreclr/core_clr.h"
+#include "runtime/coreclr/thrown_exceptions.h"
+#include "runtime/nativeaot/native_aot.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_inners = 1000, most_types = 5;
+constexpr u64 most_earlier = 1000, longest_trace = 1 << 18; // calls, and characters, of a stack that is text
+
+const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const CoreClr *>(&runtime); }
+
+} // namespace
+
+ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_) {
+  if (const CoreClr *clr = core_clr(runtime_)) {
+    methods_.emplace(runtime_.target(), runtime_.descriptor(), clr->types(), clr->loader());
+    stacks_.emplace(runtime_.memory(), runtime_.descriptor(), clr->types(), *methods_);
+  }
+}
+
+const std::vector<TypedObject> &ExceptionObjects::all() {
+  if (!all_)
+    all_ = objects_that(snapshot_, [&](Address mt) { return is_exception_type(mt); });
+  return *all_;
+}
+
+bool ExceptionObjects::is_exception_type(Address method_table) const {
+  auto [known, is_new] = types_.try_emplace(method_table);
+  if (is_new)
+    known->second = runtime_.types().object_layout(method_table) && bases_.derives(method_table, "System.Exception");
+  return known->second;
+}
+
+bool ExceptionObjects::is_exception(Address object) const {
+  // Of a dump without heap it may not be known where that was.
+  const Heap &heap = snapshot_.heap();
+  const bool may_be = object && (heap.holds(object) || heap.segments().empty());
+  const Address type = may_be ? method_table_of(runtime_.memory(), object) : Address{0};
+  return type && is_exception_type(type);
+}
+
+ExceptionObject ExceptionObjects::read(const TypedObject &object) {
+  ExceptionObject out;
+  out.address = object.address;
+  out.method_table = object.method_table;
+  out.hresult = fields_.number<u32>(object.address, "_HResult");
+  out.inner = fields_.reference_or_null(object.address, "_innerException");
+  out.inners = fields_.elements(fields_.reference_or_null(object.address, "_innerExceptions"), most_inners);
+  if (out.inners.empty())
+    out.inners.push_back(out.inner);
+  std::erase_if(out.inners, [&](Address inner) { return !is_exception(inner); });
+  out.message = fields_.reference_or_null(object.address, "_message");
+  std::optional<Address> stack = fields_.reference(object.address, "_stackTrace");
+  out.is_stack_known = false;
+  if (const auto *aot = dynamic_cast<const NativeAot *>(&runtime_))
+    read_native_stack(*aot, out);
+  if (stacks_ && stack)
+    if (auto elements = stacks_->read(*stack)) {
+      out.is_stack_known = true;
+      for (const StackTraceElement &element : *elements) {
+        out.methods.push_back(element.method);
+        out.ips.push_back(element.ip);
+      }
+    }
+  read_earlier(out);
+  return out;
+}
+
+// "   at Shop.Cart.Pay(Int32 sum) in /src/Cart.cs:line 12", in the words of the program's language.
+void ExceptionObjects::read_earlier(ExceptionObject &to) {
+  const Address text = fields_.reference_or_null(to.address, "_remoteStackTraceString");
+  const std::optional<StringText> trace =
+      text && snapshot_.heap().holds(text) ? string_text(runtime_, text, longest_trace) : std::nullopt;
+  constexpr std::string_view indent = "   ";
+  std::string_view rest = trace ? std::string_view(trace->text) : std::string_view();
+  while (!rest.empty() && to.earlier.size() < most_earlier) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const u64 method = line.find(' ', indent.size()), end = line.find(')');
+    if (line.starts_with(indent) && method < end && end != line.npos)
+      to.earlier.emplace_back(line.substr(method + 1, end - method));
+  }
+}
+
+// NativeAOT keeps where each call would have gone on, innermost first; a mark that is no address stands where it was
+// thrown again.
+void ExceptionObjects::read_native_stack(const NativeAot &runtime, ExceptionObject &to) {
+  constexpr u64 most_calls = 1 << 16;
+  const std::optional<Address> stack = fields_.reference(to.address, "_corDbgStackTrace");
+  const std::optional<u32> used = fields_.number<u32>(to.address, "_idxFirstFreeStackTraceEntry");
+  if (!stack || !used)
+    return;
+  const u64 p = fields_.pointer_size();
+  const u64 count = *stack ? std::min<u64>({*used, fields_.length(*stack).value_or(0), most_calls}) : 0;
+  for (u64 i = 0; i < count; ++i) {
+    const std::optional<u64> ip = runtime_.memory().try_pointer(*stack + (2 + i) * p);
+    const Address method = ip && *ip ? runtime.method_at(*ip - 1) : 0;
+    if (!method)
+      continue;
+    to.methods.push_back(method);
+    to.ips.push_back(*ip);
+  }
+  to.is_stack_known = count == 0 || !to.methods.empty();
+}
+
+std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
+  std::map<std::string, u64> counts;
+  for (Address inner : of.inners)
+    ++counts[runtime_.types().name(method_table_of(runtime_.memory(), inner))];
+  const auto sorted = largest_first(counts, std::identity());
+  std::string out;
+  for (u64 i = 0; i < std::min<u64>(sorted.size(), most_types); ++i)
+    out += (i ? ", " : "") + sorted[i]->first + (sorted[i]->second > 1 ? " ×" + count_text(sorted[i]->second) : "");
+  return sorted.size() > most_types ? out + ", …" : out;
+}
+
+std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {
+  std::vector<ExceptionInFlight> out;
+  if (!core_clr(runtime_)) {
+    problems.push_back("which thread deals with which exception is told of CoreCLR only");
+    return out;
+  }
+  try {
+    const std::vector<ThreadData> threads = runtime_.threads(problems);
+    std::vector<HandleData> handles;
+    try {
+      handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
+    } catch (const Error &e) { // where threads refer to the objects themselves, these are known all the same
+      problems.push_back(std::string("exceptions that only a handle of a thread leads to are not told: ") + e.what());
+    }
+    const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
+                                  [&](Address object) { return is_exception(object); });
+    for (const Thrown &one : thrown.find(threads))
+      out.push_back(
+          {one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested, one.is_at_hand});
+  } catch (const Error &e) {
+    problems.push_back(std::string("which thread deals with which exception cannot be told: ") + e.what());
+  }
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,49 @@
+#include "analysis/threads/pool_stands.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+// Of waits_for(): these workers do their work, or have none.
+constexpr const char *no_blocks[] = {"sockets", "a file", "the console", "the next timer"};
+constexpr const char *idle_worker = "work (idle pool worker)", *gate_thread = "the pool's timer";
+
+} // namespace
+
+std::string PoolStands::text() const {
+  std::vector<std::pair<u64, std::string>> sorted;
+  for (const auto &[what, count] : waits)
+    sorted.emplace_back(count, what);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::string out;
+  for (const auto &[count, what] : sorted)
+    out += (out.empty() ? "" : ", ") + count_text(count) + " for " + what;
+  return out;
+}
+
+PoolStands find_pool_stands(const Runtime &runtime, std::span<const ThreadData> threads,
+                            std::span<const WaitText> waits) {
+  PoolStands out;
+  for (u64 i = 0; i < threads.size(); ++i) {
+    if (threads[i].os_id.value_or(0) == 0 ||
+        !(runtime.thread_details(threads[i]).state.value_or(0) & ThreadDetails::pool_worker))
+      continue;
+    const std::string &wait = waits[i].text;
+    if (wait == gate_thread)
+      continue;
+    ++out.workers;
+    if (wait == idle_worker)
+      ++out.idle;
+    else if (!wait.empty() && std::find(std::begin(no_blocks), std::end(no_blocks), wait) == std::end(no_blocks)) {
+      ++out.blocked;
+      ++out.waits[wait];
+    }
+  }
+  return out;
+}
+
+} // namespace dnheap

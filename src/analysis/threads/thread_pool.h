@@ -1,0 +1,35 @@
+// ThreadPool: what .NET's own thread pool says of itself: its workers, and the work that waits for one, by queue, type
+// and method. One walk of the heap and some reads per queued item. One thread.
+// Source: dotnet/runtime src/libraries/System.Private.CoreLib/src/System/Threading/{PortableThreadPool,
+// ThreadPoolWorkQueue}*.cs, Collections/Concurrent/ConcurrentQueue*.cs.
+#pragma once
+#include "analysis/shapes/state_machines.h"
+#include "analysis/shapes/suspended_calls.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+struct PoolWorkers {
+  // Absent: the runtime has another pool, or the field is not known.
+  std::optional<u32> existing, working, goal, least, most, blocked;
+};
+
+// Queued items that are alike.
+struct QueuedWork {
+  std::string queue; // "global", "high_priority", "low_priority", "assigned", "local"
+  std::string type, method;
+  u64 count = 0;
+  Address example = 0;
+};
+
+struct ThreadPool {
+  PoolWorkers workers;
+  std::vector<QueuedWork> queued;    // by count
+  std::set<Address> suspended_tasks; // among the queued: RuntimeAsyncTasks, whose calls are about to go on
+  u64 queued_items = 0;
+  bool is_cut = false; // there are more
+};
+
+ThreadPool read_thread_pool(Snapshot &snapshot);
+
+} // namespace dnheap

@@ -1,0 +1,275 @@
+#include "analysis/threads/thread_text.h"
+
+#include "analysis/names/subject.h"
+#include "analysis/shapes/base_types.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "runtime/object_1.h"
+#include "runtime/string_object.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 max_name = 256;       // characters of a thread's
+constexpr u64 frames_looked_at = 8; // what a thread waits in lies near the end of its stack
+
+struct Wait {
+  const char *method; // how the name begins, without parameters
+  const char *text;
+  bool is_idle = false;
+};
+// Native calls: what waits by the second has no limit. In names of stubs, too:
+// "<LowLevelMonitor_Wait>g____PInvoke|72_0".
+constexpr std::string_view timed_wait = "LowLevelMonitor_TimedWait", endless_wait = "LowLevelMonitor_Wait";
+// What a task failed with is thrown where it was waited for: that is over.
+constexpr std::string_view rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
+// The first that fits counts; inner frames come first.
+constexpr Wait waits[] = {
+    {"System.Threading.Thread.Sleep", "sleep"},
+    {"System.Threading.Thread.Join", "the end of a thread"},
+    {"System.Threading.Monitor.Wait", "a pulse (Monitor.Wait)"},
+    {"System.Threading.Monitor.ObjWait", "a pulse (Monitor.Wait)"},
+    {"System.Threading.Condition.Wait", "a pulse (Monitor.Wait)"},
+    {"System.Threading.Monitor.", "a lock"},
+    {"System.Threading.Lock.", "a lock (System.Threading.Lock)"},
+    {"System.Threading.ReaderWriterLockSlim.", "a lock (ReaderWriterLockSlim)"},
+    {"System.Threading.SemaphoreSlim.", "a semaphore"},
+    {"System.Threading.ManualResetEventSlim.", "an event"},
+    {"System.Threading.CountdownEvent.", "a countdown"},
+    {"System.Threading.Barrier.", "a barrier"},
+    {"System.Threading.Tasks.Task.", "a task"},
+    {"System.GC.WaitForPendingFinalizers", wait_for_finalizers},
+    {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)", true},
+    {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer", true},
+    {"System.Threading.TimerQueue.", "the next timer", true},
+    {"System.Threading.WaitHandle.", "a wait handle"},
+    {"System.Net.Sockets.SocketAsyncEngine.", "sockets", true},
+    {"System.IO.RandomAccess.", "a file"},
+    {"System.IO.Strategies.", "a file"},
+    {"System.ConsolePal", "the console"},
+};
+
+// Several of these nest: of Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program asked for.
+bool is_inner(std::string_view text) {
+  return text == "a pulse (Monitor.Wait)" || text == "a wait handle" || text == "a lock" || text == "an event" ||
+         text == "a lock (System.Threading.Lock)"; // by which NativeAOT does Monitor
+}
+
+// Native calls that the others end in, and what .NET waits by on Unix where it does not by the runtime's own code.
+bool is_stub(std::string_view method) {
+  constexpr std::string_view begins[] = {"Interop+",
+                                         stub_class,
+                                         "Microsoft.Win32.",
+                                         "System.Threading.WaitSubsystem",
+                                         "System.Threading.LowLevelMonitor.",
+                                         "System.Threading.LowLevelThreadBlocker.",
+                                         "System.Threading.NamedMutex"};
+  return std::any_of(std::begin(begins), std::end(begins),
+                     [&](std::string_view begin) { return method.starts_with(begin); });
+}
+
+std::optional<u64> number(std::string_view text) {
+  u64 out = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+// Not as a value that was read: `extract --no-values` blanks names of threads as it does all strings.
+std::string name_in(const Runtime &runtime, Address text) {
+  const u64 length = std::min<u64>(string_length(runtime, text).value_or(0), max_name);
+  const i64 first = runtime.descriptor().try_offset("String", "m_FirstChar").value_or(0);
+  std::vector<std::byte> characters(2 * length);
+  if (!first || !runtime.memory().peek(text + static_cast<u64>(first), characters) ||
+      std::all_of(characters.begin(), characters.end(), [](std::byte b) { return b == std::byte{}; }))
+    return "";
+  return printable(utf16_to_utf8(characters, runtime.memory().format().byte_order), max_name);
+}
+
+} // namespace
+
+std::string thread_name(const Runtime &runtime, const ThreadDetails &details) {
+  const Address type = details.object ? method_table_of(runtime.memory(), details.object) : 0;
+  if (type && runtime.types().object_layout(type))
+    for (const InstanceField &field : runtime.fields().instance_fields(type))
+      if (field.name == "_name" && field.is_reference())
+        if (Address text = runtime.memory().try_pointer(details.object + field.offset).value_or(0))
+          return name_in(runtime, text);
+  return details.is_finalizer ? ".NET Finalizer" : ""; // as the runtime names it to the operating system
+}
+
+std::string thread_state(const ThreadDetails &details) {
+  if (!details.state)
+    return "";
+  const u32 state = *details.state;
+  if (state & ThreadDetails::dead)
+    return "dead";
+  if (state & ThreadDetails::unstarted)
+    return "unstarted";
+  std::string out = state & ThreadDetails::background ? "background" : "foreground";
+  if (state & ThreadDetails::pool_worker)
+    out += ", pool worker";
+  if (state & ThreadDetails::in_sta)
+    out += ", STA";
+  return out;
+}
+
+std::vector<const StackFrame *> method_frames(const WalkedStack &stack) {
+  std::vector<const StackFrame *> out;
+  for (const StackFrame &frame : stack.frames)
+    if (frame.kind == StackFrame::Kind::method && !frame.is_unwound)
+      out.push_back(&frame);
+  return out;
+}
+
+MethodText place_text(const Target &target, Address ip) {
+  MethodText out;
+  out.name = hex(ip);
+  if (const Module *module = target.find_module(ip)) {
+    out.module = printable(module->file_name(), 200);
+    out.name = out.module + "+" + hex(ip - module->base);
+  }
+  out.qualified = out.name;
+  return out;
+}
+
+MethodText frame_text(const Runtime &runtime, const StackFrame &frame) {
+  return frame.method_desc ? runtime.method_text(frame.method_desc) : place_text(runtime.target(), frame.ip);
+}
+
+// The first method that is of no kind of waiting is who waits.
+WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
+  WaitText out;
+  u64 looked_at = 0;
+  for (u64 i = 0; i < stack.frames.size(); ++i) {
+    const StackFrame &frame = stack.frames[i];
+    if (!frame.method_desc || frame.is_unwound)
+      continue;
+    if (frame.is_active || ++looked_at > frames_looked_at)
+      break;
+    const MethodText text = runtime.method_text(frame.method_desc);
+    if (frame.kind == StackFrame::Kind::explicit_ && text.module.empty())
+      continue; // what it holds in the place of a method is something else
+    const std::string &method = text.qualified;
+    if (method.starts_with(rethrows))
+      return {};
+    const Wait *found = std::find_if(std::begin(waits), std::end(waits),
+                                     [&](const Wait &wait) { return method.starts_with(wait.method); });
+    if (found == std::end(waits)) {
+      if (is_stub(method) && out.text.empty())
+        continue;
+      break;
+    }
+    out.frames = i + 1;
+    if (out.text.empty() || is_inner(out.text)) {
+      out.text = found->text;
+      out.is_idle = found->is_idle;
+    }
+  }
+  return out;
+}
+
+std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &stack) {
+  for (u64 i = 0; i < std::min<u64>(stack.frames.size(), frames_looked_at); ++i) {
+    const std::string name =
+        stack.frames[i].method_desc ? runtime.method_text(stack.frames[i].method_desc).qualified : "";
+    if (name.find(timed_wait) != name.npos)
+      return true;
+    if (name.find(endless_wait) != name.npos)
+      return false;
+  }
+  return std::nullopt;
+}
+
+bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted) {
+  constexpr std::string_view tries = "System.Threading.ReaderWriterLockSlim.TryEnter",
+                             enters = "System.Threading.ReaderWriterLockSlim.Enter",
+                             cancels = "System.Threading.CancellationTokenSource";
+  const BaseTypes bases(runtime);
+  const u64 waiting = waits_for(runtime, stack).frames;
+  bool may_be = false;
+  for (const StackFrame &frame : std::span(stack.frames).first(waiting)) {
+    const std::string name = frame.method_desc ? runtime.method_text(frame.method_desc).qualified : "";
+    may_be |= !is_limit_noted && name.starts_with(tries);
+    if (name.starts_with(enters)) // without a limit; else it may be inlined
+      return false;
+    for (const StackReference &reference : frame.references)
+      if (const Address mt = method_table_of(runtime.memory(), reference.value);
+          mt && runtime.types().object_layout(mt) && bases.derives(mt, cancels))
+        return true;
+  }
+  return may_be;
+}
+
+report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked) {
+  using report::Cell;
+  using report::Kind;
+  using report::Shown;
+  std::vector<std::string> reasons; // in the order in which they first come
+  std::map<std::string, std::vector<u64>> threads_of;
+  for (const StackProblem &problem : problems) {
+    auto [it, is_new] = threads_of.try_emplace(problem.why);
+    if (is_new)
+      reasons.push_back(problem.why);
+    if (problem.os_id)
+      it->second.push_back(*problem.os_id);
+  }
+  report::Table table;
+  table.name = "problems";
+  table.title = "Stacks that could not be followed to their end";
+  table.columns = {{"os_ids", "", Kind::nested, Shown::in_data},
+                   {"threads", "OS id", Kind::text, Shown::in_text},
+                   {"problem", "Why", Kind::text, report::Shown::everywhere, true}};
+  std::vector<report::Row> rows;
+  for (const std::string &why : reasons) {
+    const std::vector<u64> &ids = threads_of[why];
+    std::string text = ids.empty() ? "-" : std::to_string(ids[0]);
+    if (ids.size() > 1)
+      text += " and " + count_text(ids.size() - 1) + " more";
+    rows.push_back({Cell(std::vector<Cell>(ids.begin(), ids.end())), std::move(text), why});
+  }
+  table.shown = rows.empty() && !is_asked ? Shown::in_data : Shown::everywhere;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+ThreadsOfSubject threads_of_subject(const std::vector<ThreadData> &threads, const std::string &subject) {
+  ThreadsOfSubject out;
+  if (subject.empty()) {
+    out.threads = threads;
+    return out;
+  }
+  auto those = [&](auto test) {
+    std::vector<ThreadData> found;
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(found), test);
+    return found;
+  };
+  const std::optional<u64> decimal = number(subject);
+  const std::optional<Address> address = written_address(subject);
+  std::vector<ThreadData> by_managed_id;
+  if (decimal && *decimal) {
+    out.threads = those([&](const ThreadData &thread) { return thread.os_id == decimal; });
+    by_managed_id =
+        those([&](const ThreadData &thread) { return thread.managed_id == decimal && thread.os_id != u64{0}; });
+  }
+  // In a container both count from 1.
+  if (!out.threads.empty() && !by_managed_id.empty() && by_managed_id[0].os_id != decimal) {
+    const ThreadData &other = by_managed_id[0];
+    out.note = subject + " is taken for an OS id; it is also the managed id of another thread, which is meant by " +
+               (other.os_id ? "its OS id " + std::to_string(*other.os_id) : hex(other.address));
+  }
+  if (out.threads.empty())
+    out.threads = std::move(by_managed_id);
+  if (out.threads.empty() && address)
+    out.threads =
+        those([&](const ThreadData &thread) { return thread.address == *address || thread.os_id == *address; });
+  if (out.threads.empty())
+    throw NotFound("the runtime has no thread " + printable(subject, 100) + ": dnheap threads lists them");
+  return out;
+}
+
+} // namespace dnheap

@@ -1,0 +1,137 @@
+// `account`: where is all of the process's memory? Every mapped byte in one class; the classes add up.
+#include "analysis/answer_head.h"
+#include "analysis/filters/live_filter.h"
+#include "analysis/verbs/account_table.h"
+#include "analysis/verbs/verbs.h"
+#include "base/text.h"
+#include "objects/live.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Row;
+using report::Shown;
+using report::Table;
+
+bool asks_for_life(const Question &question) { return question.life != Life::any; }
+
+Table arenas_table(const MallocArenas &malloc, bool is_shown) {
+  struct Sum {
+    u64 heaps = 0, bytes = 0, in_use = 0, cached = 0, free = 0, top = 0, chunks = 0;
+  };
+  std::vector<Sum> sums(malloc.arenas.size());
+  for (const MallocHeap &heap : malloc.heaps) {
+    Sum &sum = sums[heap.arena];
+    ++sum.heaps;
+    sum.bytes += heap.end - heap.start;
+    sum.in_use += heap.in_use;
+    sum.cached += heap.cached;
+    sum.free += heap.free;
+    sum.top += heap.top;
+    sum.chunks += heap.chunks;
+  }
+  std::vector<Row> rows;
+  for (u64 i = 0; i < sums.size(); ++i) {
+    const MallocArena &arena = malloc.arenas[i];
+    const Sum &s = sums[i];
+    rows.push_back({arena.address ? Cell(arena.address) : Cell(), arena.is_main, s.heaps, s.bytes, s.chunks, s.in_use,
+                    s.cached, s.free, s.top});
+  }
+  Table table;
+  table.name = "arenas";
+  table.title = "Arenas of malloc";
+  table.shown = is_shown ? Shown::everywhere : Shown::in_data;
+  table.columns = {
+      {"arena", "Arena", Kind::address}, {"main", "Main", Kind::boolean},   {"heaps", "Heaps", Kind::count},
+      {"bytes", "Bytes", Kind::bytes},   {"blocks", "Blocks", Kind::count}, {"in_use", "In use", Kind::bytes},
+      {"cached", "Kept", Kind::bytes},   {"free", "Free", Kind::bytes},     {"top", "Not handed out", Kind::bytes}};
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// Largest first.
+Table unknown_table(std::vector<UnknownStretch> stretches, bool is_process, bool is_shown) {
+  constexpr u64 most = 10000;
+  std::stable_sort(stretches.begin(), stretches.end(),
+                   [](const UnknownStretch &a, const UnknownStretch &b) { return a.end - a.start > b.end - b.start; });
+  stretches.resize(std::min<u64>(stretches.size(), most));
+  std::vector<Row> rows;
+  for (const UnknownStretch &s : stretches) {
+    const std::string access =
+        std::string(s.readable ? "r" : "-") + (s.writable ? "w" : "-") + (s.executable ? "x" : "-");
+    rows.push_back({s.start, s.end, s.end - s.start, is_process ? Cell() : Cell(s.stored), access,
+                    s.name.empty() ? Cell() : Cell(printable(s.name))});
+  }
+  Table table;
+  table.name = "not_identified";
+  table.title = "Not identified";
+  table.shown = is_shown ? Shown::everywhere : Shown::in_data;
+  table.columns = {{"start", "Start", Kind::address}, {"end", "End", Kind::address},
+                   {"bytes", "Bytes", Kind::bytes},   {"dump_bytes", "In dump", Kind::bytes, Shown::in_data},
+                   {"access", "Access", Kind::text},  {"name", "Name", Kind::text}};
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// "1.5 MiB of images, 20 KiB of …": what is mapped, but not in the dump.
+void note_what_is_missing(const AccountMap &map, const Target &target, report::Answer &answer) {
+  std::vector<std::string> missing;
+  for (u32 i = 0; i < memory_class_count; ++i) {
+    const auto memory = static_cast<MemoryClass>(i);
+    const ClassSum &sum = map.of(memory);
+    if (memory != MemoryClass::reserved && sum.stored < sum.bytes)
+      missing.push_back(fmt::format("{} of {}", bytes_text(sum.bytes - sum.stored), name_of(memory)));
+  }
+  report::Notes &notes = answer.completeness->notes;
+  if (!missing.empty())
+    notes.add(fmt::format("mapped, but not in this dump: {}", fmt::join(missing, ", ")));
+  if (target.extraction)
+    notes.add("this core holds what dnheap took out of " + target.extraction->from + ": the account is of that alone");
+  else if (target.container == "minidump")
+    notes.add("memory that this dump does not list is not in the account");
+}
+
+} // namespace
+
+Plan plan_account(const Question &question) {
+  Plan plan(Pass::tally);
+  if (asks_for_life(question)) // once for the index: of a process that is copied first, nothing is known to be resident
+    plan.then("walk").then(Pass::live).then("walk");
+  return plan;
+}
+
+report::Answer answer_account(Snapshot &snapshot, const Question &question) {
+  const Target &target = snapshot.target();
+  const bool is_process = target.container == "process";
+  const std::optional<ResidentPages> resident = resident_pages(snapshot);
+  report::Answer answer = begin_answer(snapshot, "account");
+  std::optional<HeapTally> live;
+  if (asks_for_life(question))
+    live = tally_of_live(snapshot);
+  const AccountMap map = make_account_map(snapshot, resident, live);
+  answer.tables.push_back(account_table(map, is_process));
+  auto is_shown = [&](const char *table) { return question.verbose || question.table == table; };
+  answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
+  answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
+  report::Notes &notes = answer.completeness->notes;
+  notes.add_all(map.notes);
+  if (map.is_estimate)
+    notes.add("resident: what is not zero, and what the GC may have touched besides; how much of files was in memory "
+              "a dump does not tell");
+  if (!is_process)
+    note_what_is_missing(map, target, answer);
+  if (live) {
+    add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot.live().bad_references(), answer);
+  }
+  answer.next_command = "dnheap stat " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,308 @@
+// `async`: which asynchronous calls are pending, and what do they wait for? Logical stacks, tasks by status, and the
+// thread pool with what waits for it.
+#include "algorithms/reach.h"
+#include "analysis/answer_head.h"
+#include "analysis/owners/ranked_tree.h"
+#include "analysis/threads/async_stacks.h"
+#include "analysis/threads/thread_pool.h"
+#include "analysis/verbs/verbs.h"
+#include "base/text.h"
+#include "objects/object_graph.h"
+#include "objects/object_index.h"
+#include "snapshot/source_lines.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_callers = 4; // shown in text
+
+constexpr u64 most_searched = 32;       // kinds of calls, whatever the size of the heap
+constexpr u64 few_looks = u64{1} << 27; // at objects, which all kinds together may take
+
+// What would be freed with the methods of each stack, and with the tasks between them: a search each, since callers and
+// what they call have much in common that none of them holds alone. Nullopt: it was not searched for, as there are more
+// kinds, and none of them alone holds as much.
+std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
+  const ObjectIndex &index = snapshot.index();
+  const ObjectGraph &graph = snapshot.graph();
+  const std::vector<u32> stack_of = stacks.stack_of_each();
+  const u32 none = static_cast<u32>(stacks.stacks().size());
+  std::vector<std::pair<u32, ObjectId>> members; // of stacks
+  std::vector<u64> alone(none);
+  const DominatorTree &tree = ranked_tree(snapshot)->tree;
+  for (TaskNumber task = 0; task < tasks.count(); ++task)
+    if (const u32 stack = stack_of[task]; stack < none)
+      if (const ObjectId object = index.find(tasks.address(task)); object != no_object) {
+        members.emplace_back(stack, object);
+        if (const std::optional<TreePlace> place = tree.place(object))
+          alone[stack] += tree.retained(*place).bytes;
+      }
+  std::sort(members.begin(), members.end());
+  std::vector<u32> order(none);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return alone[a] > alone[b]; });
+  order.resize(std::min<u64>(none, std::max(most_searched, few_looks / std::max<u64>(graph.objects(), 1))));
+  std::vector<std::optional<u64>> out(none);
+  const RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(),
+                            snapshot.watch());
+  for (u32 stack : order) {
+    ObjectBits set(graph.objects());
+    for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(stack, ObjectId(0)));
+         at != members.end() && at->first == stack; ++at)
+      set.set(at->second);
+    out[stack] = sets.of([&](ObjectId object) { return set.test(object); }).bytes;
+  }
+  return out;
+}
+
+// The await at which a method stands.
+SourceLine line_of(const AsyncFrame &frame, SourceLines &lines) {
+  if (frame.method_desc)
+    return lines.find(frame.method_desc, frame.ip, false).at;
+  return frame.machine && frame.state.value_or(-1) >= 0
+             ? lines.find_await(frame.machine, static_cast<u32>(*frame.state))
+             : SourceLine();
+}
+
+std::string with_line(const AsyncFrame &frame, SourceLines &lines) {
+  const SourceLine line = line_of(frame, lines);
+  return line ? frame.method + " " + line.text() : frame.method;
+}
+
+std::string callers(const AsyncStack &stack, SourceLines &lines) {
+  std::string out;
+  for (u64 i = 1; i < std::min<u64>(stack.frames.size(), 1 + most_callers); ++i)
+    out += (i > 1 ? " ← " : "") + with_line(stack.frames[i], lines);
+  if (stack.frames.size() > 1 + most_callers)
+    out += fmt::format(" ← … {} more", count_text(stack.frames.size() - 1 - most_callers));
+  return out;
+}
+
+report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
+                          const std::vector<std::optional<u64>> *retained, SourceLines &source_lines) {
+  report::Table table;
+  table.name = "calls";
+  table.columns = {{"count", "Count", Kind::count}, {"calls", "Calls", Kind::count}};
+  if (retained)
+    table.columns.push_back({"retained", "Retained", Kind::bytes});
+  for (const report::Column &column :
+       std::initializer_list<report::Column>{{"method", "Method", Kind::text, Shown::in_data},
+                                             {"where", "Method", Kind::text, Shown::in_text},
+                                             {"state", "Await", Kind::number},
+                                             {"awaits", "Waits for", Kind::text},
+                                             {"awaits_type", "Type", Kind::text, Shown::in_data},
+                                             {"called_by", "For", Kind::text, Shown::in_text},
+                                             {"example", "Example", Kind::address},
+                                             {"stack", "Stack", Kind::nested, Shown::in_data},
+                                             {"states", "States", Kind::nested, Shown::in_data},
+                                             {"sources", "", Kind::nested, Shown::in_data},
+                                             {"lines", "", Kind::nested, Shown::in_data}})
+    table.columns.push_back(column);
+  std::vector<report::Row> rows;
+  u64 sum = 0, calls = 0;
+  for (u64 i = 0; i < stacks.stacks().size(); ++i) {
+    const AsyncStack &stack = stacks.stacks()[i];
+    sum += stack.count;
+    calls += stack.calls;
+    report::Row row = {stack.count, stack.calls};
+    if (retained)
+      row.push_back((*retained)[i]);
+    std::vector<Cell> methods, states, sources, lines;
+    for (const AsyncFrame &frame : stack.frames) {
+      methods.push_back(frame.method);
+      states.push_back(frame.state);
+      const SourceLine line = line_of(frame, source_lines);
+      sources.push_back(report::text_cell(line.file));
+      lines.push_back(line ? Cell(u64{line.line}) : Cell());
+    }
+    const AsyncFrame &first = stack.frames.front();
+    row.insert(row.end(),
+               {Cell(first.method), Cell(with_line(first, source_lines)), Cell(first.state), Cell(stack.awaits.what),
+                report::text_cell(stack.awaits.type), Cell(callers(stack, source_lines)),
+                Cell(tasks.address(stack.example)), Cell(std::move(methods)), Cell(std::move(states)),
+                Cell(std::move(sources)), Cell(std::move(lines))});
+    rows.push_back(std::move(row));
+  }
+  report::Row total(table.columns.size());
+  total[0] = sum;
+  total[1] = calls;
+  total[retained ? 4 : 3] = total_of(rows.size(), "kind");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  if (retained)
+    if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
+      table.notes.push_back(
+          fmt::format("what would be freed is worked out for {} kinds; of the {} others none holds as "
+                      "much alone",
+                      count_text(retained->size() - static_cast<u64>(others)), count_text(static_cast<u64>(others))));
+  return table;
+}
+
+report::Table tasks_table(Tasks &tasks) {
+  struct Line {
+    u64 count = 0, unobserved = 0;
+    Address example = 0;
+  };
+  std::map<std::pair<u32, TaskStatus>, Line> lines;
+  for (TaskNumber task = 0; task < tasks.count(); ++task) {
+    if (!tasks.type(task).flags_at)
+      continue; // no task, but what is made anew of one that is done
+    Line &line = lines[{tasks.type_number(task), tasks.status(task)}];
+    const bool unobserved = tasks.is_unobserved(task).value_or(false);
+    if (!line.count || (unobserved && !line.unobserved))
+      line.example = tasks.address(task);
+    ++line.count;
+    line.unobserved += unobserved;
+  }
+  report::Table table;
+  table.name = "tasks";
+  table.title = "Tasks by status";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"status", "Status", Kind::text},
+                   {"unobserved", "Unobserved", Kind::count},
+                   {"example", "Example", Kind::address},
+                   {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const auto &[key, line] : lines)
+    rows.push_back({line.count, name_of(key.second), line.unobserved, line.example, tasks.types()[key.first].name});
+  std::stable_sort(rows.begin(), rows.end(), [](const report::Row &a, const report::Row &b) {
+    for (u64 column : {2, 0}) // whose exceptions nobody looked at first
+      if (int order = compare(a[column], b[column]))
+        return order > 0;
+    for (u64 column : {4, 1})
+      if (int order = compare(a[column], b[column]))
+        return order < 0;
+    return false;
+  });
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// What its numbers mean, in words; empty: nothing that is worth it.
+std::string pool_text(const ThreadPool &pool) {
+  const PoolWorkers &w = pool.workers;
+  if (!w.existing || !w.working)
+    return "";
+  const std::string items = fmt::format("{}{} work item{}", count_text(pool.queued_items), pool.is_cut ? "+" : "",
+                                        pool.queued_items == 1 ? "" : "s");
+  const bool all_busy = *w.working >= *w.existing;
+  if (!pool.queued_items || !all_busy)
+    return fmt::format("{} of {} workers are busy, {} waiting", *w.working, *w.existing, items);
+  const std::string busy =
+      *w.existing == 1 ? "its only worker is busy" : fmt::format("all {} workers are busy", *w.existing);
+  if (w.blocked && *w.blocked > 0 && *w.blocked >= *w.working)
+    return fmt::format(
+        "STARVED: {} wait{} and {}, blocked waiting for tasks; {}", items, pool.queued_items == 1 ? "s" : "", busy,
+        w.most && *w.existing >= *w.most ? "there may be no more workers" : "more workers come one by one");
+  if (w.most && *w.existing >= *w.most)
+    return fmt::format("STARVED: {} wait{}, {}, and there may be no more", items, pool.queued_items == 1 ? "s" : "",
+                       busy);
+  return fmt::format("{} wait{} and {}", items, pool.queued_items == 1 ? "s" : "", busy);
+}
+
+report::Table pool_table(const ThreadPool &pool) {
+  report::Table table;
+  table.name = "pool";
+  table.title = "Thread pool";
+  table.columns = {{"workers", "Workers", Kind::count},      {"working", "Busy", Kind::count},
+                   {"blocked", "In Task.Wait", Kind::count}, {"goal", "Goal", Kind::count},
+                   {"least", "Least", Kind::count},          {"most", "Most", Kind::count},
+                   {"queued", "Queued", Kind::count},        {"text", "In words", Kind::text}};
+  const PoolWorkers &w = pool.workers;
+  std::vector<report::Row> rows;
+  if (w.existing)
+    rows.push_back({w.existing, w.working, w.blocked, w.goal, w.least, w.most, pool.queued_items, pool_text(pool)});
+  else
+    table.shown = Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table queued_table(const ThreadPool &pool) {
+  report::Table table;
+  table.name = "queued";
+  table.title = "Work that waits for a worker";
+  table.columns = {{"count", "Count", Kind::count},
+                   {"queue", "Queue", Kind::text},
+                   {"method", "Method", Kind::text},
+                   {"example", "Example", Kind::address},
+                   {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const QueuedWork &work : pool.queued)
+    rows.push_back({work.count, work.queue, report::text_cell(work.method), work.example, work.type});
+  if (rows.empty())
+    table.shown = Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+Plan plan_async(const Question &question) {
+  Plan plan(Pass::index); // a live process: all of it is copied
+  plan.then("walk").then("tasks").then("async stacks").then("walk");
+  if (question.by == "retained") {
+    foresee_ranked(plan);
+    plan.then("reachable objects").then("reachable without a set");
+  }
+  return plan;
+}
+
+report::Answer answer_async(Snapshot &snapshot, const Question &question) {
+  const bool asks_retained = question.by == "retained";
+  report::Answer answer = begin_answer(snapshot, "async");
+  Tasks tasks(snapshot);
+  const ThreadPool pool = read_thread_pool(snapshot);
+  const AsyncStacks stacks(tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch());
+  std::vector<std::optional<u64>> retained;
+  if (asks_retained) {
+    retained = retained_by(snapshot, tasks, stacks);
+    add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot, answer);
+  }
+  SourceLines lines(snapshot, question.symbol_folders);
+  answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
+                   pool_table(pool), queued_table(pool)};
+  if (const u64 calls = stacks.pending_methods())
+    answer.headline += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");
+  if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
+    answer.headline += "; thread pool " + text;
+  for (std::string &note : lines.notes())
+    answer.completeness->notes.add(std::move(note));
+  if (stacks.shared())
+    answer.completeness->notes.add(
+        fmt::format("{} call{} what others await as well (\"…, as others do\"): that is on the stack of one of "
+                    "these, so that each call counts once",
+                    count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
+  if (stacks.cycles())
+    answer.completeness->notes.add(
+        stacks.cycles() == 1
+            ? "a method awaits itself, through others: it never ends"
+            : fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
+  if (stacks.is_cut())
+    answer.completeness->notes.add("there are more stacks than are counted");
+  if (const u64 broken = tasks.broken_chains())
+    answer.completeness->notes.add(
+        fmt::format("the calls of {} task{} are not known to their end: their chains lead to what is no call, or to "
+                    "one of another task",
+                    count_text(broken), broken == 1 ? "" : "s"));
+  for (const auto &[why, places] : tasks.suspended_calls().unknown())
+    answer.completeness->notes.add(fmt::format("{} place{} where calls go on lead to no method: {}", count_text(places),
+                                               places == 1 ? "" : "s", why));
+  add_name_notes(snapshot, answer);
+  if (!stacks.stacks().empty())
+    answer.next_command =
+        "dnheap path " + shell_word(question.target) + " " + hex(tasks.address(stacks.stacks().front().example));
+  return answer;
+}
+
+} // namespace dnheap

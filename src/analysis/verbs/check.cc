@@ -1,0 +1,385 @@
+// `check`: does a dump stay within limits? Of a budget (budget.h), of a baseline, of types that should have no objects.
+#include "analysis/answer_head.h"
+#include "analysis/names/csharp_name.h"
+#include "analysis/records/budget.h"
+#include "analysis/records/record.h"
+#include "analysis/verbs/verbs.h"
+#include "base/host.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <re2/re2.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+using report::Shown;
+
+u64 capped_sum(u64 a, u64 b) { return a + b < a ? ~u64{0} : a + b; }
+
+// What one limit came to.
+struct Outcome {
+  const Limit *limit = nullptr;
+  std::string name; // what it is of
+  u64 value = 0;
+  std::optional<u64> before; // in the baseline
+  u64 most = 0;              // that the value may be
+  bool is_known = true;      // false: it cannot be told whether it is within it
+  bool is_certain = true;    // false: within it as far as could be read, or not known
+  bool is_matched = true;    // false: nothing is called so, here or in the baseline
+  bool is_exceeded() const { return is_known && value > most; }
+};
+
+const char *kind_of(const Limit &limit) {
+  constexpr const char *names[] = {"total", "type", "owner", "owner", "class", "group"};
+  return names[static_cast<u8>(limit.of)];
+}
+
+u64 total_of(const Record &record, const std::string &metric) {
+  if (metric == "heap_bytes")
+    return record.bytes;
+  if (metric == "live_bytes")
+    return record.live_bytes;
+  if (metric == "objects")
+    return record.objects;
+  if (metric == "live_objects")
+    return record.live_objects;
+  u64 mapped = 0;
+  for (const Record::Class &one : record.classes)
+    mapped = capped_sum(mapped, one.bytes);
+  return mapped;
+}
+
+u64 figure_of(const Record::Type &type, const std::string &metric) {
+  return metric == "count" ? type.count : metric == "live" ? type.live : metric == "bytes" ? type.bytes : type.retained;
+}
+u64 figure_of(const Record::Owner &owner, const std::string &metric) {
+  return metric == "objects" ? owner.objects : owner.retained;
+}
+u64 figure_of(const Record::Class &one, const std::string &) { return one.bytes; }
+
+// Which names a limit is of. A type's may be written as C# does, where none is called exactly so.
+class LimitedRows {
+public:
+  LimitedRows(const Limit &limit, std::span<const Record> records) : limit_(limit) {
+    if (!limit.pattern.empty())
+      expression_ = std::make_unique<RE2>(limit.pattern, RE2::Quiet);
+    if (limit.of != Limit::Of::type || limit.name.empty())
+      return;
+    for (const Record &record : records)
+      for (const Record::Type &type : record.types)
+        if (type.name == limit.name)
+          return;
+    written_ = CSharpName::read(limit.name);
+  }
+  bool has(const Record::Type &type) const {
+    return expression_ ? RE2::PartialMatch(type.name, *expression_)
+                       : type.name == limit_.name || (written_ && written_->means(type.name));
+  }
+  bool has(const Record::Owner &owner) const {
+    if (expression_)
+      return RE2::PartialMatch(owner.name, *expression_);
+    return limit_.of == Limit::Of::signature ? owner.signature.starts_with(limit_.name) : owner.name == limit_.name;
+  }
+  bool has(const Record::Class &one) const {
+    return (limit_.of == Limit::Of::group ? one.group : one.name) == limit_.name;
+  }
+
+private:
+  const Limit &limit_;
+  std::unique_ptr<RE2> expression_;
+  std::optional<CSharpName> written_;
+};
+
+const std::string &name_in(const Record::Type &type) { return type.name; }
+const std::string &name_in(const Record::Owner &owner) { return owner.name; }
+const std::string &name_in(const Record::Class &one) { return one.name; }
+
+// The figures of what is limited, now and in the baseline: all of it under the limit's own name, or each by its name.
+using Figures = std::map<std::string, std::array<u64, 2>>;
+
+// `is_matched`: some row is limited.
+template <class Rows>
+Figures figures_of(const Limit &limit, const LimitedRows &chosen, std::span<const Record> records, bool &is_matched,
+                   Rows rows_of) {
+  Figures out;
+  is_matched = false;
+  if (!limit.each)
+    out[limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/"] = {0, 0};
+  for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
+    for (const auto &row : rows_of(records[i]))
+      if (chosen.has(row)) {
+        is_matched = true;
+        u64 &to = (limit.each ? out[name_in(row)] : out.begin()->second)[i];
+        to = capped_sum(to, figure_of(row, limit.metric));
+      }
+  return out;
+}
+
+Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is_matched) {
+  is_matched = true;
+  if (limit.of == Limit::Of::total) {
+    Figures out;
+    for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
+      out[limit.metric][i] = total_of(records[i], limit.metric);
+    return out;
+  }
+  const LimitedRows chosen(limit, records);
+  if (limit.of == Limit::Of::type)
+    return figures_of(
+        limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.types; });
+  if (limit.of == Limit::Of::owner || limit.of == Limit::Of::signature)
+    return figures_of(
+        limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.owners; });
+  const Figures out = figures_of(
+      limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.classes; });
+  is_matched = true; // their names are checked when the budget is read
+  return out;
+}
+
+// What a value may be that was `before`.
+u64 most_of(const Limit &limit, u64 before) {
+  if (!limit.is_growth)
+    return limit.most;
+  if (!limit.is_percent)
+    return capped_sum(before, limit.most);
+  const double more = static_cast<double>(before) * static_cast<double>(limit.most) / 100000;
+  return more >= 0x1p63 ? ~u64{0} : capped_sum(before, static_cast<u64>(more));
+}
+
+// Of each by itself those that exceed it; if none does, the one that comes nearest.
+std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> records) {
+  std::vector<Outcome> exceeded;
+  Outcome nearest{&limit, limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/", 0, {}, most_of(limit, 0)};
+  if (records.size() > 1)
+    nearest.before = 0;
+  bool is_first = true;
+  bool is_matched = true;
+  const Figures all = figures_of(limit, records, is_matched);
+  for (const auto &[name, figures] : all) {
+    Outcome one{&limit, name, figures[0], {}, most_of(limit, figures[1])};
+    if (records.size() > 1)
+      one.before = figures[1];
+    if (one.is_exceeded())
+      exceeded.push_back(std::move(one));
+    else if (is_first || nearest.most - nearest.value > one.most - one.value) {
+      nearest = std::move(one);
+      is_first = false;
+    }
+  }
+  std::stable_sort(exceeded.begin(), exceeded.end(),
+                   [](const Outcome &a, const Outcome &b) { return a.value - a.most > b.value - b.most; });
+  nearest.is_matched = is_matched;
+  return exceeded.empty() ? std::vector{nearest} : exceeded;
+}
+
+std::string figure_text(const Limit &limit, u64 value) {
+  if (counts_bytes(limit))
+    return bytes_text(value);
+  const char *what = limit.metric == "count" ? "instance" : limit.metric == "live" ? "live instance" : "object";
+  return count_text(value) + " " + (limit.metric == "live_objects" ? "live " : "") + what + (value == 1 ? "" : "s");
+}
+
+// "12.0 MiB retained", "7 live instances, 2 more than before".
+std::string found_text(const Outcome &of) {
+  std::string out = figure_text(*of.limit, of.value);
+  if (of.limit->metric == "retained")
+    out += " retained";
+  if (!of.limit->is_growth || !of.before)
+    return out;
+  const bool more = of.value >= *of.before;
+  const u64 change = more ? of.value - *of.before : *of.before - of.value;
+  const std::string text = counts_bytes(*of.limit) ? bytes_text(change) : count_text(change);
+  return out + ", " + text + (more ? " more" : " less") + " than before";
+}
+
+std::string allowed_text(const Outcome &of) {
+  if (!of.limit->is_growth)
+    return figure_text(*of.limit, of.most);
+  if (of.limit->is_percent)
+    return fmt::format("{:g}% more", static_cast<double>(of.limit->most) / 1000);
+  return (counts_bytes(*of.limit) ? bytes_text(of.limit->most) : count_text(of.limit->most)) + " more";
+}
+
+std::string sentence_of(const Outcome &of) {
+  return std::string(kind_of(*of.limit)) + " " + of.name + ": " + found_text(of) +
+         (of.is_exceeded() ? "; the limit is "
+          : !of.is_known   ? "; compared with an extract, so that is not known; the limit is "
+          : of.is_certain  ? "; within "
+                           : "; as far as could be read within ") +
+         allowed_text(of);
+}
+
+// Memory is told by the target's own list of it, all else by the heap and its roots.
+bool is_of_memory(const Limit &limit) {
+  return limit.of == Limit::Of::memory_class || limit.of == Limit::Of::group || limit.metric == "mapped";
+}
+
+bool is_by_name(const Limit &limit) { return limit.of != Limit::Of::total && !is_of_memory(limit); }
+
+// Types that are told by the number of a row, or an address, as the dump lacks the metadata that names them: any of
+// them may be one that is limited, and whose a field is, is not known either.
+bool lacks_names(const Record &record) {
+  auto is_no_name = [](const Record::Type &type) {
+    return type.name.find("!0x") != type.name.npos || type.name.find("<type 0x") != type.name.npos ||
+           type.name.find("<unknown type 0x") != type.name.npos;
+  };
+  return std::ranges::any_of(record.types, is_no_name);
+}
+
+report::Table checks_table(const std::vector<Outcome> &outcomes) {
+  report::Table table;
+  table.name = "checks";
+  table.whole = true;
+  table.columns = {{"state", "", Kind::text, Shown::in_text},        {"exceeded", "", Kind::boolean, Shown::in_data},
+                   {"certain", "", Kind::boolean, Shown::in_data},   {"kind", "", Kind::text, Shown::in_data},
+                   {"metric", "", Kind::text, Shown::in_data},       {"growth", "", Kind::boolean, Shown::in_data},
+                   {"value", "", Kind::number, Shown::in_data},      {"before", "", Kind::number, Shown::in_data},
+                   {"limit", "", Kind::number, Shown::in_data},      {"place", "", Kind::text, Shown::in_data},
+                   {"text", "", Kind::text, Shown::in_data},         {"found", "Found", Kind::text, Shown::in_text},
+                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Of", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const Outcome &of : outcomes)
+    rows.push_back({of.is_exceeded() ? "FAIL"
+                    : of.is_certain  ? "ok"
+                                     : "UNSURE",
+                    of.is_exceeded(), of.is_certain, kind_of(*of.limit), of.limit->metric, of.limit->is_growth,
+                    of.value, of.before, of.most, of.limit->place, sentence_of(of), found_text(of), allowed_text(of),
+                    of.name});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+Budget limits_of(const Question &question) {
+  Budget out;
+  if (!question.budget.empty())
+    out = read_budget(question.budget);
+  for (const std::string &type : question.no_instances_of) {
+    Limit limit;
+    limit.of = Limit::Of::type;
+    limit.name = type;
+    limit.metric = "live";
+    limit.place = "--no-instances-of";
+    out.limits.push_back(std::move(limit));
+  }
+  if (out.needs_baseline() && question.baseline.empty())
+    for (const Limit &limit : out.limits)
+      if (limit.is_growth)
+        throw UsageError(question.budget + ": " + limit.place + " is about growth: since when? --baseline FILE");
+  if (out.limits.empty() && question.record.empty())
+    throw UsageError("what is to be checked? --budget FILE, --no-instances-of TYPE; --record FILE keeps what is there "
+                     "now, for later");
+  return out;
+}
+
+// A name that is spelled wrong would never exceed anything.
+std::string unmatched_text(const Outcome &of) {
+  const std::string kind = of.limit->of == Limit::Of::type ? "type" : "owner";
+  return of.limit->place + ": no " + kind +
+         (of.limit->of == Limit::Of::signature ? " here has the signature "
+          : of.limit->pattern.empty()          ? " of that name is known in this dump: "
+                                               : "'s name in this dump matches ") +
+         of.name;
+}
+
+void add_notes(std::span<const Record> records, const Question &question, const Budget &budget,
+               const std::vector<Outcome> &outcomes, bool is_nameless, report::Completeness &to) {
+  to.notes.add_all(records[0].notes);
+  for (const Outcome &one : outcomes)
+    if (!one.is_matched)
+      to.notes.add(unmatched_text(one));
+  if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
+    to.notes.add("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
+                 "folder of their files");
+  for (const Record &record : records)
+    if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
+      to.notes.add(file_name_of(record.name) +
+                   " is an extract: it has the heap's memory and little else, so "
+                   "limits of memory by class, by group or mapped cannot be held against it");
+  if (!records[0].complete && !budget.limits.empty())
+    to.notes.add("not all of the heap could be read: what is within its limit here may not be");
+  if (records.size() > 1) {
+    if (!records[1].complete)
+      to.notes.add(file_name_of(records[1].name) + " is of a heap that could not be read in full");
+    if (!budget.needs_baseline())
+      to.notes.add("nothing was compared with " + file_name_of(records[1].name) + ": no limit is about \"growth\"");
+  }
+  if (!question.record.empty())
+    to.notes.add("what is there now is in " + question.record);
+}
+
+std::string next_of(const std::vector<Outcome> &outcomes, const Record &record, const Question &question) {
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome &o) { return o.is_exceeded(); });
+  if (first == outcomes.end() || record.is_saved)
+    return "";
+  const Limit &limit = *first->limit;
+  const std::string target = shell_word(question.target);
+  if (limit.of == Limit::Of::type && (limit.pattern.empty() || limit.each))
+    return "dnheap path " + target + " " + shell_word(first->name);
+  return is_of_memory(limit) ? "dnheap account " + target : "dnheap retained " + target;
+}
+
+} // namespace
+
+Plan plan_check(const Question &question) {
+  limits_of(question);
+  return plan_record();
+}
+
+report::Answer answer_check(std::span<const Record> records, const Question &question) {
+  const Budget budget = limits_of(question);
+  if (records.empty() || records.size() > 2 || (budget.needs_baseline() && records.size() == 1))
+    throw UsageError("'check' looks at one record, and at its baseline as the second");
+  // Of the baseline what is missing makes growth larger, never smaller.
+  const bool is_nameless = lacks_names(records[0]);
+  std::vector<Outcome> outcomes;
+  for (const Limit &limit : budget.limits)
+    for (Outcome &one : outcomes_of(limit, records)) {
+      // Of memory outside of the heap an extract has little: of a baseline that makes growth out of nothing.
+      one.is_known = !(is_of_memory(limit) && limit.is_growth && records[1].is_extract);
+      one.is_certain =
+          one.is_exceeded() || (is_of_memory(limit) ? one.is_known && !records[0].is_extract
+                                                    : records[0].complete && !(is_nameless && is_by_name(limit)));
+      outcomes.push_back(std::move(one));
+    }
+  std::stable_partition(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return one.is_exceeded(); });
+  const Record &record = records[0];
+  report::Answer answer;
+  answer.command = "check";
+  answer.exceeded = static_cast<u64>(
+      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return one.is_exceeded(); }));
+  answer.uncertain =
+      static_cast<u64>(std::ranges::count_if(outcomes, [](const Outcome &one) { return !one.is_certain; }));
+  answer.unmatched =
+      static_cast<u64>(std::ranges::count_if(outcomes, [](const Outcome &one) { return !one.is_matched; }));
+  report::Completeness &completeness = answer.completeness.emplace();
+  completeness.objects = record.objects;
+  completeness.bytes = record.bytes;
+  completeness.bad_objects = record.bad_objects;
+  completeness.complete = record.complete && (records.size() == 1 || records[1].complete);
+  add_notes(records, question, budget, outcomes, is_nameless, completeness);
+  answer.headline = printable(file_name_of(record.name), 200) + ": " + printable(record.description, 200) + "; " +
+                    (completeness.complete ? "complete" : "INCOMPLETE: see the notes");
+  if (!outcomes.empty())
+    answer.lead =
+        !answer.exceeded && answer.uncertain
+            ? "UNSURE: " + count_text(answer.uncertain) + " of " + count_text(outcomes.size()) +
+                  (outcomes.size() == 1 ? " limit is" : " limits are") +
+                  " kept as far as could be read: part of the heap, of what holds it, of the types' names or, of an "
+                  "extract, of the process's memory is missing"
+        : answer.exceeded
+            ? "FAIL: " + count_text(answer.exceeded) + " of " + count_text(outcomes.size()) +
+                  (outcomes.size() == 1 ? " limit is exceeded" : " limits are exceeded")
+            : "ok: " + count_text(outcomes.size()) + (outcomes.size() == 1 ? " limit is kept" : " limits are kept");
+  answer.tables.push_back(checks_table(outcomes));
+  answer.next_command = next_of(outcomes, record, question);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,306 @@
+// `diff`: what grew? By owner, by type, by class of memory, by what is stored for nothing, between two dumps or along a
+// row of them.
+#include "analysis/answer_head.h"
+#include "analysis/owners/signature.h"
+#include "analysis/records/compare.h"
+#include "analysis/verbs/verbs.h"
+#include "base/host.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Column;
+using report::Kind;
+using report::Row;
+using report::Shown;
+using report::Table;
+
+std::string change_text(i64 change) {
+  const u64 size = change < 0 ? u64{0} - static_cast<u64>(change) : static_cast<u64>(change);
+  return (change > 0 ? "+" : change < 0 ? "-" : "") + bytes_text(size);
+}
+
+// "2026-11-22T23:38:17Z"; nothing for what no calendar has.
+Cell time_cell(std::optional<u64> seconds) {
+  constexpr u64 year_9999 = 253402300799;
+  if (!seconds || *seconds > year_9999)
+    return {};
+  const std::chrono::sys_seconds at{std::chrono::seconds(static_cast<i64>(*seconds))};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(at - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count());
+}
+
+Cell list_of(const std::vector<u64> &values) { return std::vector<Cell>(values.begin(), values.end()); }
+
+// What every table begins with, and what its rows do.
+class Differences {
+public:
+  Differences(std::span<const Record> records, const Comparison &comparison, const Question &question)
+      : records_(records), comparison_(comparison), question_(question) {}
+
+  std::optional<i64> per_hour(i64 change) const {
+    const std::optional<double> hours = comparison_.hours.back();
+    if (!hours || *hours <= 0 || comparison_.is_too_close)
+      return std::nullopt;
+    const double rate = std::round(static_cast<double>(change) / *hours);
+    return std::abs(rate) < 9e18 ? std::optional(static_cast<i64>(rate)) : std::nullopt;
+  }
+
+  void add_table(std::vector<Table> &to, const char *name, const char *title, const std::vector<Series> &all,
+                 const std::vector<Column> &own, const std::function<std::vector<Cell>(const Series &)> &cells) const {
+    Table table;
+    table.name = name;
+    table.title = title;
+    const bool is_row = records_.size() > 2;
+    table.columns = {
+        {"change", "Change", Kind::bytes_change},
+        {"per_hour", "Per hour", Kind::bytes_change, per_hour(0) ? Shown::everywhere : Shown::in_data},
+        {"before", "Before", Kind::bytes},
+        {"after", "After", Kind::bytes},
+        {"state", "", Kind::text, is_row ? Shown::in_data : Shown::everywhere},
+        {"trend", "Trend", Kind::text, is_row ? Shown::everywhere : Shown::in_data},
+        {"series", "Series", Kind::nested, Shown::in_data},
+    };
+    table.columns.insert(table.columns.end(), own.begin(), own.end());
+    std::vector<Row> rows, changed;
+    u64 before = 0, after = 0, steady = 0;
+    for (const Series &series : all) {
+      const i64 change = change_of(series.bytes);
+      Row row = {change,
+                 per_hour(change),
+                 series.bytes.front(),
+                 series.bytes.back(),
+                 name_of(series.course),
+                 name_of(series.trend),
+                 list_of(series.bytes)};
+      for (Cell &cell : cells(series))
+        row.push_back(std::move(cell));
+      before += series.bytes.front();
+      after += series.bytes.back();
+      if (const bool is_steady = series.course == Course::steady && series.trend == Trend::steady; is_steady)
+        ++steady;
+      else
+        changed.push_back(row);
+      rows.push_back(std::move(row));
+    }
+    table.total = Row(table.columns.size());
+    const u64 sums[] = {before, after};
+    (*table.total)[0] = change_of(sums);
+    (*table.total)[1] = per_hour(change_of(sums));
+    (*table.total)[2] = before;
+    (*table.total)[3] = after;
+    table.total->back() = "total of " + count_text(rows.size());
+    sort(rows);
+    sort(changed);
+    if (question_.verbose || steady == 0) {
+      table.set_rows(std::move(rows));
+      to.push_back(std::move(table));
+      return;
+    }
+    Table for_people = table;
+    for_people.shown = Shown::in_text;
+    for_people.notes.push_back(count_text(steady) + " did not change; -v shows them, too");
+    for_people.set_rows(std::move(changed));
+    table.shown = Shown::in_data;
+    table.set_rows(std::move(rows));
+    to.push_back(std::move(for_people));
+    to.push_back(std::move(table));
+  }
+
+private:
+  void sort(std::vector<Row> &rows) const {
+    if (question_.sort == "before" || question_.sort == "after")
+      report::sort_rows(rows, question_.sort == "before" ? 2 : 3);
+  }
+
+  std::span<const Record> records_;
+  const Comparison &comparison_;
+  const Question &question_;
+};
+
+void add_owners(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  differences.add_table(
+      answer.tables, "owners", "By owner: what would be freed if it let go", comparison.owners,
+      {{"objects_before", "", Kind::count, Shown::in_data},
+       {"objects_after", "", Kind::count, Shown::in_data},
+       {"objects_change", "Objects", Kind::count_change},
+       {"kind", "Kind", Kind::text, Shown::in_data},
+       {"signature", "Signature", Kind::text, Shown::in_data},
+       {"short", "Sig", Kind::text, Shown::in_text},
+       {"owner", "Owner", Kind::text}},
+      [](const Series &owner) -> std::vector<Cell> {
+        return {owner.counts.front(),       owner.counts.back(), change_of(owner.counts), owner.kind, owner.key,
+                short_signature(owner.key), owner.name};
+      });
+}
+
+void add_types(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  differences.add_table(answer.tables, "types", "By type: all instances, dead ones too", comparison.types,
+                        {{"count_before", "", Kind::count, Shown::in_data},
+                         {"count_after", "", Kind::count, Shown::in_data},
+                         {"count_change", "Count", Kind::count_change},
+                         {"live_before", "", Kind::count, Shown::in_data},
+                         {"live_after", "", Kind::count, Shown::in_data},
+                         {"live_change", "Live", Kind::count_change},
+                         {"retained_before", "", Kind::bytes, Shown::in_data},
+                         {"retained_after", "", Kind::bytes, Shown::in_data},
+                         {"type", "Type", Kind::text}},
+                        [](const Series &type) -> std::vector<Cell> {
+                          return {type.counts.front(),   type.counts.back(),   change_of(type.counts),
+                                  type.live.front(),     type.live.back(),     change_of(type.live),
+                                  type.retained.front(), type.retained.back(), type.name};
+                        });
+}
+
+void add_classes(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  differences.add_table(answer.tables, "account", "By class of memory: what is mapped, without what is only reserved",
+                        comparison.classes,
+                        {{"class", "Class", Kind::text, Shown::in_data},
+                         {"group", "Group", Kind::text, Shown::in_data},
+                         {"what", "What", Kind::text}},
+                        [](const Series &one) -> std::vector<Cell> {
+                          return {one.key, one.kind, one.name};
+                        });
+}
+
+void add_waste(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  differences.add_table(answer.tables, "waste", "Stored for nothing, among what is alive", comparison.waste,
+                        {{"count_before", "", Kind::count, Shown::in_data},
+                         {"count_after", "", Kind::count, Shown::in_data},
+                         {"count_change", "Count", Kind::count_change},
+                         {"kind", "Kind", Kind::text},
+                         {"what", "Type", Kind::text},
+                         {"field", "Held by", Kind::text}},
+                        [](const Series &one) -> std::vector<Cell> {
+                          return {one.counts.front(), one.counts.back(), change_of(one.counts),
+                                  one.kind,           one.what,          one.name};
+                        });
+}
+
+void add_dumps(std::span<const Record> records, const Comparison &comparison, const Question &question,
+               report::Answer &answer) {
+  Table table;
+  table.name = "dumps";
+  table.title = "What was compared";
+  table.shown = records.size() > 2 || question.verbose ? Shown::everywhere : Shown::in_data;
+  table.whole = true;
+  table.columns = {{"taken", "Taken", Kind::text},
+                   {"clock", "", Kind::text, Shown::in_data},
+                   {"hours", "Hours", Kind::number},
+                   {"objects", "Objects", Kind::count},
+                   {"bytes", "Heap", Kind::bytes},
+                   {"live_objects", "", Kind::count, Shown::in_data},
+                   {"live_bytes", "Live", Kind::bytes},
+                   {"mapped", "Mapped", Kind::bytes},
+                   {"pid", "", Kind::number, Shown::in_data},
+                   {"version", "", Kind::text, Shown::in_data},
+                   {"complete", "Complete", Kind::boolean},
+                   {"saved", "", Kind::boolean, Shown::in_data},
+                   {"name", "Dump", Kind::text}};
+  std::vector<Row> rows;
+  for (u64 i = 0; i < records.size(); ++i) {
+    const Record &r = records[i];
+    rows.push_back({time_cell(r.taken), r.taken ? Cell(r.clock) : Cell(), comparison.hours[i], r.objects, r.bytes,
+                    r.live_objects, r.live_bytes, comparison.mapped.bytes[i], r.pid, report::text_cell(r.version),
+                    r.complete, r.is_saved, r.name});
+  }
+  table.set_rows(std::move(rows));
+  answer.tables.push_back(std::move(table));
+}
+
+report::Completeness completeness_of(std::span<const Record> records, const Comparison &comparison) {
+  report::Completeness out;
+  for (const Record &record : records) {
+    out.objects += record.objects;
+    out.bytes += record.bytes;
+    out.bad_objects += record.bad_objects;
+    out.complete &= record.complete;
+    for (const std::string &note : record.notes)
+      out.notes.add(file_name_of(record.name) + ": " + note);
+  }
+  out.notes.add_all(comparison.notes);
+  for (const Record &record : records)
+    if (record.description != records.back().description) {
+      out.notes.add(file_name_of(record.name) + " is of " + record.description + ", " +
+                    file_name_of(records.back().name) + " of " + records.back().description);
+      break;
+    }
+  return out;
+}
+
+std::string headline_of(std::span<const Record> records, const Comparison &comparison, bool complete) {
+  std::string out =
+      printable(file_name_of(records.front().name), 200) + " → " + printable(file_name_of(records.back().name), 200);
+  if (records.size() > 2)
+    out += " (" + count_text(records.size()) + " dumps)";
+  out += ": " + printable(records.back().description, 200);
+  if (const std::optional<double> hours = comparison.hours.back())
+    out += *hours < 1 ? fmt::format("; {:.1f} min apart", *hours * 60) : fmt::format("; {:.1f} h apart", *hours);
+  return out + (complete ? "; complete" : "; INCOMPLETE: see the notes");
+}
+
+// "live objects: 421.0 MiB → 1.2 GiB (+828.0 MiB, +17.3 MiB per hour); most of it: static Shop.Cache.quotes, +597.0
+// MiB".
+std::string lead_of(const Differences &differences, const Comparison &comparison) {
+  const i64 change = change_of(comparison.live.bytes);
+  std::string out = "live objects: " + bytes_text(comparison.live.bytes.front()) + " → " +
+                    bytes_text(comparison.live.bytes.back()) + " (" + (change ? change_text(change) : "no change");
+  if (const std::optional<i64> rate = differences.per_hour(change); rate && change)
+    out += ", " + change_text(*rate) + " per hour";
+  out += ")";
+  for (const Series &owner : comparison.owners) {
+    const i64 grown = change_of(owner.bytes);
+    if (change <= 0 || grown <= 0)
+      break;
+    if (owner.kind != "unreachable" && owner.kind != "frozen")
+      return out + "; most of it: " + printable(owner.name, 200) + ", " + change_text(grown);
+  }
+  return out;
+}
+
+// What holds the type of which most was added and lives, in the last of them.
+std::string next_command(const Record &last, const Comparison &comparison) {
+  const auto grown = std::find_if(comparison.types.begin(), comparison.types.end(), [](const Series &type) {
+    return change_of(type.bytes) <= 0 || change_of(type.live) > 0;
+  });
+  if (last.is_saved || grown == comparison.types.end() || change_of(grown->bytes) <= 0)
+    return "";
+  const std::string target =
+      last.container == "process" ? "--pid=" + std::to_string(last.pid.value_or(0)) : shell_word(last.name);
+  return "dnheap path " + target + " " + shell_word(grown->name);
+}
+
+} // namespace
+
+report::Answer answer_diff(std::span<const Record> records, const Question &question) {
+  const Comparison comparison = compare(records, question.interval);
+  const Differences differences(records, comparison, question);
+  report::Answer answer;
+  answer.command = "diff";
+  answer.completeness = completeness_of(records, comparison);
+  answer.headline = headline_of(records, comparison, answer.completeness->complete);
+  answer.lead = lead_of(differences, comparison);
+  add_owners(differences, comparison, answer);
+  add_types(differences, comparison, answer);
+  if (!comparison.classes.empty())
+    add_classes(differences, comparison, answer);
+  if (!comparison.waste.empty())
+    add_waste(differences, comparison, answer);
+  add_dumps(records, comparison, question, answer);
+  answer.next_command = next_command(records.back(), comparison);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,270 @@
+// `exceptions`: what was thrown? One row for exceptions that are alike: type, HResult and the calls that they passed
+// through; those that a thread is dealing with come first, with their stacks. Or one exception, with its stack.
+#include "analysis/answer_head.h"
+#include "analysis/filters/type_filter.h"
+#include "analysis/names/subject.h"
+#include "analysis/threads/exception_objects.h"
+#include "analysis/verbs/verbs.h"
+#include "analysis/verdict/crash.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "runtime/string_object.h"
+#include "snapshot/source_lines.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 longest_message = 200;
+constexpr u64 most_frames = 1000; // of one stack; more are those of a recursion
+
+struct Group {
+  ExceptionObject first;
+  std::optional<ExceptionInFlight> in_flight;
+  std::string inner_types;
+  u64 count = 0;
+};
+
+// What exceptions that are alike have in common. Those in flight stand alone.
+struct GroupKey {
+  Address in_flight = 0, method_table = 0;
+  std::optional<u32> hresult;
+  std::string inner_types;
+  std::vector<Address> methods;
+  std::vector<std::string> earlier;
+  auto operator<=>(const GroupKey &) const = default;
+};
+
+class Grouping {
+public:
+  Grouping(Snapshot &snapshot, const Question &question)
+      : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot),
+        lines_(snapshot, question.symbol_folders) {
+    if (!question.subject.empty())
+      only_ = address_of_subject(snapshot, question);
+    for (const ExceptionInFlight &one : objects_.in_flight(problems_))
+      in_flight_.try_emplace(one.object, one);
+    std::map<GroupKey, Group> groups;
+    std::set<Address> met;
+    auto add_object = [&](const TypedObject &object) {
+      if ((!only_ || object.address == *only_) &&
+          (filter_.everything() || filter_.passes(type_name(object.method_table))) && met.insert(object.address).second)
+        add(objects_.read(object), groups);
+    };
+    for (const TypedObject &object : objects_.all())
+      add_object(object);
+    // Where the heap has gaps, not every object is found by a walk.
+    for (const auto &[address, flight] : in_flight_)
+      add_object({address, method_table_of(snapshot.runtime().memory(), address)});
+    for (auto &[key, group] : groups)
+      groups_.push_back(std::move(group));
+    if (only_ && groups_.empty())
+      throw NotFound("no exception begins at " + hex(*only_) + ": dnheap show tells what lies there");
+    sort();
+  }
+
+  const std::vector<Group> &groups() const { return groups_; }
+  bool is_of_one() const { return only_.has_value(); }
+  const std::vector<std::string> &problems() const { return problems_; }
+  const TypeFilter &filter() const { return filter_; }
+  u64 without_stack() const { return without_stack_; }
+  u64 total() const { return total_; }
+  const std::string &type_name(Address mt) { return snapshot_.runtime().types().name(mt); }
+  std::string inner_type(const ExceptionObject &e) {
+    Address mt = e.inner ? method_table_of(snapshot_.runtime().memory(), e.inner) : 0;
+    return mt && objects_.is_exception(e.inner) ? type_name(mt) : "";
+  }
+  Cell message(const ExceptionObject &e) const {
+    if (!question_.values || !e.message || !snapshot_.heap().holds(e.message))
+      return {};
+    std::optional<StringText> text = string_text(snapshot_.runtime(), e.message, longest_message);
+    return text ? Cell(text->text + (text->is_cut ? "…" : "")) : Cell();
+  }
+  // Of the first `most_frames` calls, and of those before it was thrown again.
+  std::vector<std::string> stack(const ExceptionObject &e) {
+    std::vector<std::string> out = e.earlier;
+    for (Address method : std::span(e.methods).first(std::min<u64>(e.methods.size(), most_frames)))
+      out.push_back(snapshot_.runtime().method_text(method).name);
+    if (e.methods.size() > most_frames)
+      out.push_back(fmt::format("… {} more", count_text(e.methods.size() - most_frames)));
+    return out;
+  }
+
+  // Where it stood in the method of that number on its stack.
+  SourcePlace place(const ExceptionObject &e, u64 index) {
+    const u64 at = index - e.earlier.size(); // wraps: of an earlier one nothing is known
+    return at < std::min<u64>(e.ips.size(), most_frames) ? lines_.find(e.methods[at], e.ips[at], false) : SourcePlace();
+  }
+  const SourceLines &lines() const { return lines_; }
+
+private:
+  void add(ExceptionObject e, std::map<GroupKey, Group> &to) {
+    ++total_;
+    without_stack_ += !e.is_stack_known;
+    auto flying = in_flight_.find(e.address);
+    GroupKey key{flying == in_flight_.end() ? 0 : e.address,
+                 e.method_table,
+                 e.hresult,
+                 objects_.inner_types(e),
+                 e.methods,
+                 e.earlier};
+    auto [it, is_new] = to.try_emplace(std::move(key));
+    if (is_new) {
+      it->second.inner_types = it->first.inner_types;
+      it->second.first = std::move(e);
+      if (flying != in_flight_.end())
+        it->second.in_flight = flying->second;
+    }
+    ++it->second.count;
+  }
+
+  void sort() {
+    auto rank = [](const Group &g) { return !g.in_flight ? 2 : g.in_flight->is_nested ? 1 : 0; };
+    std::sort(groups_.begin(), groups_.end(), [&](const Group &a, const Group &b) {
+      if (rank(a) != rank(b))
+        return rank(a) < rank(b);
+      if (a.count != b.count)
+        return a.count > b.count;
+      const std::string &x = type_name(a.first.method_table), &y = type_name(b.first.method_table);
+      return x != y ? x < y : a.first.address < b.first.address;
+    });
+  }
+
+  Snapshot &snapshot_;
+  const Question &question_;
+  std::optional<Address> only_;
+  TypeFilter filter_;
+  ExceptionObjects objects_;
+  SourceLines lines_;
+  std::map<Address, ExceptionInFlight> in_flight_;
+  std::vector<Group> groups_;
+  std::vector<std::string> problems_;
+  u64 without_stack_ = 0, total_ = 0;
+};
+
+std::string with_line(const std::string &method, const SourceLine &line) {
+  return line ? method + " " + line.text() : method;
+}
+
+report::Table exceptions_table(Grouping &grouping, const Question &question) {
+  report::Table table;
+  table.name = "exceptions";
+  table.columns = {
+      {"count", "Count", Kind::count},
+      {"type", "Type", Kind::text},
+      {"hresult", "HResult", Kind::text},
+      {"os_id", "Thread", Kind::number},
+      {"managed_id", "Managed", Kind::number, Shown::in_data},
+      {"nested", "Nested", Kind::boolean, Shown::in_data},
+      {"address", "Example", Kind::address},
+      {"inner", "Inner", Kind::address, Shown::in_data},
+      {"inner_type", "", Kind::text, Shown::in_data},
+      {"inner_types", "Inner exception", Kind::text},
+      {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
+      {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
+      {"stack", "Stack", Kind::nested, Shown::in_data},
+      {"sources", "", Kind::nested, Shown::in_data},
+      {"lines", "", Kind::nested, Shown::in_data}};
+  std::vector<report::Row> rows;
+  for (const Group &group : grouping.groups()) {
+    const ExceptionObject &e = group.first;
+    const std::vector<std::string> stack = grouping.stack(e);
+    const std::string inner = grouping.inner_type(e), &inners = group.inner_types;
+    const bool flies = group.in_flight.has_value();
+    std::vector<Cell> sources, lines;
+    for (u64 i = 0; i < stack.size(); ++i) {
+      const SourceLine at = grouping.place(e, i).at;
+      sources.push_back(report::text_cell(at.file));
+      lines.push_back(at ? Cell(u64{at.line}) : Cell());
+    }
+    rows.push_back(
+        {group.count, grouping.type_name(e.method_table),
+         e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(), flies ? Cell(group.in_flight->os_id) : Cell(),
+         flies ? Cell(group.in_flight->managed_id) : Cell(), flies && group.in_flight->is_nested, e.address,
+         e.inner ? Cell(e.inner) : Cell(), report::text_cell(inner), report::text_cell(inners), grouping.message(e),
+         !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
+         : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
+                            : Cell(),
+         e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
+         e.is_stack_known ? Cell(std::move(sources)) : Cell(), e.is_stack_known ? Cell(std::move(lines)) : Cell()});
+  }
+  report::Row total(table.columns.size());
+  total[0] = grouping.total();
+  total[1] = total_of(rows.size(), "kind");
+  table.total = std::move(total);
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// The calls of each exception that a thread is dealing with, or of the one that was asked about.
+report::Table stacks_table(Grouping &grouping) {
+  const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
+  const bool is_one = grouping.is_of_one() || std::count_if(grouping.groups().begin(), grouping.groups().end(),
+                                                            flies) == 1; // it is known which
+  report::Table table;
+  table.name = "stacks";
+  table.columns = {{"address", "Exception", Kind::address, Shown::in_data},
+                   {"os_id", "Thread", Kind::number},
+                   {"type", "Exception", Kind::text, is_one ? Shown::in_data : Shown::everywhere},
+                   {"index", "Call", Kind::number},
+                   {"method", "Method", Kind::text, Shown::in_data},
+                   {"where", "Method", Kind::text, Shown::in_text},
+                   {"il_offset", "", Kind::number, Shown::in_data},
+                   {"source", "", Kind::text, Shown::in_data},
+                   {"line", "", Kind::number, Shown::in_data}};
+  std::vector<report::Row> rows;
+  for (const Group &group : grouping.groups()) {
+    if (!group.in_flight && !grouping.is_of_one())
+      break;
+    const Cell thread = group.in_flight ? Cell(group.in_flight->os_id) : Cell();
+    u64 index = 0;
+    for (const std::string &method : grouping.stack(group.first)) {
+      const SourcePlace place = grouping.place(group.first, index);
+      rows.push_back({group.first.address, thread, grouping.type_name(group.first.method_table), index++, method,
+                      with_line(method, place.at), place.il_offset ? Cell(u64{*place.il_offset}) : Cell(),
+                      report::text_cell(place.at.file), place.at ? Cell(u64{place.at.line}) : Cell()});
+    }
+  }
+  if (!rows.empty())
+    table.title = grouping.is_of_one() ? "Calls that it has passed through, the deepest first"
+                                       : "Calls that the exceptions in flight have passed through, the deepest first";
+  else
+    table.shown = Shown::in_data;
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "exceptions");
+  Grouping grouping(snapshot, question);
+  answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};
+  grouping.filter().add_notes(answer);
+  for (const std::string &problem : grouping.problems()) {
+    set_incomplete(answer);
+    answer.completeness->notes.add(problem);
+  }
+  if (grouping.without_stack())
+    answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are not told",
+                                               count_text(grouping.without_stack())));
+  for (std::string &note : grouping.lines().notes())
+    answer.completeness->notes.add(std::move(note));
+  add_crash(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  if (!grouping.groups().empty())
+    answer.next_command =
+        "dnheap path " + shell_word(question.target) + " " + hex(grouping.groups().front().first.address);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,101 @@
+// `export`: can another tool open it? Writes the heap as a file of that tool's format; the answer says what went into
+// it and what did not.
+#include "analysis/answer_head.h"
+#include "analysis/export/exporter.h"
+#include "analysis/verbs/verbs.h"
+#include "base/text.h"
+#include "objects/roots.h"
+
+namespace dnheap {
+
+namespace {
+
+using report::Kind;
+
+const Exporter &exporter_of(const Question &question) {
+  std::string names;
+  for (const Exporter &one : exporters()) {
+    if (question.as == one.name)
+      return one;
+    names += (names.empty() ? "" : ", ") + std::string(one.name);
+  }
+  throw UsageError("as which file? --as takes one of " + names);
+}
+
+void check(const Question &question, const Exporter &exporter) {
+  if (question.output.empty())
+    throw UsageError("export needs a file to write");
+  const std::string name = std::string("--as ") + exporter.name;
+  if (exporter.is_neighbourhood && !question.around)
+    throw UsageError(name + " shows what stands around one object: --around ADDRESS");
+  if (!exporter.is_neighbourhood && (question.around || question.depth || question.limit))
+    throw UsageError(name + " has the whole heap: --around, --depth and --limit are not for it");
+  if (exporter.is_neighbourhood && question.limit == u64{0})
+    throw UsageError("--limit: a file without objects says nothing");
+  if (question.values && !exporter.takes_values)
+    throw UsageError(name + " holds no values: --values is not for it");
+}
+
+report::Table table_of(const Exported &what, u64 file_bytes) {
+  report::Table table;
+  table.name = "exported";
+  table.whole = true;
+  table.columns = {{"part", "Part", Kind::text}, {"count", "Count", Kind::count}, {"bytes", "Bytes", Kind::bytes}};
+  std::vector<report::Row> rows;
+  auto add = [&](const char *part, std::optional<u64> count, std::optional<u64> bytes = {}) {
+    if (count || bytes)
+      rows.push_back({part, count, bytes});
+  };
+  add("objects", what.objects, what.bytes);
+  add("unreachable", what.unreachable);
+  add("references", what.references);
+  add("types", what.types);
+  add("roots", what.roots);
+  add("strings", what.strings);
+  add("frames", what.frames);
+  add("file", {}, file_bytes);
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+} // namespace
+
+Plan plan_export(const Question &question) {
+  const Exporter &exporter = exporter_of(question);
+  check(question, exporter);
+  Plan plan{Passes(Pass::index)};
+  exporter.plan(plan);
+  return plan;
+}
+
+report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
+  Question question = asked;
+  question.values &= !snapshot.target().has_blanked_values();
+  const Exporter &exporter = exporter_of(question);
+  report::Answer answer = begin_answer(snapshot, "export");
+  NewFile file(question.output);
+  report::Completeness completeness = *answer.completeness;
+  completeness.complete &= knows_all_roots(snapshot); // what is not seen to be held
+  const Exported what = exporter.write({snapshot, question, completeness}, file);
+  if (snapshot.has_lost_memory())
+    throw Error(snapshot.target().path + ": part of it was lost while it was exported; copy it to a sound disk first");
+  file.commit();
+
+  report::Table table = table_of(what, file.size());
+  table.notes.push_back(std::string(exporter.name) + " holds " + exporter.holds + "; opened by: " + exporter.opened_by);
+  if (exporter.takes_values)
+    table.notes.push_back(question.values ? "it holds what strings contain, cut after " +
+                                                count_text(most_exported_characters) + " characters"
+                                          : "no values are in it; names of types, fields and methods, addresses and "
+                                            "sizes are. --values adds what strings contain");
+  answer.tables.push_back(std::move(table));
+  for (const std::string &note : what.notes)
+    answer.completeness->notes.add(note);
+  if (asked.values && snapshot.target().has_blanked_values())
+    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+  add_root_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,156 @@
+// `handles`: which GC handles exist, of which kind, and what do they hold? One row per handle, and sums by kind.
+#include "analysis/answer_head.h"
+#include "analysis/filters/type_filter.h"
+#include "analysis/verbs/verbs.h"
+#include "base/text.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+
+// The type of what lies at an address; absent where there is no object.
+class ObjectTypes {
+public:
+  explicit ObjectTypes(Snapshot &snapshot) : heap_(snapshot.heap()), runtime_(snapshot.runtime()) {}
+
+  const std::string *find(Address object) {
+    Address mt = heap_.holds(object) ? method_table_of(runtime_.memory(), object) : 0;
+    return mt && runtime_.types().object_layout(mt) ? &runtime_.types().name(mt) : nullptr;
+  }
+
+private:
+  const Heap &heap_;
+  const Runtime &runtime_;
+};
+
+Cell text_or_absent(const std::string *text) { return text ? Cell(*text) : Cell(); }
+
+// There may be millions: rows are made as they are asked for, unless all are needed to sort them.
+report::Table handles_table(std::vector<HandleData> handles, Snapshot &snapshot, const Question &question) {
+  report::Table table;
+  table.name = "handles";
+  table.columns = {
+      {"handle", "Handle", Kind::address},
+      {"kind", "Kind", Kind::text},
+      {"strong", "Strong", Kind::boolean, report::Shown::in_data},
+      {"table", "Table", Kind::number, question.verbose ? report::Shown::everywhere : report::Shown::in_data},
+      {"object", "Object", Kind::address},
+      {"ref_count", "Count", Kind::number, report::Shown::in_data},
+      {"secondary", "Secondary", Kind::address},
+      {"type", "Type", Kind::text},
+      {"secondary_type", "Type of secondary", Kind::text}};
+  auto types = std::make_shared<ObjectTypes>(snapshot);
+  auto row_of = [types](const HandleData &h) {
+    // Only a dependent handle's second word is an object.
+    bool object = h.type == HandleType::dependent && h.secondary && *h.secondary;
+    return report::Row{h.handle,
+                       name_of(h.type),
+                       h.strong_reference,
+                       h.table,
+                       h.object,
+                       h.ref_count,
+                       h.secondary,
+                       text_or_absent(types->find(h.object)),
+                       object ? text_or_absent(types->find(*h.secondary)) : Cell()};
+  };
+  if (!question.sort.empty()) {
+    std::vector<report::Row> rows;
+    for (const HandleData &h : handles)
+      rows.push_back(row_of(h));
+    report::sort_rows(rows, table.column(question.sort));
+    table.set_rows(std::move(rows));
+    return table;
+  }
+  table.row_count = handles.size();
+  table.rows = [row_of, handles = std::move(handles), next = u64{0}](report::Row &row) mutable {
+    if (next == handles.size())
+      return false;
+    row = row_of(handles[next++]);
+    return true;
+  };
+  return table;
+}
+
+report::Table kinds_table(std::span<const HandleType> supported, const std::vector<HandleData> &handles,
+                          ObjectTypes &types) {
+  report::Table table;
+  table.name = "kinds";
+  table.columns = {{"kind", "Kind", Kind::text},
+                   {"handles", "Handles", Kind::count},
+                   {"strong", "Strong", Kind::count},
+                   {"secondaries", "Secondaries", Kind::count},
+                   {"outside", "Outside the heap", Kind::count, report::Shown::in_data}};
+  struct Sum {
+    u64 handles = 0, strong = 0, secondaries = 0, outside = 0;
+  };
+  std::array<Sum, handle_type_count> sums{};
+  Sum all;
+  for (const HandleData &h : handles) {
+    const bool is_outside = types.find(h.object) == nullptr;
+    if (h.type == HandleType::dependent && h.secondary && *h.secondary)
+      types.find(*h.secondary); // so that all names are asked for before notes say which are missing
+    for (Sum *sum : {&sums[static_cast<u8>(h.type)], &all}) {
+      ++sum->handles;
+      sum->strong += h.strong_reference;
+      sum->secondaries += h.secondary && *h.secondary;
+      sum->outside += is_outside;
+    }
+  }
+  auto row = [](const char *kind, const Sum &s) {
+    return report::Row{kind, s.handles, s.strong, s.secondaries, s.outside};
+  };
+  std::vector<report::Row> rows;
+  for (HandleType type : supported)
+    rows.push_back(row(name_of(type), sums[static_cast<u8>(type)]));
+  table.set_rows(std::move(rows));
+  table.total = row("total", all);
+  if (all.outside)
+    table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");
+  return table;
+}
+
+} // namespace
+
+report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "handles", HeapSum::none);
+  const Gc &gc = snapshot.runtime().gc();
+  std::vector<std::string> problems;
+  std::vector<HandleType> supported;
+  std::vector<HandleData> handles;
+  if (snapshot.runtime().kind() == std::string_view("corert")) {
+    problems.push_back("CoreRT's memory format (NF16) tells nothing of handles");
+  } else {
+    supported = gc.get_supported_handle_types();
+    handles = gc.get_handles(supported, problems);
+  }
+  std::sort(handles.begin(), handles.end(), [](const HandleData &a, const HandleData &b) {
+    return a.type != b.type ? a.type < b.type : a.handle < b.handle;
+  });
+  ObjectTypes types(snapshot);
+  const TypeFilter filter(snapshot, question);
+  if (!filter.everything())
+    std::erase_if(handles, [&](const HandleData &h) {
+      const std::string *type = types.find(h.object);
+      return !type || !filter.passes(*type);
+    });
+  filter.add_notes(answer);
+  report::Table kinds = kinds_table(supported, handles, types);
+  answer.tables = {handles_table(std::move(handles), snapshot, question), std::move(kinds)};
+  for (const std::string &problem : problems) {
+    set_incomplete(answer);
+    answer.completeness->notes.add(problem);
+  }
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap objects " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

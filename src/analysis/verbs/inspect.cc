@@ -1,0 +1,95 @@
+// `inspect`: what one inspector sees in the heap; without a name, which inspectors there are.
+#include "analysis/answer_head.h"
+#include "analysis/inspectors/inspector.h"
+#include "analysis/shapes/holding_fields.h"
+#include "analysis/verbs/verbs.h"
+#include "analysis/waste/waste.h"
+
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+report::Answer list_inspectors() {
+  report::Answer answer;
+  answer.command = "inspect";
+  answer.headline = "inspectors: dnheap inspect NAME TARGET asks one";
+  report::Table table;
+  table.name = "inspectors";
+  table.whole = true;
+  table.columns = {{"name", "Name", Kind::text},
+                   {"question", "Question", Kind::text, Shown::everywhere, true},
+                   {"types", "", Kind::nested, Shown::in_data},
+                   {"types_text", "Knows", Kind::text, Shown::in_text, true}};
+  std::vector<report::Row> rows;
+  for (const Inspector &one : inspectors()) {
+    std::vector<Cell> types;
+    for (std::string_view type : one.types)
+      types.push_back(std::string(type));
+    rows.push_back({one.name, one.question, std::move(types), fmt::format("{}", fmt::join(one.types, ", "))});
+  }
+  table.set_rows(std::move(rows));
+  answer.tables.push_back(std::move(table));
+  return answer;
+}
+
+// Events say it themselves: their column is another one.
+void explain_nobody(report::Answer &answer) {
+  report::Table &table = answer.tables.front();
+  const std::optional<u64> held_by = table.find_column("held_by");
+  if (!held_by)
+    return;
+  const Cell nobody = std::string(HoldingFields::nobody_text);
+  bool is_there = false;
+  std::vector<report::Row> rows;
+  for (report::Row row; table.rows(row); rows.push_back(std::move(row)))
+    is_there |= report::compare(row[*held_by], nobody) == 0;
+  table.rows = report::rows_of(std::move(rows));
+  if (is_there)
+    table.notes.push_back(fmt::format("{}: garbage, or what only garbage refers to", HoldingFields::nobody_text));
+}
+
+} // namespace
+
+Plan plan_inspect(const Question &question) {
+  const Inspector *inspector = find_inspector(question.subject);
+  if (!inspector)
+    return Plan();
+  Plan plan(passes_of_waste); // what holders are told by
+  plan.then(inspector->own ? inspector->own : "walk").then("holders");
+  if (inspector->names_holders)
+    plan.perhaps(Pass::live);
+  if (inspector->finds_paths)
+    plan.perhaps(Pass::graph | Pass::owned_roots).perhaps("breadth-first search");
+  return plan;
+}
+
+report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
+  const Inspector *inspector = find_inspector(question.subject);
+  if (!inspector)
+    return list_inspectors();
+  report::Answer answer = begin_answer(snapshot, "inspect");
+  inspector->inspect(snapshot, question, answer);
+  if (snapshot.target().has_blanked_values()) {
+    answer.completeness->notes.add("this core was extracted with --no-values: the counts, states and times that "
+                                   "objects have in them are zeros");
+    set_incomplete(answer);
+  }
+  if (inspector->names_holders) {
+    add_root_notes(snapshot, answer);
+    explain_nobody(answer);
+  }
+  add_name_notes(snapshot, answer);
+  if (!answer.next_command.empty()) // an object's address
+    answer.next_command = "dnheap path " + shell_word(question.target) + " " + answer.next_command;
+  return answer;
+}
+
+report::Answer answer_inspect_alone(const Question &, const Watch &) { return list_inspectors(); }
+
+} // namespace dnheap

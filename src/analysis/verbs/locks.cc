@@ -1,0 +1,299 @@
+// `locks`: who holds what, who waits for whom, and who waits in a circle?
+#include "analysis/answer_head.h"
+#include "analysis/verbs/verbs.h"
+#include "analysis/waits/deadlock_text.h"
+#include "analysis/waits/thread_waits.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Fact;
+using report::Kind;
+using report::Shown;
+
+class LockReport {
+public:
+  LockReport(Snapshot &snapshot, const Question &question)
+      : question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
+        waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
+
+  const LockSet &locks() const { return locks_; }
+  // Of deadlocks and of threads that wait for locks.
+  std::string counts() const {
+    std::set<u32> blocked;
+    for (const ThreadWait &wait : waits_.waits)
+      if (wait.kind == WaitKind::lock || wait.kind == WaitKind::semaphore || wait.kind == WaitKind::mutex)
+        blocked.insert(wait.thread);
+    std::string out = text_.counts(waits_.circles);
+    if (const u64 count = blocked.size())
+      out += fmt::format("; {} thread{} for locks", count_text(count), count == 1 ? " waits" : "s wait");
+    return out;
+  }
+
+  report::Table locks_table() {
+    report::Table table;
+    table.name = "locks";
+    table.columns = {{"object", "Object", Kind::address},
+                     {"kind", "Kind", Kind::text},
+                     {"owner_os_id", "Held by", Kind::number},
+                     {"owner_managed_id", "Managed", Kind::number, Shown::in_data},
+                     {"owner_name", "Name", Kind::text, Shown::in_data},
+                     {"held", "Held", Kind::boolean, Shown::in_data},
+                     {"recursion", "Times", Kind::count},
+                     {"waiters", "Waiters", Kind::count},
+                     {"waiting", "Waiting threads", Kind::nested, Shown::in_data},
+                     {"waiting_calls", "Waiting calls", Kind::nested, Shown::in_data},
+                     {"waiting_text", "Waiting", Kind::text, Shown::in_text},
+                     {"may_have_taken", "Taken perhaps by", Kind::nested, Shown::in_data},
+                     {"state", "State", Kind::text},
+                     {"type", "Type", Kind::text}};
+    std::vector<const LockObject *> shown;
+    for (const LockObject &lock : locks_.locks)
+      if (question_.all || lock.is_held || !lock.waiting.empty() || lock.waiters || lock.is_abandoned ||
+          lock.is_unknown)
+        if (question_.all || !is_inner(lock))
+          shown.push_back(&lock);
+    std::stable_sort(shown.begin(), shown.end(),
+                     [](const LockObject *a, const LockObject *b) { return a->waiters > b->waiters; });
+    const WaitingCalls calls = waiting_calls();
+    std::vector<report::Row> rows;
+    for (const LockObject *lock : shown)
+      rows.push_back(row_of(*lock, calls));
+    if (!waits_.may_have_taken.empty()) { // else the column would be empty
+      const auto at = static_cast<std::ptrdiff_t>(table.columns.size()) - 2;
+      table.columns.insert(table.columns.begin() + at, {"taken_text", "Taken perhaps by", Kind::text, Shown::in_text});
+      for (u64 i = 0; i < rows.size(); ++i)
+        rows[i].insert(rows[i].begin() + at, Cell(takers_text(*shown[i])));
+    }
+    table.set_rows(std::move(rows));
+    return table;
+  }
+
+  report::Table deadlocks_table() {
+    report::Table table;
+    table.name = "deadlocks";
+    const bool any_inferred =
+        std::any_of(waits_.circles.begin(), waits_.circles.end(), [&](const std::vector<WaitingOne> &circle) {
+          return text_.sureness_of(circle) != Sureness::certain;
+        });
+    table.title = any_inferred ? "Deadlocks, and what seems to be one" : "Deadlocks: nobody of these ever goes on";
+    table.columns = {{"cycle", "Cycle", Kind::nested, Shown::in_data},
+                     {"grounds", "Told by", Kind::text, Shown::in_data},
+                     {"text", "In words", Kind::text}};
+    std::vector<report::Row> rows;
+    for (const std::vector<WaitingOne> &circle : waits_.circles)
+      rows.push_back({Cell(cells_of(circle)), name_of(DeadlockText::grounds_of(circle)), text_.words(circle)});
+    if (rows.empty())
+      table.shown = Shown::in_data;
+    table.columns.back().wraps = true;
+    table.set_rows(std::move(rows));
+    return table;
+  }
+
+  report::Table waits_table() {
+    report::Table table;
+    table.name = "waits";
+    table.title = "What threads wait for";
+    table.columns = {{"os_id", "Thread", Kind::number},      {"managed_id", "Managed", Kind::number},
+                     {"name", "Name", Kind::text},           {"kind", "Waits for", Kind::text},
+                     {"waits_for", "Object", Kind::address}, {"owner_os_id", "Held by", Kind::number},
+                     {"evidence", "Told by", Kind::text},    {"type", "Type", Kind::text}};
+    std::vector<report::Row> rows;
+    for (const ThreadWait &wait : waits_.waits) {
+      const ThreadData &thread = locks_.threads[wait.thread];
+      const std::optional<u32> owner = owner_of(wait);
+      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind),
+                      wait.object ? Cell(wait.object) : Cell(), owner ? number_of(locks_.threads[*owner]) : Cell(),
+                      wait.is_by_stack ? "stack" : "runtime", wait.object ? Cell(type_name(wait.object)) : Cell()});
+    }
+    if (rows.empty())
+      table.shown = Shown::in_data;
+    table.set_rows(std::move(rows));
+    return table;
+  }
+
+private:
+  // Whose turn it is; of a join the thread whose end is waited for.
+  std::optional<u32> owner_of(const ThreadWait &wait) const {
+    if (wait.runs_on)
+      return wait.runs_on;
+    if (wait.kind == WaitKind::join && locks_.targets)
+      return locks_.targets->subsystem().thread_of(wait.object);
+    const bool may_have_one = wait.kind == WaitKind::lock || wait.kind == WaitKind::mutex;
+    const LockObject *lock = may_have_one ? locks_.find(wait.object) : nullptr;
+    // Who reads, and is to write, waits for the other readers.
+    return lock && lock->owner != wait.thread ? lock->owner : std::nullopt;
+  }
+
+  using WaitingCalls = std::map<Address, std::map<std::string, u64>>; // by semaphore and method
+
+  report::Row row_of(const LockObject &lock, const WaitingCalls &calls) const {
+    std::vector<Cell> waiting, methods;
+    std::string text;
+    for (u32 thread : lock.waiting) {
+      waiting.push_back(locks_.threads[thread].os_id);
+      text += (text.empty() ? "" : ", ") + thread_number(thread);
+    }
+    if (auto of = calls.find(lock.object); of != calls.end())
+      for (const auto &[method, count] : of->second) {
+        methods.push_back(std::vector<Fact>{{"method", method}, {"count", count}});
+        text += (text.empty() ? "" : ", ") + method + (count > 1 ? " × " + count_text(count) : "");
+      }
+    const ThreadData *owner = lock.owner ? &locks_.threads[*lock.owner] : nullptr;
+    const std::string state = state_of(lock);
+    return {lock.object,
+            name_of(lock.kind),
+            owner ? number_of(*owner) : Cell(),
+            owner ? Cell(owner->managed_id) : Cell(),
+            owner ? name_cell(*lock.owner) : Cell(),
+            lock.is_held,
+            lock.recursion ? Cell(lock.recursion) : Cell(),
+            lock.waiters,
+            Cell(std::move(waiting)),
+            Cell(std::move(methods)),
+            Cell(text),
+            Cell(takers_of(lock)),
+            report::text_cell(state),
+            type_name(lock.object)};
+  }
+
+  // A thread that has ended has none.
+  static Cell number_of(const ThreadData &thread) { return thread.os_id.value_or(0) ? Cell(thread.os_id) : Cell(); }
+
+  // Readers that are known are named. Of an owner that has ended only the program's number is left.
+  std::string state_of(const LockObject &lock) const {
+    constexpr u64 shown = 8;
+    if (locks_.is_orphaned(lock))
+      return (lock.state.empty() ? "" : lock.state + "; ") +
+             fmt::format("managed thread {} had it when it ended: nobody lets it go",
+                         locks_.threads[*lock.owner].managed_id.value_or(0));
+    if (lock.readers.empty() || lock.readers.size() < lock.reader_count)
+      return lock.state;
+    std::string out = (lock.owner ? lock.state + "; " : "") + count_text(lock.readers.size()) +
+                      (lock.readers.size() == 1 ? " reader: " : " readers: ");
+    for (u64 i = 0; i < std::min<u64>(shown, lock.readers.size()); ++i)
+      out += (i ? ", " : "") + thread_number(lock.readers[i]);
+    return out + (lock.readers.size() > shown ? ", …" : "");
+  }
+
+  // What a thread waits for inside a semaphore, an event or a task: told there.
+  bool is_inner(const LockObject &lock) const {
+    if (lock.kind == LockKind::monitor || lock.kind == LockKind::lock)
+      return locks_.by_inner.contains(lock.object) && !lock.waiters;
+    return lock.kind == LockKind::event && lock.waiting.empty() &&
+           (locks_.by_inner.contains(lock.object) || is_of_task(lock.object));
+  }
+  bool is_of_task(Address event) const {
+    const std::string type = type_name(event);
+    return type == "System.Threading.Tasks.Task+SetOnInvokeMres" || type == event_of_all;
+  }
+
+  std::string type_name(Address object) const { return text_.type_name(object); }
+  std::string thread_number(u32 thread) const { return text_.thread_number(thread); }
+  Cell name_cell(u32 thread) const {
+    const std::string name = text_.name(thread);
+    return report::text_cell(name);
+  }
+
+  // The methods that wait for semaphores asynchronously, how many of each.
+  WaitingCalls waiting_calls() {
+    WaitingCalls out;
+    for (const auto &[node, semaphore] : locks_.by_node)
+      if (const std::string method = method_behind(tasks_.find(node)); !method.empty())
+        ++out[semaphore][method];
+    return out;
+  }
+  // Where a semaphore's own methods wait for it, the one that called these.
+  std::string method_behind(TaskNumber task) {
+    constexpr u64 most_steps = 16;
+    for (u64 i = 0; i < most_steps && task != no_task; ++i) {
+      const std::vector<Continuation> next = tasks_.continuations(task, 1);
+      if (next.empty() || next[0].kind == ContinuationKind::thread)
+        return "";
+      task = tasks_.find(next[0].object);
+      const MachineShape *machine = task != no_task ? tasks_.machine(task) : nullptr;
+      if (machine && !machine->method.starts_with("System.Threading.SemaphoreSlim.") &&
+          !is_await_helper(machine->method))
+        return machine->method;
+    }
+    return "";
+  }
+
+  std::vector<Cell> takers_of(const LockObject &lock) const {
+    std::vector<Cell> out;
+    if (auto of = waits_.may_have_taken.find(lock.object); of != waits_.may_have_taken.end())
+      for (const SemaphoreHolder &one : of->second)
+        out.push_back(std::vector<Fact>{{"os_id", one.thread ? Cell(locks_.threads[*one.thread].os_id) : Cell()},
+                                        {"task", one.task != no_task ? Cell(hex(tasks_.address(one.task))) : Cell()},
+                                        {"grounds", name_of(one.grounds)},
+                                        {"through", one.through ? Cell(hex(one.through)) : Cell()}});
+    return out;
+  }
+  // Those with a reference of their own; else the others, where these are few: rather nobody than the wrong one.
+  std::string takers_text(const LockObject &lock) {
+    constexpr u64 shown = 3;
+    auto of = waits_.may_have_taken.find(lock.object);
+    if (of == waits_.may_have_taken.end())
+      return "";
+    std::vector<const SemaphoreHolder *> sure, others;
+    for (const SemaphoreHolder &one : of->second)
+      if (one.grounds != Grounds::stack)
+        (one.grounds == Grounds::reference ? sure : others).push_back(&one);
+    if (sure.empty() && others.size() <= shown)
+      sure = std::move(others);
+    std::string out;
+    for (u64 i = 0; i < std::min<u64>(shown, sure.size()); ++i)
+      out += (i ? ", " : "") +
+             (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
+             (sure[i]->grounds == Grounds::static_field ? " in " + sure[i]->method : ""); // all that speaks for it
+    return out + (sure.size() > shown ? ", …" : "");
+  }
+
+  std::vector<Cell> cells_of(const std::vector<WaitingOne> &circle) {
+    std::vector<Cell> out;
+    for (u64 i = 0; i < circle.size(); ++i) {
+      const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()];
+      const bool holds = (one.thread || before.grounds >= Grounds::reference) && before.waits_for;
+      out.push_back(std::vector<Fact>{{"os_id", one.thread ? Cell(locks_.threads[*one.thread].os_id) : Cell()},
+                                      {"task", one.task ? Cell(hex(one.task)) : Cell()},
+                                      {"holds", holds ? Cell(hex(before.waits_for)) : Cell()},
+                                      {"waits_for", one.waits_for ? Cell(hex(one.waits_for)) : Cell()},
+                                      {"waits_for_type", one.waits_for ? Cell(type_name(one.waits_for)) : Cell()},
+                                      {"grounds", name_of(one.grounds)}});
+    }
+    return out;
+  }
+
+  const Question &question_;
+  Tasks tasks_;
+  LockSet locks_;
+  ThreadWaits waits_;
+  DeadlockText text_;
+};
+
+} // namespace
+
+report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "locks");
+  LockReport found(snapshot, question);
+  answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
+  for (const std::string &problem : found.locks().problems) {
+    set_incomplete(answer);
+    answer.completeness->notes.add(problem);
+  }
+  if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
+    set_incomplete(answer); // what is said of it stands in the notes
+  answer.headline += found.counts();
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap async " + shell_word(question.target);
+  return answer;
+}
+
+} // namespace dnheap

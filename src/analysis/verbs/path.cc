@@ -1,0 +1,310 @@
+// `path`: why is it alive? The shortest way from a root to an object, each step by its field; or, for a type, the ways
+// of all its instances, those that are alike as one.
+#include "analysis/answer_head.h"
+#include "analysis/filters/live_filter.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/names/named_types.h"
+#include "analysis/names/subject.h"
+#include "analysis/objects/object_view.h"
+#include "analysis/owners/path_steps.h"
+#include "analysis/owners/ranked_paths.h"
+#include "analysis/owners/signature.h"
+#include "analysis/owners/suspects.h"
+#include "analysis/owners/type_paths.h"
+#include "analysis/verbs/verbs.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "objects/live.h"
+#include "objects/object_graph.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Fact;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_paths = 100;    // of --all
+constexpr u64 most_explained = 20; // of a type's paths: names in them
+
+// `bad_references`: that a search over the heap itself met.
+std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all, OnStacks on_stacks,
+                                  u64 &bad_references) {
+  if (all) {
+    Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
+    const std::vector<OwnedRoot> roots = roots_that_count(snapshot, on_stacks);
+    Owners owners = snapshot.owned_roots();
+    owners.roots = roots;
+    return paths_from_owners(referrers.edges(), owners, object, most_paths, snapshot.threads(), snapshot.watch());
+  }
+  RankedPath found = find_ranked_path(snapshot, object, on_stacks);
+  bad_references = found.bad_references;
+  return found.path ? std::vector{*std::move(found.path)} : std::vector<OwnedPath>();
+}
+
+report::Table paths_table(const std::vector<PathSteps> &paths) {
+  report::Table table;
+  table.name = "paths";
+  table.shown = Shown::in_data;
+  table.columns = {{"root", "", Kind::nested},     {"steps", "", Kind::nested},   {"steps_left_out", "", Kind::count},
+                   {"instances", "", Kind::count}, {"signature", "", Kind::text}, {"way", "", Kind::text},
+                   {"path", "", Kind::text}};
+  std::vector<report::Row> rows;
+  for (const PathSteps &path : paths) {
+    std::vector<Cell> steps;
+    for (const PathStep &step : path.steps)
+      steps.push_back(std::vector<Fact>{{"address", hex(step.address)},
+                                        {"type", step.type},
+                                        {"field", step.field},
+                                        {"calls", report::text_cell(step.calls)},
+                                        {"call", report::text_cell(step.call)}});
+    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path.way, path_text(path)});
+  }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// One path for people: one line per step, repeats folded.
+report::Table steps_table(const PathSteps &path, const std::string &title, bool is_raw) {
+  report::Table table;
+  table.name = "paths";
+  table.title = title;
+  table.shown = Shown::in_text;
+  table.whole = true;
+  table.columns = {
+      {"field", "Held by", Kind::text}, {"type", "Object", Kind::text}, {"address", "Address", Kind::text}};
+  table.set_rows(folded_rows(path, is_raw));
+  explain_compiled_names(path.owner, table.notes);
+  for (const PathStep &step : path.steps)
+    for (const std::string *text : {&step.field, &step.type, &step.calls})
+      explain_compiled_names(*text, table.notes);
+  if (path.conservative)
+    table.notes.push_back("found by looking at every word of a stack: it may be chance");
+  return table;
+}
+
+std::string object_text(ObjectView &view, ObjectId object) {
+  return view.type_name(object) + " at " + hex(view.address(object));
+}
+
+// The shortest way from one object to another, whatever else holds either; empty: there is none.
+std::vector<PathSteps> path_between(Snapshot &snapshot, ObjectView &view, ObjectId from, ObjectId to) {
+  ShortestPaths search(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
+  const OwnedRoot begin{from, OwnerId{0}};
+  search.grow(std::span(&begin, 1), to);
+  if (!search.met(to))
+    return {};
+  return {steps_between(snapshot, view, search.path(to))};
+}
+
+std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
+  const std::string what = object_text(view, object);
+  if (snapshot.heap().is_frozen(view.address(object)))
+    return "no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed;
+  if (!knows_all_roots(snapshot))
+    return "nothing that could be read holds " + what + "; not all roots could, so it need not be garbage";
+  return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
+}
+
+report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address, u64 &bad_references) {
+  report::Answer answer = begin_answer(snapshot, "path");
+  ObjectView view(snapshot);
+  std::string note;
+  const ObjectId object = view.at(address, note);
+  if (!note.empty())
+    answer.completeness->notes.add_first(note);
+  std::string note_of_from;
+  const std::optional<ObjectId> from =
+      question.from ? std::optional(view.at(*question.from, note_of_from)) : std::nullopt;
+  if (!note_of_from.empty())
+    answer.completeness->notes.add(note_of_from);
+  const OnStacks on_stacks = question.no_stacks ? OnStacks::left_out : OnStacks::count;
+  const std::vector<PathSteps> paths =
+      from ? path_between(snapshot, view, *from, object)
+           : path_steps(snapshot, view, find_paths(snapshot, object, question.all, on_stacks, bad_references));
+  answer.tables.push_back(paths_table(paths));
+  for (u64 i = 0; i < paths.size(); ++i) {
+    std::string title =
+        paths.size() == 1 ? "" : "Path " + std::to_string(i + 1) + " of " + std::to_string(paths.size());
+    title += (title.empty() ? "Signature " : ", signature ") + short_signature(paths[i].signature);
+    answer.tables.push_back(steps_table(paths[i], title, question.raw));
+  }
+  if (paths.empty() && from)
+    answer.completeness->notes.add("no way leads from " + object_text(view, *from) + " to " +
+                                   object_text(view, object));
+  else if (paths.empty() && question.no_stacks && find_ranked_path(snapshot, object).path)
+    answer.completeness->notes.add("nothing but what stands on stacks holds " + object_text(view, object) +
+                                   "; without --no-stacks path tells which");
+  else if (paths.empty())
+    answer.completeness->notes.add(unheld_text(snapshot, view, object));
+  if (paths.size() == most_paths)
+    answer.completeness->notes.add("only the nearest " + std::to_string(most_paths) + " roots are listed");
+  answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
+  return answer;
+}
+
+std::string field_text(const TypePath::Step &step) {
+  std::string out;
+  for (const std::string &field : step.fields)
+    out += field;
+  return out;
+}
+
+// What `path TYPE` is asked about, and what to say of it.
+struct Meant {
+  std::function<bool(Address)> types; // by MethodTable
+  std::string note;
+};
+
+Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Address> address) {
+  TypeSystem &types = snapshot.runtime().types();
+  if (address)
+    return {[address](Address mt) { return mt == *address; },
+            hex(*address) + " is the MethodTable of " + types.name(*address) + ": these are the ways of its instances"};
+  NamedTypes named = types_called_or_like(snapshot, question.subject);
+  std::string note = named.note(question.subject);
+  return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
+}
+
+report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
+  report::Answer answer = begin_answer(snapshot, "path");
+  const Meant meant = types_meant(snapshot, question, method_table);
+  TypePaths paths = find_type_paths(snapshot, meant.types);
+  if (question.sort == "instances")
+    std::stable_sort(paths.paths.begin(), paths.paths.end(),
+                     [](const TypePath &a, const TypePath &b) { return a.instances > b.instances; });
+  report::Table table;
+  table.name = "paths";
+  table.columns = {{"instances", "Instances", Kind::count},
+                   {"share", "Share", Kind::percent},
+                   {"bytes", "Bytes", Kind::bytes},
+                   {"retained", "Freed with them", Kind::bytes},
+                   {"signature", "Signature", Kind::text, Shown::in_data},
+                   {"way", "Way", Kind::text, Shown::in_data},
+                   {"short_way", "Path", Kind::text, Shown::in_text},
+                   {"example", "Example", Kind::address},
+                   {"root", "", Kind::nested, Shown::in_data},
+                   {"steps", "", Kind::nested, Shown::in_data},
+                   {"path", "Held by", Kind::text, Shown::everywhere, true}};
+  std::vector<report::Row> rows;
+  for (const TypePath &path : paths.paths) {
+    std::vector<Cell> steps;
+    for (const TypePath::Step &step : path.steps)
+      steps.push_back(std::vector<Fact>{{"field", field_text(step)}, {"least", step.least}, {"most", step.most}});
+    double share = static_cast<double>(path.instances) / static_cast<double>(std::max<u64>(paths.instances, 1));
+    rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, path.way,
+                    short_signature(path.way), path.example, root_facts(snapshot, path.owner, nullptr),
+                    std::move(steps), path.text()});
+  }
+  table.set_rows(std::move(rows));
+  // Owner and fields by themselves: what stands before a field in the whole text is no type.
+  const u64 shown = question.top ? question.top : most_explained;
+  for (u64 i = 0; i < std::min<u64>({paths.paths.size(), most_explained, shown}); ++i) {
+    explain_compiled_names(paths.paths[i].owner_text, table.notes);
+    for (const TypePath::Step &step : paths.paths[i].steps)
+      for (const std::string &field : step.fields)
+        explain_compiled_names(field, table.notes);
+  }
+  if (!meant.note.empty())
+    answer.completeness->notes.add(meant.note);
+  if (paths.unreachable)
+    table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
+                          (knows_all_roots(snapshot)
+                               ? " instances are held by nothing: garbage"
+                               : " instances are held by nothing that could be read; not all roots could, so they need "
+                                 "not be garbage"));
+  if (paths.frozen)
+    table.notes.push_back(count_text(paths.frozen) + " of " + count_text(paths.instances) +
+                          " instances lie in frozen segments, " + never_freed +
+                          ", and nothing else is seen to hold them");
+  if (paths.not_folded)
+    table.notes.push_back(count_text(paths.not_folded) + " instances are held in ways too long to tell");
+  if (paths.paths.size() > most_retained)
+    table.notes.push_back("what would be freed is worked out for the " + std::to_string(most_retained) +
+                          " ways with most bytes; dnheap show tells it of one object");
+  answer.tables.push_back(std::move(table));
+  if (!paths.paths.empty())
+    answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(paths.paths.front().example);
+  return answer;
+}
+
+// "@3": the suspect of that number in the report. Nullopt: it is no such word.
+std::optional<u64> suspect_number(const std::string &subject) {
+  if (subject.size() < 2 || subject[0] != '@' || subject.find_first_not_of("0123456789", 1) != subject.npos ||
+      subject.size() > 10)
+    return std::nullopt;
+  return std::stoull(subject.substr(1));
+}
+
+Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 number) {
+  const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));
+  if (number == 0 || number > suspects.list.size())
+    throw NotFound(fmt::format("the report has {} suspects: there is no {}; dnheap report {} --top 0 lists them",
+                               suspects.list.size(), question.subject, shell_word(question.target)));
+  return suspects.list[number - 1].example;
+}
+
+} // namespace
+
+Plan plan_path(const Question &question) {
+  if (question.subject.empty())
+    throw UsageError("which object, or which type? an address or a name is wanted behind the target");
+  if (question.from && question.all)
+    throw UsageError("--from is about the shortest way from that object: --all is of roots");
+  if (question.from && question.no_stacks)
+    throw UsageError("--from is about the shortest way from that object: --no-stacks is of roots");
+  Plan plan;
+  // Perhaps of a MethodTable, or it is a name.
+  const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
+  plan.then(Pass::owned_roots);
+  if (is_address && !question.all && !question.from)
+    plan.perhaps(Pass::graph);
+  else
+    plan.then(Pass::graph);
+  if (suspect_number(question.subject))
+    foresee_suspects(plan);
+  if (question.all)
+    plan.then("referrers");
+  plan.then("breadth-first search").perhaps(Pass::live);
+  for (const char *of_types : {"folding of paths", "reachable objects", "reachable without a set"})
+    is_address ? plan.perhaps(of_types) : plan.then(of_types);
+  return plan;
+}
+
+report::Answer answer_path(Snapshot &snapshot, const Question &question) {
+  const std::optional<u64> suspect = suspect_number(question.subject);
+  const std::optional<Address> address =
+      suspect ? address_of_suspect(snapshot, question, *suspect) : find_address(snapshot, question.subject);
+  const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
+  if (of_type && question.all)
+    throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");
+  if (of_type && question.from)
+    throw UsageError("--from is for the way to one object: dnheap path TARGET ADDR --from ADDRESS");
+  if (of_type && question.no_stacks)
+    throw UsageError("--no-stacks is for the ways to one object: dnheap path TARGET ADDR --no-stacks");
+  if (of_type && question.raw)
+    throw UsageError("--raw is for the ways to one object: those to all objects of a type are told together");
+  if (!of_type && !question.sort.empty())
+    throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
+                     question.sort);
+  snapshot.prepare(Pass::index);
+  u64 bad_references = 0; // perhaps of objects that are dead
+  report::Answer answer =
+      of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);
+  if (!suspect && !question.hubs.empty())
+    answer.completeness->notes.add("--hub decides which suspects (@1) there are; this path is not about one");
+  add_root_notes(snapshot, answer);
+  if (of_type || question.all || question.from) // these rest on the graph, which knows
+    add_reference_notes(snapshot, answer);
+  else if (bad_references)
+    add_reference_notes(snapshot.live().bad_references(), answer);
+  add_name_notes(snapshot, answer);
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,314 @@
+// `retained`: what would be freed? The dominator tree of the whole heap, summed up by owner, by type, by namespace and
+// assembly, the objects that hold most, or level by level (--tree).
+#include "algorithms/retained_by_group.h"
+#include "analysis/answer_head.h"
+#include "analysis/owners/holding.h"
+#include "analysis/owners/signature.h"
+#include "analysis/verbs/held_tree.h"
+#include "analysis/verbs/shared_table.h"
+#include "analysis/verbs/verbs.h"
+#include "base/share.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+report::Table owners_table(Holding &holding) {
+  report::Table table;
+  table.name = "owners";
+  table.title = "By owner: freed if it let go";
+  table.columns = {{"retained", "Retained", Kind::bytes},
+                   {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},
+                   {"kind", "Kind", Kind::text, Shown::in_data},
+                   {"conservative", "Conservative", Kind::boolean, Shown::in_data},
+                   {"signature", "Signature", Kind::text, Shown::in_data},
+                   {"source", "Source", Kind::text, Shown::in_data},
+                   {"rank", "Rank", Kind::text, Shown::in_data},
+                   {"owner", "Owner", Kind::text}};
+  const u64 whole = holding.all().bytes;
+  const std::vector<Holding::OwnerLine> lines = holding.owner_lines();
+  std::vector<report::Row> rows;
+  for (const Holding::OwnerLine &line : lines)
+    rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
+                    line.conservative, signature(line.source, {}), line.source, line.rank ? Cell(line.rank) : Cell(),
+                    line.name});
+  table.set_rows(std::move(rows));
+  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
+  if (!holding.is_plain())
+    table.notes.push_back("the program's own static fields come first, then the container of services, the framework, "
+                          "what flows with calls, "
+                          "stacks, the runtime's queues: what one of these holds counts there, whatever holds it "
+                          "behind; --plain takes all of them alike");
+  if (holding.tree().shared().objects)
+    table.notes.push_back("(shared): held by several owners, so no single one would free it; --table shared tells who");
+  auto has = [&](std::string_view kind) {
+    return std::any_of(lines.begin(), lines.end(), [&](const Holding::OwnerLine &line) { return line.kind == kind; });
+  };
+  if (has("frozen"))
+    table.notes.push_back("(frozen): in segments that are never collected, and nothing else is seen to hold it");
+  if (has("unreachable"))
+    table.notes.push_back(
+        knows_all_roots(holding.snapshot())
+            ? "(unreachable): nothing holds it any more; the next collection of its generation frees it"
+            : "(unreachable): nothing that could be read holds it; not all roots could, so it need "
+              "not be garbage");
+  return table;
+}
+
+// A table of one row per group of types: the types of one name, namespace or assembly.
+struct Grouping {
+  const char *key, *title, *heading;
+  std::vector<u32> group_of; // by type; ~0: not asked for
+  std::vector<std::string> names;
+};
+
+Grouping grouping(Holding &holding, const char *key, const char *title, const char *heading,
+                  const std::function<std::string(TypeId)> &name_of_group) {
+  Grouping out{key, title, heading, std::vector<u32>(holding.type_count(), ~u32{0}), {}};
+  std::map<std::string, u32> numbers;
+  for (u32 i = 0; i < out.group_of.size(); ++i) {
+    if (!holding.passes(TypeId{i}))
+      continue;
+    auto [at, is_new] = numbers.emplace(name_of_group(TypeId{i}), static_cast<u32>(out.names.size()));
+    if (is_new)
+      out.names.push_back(at->first);
+    out.group_of[i] = at->second;
+  }
+  return out;
+}
+
+report::Table groups_table(const Grouping &grouping, std::span<const GroupRetained> sums, u64 whole) {
+  report::Table table;
+  table.name = grouping.key;
+  table.title = grouping.title;
+  table.columns = {{"retained", "Retained", Kind::bytes},
+                   {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},
+                   {"instances", "Instances", Kind::count},
+                   {grouping.heading, "Name", Kind::text}};
+  const std::vector<std::string> &names = grouping.names;
+  std::vector<u32> order;
+  for (u32 i = 0; i < names.size(); ++i)
+    if (sums[i].top_level)
+      order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](u32 a, u32 b) {
+    return sums[a].retained.bytes != sums[b].retained.bytes ? sums[a].retained.bytes > sums[b].retained.bytes
+                                                            : names[a] < names[b];
+  });
+  std::vector<report::Row> rows;
+  for (u32 i : order)
+    rows.push_back({sums[i].retained.bytes, share_of(sums[i].retained.bytes, whole), sums[i].retained.objects,
+                    sums[i].top_level, names[i]});
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// All of them by one sweep over the tree.
+std::vector<report::Table> groups_tables(Holding &holding, const std::vector<Grouping> &groupings) {
+  std::vector<u32> first{0}; // of each grouping
+  for (const Grouping &one : groupings)
+    first.push_back(first.back() + static_cast<u32>(one.names.size()));
+  Snapshot &snapshot = holding.snapshot();
+  const std::vector<GroupRetained> sums = retained_by_groups(
+      holding.tree(), first.back(), snapshot.threads(), snapshot.watch(), [&](ObjectId object, auto visit) {
+        const u32 type = static_cast<u32>(holding.type(object));
+        for (u64 i = 0; i < groupings.size(); ++i)
+          if (type < groupings[i].group_of.size() && groupings[i].group_of[type] != ~u32{0})
+            visit(first[i] + groupings[i].group_of[type]);
+      });
+  std::vector<report::Table> out;
+  for (u64 i = 0; i < groupings.size(); ++i)
+    out.push_back(
+        groups_table(groupings[i], std::span(sums).subspan(first[i], groupings[i].names.size()), holding.all().bytes));
+  return out;
+}
+
+// "System.Collections.Generic" of "System.Collections.Generic.List<Shop.Order>[]".
+std::string namespace_of(const std::string &type) {
+  std::size_t end = type.find_first_of("<+[");
+  std::size_t dot = type.substr(0, end).rfind('.');
+  return dot == std::string::npos || dot == 0 ? "(none)" : type.substr(0, dot);
+}
+
+// The places that retain most, of those that were added; ties by place.
+class LargestPlaces {
+public:
+  LargestPlaces(const DominatorTree &tree, u64 keep) : before_{&tree}, keep_(keep) {}
+  void add(TreePlace at) {
+    if (places_.size() < keep_) {
+      places_.push_back(at);
+      if (places_.size() == keep_)
+        std::make_heap(places_.begin(), places_.end(), before_); // the least of them first
+    } else if (before_(at, places_.front())) {
+      std::pop_heap(places_.begin(), places_.end(), before_);
+      places_.back() = at;
+      std::push_heap(places_.begin(), places_.end(), before_);
+    }
+  }
+  const std::vector<TreePlace> &places() const { return places_; }
+  // The largest first.
+  std::vector<TreePlace> take_sorted() {
+    std::sort(places_.begin(), places_.end(), before_);
+    return std::move(places_);
+  }
+
+private:
+  struct Before {
+    const DominatorTree *tree;
+    bool operator()(TreePlace a, TreePlace b) const {
+      const u64 of_a = tree->retained(a).bytes, of_b = tree->retained(b).bytes;
+      return of_a != of_b ? of_a > of_b : a < b;
+    }
+  } before_;
+  u64 keep_;
+  std::vector<TreePlace> places_;
+};
+
+report::Table objects_table(const std::shared_ptr<Holding> &holding, const Question &question, report::Answer &answer) {
+  constexpr u64 most = 1000; // unless the user asks for more: a heap has millions, each within another
+  const u64 keep = question.top ? question.top + 1 : question.top_is_asked ? ~u64{0} : most;
+  const DominatorTree &tree = holding->tree();
+  std::vector<bool> passes(holding->type_count() + 1);
+  for (u32 i = 0; i < holding->type_count(); ++i)
+    passes[i] = holding->passes(TypeId{i});
+  struct Part { // one thread's
+    LargestPlaces largest;
+    u64 count = 0;
+  };
+  std::vector<Part> parts(std::max(holding->snapshot().threads(), 1u), Part{LargestPlaces(tree, keep)});
+  auto look_at = [&](TreePlace at, Part &part) {
+    const std::optional<ObjectId> object = tree.object(at);
+    if (!object || !passes[static_cast<u32>(holding->type(*object))])
+      return;
+    ++part.count;
+    part.largest.add(at);
+  };
+  parallel_for_parts(tree.size(), u64{1} << 18, holding->snapshot().threads(),
+                     [&](u64 begin, u64 end, unsigned worker) {
+                       holding->snapshot().watch().check();
+                       for (u64 i = begin; i < end; ++i)
+                         look_at(TreePlace{static_cast<u32>(i)}, parts[worker]);
+                     });
+  for (const Part &part : std::span(parts).subspan(1)) {
+    parts[0].count += part.count;
+    for (TreePlace at : part.largest.places())
+      parts[0].largest.add(at);
+  }
+  const u64 count = parts[0].count;
+  std::vector<TreePlace> best = parts[0].largest.take_sorted();
+  report::Table table;
+  table.name = "objects";
+  table.title = "Objects that hold most";
+  table.columns = {{"retained", "Retained", Kind::bytes}, {"share", "Share", Kind::percent},
+                   {"objects", "Objects", Kind::count},   {"address", "Address", Kind::address},
+                   {"type", "Type", Kind::text},          {"owner", "Owner", Kind::text}};
+  table.row_count = count;
+  if (!holding->is_plain())
+    table.notes.push_back(
+        "as its owner holds it, whatever holds it behind (table owners tells their order); dnheap show "
+        "TARGET ADDR tells what would be freed with the object alone");
+  if (keep == most && count > most)
+    answer.completeness->notes.add("table objects: the first " + count_text(most) + " of " + count_text(count) +
+                                   "; --top 0 gives all");
+  table.rows = [holding, best = std::move(best), next = u64{0}](report::Row &row) mutable {
+    if (next == best.size())
+      return false;
+    const TreePlace at = best[next++];
+    const ObjectId object = *holding->tree().object(at);
+    const Retained held = holding->tree().retained(at);
+    row = {held.bytes,
+           share_of(held.bytes, holding->all().bytes),
+           held.objects,
+           holding->address(object),
+           holding->name(holding->type(object)),
+           holding->owner_above(at)};
+    return true;
+  };
+  return table;
+}
+
+// What only several instances hold together stands above all of them in the tree.
+constexpr const char *together_note =
+    "each instance by itself: what only several of them hold together is in no row; dnheap path "
+    "TARGET TYPE tells what would be freed with all of a type";
+
+bool is_of_tree(const Question &question) { return question.tree || question.table == "tree"; }
+
+} // namespace
+
+Plan plan_retained(const Question &question) {
+  const bool is_tree = is_of_tree(question);
+  if (question.tree && !question.table.empty() && question.table != "tree")
+    throw UsageError("--tree is a table of its own: there is " + question.table + " without it");
+  if (is_tree && (!question.type_regex.empty() || !question.type_exact.empty()))
+    throw UsageError("--type chooses rows of the other tables: the tree has all types");
+  if (!is_tree && question.depth)
+    throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
+                     std::to_string(*question.depth));
+  if (!is_tree && question.raw)
+    throw UsageError("--raw is of the tree: dnheap retained TARGET --tree --raw");
+  if (question.plain && !question.hubs.empty())
+    throw UsageError("--plain takes all owners alike: there are no hubs then");
+  Plan plan(question.plain ? Passes(Pass::dominators) : Pass::graph | Pass::owned_roots);
+  if (!question.plain)
+    foresee_ranked(plan);
+  if (!is_tree && (question.table.empty() || question.table == "shared"))
+    plan.then("shared pieces");
+  if (!is_tree && question.table != "owners" && question.table != "objects" && question.table != "shared")
+    plan.then("retained by group");
+  return plan.perhaps(Pass::live);
+}
+
+report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "retained", HeapSum::in_table);
+  if (is_of_tree(question)) {
+    answer.tables.push_back(held_tree_table(snapshot, question));
+    if (question.depth.value_or(0) > most_tree_levels)
+      answer.completeness->notes.add("levels of the tree beyond the first " + count_text(most_tree_levels) +
+                                     " are not shown");
+  } else {
+    const auto shared = std::make_shared<Holding>(snapshot, question);
+    Holding &holding = *shared;
+    auto is_wanted = [&](std::string_view table) { return question.table.empty() || question.table == table; };
+    std::vector<Grouping> groupings;
+    auto add_groups = [&](const char *key, const char *title, const char *heading, auto name_of_group) {
+      if (is_wanted(key))
+        groupings.push_back(grouping(holding, key, title, heading, name_of_group));
+    };
+    if (is_wanted("owners"))
+      answer.tables.push_back(owners_table(holding));
+    if (is_wanted("shared"))
+      answer.tables.push_back(
+          shared_table(snapshot, holding.tree(), holding.owners(), [&](OwnerId id) { return holding.owner(id).name; }));
+    add_groups("types", "By type: freed with the instances that hold them", "type",
+               [&](TypeId type) { return holding.name(type); });
+    add_groups("namespaces", "By namespace", "namespace",
+               [&](TypeId type) { return namespace_of(holding.name(type)); });
+    add_groups("assemblies", "By assembly", "assembly", [&](TypeId type) { return holding.assembly(type); });
+    if (!groupings.empty())
+      for (report::Table &table : groups_tables(holding, groupings)) {
+        if (table.name == "types")
+          table.notes.push_back(together_note);
+        answer.tables.push_back(std::move(table));
+      }
+    if (is_wanted("objects"))
+      answer.tables.push_back(objects_table(shared, question, answer));
+    holding.filter().add_notes(answer);
+  }
+  add_root_notes(snapshot, answer);
+  add_reference_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  return answer;
+}
+
+} // namespace dnheap

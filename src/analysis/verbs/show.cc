@@ -1,0 +1,423 @@
+// `show`: what is this object? Its type, size and fields, what it refers to, who refers to it, and what would be freed
+// with it.
+#include "analysis/answer_head.h"
+#include "analysis/filters/live_filter.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/names/named_types.h"
+#include "analysis/names/subject.h"
+#include "analysis/objects/field_values.h"
+#include "analysis/objects/object_view.h"
+#include "analysis/objects/weak_target.h"
+#include "analysis/verbs/series_table.h"
+#include "analysis/verbs/show_type.h"
+#include "analysis/verbs/verbs.h"
+#include "base/not_found.h"
+#include "base/text.h"
+#include "objects/find_referrers.h"
+#include "objects/live.h"
+#include "report/encoding.h"
+#include "runtime/array_bounds.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+
+constexpr u64 most_referrers = 10000;
+constexpr u64 most_elements = 1'000'000;
+
+struct ObjectHolding {
+  bool reached = false;   // by any root
+  bool precisely = false; // by a precise one
+  LiveStage retained = {};
+  std::optional<LiveStage> closure = {}; // if asked for
+  u64 bad_references = 0;                // of what precise roots reach
+};
+
+// What would be freed with it: what is found by way of it alone, once all else was found. As in `retained`,
+// conservative roots matter only to what no precise one reaches.
+ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers, bool closure) {
+  Timer timer(snapshot.watch(), "mark");
+  LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
+  marking.hold_back(object);
+  ObjectHolding out;
+  for (bool conservative : {false, true}) {
+    RootStage roots;
+    bool reached = false;
+    for (const Root &root : snapshot.roots().roots)
+      if (root.is_conservative() == conservative) {
+        roots.objects.push_back(root.object);
+        reached |= root.object == object;
+      }
+    const LiveStage others = marking.mark(roots);
+    out.bad_references += conservative ? 0 : others.bad_references;
+    for (ObjectId referrer : referrers) {
+      Address address = snapshot.index().address(referrer);
+      reached |= address != object && marking.found(address);
+    }
+    if (!reached)
+      continue;
+    marking.let_through(object);
+    out.reached = true;
+    out.precisely = !conservative;
+    if (closure) {
+      LiveMarking::Closure found = marking.mark_closure(object);
+      out.retained = std::move(found.fresh);
+      out.closure = std::move(found.all);
+    } else {
+      out.retained = marking.mark({"", {object}});
+    }
+    out.bad_references += conservative ? 0 : out.retained.bad_references;
+    break;
+  }
+  if (closure && !out.reached) {
+    marking.let_through(object);
+    out.closure = marking.mark_closure(object).all;
+  }
+  return out;
+}
+
+std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
+  const ObjectId object = target ? snapshot.index().find(target) : no_object;
+  if (object == no_object)
+    return target ? hex(target) + ", where no object begins" : "none any more";
+  return hex(target) + " " + view.type_name(object) + ", held weakly";
+}
+
+// The facts about the object, as a table of two columns for people and as one row for programs.
+void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
+                       const std::string &inside, const Question &question, report::Answer &answer) {
+  const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers, question.closure);
+  const std::optional<LiveStage> &whole = holding.closure;
+  const std::optional<u32> length = view.elements(object);
+  std::string bounds; // of an array that is no vector
+  if (length)
+    if (const std::optional<ArrayBounds> known =
+            ArrayBounds::of(snapshot.runtime().memory(), view.address(object),
+                            *snapshot.runtime().fields().elements(view.method_table(object))))
+      bounds = known->text();
+  const std::string &calls = view.delegate_text(object);
+  const u64 targets = view.delegate_targets(object);
+  const std::optional<CollectionFill> fill = view.fill(object);
+  const std::string call = view.call_of(object);
+  auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
+
+  const std::optional<Address> weak = weak_target(snapshot.runtime(), view.address(object), view.method_table(object));
+  FieldValue value;
+  if (question.values)
+    value = FieldValues(snapshot.runtime()).whole(view.address(object), view.method_table(object));
+
+  report::Table data;
+  data.name = "object";
+  data.shown = Shown::in_data;
+  data.columns = {{"address", "", Kind::address},
+                  {"method_table", "", Kind::address},
+                  {"type", "", Kind::text},
+                  {"bytes", "", Kind::bytes},
+                  {"aligned_bytes", "", Kind::bytes},
+                  {"generation", "", Kind::text},
+                  {"elements", "", Kind::count},
+                  {"calls", "", Kind::text},
+                  {"reachable", "", Kind::boolean},
+                  {"conservative", "", Kind::boolean},
+                  {"retained", "", Kind::bytes},
+                  {"retained_objects", "", Kind::count},
+                  {"closure_bytes", "", Kind::bytes},
+                  {"closure_objects", "", Kind::count},
+                  {"targets", "", Kind::count},
+                  {"value", "", Kind::text, Shown::everywhere, false, true},
+                  {"bounds", "", Kind::text},
+                  {"weak_target", "", Kind::address},
+                  {"entries", "", Kind::count},
+                  {"capacity", "", Kind::count},
+                  {"call", "", Kind::text}};
+  data.set_rows({{view.address(object),
+                  view.method_table(object),
+                  view.type_name(object),
+                  view.size(object),
+                  view.aligned_size(object),
+                  view.generation(object),
+                  length,
+                  report::text_cell(calls),
+                  holding.reached,
+                  holding.reached ? Cell(!holding.precisely) : Cell(),
+                  if_reached(holding.retained.aligned_bytes),
+                  if_reached(holding.retained.objects),
+                  whole ? Cell(whole->aligned_bytes) : Cell(),
+                  whole ? Cell(whole->objects) : Cell(),
+                  targets ? Cell(targets) : Cell(),
+                  value.value,
+                  report::text_cell(bounds),
+                  weak && *weak ? Cell(*weak) : Cell(),
+                  fill ? Cell(fill->count) : Cell(),
+                  fill ? Cell(fill->capacity) : Cell(),
+                  report::text_cell(call)}});
+
+  std::vector<report::Row> rows;
+  auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
+  auto sum = [&](const LiveStage &r) {
+    return bytes_text(r.aligned_bytes) + " in " + count_text(r.objects) + (r.objects == 1 ? " object" : " objects");
+  };
+  if (!inside.empty())
+    fact("address", inside);
+  fact("object", hex(view.address(object)));
+  fact("type", view.type_name(object));
+  fact("MethodTable", hex(view.method_table(object)));
+  fact("size", count_text(view.size(object)) + " bytes");
+  fact("generation", view.generation(object));
+  if (length)
+    fact("elements", count_text(*length) + (bounds.empty() ? "" : ": " + bounds));
+  if (fill)
+    fact("holds", count_text(fill->count) + (fill->is_builder ? " character" : " element") +
+                      (fill->count == 1 ? "" : "s") +
+                      (fill->capacity ? " in room for " + count_text(*fill->capacity) : "") +
+                      (view.type_name(object).starts_with("System.Runtime.CompilerServices.ConditionalWeakTable")
+                           ? ", those whose keys died among them"
+                           : ""));
+  if (!call.empty())
+    fact("call", "of " + call + ", an async method");
+  if (!calls.empty())
+    fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
+  if (weak)
+    fact("target", weak_text(snapshot, view, *weak));
+  if (!value.text.empty())
+    fact(view.type_name(object) == "System.String" ? "text" : "value", value.text);
+  if (snapshot.heap().is_frozen(view.address(object)))
+    fact("retained", std::string("nothing: it lies in a frozen segment, ") + never_freed);
+  else
+    fact("retained",
+         holding.reached ? sum(holding.retained) + " would be freed with it"
+         : knows_all_roots(snapshot)
+             ? std::string("nothing holds it any more: it is garbage")
+             : std::string("nothing that could be read holds it; not all roots could, so it need not be garbage"));
+  if (holding.reached && !holding.precisely)
+    fact("held by", "words on stacks that may be chance, nothing else");
+  if (whole)
+    fact("closure", sum(*whole) + " can be reached from it");
+  report::Table text;
+  text.name = "object";
+  text.shown = Shown::in_text;
+  text.whole = true;
+  text.columns = {{"what", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true, true}};
+  text.set_rows(std::move(rows));
+  explain_compiled_names(view.type_name(object), text.notes);
+  explain_compiled_names(calls, text.notes);
+  answer.tables.push_back(std::move(data));
+  answer.tables.push_back(std::move(text));
+  add_reference_notes(holding.bad_references, answer);
+}
+
+report::Table value_table(const char *name, const char *title, const std::vector<FieldValue> &values,
+                          const Question &question) {
+  report::Table table;
+  table.name = name;
+  table.title = title;
+  table.columns = {{"offset", "Offset", Kind::number},
+                   {"field", "Field", Kind::text},
+                   {"type", "Type", Kind::text},
+                   {"reference", "Refers to", Kind::address},
+                   {"value", "", Kind::text, Shown::in_data},
+                   {"declared_by", "Declared by", Kind::text, Shown::in_data}};
+  if (question.values)
+    table.columns.push_back({"value_text", "Value", Kind::text, Shown::in_text, false, true});
+  std::vector<report::Row> rows;
+  for (const FieldValue &field : values) {
+    rows.push_back({field.offset, field.name, report::text_cell(field.type),
+                    field.reference ? Cell(field.reference) : Cell(), field.value,
+                    report::text_cell(field.declared_by)});
+    if (question.values)
+      rows.back().push_back(report::text_cell(field.text));
+    explain_compiled_names("." + field.name, table.notes);
+  }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question,
+                report::Answer &answer) {
+  const Address at = view.address(object), type = view.method_table(object);
+  const std::optional<ElementShape> shape = snapshot.runtime().fields().elements(type);
+  if (!shape) {
+    answer.tables.push_back(
+        value_table("fields", "Fields", FieldValues(snapshot.runtime()).fields(at, type, question.values), question));
+    answer.tables.back().whole = true;
+    if (answer.tables.back().row_count == FieldValues::most_fields)
+      answer.tables.back().notes.push_back("only the first " + count_text(FieldValues::most_fields) +
+                                           " fields are listed");
+  } else if (question.values) {
+    const u64 most = question.top ? question.top + 1 : most_elements; // the writer says that there are more
+    std::vector<FieldValue> values = FieldValues(snapshot.runtime()).elements(at, view.size(object), *shape, most);
+    answer.tables.push_back(value_table("elements", "Elements", values, question));
+    if (shape->type == ElementType::Class && // references are listed in any case; texts are not
+        std::ranges::all_of(values, [](const FieldValue &value) { return value.text.empty(); }))
+      answer.tables.back().shown = Shown::in_data;
+    if (values.size() == most)
+      answer.tables.back().row_count.reset(); // how many more there are is not known
+    if (!question.top && values.size() == most)
+      answer.tables.back().notes.push_back("only the first " + count_text(most) + " values are listed");
+  }
+}
+
+// What it refers to: of an array its elements, of anything else what its fields hold, those inside structs, too.
+report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
+  report::Table table;
+  table.name = "references";
+  table.title = "Refers to";
+  table.columns = {{"field", "Field", Kind::text}, {"address", "Address", Kind::address}, {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  u64 count = 0;
+  view.for_each_reference(object, [&](const ObjectView::Reference &reference) {
+    if (++count > top && top)
+      return true; // counted only
+    ObjectId target = snapshot.index().find(reference.target);
+    rows.push_back({view.field(object, reference, ObjectView::Indices::told), reference.target,
+                    target == no_object ? Cell("(no object)") : Cell(view.type_name(target))});
+    return true;
+  });
+  if (count > rows.size())
+    rows.emplace_back(3); // so that the writer says that there are more
+  table.set_rows(std::move(rows), count);
+  return table;
+}
+
+report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId object,
+                              const std::vector<ObjectId> &sources, u64 top) {
+  report::Table table;
+  table.name = "referrers";
+  table.title = "Referred to by";
+  table.columns = {{"address", "Address", Kind::address}, {"field", "Field", Kind::text}, {"type", "Type", Kind::text}};
+  std::vector<report::Row> rows;
+  const RootSet &roots = snapshot.roots();
+  const RootOwners &owners = snapshot.owners();
+  for (u64 i = 0; i < roots.roots.size(); ++i)
+    if (roots.roots[i].object == view.address(object))
+      rows.push_back(
+          {roots.roots[i].slot ? Cell(roots.roots[i].slot) : Cell(), owners.owners[owners.owner_of[i]].name, "(root)"});
+  u64 count = rows.size() + sources.size();
+  for (ObjectId source : sources) {
+    if ((top && rows.size() > top) || rows.size() >= most_referrers)
+      break;
+    rows.push_back({view.address(source), view.fields_between(source, object), view.type_name(source)});
+  }
+  if (rows.size() == most_referrers && count > rows.size())
+    table.notes.push_back("only the first " + count_text(most_referrers) + " of " + count_text(count) + " are listed");
+  table.set_rows(std::move(rows), count);
+  return table;
+}
+
+Address struct_method_table(Snapshot &snapshot, const std::string &type) {
+  if (const std::optional<Address> address = find_address(snapshot, type);
+      address && is_method_table(snapshot, *address))
+    return *address;
+  const NamedTypes named = types_called(snapshot, type);
+  TypeSystem &types = snapshot.runtime().types();
+  for (const TypeTally &tally : snapshot.tally().types)
+    if (named.has(types.name(tally.method_table)))
+      return tally.method_table;
+  throw NotFound("no type of this heap is called '" + type + "': the address of a MethodTable will do");
+}
+
+// What lies at an address as a struct of that type: it has no MethodTable of its own there.
+report::Answer show_struct(Snapshot &snapshot, const Question &question, Address address) {
+  const Address type = struct_method_table(snapshot, question.struct_type);
+  if (snapshot.runtime().fields().elements(type))
+    throw UsageError("--struct: " + snapshot.runtime().types().name(type) + " is an array");
+  if (snapshot.runtime().types().is_value_type(type) == false)
+    throw UsageError("--struct: " + snapshot.runtime().types().name(type) +
+                     " is a class: of its objects, dnheap show ADDRESS shows the fields");
+  if (!snapshot.runtime().memory().try_load<u8>(address))
+    throw NotFound(hex(address) + " is not in the dump");
+  report::Answer answer = show_type(snapshot, question, type);
+  // Offsets of fields are those of a boxed one, behind its MethodTable.
+  const u64 before = snapshot.runtime().memory().format().pointer_size;
+  FieldValues reader(snapshot.runtime());
+  std::vector<FieldValue> fields = reader.fields(address - before, type, question.values);
+  for (FieldValue &field : fields)
+    field.offset -= std::min(field.offset, before);
+  if (question.values)
+    if (FieldValue whole = reader.whole(address - before, type); !whole.text.empty()) {
+      whole.offset = 0;
+      whole.name = "(all of it)";
+      fields.insert(fields.begin(), std::move(whole));
+    }
+  std::erase_if(answer.tables, [](const report::Table &table) { return table.name == "series"; });
+  for (report::Table &table : answer.tables)
+    table.notes.clear(); // of the type's address, which is not what was asked about
+  answer.tables.push_back(value_table("fields", "Fields", fields, question));
+  answer.tables.back().title += " of what lies at " + hex(address);
+  answer.tables.back().whole = true;
+  answer.next_command.clear();
+  return answer;
+}
+
+bool is_wanted(const Question &question, std::string_view table) {
+  return question.table.empty() || question.table == table;
+}
+
+// Who refers to it takes a look at all of the heap, what is held by it a second one; the rest is said by itself.
+bool is_of_heap(const Question &question) { return is_wanted(question, "object") || is_wanted(question, "referrers"); }
+
+} // namespace
+
+Plan plan_show(const Question &question) {
+  if (question.table == "elements" && !question.values)
+    throw UsageError("--table elements shows contents: it needs --values");
+  if (!question.struct_type.empty() && question.closure)
+    throw UsageError("--closure is about an object: what lies there as a struct is part of one");
+  // Of a MethodTable the counts alone, without objects' numbers.
+  Plan plan;
+  plan.then(Pass::owners);
+  if (is_of_heap(question))
+    plan.then("referrers").then("mark");
+  return plan;
+}
+
+report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
+  Question question = asked;
+  question.values &= !snapshot.target().has_blanked_values();
+  const Address address = address_of_subject(snapshot, question);
+  if (!question.struct_type.empty()) {
+    report::Answer answer = show_struct(snapshot, question, address);
+    if (asked.values && !question.values)
+      answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+    return answer;
+  }
+  if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
+    return show_type(snapshot, question, address);
+  snapshot.prepare(Pass::index);
+  report::Answer answer = begin_answer(snapshot, "show");
+  ObjectView view(snapshot);
+  std::string note;
+  ObjectId object = view.at(address, note);
+  if (!note.empty())
+    answer.completeness->notes.add_first(note);
+  std::vector<ObjectId> referrers;
+  if (is_of_heap(question)) {
+    referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object), snapshot.threads(),
+                               snapshot.watch());
+    // The elements of holders are roots by themselves.
+    std::erase_if(referrers, [&](ObjectId referrer) { return snapshot.roots().is_holder(view.address(referrer)); });
+  }
+  if (is_wanted(question, "object"))
+    add_object_tables(snapshot, view, object, referrers, note, question, answer);
+  add_values(snapshot, view, object, question, answer);
+  if (is_wanted(question, "references"))
+    answer.tables.push_back(references_table(snapshot, view, object, question.top));
+  if (is_wanted(question, "referrers"))
+    answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
+  answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
+  answer.tables.back().shown = Shown::in_data; // people ask for a type's
+  if (asked.values && snapshot.target().has_blanked_values())
+    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+  add_root_notes(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(view.address(object));
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,368 @@
+// `stack`: where does each thread stand, and which objects do its frames hold?
+#include "algorithms/repeats.h"
+#include "analysis/answer_head.h"
+#include "analysis/names/call_text.h"
+#include "analysis/threads/stack_tree.h"
+#include "analysis/threads/thread_text.h"
+#include "analysis/verbs/verbs.h"
+#include "analysis/verdict/crash.h"
+#include "base/text.h"
+#include "objects/object_finder.h"
+#include "runtime/object_1.h"
+#include "snapshot/native_functions.h"
+#include "snapshot/source_lines.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+using report::text_cell;
+
+constexpr const char *no_managed_frame = "(no managed frame)";
+
+// One line of a stack: of a method, of a Frame of the runtime's, or of native code.
+struct Line {
+  const char *kind = "managed";
+  std::string text; // without parameters: what stacks are merged by
+  MethodText method;
+  const StackFrame *frame = nullptr; // null: of native code, where the thread stands
+  SourcePlace place;
+  Address ip = 0, sp = 0;
+};
+
+struct Stack {
+  ThreadData thread;
+  WalkedStack walked;
+  std::vector<Line> lines;
+};
+
+const Thread *thread_of(const Target &target, const ThreadData &thread) {
+  for (const Thread &one : target.threads)
+    if (thread.os_id && one.id == *thread.os_id)
+      return &one;
+  return nullptr;
+}
+
+void name_native(const Target &target, NativeFunctions &functions, bool is_return, Line &line) {
+  line.kind = "native";
+  if (line.ip)
+    line.method = place_text(target, line.ip);
+  if (const Module *module = target.find_module(line.ip))
+    if (const std::string function = functions.find(*module, line.ip, is_return); !function.empty())
+      line.method.name = line.method.module + "!" + function;
+  line.text = line.method.module;
+}
+
+// Where native code is not unwound, it is shown where the thread stands in it.
+void add_native_line(const Runtime &runtime, NativeFunctions &functions, Stack &to) {
+  const Thread *thread = thread_of(runtime.target(), to.thread);
+  if (!thread || (!to.walked.frames.empty() && to.walked.frames[0].ip == thread->instruction_pointer))
+    return;
+  Line line;
+  line.ip = thread->instruction_pointer;
+  line.sp = thread->stack_pointer;
+  name_native(runtime.target(), functions, false, line);
+  to.lines.push_back(std::move(line));
+}
+
+Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines, NativeFunctions &functions) {
+  Line line;
+  line.frame = &frame;
+  line.ip = frame.ip;
+  line.sp = frame.sp;
+  if (frame.kind == StackFrame::Kind::native) {
+    name_native(runtime.target(), functions, !frame.is_active, line);
+  } else if (frame.kind == StackFrame::Kind::explicit_) {
+    line.kind = "explicit";
+    if (frame.method_desc)
+      line.method = runtime.method_text(frame.method_desc);
+    line.method.name =
+        "[" + std::string(frame.frame_name) + "]" + (frame.method_desc ? " " + line.method.name : std::string());
+    line.text = line.method.name;
+  } else {
+    line.method = frame_text(runtime, frame);
+    line.text = line.method.name;
+    if (lines)
+      line.place = lines->find(frame.method_desc, frame.ip, !frame.is_active);
+  }
+  return line;
+}
+
+Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
+  Stack out;
+  out.thread = thread;
+  out.walked = runtime.walk_stack(thread);
+  return out;
+}
+
+void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions &functions, Stack &to) {
+  add_native_line(runtime, functions, to);
+  for (const StackFrame &frame : to.walked.frames)
+    to.lines.push_back(line_of(runtime, frame, lines, functions));
+}
+
+// What text shows of a line.
+std::string where(const Line &line) {
+  return line.method.name + (line.place.at && !line.method.name.empty() ? " " + line.place.at.text() : "");
+}
+
+bool saves_lines(const Repeat &repeat) { return repeat.times > 2 && repeat.times * repeat.length > 4; }
+
+// By stack: what follows each other again and again, as text would show it.
+std::vector<std::vector<Repeat>> repeats_by_stack(const std::vector<Stack> &stacks) {
+  std::vector<std::vector<Repeat>> out;
+  for (const Stack &stack : stacks) {
+    std::vector<std::string> texts;
+    for (const Line &line : stack.lines)
+      texts.push_back(where(line));
+    out.push_back(repeats_of(texts));
+  }
+  return out;
+}
+
+// For people, where calls repeat: each of them once.
+report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::vector<std::vector<Repeat>> &repeats) {
+  report::Table table;
+  table.name = "folded_frames";
+  table.shown = Shown::in_text;
+  table.columns = {{"os_id", "OS id", Kind::number}, {"index", "Frame", Kind::number}, {"kind", "Kind", Kind::text},
+                   {"where", "Method", Kind::text},  {"module", "Module", Kind::text}, {"sp", "SP", Kind::address}};
+  std::vector<report::Row> rows;
+  for (u64 of = 0; of < stacks.size(); ++of)
+    for (const Repeat &repeat : repeats[of]) {
+      const u64 shown = saves_lines(repeat) ? repeat.length : repeat.length * repeat.times;
+      const Cell &os_id = stacks[of].thread.os_id;
+      for (u64 i = repeat.first; i < repeat.first + shown; ++i) {
+        const Line &line = stacks[of].lines[i];
+        rows.push_back({os_id, i, line.kind, text_cell(where(line)), text_cell(line.method.module), line.sp});
+      }
+      if (saves_lines(repeat))
+        rows.push_back(
+            {os_id, Cell(), Cell(),
+             fmt::format("… {} {} times more",
+                         repeat.length == 1 ? "the same call" : "the " + count_text(repeat.length) + " calls above",
+                         count_text(repeat.times - 1)),
+             Cell(), Cell()});
+    }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+report::Table frames_table(const std::vector<Stack> &stacks) {
+  report::Table table;
+  table.name = "frames";
+  table.columns = {{"os_id", "OS id", Kind::number},
+                   {"index", "Frame", Kind::number},
+                   {"kind", "Kind", Kind::text},
+                   {"method", "Method", Kind::text, Shown::in_data},
+                   {"where", "Method", Kind::text, Shown::in_text},
+                   {"module", "Module", Kind::text},
+                   {"ip", "IP", Kind::address, Shown::in_data},
+                   {"sp", "SP", Kind::address},
+                   {"method_desc", "MethodDesc", Kind::address, Shown::in_data},
+                   {"code_offset", "", Kind::number, Shown::in_data},
+                   {"il_offset", "", Kind::number, Shown::in_data},
+                   {"source", "", Kind::text, Shown::in_data},
+                   {"line", "", Kind::number, Shown::in_data},
+                   {"left", "Left", Kind::boolean, Shown::in_data}};
+  std::vector<report::Row> rows;
+  for (const Stack &stack : stacks)
+    for (u64 i = 0; i < stack.lines.size(); ++i) {
+      const Line &line = stack.lines[i];
+      const bool is_method = line.frame && line.frame->kind == StackFrame::Kind::method;
+      const SourceLine &at = line.place.at;
+      rows.push_back({stack.thread.os_id, i, line.kind, text_cell(line.method.name), text_cell(where(line)),
+                      text_cell(line.method.module), line.ip ? Cell(line.ip) : Cell(), line.sp,
+                      line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
+                      is_method ? Cell(line.frame->code_offset) : Cell(),
+                      line.place.il_offset ? Cell(u64{*line.place.il_offset}) : Cell(), text_cell(at.file),
+                      at ? Cell(u64{at.line}) : Cell(), is_method && line.frame->is_unwound});
+    }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+void add_frames_tables(const std::vector<Stack> &stacks, const Question &question, report::Answer &answer) {
+  const u64 first = answer.tables.size();
+  answer.tables.push_back(frames_table(stacks));
+  const std::vector<std::vector<Repeat>> repeats = repeats_by_stack(stacks);
+  const bool folds = std::any_of(repeats.begin(), repeats.end(), [](const std::vector<Repeat> &of) {
+    return std::any_of(of.begin(), of.end(), saves_lines);
+  });
+  if (folds && question.table != "frames") {
+    answer.tables.back().shown = Shown::in_data;
+    answer.tables.push_back(folded_frames_table(stacks, repeats));
+  }
+  // Who asks for these wants to see them.
+  for (u64 i = first; i < answer.tables.size(); ++i)
+    answer.tables[i].whole = (question.all || !question.subject.empty()) && !question.top_is_asked;
+}
+
+// What frames hold, in the order of the frames.
+report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &stacks) {
+  ObjectFinder objects(snapshot.index(), snapshot.heap(), snapshot.runtime());
+  TypeSystem &types = snapshot.runtime().types();
+  report::Table table;
+  table.name = "references";
+  table.columns = {{"os_id", "OS id", Kind::number},
+                   {"index", "Frame", Kind::number},
+                   {"method", "Method", Kind::text},
+                   {"address", "Slot", Kind::address},
+                   {"register", "Register", Kind::number, Shown::in_data},
+                   {"object", "Object", Kind::address},
+                   {"type", "Type", Kind::text},
+                   {"interior", "Interior", Kind::boolean, Shown::in_data},
+                   {"pinned", "Pinned", Kind::boolean, Shown::in_data},
+                   {"certain", "Certain", Kind::boolean, Shown::in_data}};
+  std::vector<report::Row> rows;
+  auto add = [&](const Stack &stack, Cell index, const std::string &method, const StackReference &reference) {
+    const Address object = objects.find(reference.value);
+    if (!object || (object != reference.value && !reference.interior))
+      return; // as for roots
+    rows.push_back({stack.thread.os_id, std::move(index), method, reference.slot ? Cell(reference.slot) : Cell(),
+                    reference.slot ? Cell() : Cell(u64{reference.reg}), object,
+                    types.name(method_table_of(snapshot.runtime().memory(), object)), object != reference.value,
+                    reference.pinned, reference.certain});
+  };
+  for (const Stack &stack : stacks) {
+    for (u64 i = 0; i < stack.lines.size(); ++i)
+      if (const Line &line = stack.lines[i]; line.frame)
+        for (const StackReference &reference : line.frame->references)
+          add(stack, i, line.method.name, reference);
+    for (const StackReference &reference : stack.walked.of_runtime)
+      add(stack, Cell(), "<runtime>", reference);
+  }
+  table.set_rows(std::move(rows));
+  return table;
+}
+
+// Stacks of the same methods together, those of most threads first.
+std::vector<std::pair<AlikeStacks, std::vector<u64>>> merged(const std::vector<Stack> &stacks) {
+  std::map<std::vector<std::string>, std::vector<u64>> groups; // methods, innermost first → OS ids
+  for (const Stack &stack : stacks) {
+    std::vector<std::string> methods;
+    for (const Line &line : stack.lines)
+      if (line.frame && line.frame->kind == StackFrame::Kind::method && !line.frame->is_unwound)
+        methods.push_back(line.text);
+    groups[std::move(methods)].push_back(stack.thread.os_id.value_or(0));
+  }
+  std::vector<std::pair<AlikeStacks, std::vector<u64>>> out;
+  for (auto &[methods, ids] : groups)
+    out.push_back({{methods, ids.size()}, std::move(ids)});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto &a, const auto &b) { return a.first.threads > b.first.threads; });
+  return out;
+}
+
+// Data formats have each stack as a list of methods; text draws what stacks share once.
+void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, bool is_whole, report::Answer &answer) {
+  report::Table list, tree;
+  list.name = "stacks";
+  list.shown = is_named ? Shown::everywhere : Shown::in_data;
+  list.columns = {{"threads", "Threads", Kind::count},
+                  {"os_ids", "", Kind::nested, Shown::in_data},
+                  {"methods", "", Kind::nested, Shown::in_data},
+                  {"method", "Methods, innermost first", Kind::text, Shown::in_text}};
+  std::vector<report::Row> rows, lines;
+  std::vector<AlikeStacks> alike;
+  for (auto &[stack, os_ids] : merged(stacks)) {
+    std::vector<Cell> ids(os_ids.begin(), os_ids.end());
+    std::vector<Cell> methods(stack.methods.begin(), stack.methods.end());
+    std::string text;
+    for (const std::string &calls : folded_calls(stack.methods, " ← "))
+      text += (text.empty() ? "" : " ← ") + calls;
+    if (text.empty())
+      text = no_managed_frame;
+    rows.push_back({stack.threads, std::move(ids), std::move(methods), std::move(text)});
+    if (stack.methods.empty())
+      lines.push_back({stack.threads, no_managed_frame});
+    else
+      alike.push_back(std::move(stack));
+  }
+  list.set_rows(std::move(rows));
+  answer.tables.push_back(std::move(list));
+  if (is_named)
+    return;
+  tree.name = "tree";
+  tree.shown = Shown::in_text;
+  tree.whole = is_whole;
+  tree.columns = {{"threads", "Threads", Kind::count}, {"method", "Methods, outermost first", Kind::text}};
+  for (StackTreeLine &line : stack_tree(alike))
+    lines.push_back({line.threads, std::move(line.text)});
+  tree.set_rows(std::move(lines));
+  answer.tables.push_back(std::move(tree));
+}
+
+// A table that is asked for by name needs no option besides.
+bool asks_for_references(const Question &question) { return question.references || question.table == "references"; }
+bool asks_for_merged(const Question &question) { return question.merge || question.table == "stacks"; }
+
+} // namespace
+
+Plan plan_stack(const Question &question) {
+  return asks_for_references(question) ? Plan(Pass::index) : Plan(Pass::heap);
+}
+
+report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
+  report::Answer answer =
+      begin_answer(snapshot, "stack", asks_for_references(question) ? HeapSum::in_headline : HeapSum::none);
+  const Runtime &runtime = snapshot.runtime();
+  std::vector<std::string> list_problems;
+  const std::vector<ThreadData> threads = runtime.threads(list_problems);
+  std::vector<StackProblem> problems;
+  for (const std::string &problem : list_problems)
+    problems.push_back({{}, problem});
+  std::vector<Stack> stacks;
+  u64 incomplete = 0;
+  const ThreadsOfSubject asked = threads_of_subject(threads, question.subject);
+  for (const ThreadData &thread : asked.threads) {
+    snapshot.watch().check();
+    if (thread.os_id == u64{0})
+      continue; // has ended, or has not started
+    stacks.push_back(stack_of(runtime, thread));
+    if (const WalkedStack &walked = stacks.back().walked; !walked.is_complete()) {
+      ++incomplete;
+      problems.push_back({thread.os_id, walked.why_not});
+    }
+  }
+  std::optional<SourceLines> lines;
+  if (!asks_for_merged(question)) // whoever stands at several lines of a method is alike
+    lines.emplace(snapshot, question.symbol_folders);
+  NativeFunctions functions(snapshot, question.symbol_folders);
+  for (Stack &stack : stacks) // they refer to frames, which stay where they are now
+    add_lines(runtime, lines ? &*lines : nullptr, functions, stack);
+  answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
+                     (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
+  if (asks_for_merged(question)) {
+    add_merged_tables(stacks, question.table == "stacks", !question.top_is_asked, answer);
+  } else {
+    add_frames_tables(stacks, question, answer);
+  }
+  if (asks_for_references(question)) {
+    answer.tables.push_back(references_table(snapshot, stacks));
+    add_name_notes(snapshot, answer);
+  }
+  if (!problems.empty())
+    set_incomplete(answer);
+  if (!asked.note.empty())
+    answer.completeness->notes.add(asked.note);
+  if (lines)
+    for (std::string &note : lines->notes())
+      answer.completeness->notes.add(std::move(note));
+  answer.tables.push_back(problems_table(problems, question.table == "problems"));
+  add_crash(snapshot, answer);
+  answer.next_command = asks_for_references(question)
+                            ? "dnheap path " + shell_word(question.target) + " ADDR"
+                            : "dnheap stack " + shell_word(question.target) +
+                                  (question.subject.empty() ? "" : " " + shell_word(question.subject)) + " --roots";
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,229 @@
+// `threads`: which threads are there, where does each stand, what does it wait for, and what does it alone keep alive?
+#include "analysis/answer_head.h"
+#include "analysis/owners/thread_retained.h"
+#include "analysis/threads/exception_objects.h"
+#include "analysis/threads/thread_text.h"
+#include "analysis/verbs/verbs.h"
+#include "analysis/verdict/crash.h"
+#include "analysis/waits/thread_blocks.h"
+#include "base/text.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+using report::Cell;
+using report::Kind;
+using report::Shown;
+using report::text_cell;
+
+class ThreadReport {
+public:
+  ThreadReport(Snapshot &snapshot, const Question &question)
+      : runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
+    std::vector<std::string> list_problems;
+    threads_ = runtime_.threads(list_problems);
+    for (const std::string &problem : list_problems)
+      problems_.push_back({{}, problem});
+    for (const ExceptionInFlight &one : ExceptionObjects(snapshot).in_flight(notes_))
+      if (!one.is_nested && one.os_id)
+        exceptions_.try_emplace(*one.os_id, one.object);
+    if (asks_retained_)
+      retained_ = retained_by_threads(snapshot);
+    ThreadBlocks blocks(snapshot, threads_);
+    for (const std::string &problem : blocks.problems())
+      problems_.push_back({{}, problem});
+    for (u32 i = 0; i < threads_.size(); ++i) {
+      snapshot.watch().check();
+      add(i, blocks);
+    }
+  }
+
+  // Once: the rows move into it.
+  report::Table table() {
+    if (asks_retained_)
+      std::stable_sort(rows_.begin(), rows_.end(), [](const report::Row &a, const report::Row &b) {
+        return report::compare(a.back(), b.back()) > 0;
+      });
+    report::Table table;
+    table.name = "threads";
+    table.columns = {
+        {"managed_id", "Id", Kind::number},
+        {"os_id", "OS id", Kind::number},
+        {"name", "Name", Kind::text, Shown::everywhere, false, true},
+        {"state", "State", Kind::text},
+        {"gc_mode", "GC mode", Kind::text, Shown::in_data},
+        {"frames", "Frames", Kind::count},
+        {"method", "Stands in", Kind::text},
+        {"waits_for", "Waits for", Kind::text},
+        {"waits_for_object", "", Kind::address, Shown::in_data},
+        {"waits_for_objects", "", Kind::nested, Shown::in_data},
+        {"waits_for_type", "", Kind::text, Shown::in_data},
+        {"owner_os_id", "Held by", Kind::number, Shown::in_data},
+        {"exception", "", Kind::address, Shown::in_data},
+        {"exception_type", "Exception", Kind::text, exceptions_.empty() ? Shown::in_data : Shown::everywhere},
+        {"address", "Thread", Kind::address, Shown::in_data}};
+    if (asks_retained_)
+      table.columns.push_back({"retained", "Retained", Kind::bytes});
+    table.set_rows(std::move(rows_));
+    return table;
+  }
+
+  std::string counts() const {
+    std::string out = "; " + count_text(living_) + (living_ == 1 ? " thread lives" : " threads live");
+    if (const u64 ended = threads_.size() - living_)
+      out += ", " + count_text(ended) + " ended or not started";
+    if (incomplete_)
+      out += "; " + count_text(incomplete_) + (incomplete_ == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
+    return out;
+  }
+  void note_missing(report::Notes &to) const {
+    if (astray_)
+      to.add(
+          fmt::format("{} of {} threads that live: what should be the Thread object is none, so the name is not known",
+                      count_text(astray_), count_text(living_)));
+    // What NativeAOT says of its threads by their Thread alone.
+    if (runtime_.kind() != std::string_view("nativeaot") || !living_)
+      return;
+    if (!with_object_)
+      to.add("which Thread of the program's belongs to which thread cannot be told: names and states are missing");
+    else if (!with_state_)
+      to.add("names and states of threads are missing: the program's debug file tells where they lie; give its "
+             "folder with --modules");
+  }
+  const std::vector<StackProblem> &problems() const { return problems_; }
+  const std::vector<std::string> &notes() const { return notes_; }
+
+private:
+  void add(u32 index, ThreadBlocks &blocks) {
+    const ThreadData &thread = threads_[index];
+    const ThreadDetails details = runtime_.thread_details(thread);
+    const bool lives = thread.os_id != u64{0};
+    living_ += lives;
+    with_object_ += lives && details.object;
+    astray_ += lives && details.object && !is_object(details.object);
+    with_state_ += lives && details.state;
+    WalkedStack stack;
+    if (lives)
+      stack = runtime_.walk_stack(thread);
+    if (!stack.is_complete()) {
+      ++incomplete_;
+      problems_.push_back({thread.os_id, stack.why_not});
+    }
+    const std::vector<const StackFrame *> frames = method_frames(stack);
+    Cell mode;
+    if (lives && details.is_cooperative)
+      mode = *details.is_cooperative ? "cooperative" : "preemptive";
+    const WaitText wait = waits_for(runtime_, stack);
+    const ThreadBlocked blocked = lives ? blocks.find(index, stack, wait) : ThreadBlocked();
+    const ThreadBlock *block = blocked.blocks.size() == 1 ? &blocked.blocks[0] : nullptr;
+    std::vector<Cell> objects;
+    for (const ThreadBlock &one : blocked.blocks)
+      objects.push_back(hex(one.object));
+    const auto exception = exceptions_.find(thread.os_id.value_or(0));
+    const bool has_exception = exception != exceptions_.end();
+    rows_.push_back(
+        {thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
+         lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
+         text_cell(thread_state(details)), mode, u64{frames.size()},
+         frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
+         text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)), block ? Cell(block->object) : Cell(),
+         Cell(std::move(objects)), block ? Cell(type_of(*block)) : Cell(),
+         block && block->owner && threads_[*block->owner].os_id.value_or(0) ? Cell(threads_[*block->owner].os_id)
+                                                                            : Cell(),
+         has_exception ? Cell(exception->second) : Cell(), has_exception ? Cell(type_name(exception->second)) : Cell(),
+         thread.address});
+    if (asks_retained_) {
+      const auto retained = retained_.find(thread.address);
+      rows_.back().push_back(retained != retained_.end() ? retained->second : u64{0});
+    }
+  }
+
+  bool is_object(Address at) const {
+    const Address type = method_table_of(runtime_.memory(), at);
+    return type && runtime_.types().object_layout(type);
+  }
+  std::string text_of(const ThreadBlocked &blocked) const {
+    constexpr u64 shown = 4;
+    const u64 count = blocked.blocks.size();
+    if (count == 1)
+      return text_of(blocked.blocks[0]);
+    std::string out = fmt::format("{} of {}: ", blocked.is_for_all ? "all" : "any", count);
+    for (u64 i = 0; i < std::min(count, shown); ++i)
+      out += (i ? ", " : "") + text_of(blocked.blocks[i]);
+    return out + (count > shown ? ", …" : "");
+  }
+  static std::string thread_text(const ThreadData &thread) {
+    return thread.os_id.value_or(0) ? fmt::format("thread {}", *thread.os_id)
+                                    : fmt::format("managed thread {}, which has ended", thread.managed_id.value_or(0));
+  }
+  std::string text_of(const ThreadBlock &block) const {
+    using enum ThreadBlock::Kind;
+    if (block.kind == static_constructor)
+      return fmt::format("the static constructor of {}, which thread {} runs", type_of(block),
+                         threads_[*block.owner].os_id.value_or(0));
+    std::string out = block.kind == monitor ? "Monitor of "
+                      : block.kind == pulse ? "a pulse of "
+                      : block.kind == join  ? "the end of "
+                                            : "";
+    out += type_name(block.object) + " " + hex(block.object);
+    if (block.owner)
+      out += (block.kind == join ? ", " : " held by ") + thread_text(threads_[*block.owner]);
+    return out;
+  }
+  std::string type_of(const ThreadBlock &block) const {
+    return block.kind == ThreadBlock::Kind::static_constructor ? runtime_.types().name(block.object)
+                                                               : type_name(block.object);
+  }
+  std::string type_name(Address object) const {
+    const Address type = method_table_of(runtime_.memory(), object);
+    return type && runtime_.types().object_layout(type) ? runtime_.types().name(type) : "(no object)";
+  }
+
+  const Runtime &runtime_;
+  const bool asks_retained_;
+  std::vector<ThreadData> threads_;
+  std::map<u64, Address> exceptions_; // by the thread's number
+  std::map<Address, u64> retained_;
+  u64 living_ = 0, incomplete_ = 0, with_object_ = 0, with_state_ = 0, astray_ = 0;
+  std::vector<report::Row> rows_;
+  std::vector<StackProblem> problems_;
+  std::vector<std::string> notes_;
+};
+
+} // namespace
+
+Plan plan_threads(const Question &question) {
+  if (question.by != "retained")
+    return Plan(Pass::heap).perhaps("walk");
+  Plan plan(Pass::index);
+  return plan.then(Pass::dominators).perhaps("walk");
+}
+
+report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
+  report::Answer answer =
+      begin_answer(snapshot, "threads", question.by == "retained" ? HeapSum::in_headline : HeapSum::none);
+  ThreadReport found(snapshot, question);
+  answer.headline += found.counts();
+  answer.tables.push_back(found.table());
+  answer.tables.push_back(problems_table(found.problems(), question.table == "problems"));
+  if (question.by == "retained") {
+    add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot, answer);
+  }
+  if (!found.problems().empty())
+    set_incomplete(answer);
+  for (const std::string &note : found.notes())
+    answer.completeness->notes.add(note);
+  found.note_missing(answer.completeness->notes);
+  add_crash(snapshot, answer);
+  add_name_notes(snapshot, answer);
+  answer.next_command = "dnheap stack " + shell_word(question.target) + " --all --merge";
+  return answer;
+}
+
+} // namespace dnheap

@@ -1,0 +1,55 @@
+#include "analysis/verdict/oom_text.h"
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 longest_setting = 200;
+
+// Who refused the memory is noted for segments alone; regions note it neither of a limit of the GC's own nor of one of
+// the system (seen with both on 10.0 and 11.0).
+std::string refused_by(const GCOomData &oom, const GCSetting *limit) {
+  if (!oom.fgm && limit)
+    return fmt::format("; who refused is not noted, but the GC's own limit is {} ({}={})",
+                       bytes_text(*limit->hard_limit), printable(limit->name, longest_setting),
+                       printable(limit->value, longest_setting));
+  if (!oom.fgm)
+    return "; who refused is not noted: a limit of the GC's own (GCHeapHardLimit, 75 % of a container's memory, the "
+           "range that it reserved), or the system";
+  const u64 available = oom.available_pagefile_mb << 20;
+  return "; " + failure_get_memory_text(oom.fgm) + " (" + bytes_text(oom.size) + ", while the system had " +
+         bytes_text(available) + (available / 2 > oom.size ? ", so a limit was reached)" : ")");
+}
+
+} // namespace
+
+std::string oom_text(const GCOomData &oom, const GCSetting *limit) {
+  if (!oom.happened())
+    return "never";
+  std::string out = (oom.loh_p ? "a large object" : "an object");
+  if (oom.alloc_size)
+    out += " of " + bytes_text(oom.alloc_size);
+  out += " could not be allocated";
+  if (oom.reason)
+    out += ": " + oom_reason_text(oom.reason);
+  return out + refused_by(oom, limit) + ", at collection " + std::to_string(oom.gc_index);
+}
+
+std::string last_oom_text(Snapshot &snapshot) {
+  const Runtime &runtime = snapshot.runtime();
+  try {
+    for (Address heap : runtime.gc().get_gc_heaps())
+      if (const GCOomData oom = runtime.gc().get_oom_data(heap); oom.happened()) {
+        const GCSettings settings = find_gc_settings(snapshot);
+        return oom_text(oom, settings.hard_limit());
+      }
+  } catch (const Error &) { // `gc` says what could not be read
+  }
+  return "";
+}
+
+} // namespace dnheap

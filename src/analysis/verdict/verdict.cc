@@ -1,0 +1,287 @@
+#include "analysis/verdict/verdict.h"
+
+#include "base/share.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 mib = u64{1} << 20;
+
+std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share_of(part, whole)); }
+
+// Bytes that matter to somebody who looks for memory; and a share that is no accident.
+bool is_much(u64 part, u64 whole, double least_share, u64 least) {
+  return part >= least && share_of(part, whole) >= least_share;
+}
+
+// Whatever holds them: sharing equal ones is what helps.
+bool is_mostly_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 0.4, 16 * mib); }
+
+bool is_suspect_much(const VerdictFacts &f) { return is_much(f.suspect, f.live, 0.3, 16 * mib); }
+
+// So many of something, each of them different.
+bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
+  return count >= least_elements && is_suspect_much(f) && !is_mostly_copies(f);
+}
+
+bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 8 * mib); }
+
+// Bytes that nothing holds, and yet: what is alive is mostly stored for nothing, and goes on to be.
+bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
+
+std::string no_leak(const VerdictFacts &f, const std::string &text) {
+  if (!is_mostly_waste(f))
+    return "No leak: " + text;
+  return fmt::format("{} But {} of what is alive ({}) is stored for nothing: {}.", text, percent(f.waste, f.live),
+                     bytes_text(f.waste), f.waste_text);
+}
+
+std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
+
+struct Rule {
+  const char *name;
+  u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
+  std::string (*text)(const VerdictFacts &);
+  const char *verb = "", *options = ""; // as of MemoryVerdict
+};
+
+constexpr Rule rules[] = {
+    // Of rules that explain the same bytes the first counts: it knows more.
+    {"contexts_cannot_unload",
+     [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} AssemblyLoadContexts were told to unload and cannot: {} of what is alive hangs on {}. What "
+           "belongs to them must be removed there when they unload.",
+           count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
+     }},
+    {"http_clients",
+     [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_http_clients) ? f.suspect : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one for all of them, or "
+                          "IHttpClientFactory, is enough. {} of what is alive hangs on {}.",
+                          count_text(f.suspect_http_clients), f.http_clients_field, percent(f.suspect, f.live),
+                          suspect_text(f));
+     }},
+    {"db_connections",
+     [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_db_connections) ? f.suspect : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} connections to databases are open and held by {}: nobody disposed of them. {} of what is "
+                          "alive hangs on {}.",
+                          count_text(f.suspect_db_connections), f.db_connections_field, percent(f.suspect, f.live),
+                          suspect_text(f));
+     }},
+    // Something that is meant to grow looks the same once: the text says when it is a leak.
+    {"one_owner", [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} of what is alive hangs on {}: {}. If that only grows, it is the leak.",
+                          percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
+     }},
+    {"few_owners",
+     [](const VerdictFacts &f) {
+       return f.large_suspects >= 2 && f.large_suspects <= 5 && !is_suspect_much(f) && !is_mostly_copies(f) &&
+                      is_much(f.large_suspects_bytes, f.live, 0.6, 32 * mib)
+                  ? f.large_suspects_bytes
+                  : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} of what is alive hangs on {} owners: {}. Whichever only grows is a leak: dnheap diff of two "
+           "dumps tells.",
+           percent(f.large_suspects_bytes, f.live), count_text(f.large_suspects), f.large_suspects_text);
+     }},
+    {"many_owners",
+     [](const VerdictFacts &f) {
+       return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !is_mostly_copies(f) ? f.live : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "{} of live objects fill {} of the process, and no single owner holds much of them: many small "
+           "ones share it.",
+           bytes_text(f.live), percent(f.live, f.process));
+     }},
+    {"duplicate_data", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format(
+           "Duplicate data: {} of what is alive ({}) are copies of what is there already: {}. Sharing equal "
+           "ones would save that.",
+           percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
+     },
+     "waste", " --live"},
+    // The runtime's own holder of what is the program's: its timers, what flows with calls.
+    {"one_holder",
+     [](const VerdictFacts &f) {
+       return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} of what is alive ({}) hangs on {}. Whether that grows one dump does not show: dnheap "
+                          "diff of two does.",
+                          percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
+     }},
+    {"dead_objects",
+     [](const VerdictFacts &f) {
+       return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
+     },
+     [](const VerdictFacts &f) {
+       return no_leak(f, fmt::format("{} of the objects ({}) are dead and wait for a collection of their generation.",
+                                     percent(f.dead, f.live + f.dead), bytes_text(f.dead)));
+     }},
+    {"finalizers",
+     [](const VerdictFacts &f) {
+       // Many that wait while one runs are more to come, however small they are.
+       const bool is_stuck = !f.finalizer_place.empty() && f.finalizer_objects >= 1000;
+       return is_much(f.finalizers, f.live, 0.3, is_stuck ? 0 : 16 * mib) ? f.finalizers : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} objects wait for their finalizer and hold {}{}: the finalizer thread {}.",
+                          count_text(f.finalizer_objects), bytes_text(f.finalizers),
+                          f.finalizers_text.empty() ? "" : ", most of it " + f.finalizers_text,
+                          f.finalizer_place.empty() ? "does not keep up, or is blocked" : f.finalizer_place);
+     }},
+    {"fragmentation",
+     [](const VerdictFacts &f) {
+       return is_much(f.free_inside, f.live + f.dead + f.free_inside, 0.4, 32 * mib) ? f.free_inside : 0;
+     },
+     [](const VerdictFacts &f) {
+       std::string out = fmt::format("Fragmentation: {} of the heap's {} are holes between objects",
+                                     bytes_text(f.free_inside), bytes_text(f.live + f.dead + f.free_inside));
+       if (!f.beside_holes.empty())
+         out += ": " + f.beside_holes;
+       return out + (f.pinned ? fmt::format("; {} pinned objects cannot be moved.", count_text(f.pinned)) : ".");
+     },
+     "frag"},
+    {"gc_holds_empty_memory",
+     [](const VerdictFacts &f) { return is_much(f.gc_empty, f.heap, 0.5, 64 * mib) ? f.gc_empty : 0; },
+     [](const VerdictFacts &f) {
+       return no_leak(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
+                                     bytes_text(f.gc_empty), bytes_text(f.heap)));
+     }},
+    // The runtime keeps names, types and code of each by malloc, and in heaps of its own.
+    {"made_assemblies",
+     [](const VerdictFacts &f) {
+       const u64 kept = f.malloc_in_use + f.runtime;
+       return f.made_assemblies >= many_assemblies && is_much(kept, f.process, 0.1, 16 * mib) && kept > f.heap ? kept
+                                                                                                               : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("The heap is not it: {} assemblies lie in no file ({}), so they were made at run time or "
+                          "loaded from bytes{}. The runtime keeps what it knows of each: it and native code have {} "
+                          "from malloc, and {} in heaps of its own; the GC's heap takes {}.",
+                          count_text(f.made_assemblies), f.made_assemblies_name,
+                          f.made_assemblies_by.empty() ? "" : "; " + f.made_assemblies_by, bytes_text(f.malloc_in_use),
+                          bytes_text(f.runtime), bytes_text(f.heap));
+     },
+     "info", " --table assemblies"},
+    {"native",
+     [](const VerdictFacts &f) {
+       return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("The heap is not it: native code has {} from malloc, {} of the process; the GC's heap takes "
+                          "{}.",
+                          bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
+     }},
+    {"malloc_keeps_freed_memory",
+     [](const VerdictFacts &f) {
+       return is_much(f.malloc_free, f.process, 0.4, 64 * mib) && f.malloc_free > f.malloc_in_use ? f.malloc_free : 0;
+     },
+     [](const VerdictFacts &f) {
+       const std::string text = fmt::format("malloc keeps {} that native code has freed.", bytes_text(f.malloc_free));
+       return is_mostly_waste(f) ? no_leak(f, "M" + text.substr(1)) : no_leak(f, text);
+     }},
+    {"threads",
+     [](const VerdictFacts &f) { return f.threads >= 500 && is_much(f.stacks, f.process, 0.3, 0) ? f.stacks : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("Too many threads: the stacks of {} threads take {} of address space, {} of the process{}.",
+                          count_text(f.threads), bytes_text(f.stacks), percent(f.stacks, f.process),
+                          f.threads_place.empty() ? "" : "; " + f.threads_place);
+     }},
+};
+
+struct HangRule {
+  const char *name, *verb;
+  bool (*applies)(const HangFacts &);
+  std::string (*text)(const HangFacts &);
+};
+
+// Nobody is there for what waits, and more than a moment's work does: half of the workers are blocked, or each has two
+// more to do.
+bool is_starved(const HangFacts &f) {
+  return f.pool_queued > 0 && f.pool_idle == 0 &&
+         (f.pool_blocked * 2 >= f.pool_workers || f.pool_queued >= f.pool_workers * 2);
+}
+
+constexpr HangRule hang_rules[] = {
+    {"deadlock", "locks", [](const HangFacts &f) { return f.deadlocks > 0; },
+     [](const HangFacts &f) {
+       constexpr const char *words[] = {"Deadlock", "Probably a deadlock", "Perhaps a deadlock"};
+       std::string out = fmt::format("{}: {}", words[std::min<u64>(f.deadlock_sureness, 2)], f.deadlock_text);
+       return out + (f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".");
+     }},
+    {"orphaned_lock", "locks", [](const HangFacts &f) { return f.orphaned_waiters > 0; },
+     [](const HangFacts &f) {
+       return fmt::format("{} thread{} for {}: nobody lets it go.", count_text(f.orphaned_waiters),
+                          f.orphaned_waiters == 1 ? " waits" : "s wait", f.orphaned_text);
+     }},
+    {"pool_starved", "threads", is_starved,
+     [](const HangFacts &f) {
+       const u64 running = f.pool_workers - f.pool_blocked;
+       const std::string waiting = fmt::format("{} work item{} for a worker", count_text(f.pool_queued),
+                                               f.pool_queued == 1 ? " waits" : "s wait");
+       if (!f.pool_blocked)
+         return fmt::format("The thread pool has more to do than workers: {}, and all {} are at work. That is a hang "
+                            "only if none of them comes to an end.",
+                            waiting, count_text(f.pool_workers));
+       std::string out =
+           fmt::format("The thread pool starves: {}, and of {} workers", waiting, count_text(f.pool_workers));
+       if (f.pool_blocked)
+         out += fmt::format(" {} {} blocked: {}", count_text(f.pool_blocked), f.pool_blocked == 1 ? "is" : "are",
+                            f.pool_text);
+       if (running)
+         out += fmt::format("{} {} {} at work", f.pool_blocked ? ";" : "", count_text(running),
+                            running == 1 ? "is" : "are");
+       return out + ".";
+     }},
+};
+
+} // namespace
+
+HangVerdict judge_hang(const HangFacts &facts) {
+  for (const HangRule &rule : hang_rules)
+    if (rule.applies(facts))
+      return {rule.name, rule.text(facts), rule.verb};
+  return {};
+}
+
+MemoryVerdict judge(const VerdictFacts &facts) {
+  MemoryVerdict out;
+  for (const Rule &rule : rules)
+    if (const u64 bytes = rule.explains(facts); bytes > out.bytes)
+      out = {rule.name, rule.text(facts), bytes, rule.verb, rule.options};
+  constexpr const char *incomplete = "What this looked at is incomplete";
+  if (out.rule.empty()) {
+    const std::string figures =
+        fmt::format("{} of live objects, {} {}, in a heap of {}.{} If the program hangs: dnheap "
+                    "threads, locks or async.",
+                    bytes_text(facts.live), bytes_text(facts.dead),
+                    facts.knows_all_roots ? "dead" : "that nothing is seen to hold", bytes_text(facts.heap),
+                    is_nearly_all(facts) ? fmt::format(" {} of what is alive hangs on {}.",
+                                                       percent(facts.holder, facts.live), facts.holder_text)
+                                         : "");
+    out = {"nothing",
+           facts.is_incomplete // no all-clear
+               ? fmt::format("{}, see the notes: nothing stands out in what is left of it, {}", incomplete, figures)
+               : "Nothing is wrong with the memory that one look can tell: " + figures,
+           0};
+  } else if (facts.is_incomplete) {
+    out.text += fmt::format(" {}, so it may be wrong: see the notes.", incomplete);
+  }
+  return out;
+}
+
+} // namespace dnheap

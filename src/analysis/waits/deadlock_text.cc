@@ -1,0 +1,164 @@
+#include "analysis/waits/deadlock_text.h"
+
+#include "analysis/threads/thread_text.h"
+#include "base/text.h"
+#include "runtime/object_1.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+Grounds DeadlockText::grounds_of(const Circle &circle) {
+  Grounds out = Grounds::runtime;
+  for (const WaitingOne &one : circle)
+    out = std::max(out, one.grounds);
+  return out;
+}
+
+// Whose owner is inferred: a Mutex may say it, and then it is as any other lock.
+bool DeadlockText::has(const Circle &circle, LockKind kind) const {
+  return std::any_of(circle.begin(), circle.end(), [&](const WaitingOne &one) {
+    const LockObject *lock = locks_.find(one.waits_for);
+    return lock && lock->kind == kind && !lock->owner;
+  });
+}
+
+bool DeadlockText::ends_by_itself(const Circle &circle) {
+  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
+}
+
+// Whether a wait for a Mutex has a limit of time nothing tells where nothing tells its owner.
+Sureness DeadlockText::sureness_of(const Circle &circle) const {
+  const Grounds grounds = grounds_of(circle);
+  if (ends_by_itself(circle))
+    return Sureness::possible;
+  if (grounds < Grounds::reference)
+    return is_limit_unknown(circle) ? Sureness::probable : Sureness::certain;
+  return grounds == Grounds::reference && !has(circle, LockKind::mutex) ? Sureness::probable : Sureness::possible;
+}
+
+bool DeadlockText::is_limit_unknown(const Circle &circle) {
+  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_limit_unknown; });
+}
+
+std::string DeadlockText::counts(const std::vector<Circle> &circles) const {
+  u64 numbers[3] = {};
+  for (const Circle &circle : circles)
+    ++numbers[static_cast<u8>(sureness_of(circle))];
+  constexpr const char *words[] = {"", "PROBABLE ", "POSSIBLE "};
+  std::string out;
+  for (u64 i = 0; i < 3; ++i)
+    if (numbers[i])
+      out += fmt::format("; {} {}DEADLOCK{}", numbers[i], words[i], numbers[i] == 1 ? "" : "S");
+  return out;
+}
+
+std::string DeadlockText::type_name(Address object) const {
+  if (locks_.constructed.contains(object))
+    return runtime_.types().name(object);
+  const Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
+  return mt && runtime_.types().object_layout(mt) ? runtime_.types().name(mt) : "(no object)";
+}
+
+std::string DeadlockText::thread_number(u32 thread) const {
+  const ThreadData &t = locks_.threads[thread];
+  return t.os_id.value_or(0) ? std::to_string(*t.os_id) : hex(t.address);
+}
+
+std::string DeadlockText::name(u32 thread) const {
+  return thread_name(runtime_, runtime_.thread_details(locks_.threads[thread]));
+}
+
+std::string DeadlockText::thread(u32 thread) const {
+  const std::string called = name(thread);
+  std::string more = called;
+  if (const u64 id = locks_.threads[thread].managed_id.value_or(0))
+    more += (more.empty() ? "managed " : ", managed ") + std::to_string(id);
+  return "thread " + thread_number(thread) + (more.empty() ? "" : " (" + more + ")");
+}
+
+std::string DeadlockText::method_of(TaskNumber task) {
+  const MachineShape *machine = tasks_.machine(task);
+  return machine ? machine->method : tasks_.delegate_method(task);
+}
+
+std::string DeadlockText::object(Address object) {
+  if (locks_.constructed.contains(object))
+    return "the static constructor of " + type_name(object);
+  const TaskNumber task = tasks_.find(object);
+  if (task == no_task)
+    return type_name(object) + " " + hex(object);
+  const TaskNumber whole = tasks_.task_of_call(task); // a call is a part of it, with a method of its own
+  const std::string method = method_of(tasks_.behind(object));
+  return "task " + hex(whole != no_task ? tasks_.address(whole) : object) + (method.empty() ? "" : " (" + method + ")");
+}
+
+std::string DeadlockText::words(const Circle &circle) {
+  const Sureness sureness = sureness_of(circle);
+  std::string out = sureness == Sureness::probable   ? "probably a deadlock: "
+                    : sureness == Sureness::possible ? "perhaps a deadlock: "
+                                                     : "";
+  for (u64 i = 0; i < circle.size(); ++i) {
+    const WaitingOne &one = circle[i], &next = circle[(i + 1) % circle.size()];
+    const std::string waits_for = one.has_limit ? " waits for a limited time for " : " waits for ";
+    out += (i ? "; " : "") + who(one);
+    if (one.is_for_finalizers)
+      out += waits_for + "the finalizers, which " + who(next) + " runs";
+    else if (!one.waits_for)
+      out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
+    else if (one.waits_for == one.task)
+      out += waits_for + "itself";
+    else if (one.grounds == Grounds::static_field)
+      out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", in which " +
+             who(next) + " stands";
+    else if (one.grounds >= Grounds::reference)
+      out += waits_for + object(one.waits_for) + ", to which " + who(next) + " has a reference" +
+             (one.through ? " by " + type_name(one.through) + " " + hex(one.through) : "") +
+             (one.method.empty() ? "" : " in " + one.method);
+    else
+      out += waits_for + object(one.waits_for) +
+             (next.thread ? ", which " + who(next) + (locks_.constructed.contains(one.waits_for) ? " runs" : " holds")
+                          : "");
+    if (one.grounds == Grounds::stack)
+      out += " (as its stack tells)";
+  }
+  if (ends_by_itself(circle))
+    out += ". That wait ends by itself when its time is over";
+  if (grounds_of(circle) < Grounds::reference)
+    return out +
+           (is_limit_unknown(circle) && !ends_by_itself(circle)
+                ? ". Whether each of these waits goes on without a limit of time, and cannot be cancelled, is not known"
+                : "");
+  const bool is_of_mutex = has(circle, LockKind::mutex), is_of_semaphore = has(circle, LockKind::semaphore);
+  out += ". ";
+  if (is_of_semaphore)
+    out += "A semaphore does not say who took it";
+  if (is_of_mutex)
+    out += std::string(is_of_semaphore ? ", and who" : "Who") +
+           " has a Mutex, and how long somebody waits for it, only the operating system knows";
+  return out + ": that is inferred from these references, as nobody who goes on is known to have one";
+}
+
+std::string DeadlockText::brief(const Circle &circle) {
+  constexpr u64 shown = 4;
+  std::vector<std::string> names;
+  u64 threads = 0;
+  for (const WaitingOne &one : circle) {
+    const TaskNumber task = one.thread ? no_task : tasks_.find(one.task);
+    std::string called = one.thread ? name(*one.thread) : task != no_task ? method_of(task) : "";
+    if (one.thread && called.empty())
+      called = thread_number(*one.thread);
+    threads += one.thread.has_value();
+    if (!called.empty())
+      names.push_back(std::move(called));
+  }
+  std::string out = threads == circle.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
+  for (u64 i = 0; i < std::min<u64>(names.size(), shown); ++i)
+    out += (!i ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  if (names.size() > shown)
+    out += fmt::format(" and {} more", names.size() - shown);
+  return out + (names.size() < 2 ? " waits for itself" : " wait for each other");
+}
+
+} // namespace dnheap

@@ -1,0 +1,49 @@
+// Deadlocks in words: who waits for whom in a circle, threads by number, name and managed id, and how sure that is. For
+// the verbs that tell of waits. Reads names when it is asked for them. One thread.
+#pragma once
+#include "analysis/waits/thread_waits.h"
+
+namespace dnheap {
+
+enum class Sureness : u8 { certain, probable, possible };
+
+class DeadlockText {
+public:
+  // Both must outlive it.
+  DeadlockText(const Runtime &runtime, Tasks &tasks, const LockSet &locks)
+      : runtime_(runtime), tasks_(tasks), locks_(locks) {}
+
+  using Circle = std::vector<WaitingOne>;
+  // The weakest of its members'.
+  static Grounds grounds_of(const Circle &circle);
+  // One of them waits for a limited time only.
+  static bool ends_by_itself(const Circle &circle);
+  // So one of them might, for all that is known.
+  static bool is_limit_unknown(const Circle &circle);
+  Sureness sureness_of(const Circle &circle) const;
+  // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
+  std::string counts(const std::vector<Circle> &circles) const;
+  // "thread 4711 (Buyer, managed 7) waits for A 0x…, which thread 4712 (Seller, managed 8) holds; …"
+  std::string words(const Circle &circle);
+  // "threads Buyer and Seller wait for each other": without addresses.
+  std::string brief(const Circle &circle);
+
+  // "4711", or the address of a thread that has no number.
+  std::string thread_number(u32 thread) const;
+  std::string name(u32 thread) const; // empty: it has none
+  // "thread 4711 (Buyer, managed 7)"
+  std::string thread(u32 thread) const;
+  std::string object(Address object);          // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
+  std::string type_name(Address object) const; // of a type whose static constructor is waited for the type's own
+
+private:
+  std::string who(const WaitingOne &one) { return one.thread ? thread(*one.thread) : object(one.task); }
+  std::string method_of(TaskNumber task);
+  bool has(const Circle &circle, LockKind kind) const;
+
+  const Runtime &runtime_;
+  Tasks &tasks_;
+  const LockSet &locks_;
+};
+
+} // namespace dnheap

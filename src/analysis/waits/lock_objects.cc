@@ -1,0 +1,207 @@
+#include "analysis/waits/lock_objects.h"
+
+#include "analysis/shapes/typed_objects.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "heap/object_bytes.h"
+#include "objects/object_index.h"
+#include "runtime/contract_versions.h"
+#include "runtime/object_header.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_thin_locks = 1 << 20;
+
+class LockFinder {
+public:
+  explicit LockFinder(Snapshot &snapshot)
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(runtime_, out_) {}
+
+  LockSet find() {
+    try {
+      out_.threads = runtime_.threads(out_.problems);
+    } catch (const Error &e) {
+      out_.problems.push_back(std::string("who holds and waits for locks cannot be told: ") + e.what());
+    }
+    out_.add(out_.threads);
+    out_.targets = std::make_unique<WaitTargets>(runtime_, out_.threads);
+    if (!out_.targets->subsystem().is_known())
+      out_.targets.reset();
+    if (runtime_.kind() == std::string_view("coreclr")) {
+      if (!why_not_read(runtime_.descriptor(), "SyncBlock")) // which says what is in front of objects, too
+        find_thin_locks();
+      find_monitors();
+    } else {
+      out_.problems.push_back("locks of Monitor are told of CoreCLR only");
+    }
+    find_objects();
+    std::sort(out_.locks.begin(), out_.locks.end(), [](const LockObject &a, const LockObject &b) {
+      return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
+    });
+    return std::move(out_);
+  }
+
+private:
+  // 10 bits for the thread in the first builds of .NET 8, 16 later: whichever names one that exists.
+  void add_thin_lock(Address object, ObjectHeader header) {
+    LockObject lock;
+    lock.object = object;
+    lock.is_held = true;
+    const u32 word = header.word;
+    for (auto [mask, shift] :
+         {std::pair{ObjectHeader::thread_mask, 16u}, std::pair{ObjectHeader::old_thread_mask, 10u}}) {
+      lock.owner = word & mask ? out_.thread_with_managed_id(word & mask) : std::nullopt;
+      lock.recursion = 1 + (word >> shift & 0x3f);
+      if (lock.owner)
+        break;
+    }
+    if (!lock.owner) {
+      lock.recursion = 1 + (word >> 16 & 0x3f);
+      lock.state = fmt::format("by thread {}, which does not exist", word & ObjectHeader::thread_mask);
+    }
+    out_.locks.push_back(std::move(lock));
+  }
+
+  void find_thin_locks() {
+    const ObjectIndex &index = snapshot_.index();
+    const ObjectBytes bytes(snapshot_.heap(), runtime_.memory());
+    const Format format = runtime_.memory().format();
+    std::vector<std::vector<std::pair<Address, u32>>> found(std::max(snapshot_.threads(), 1u));
+    Timer timer(snapshot_.watch(), "headers");
+    parallel_for(index.places().blocks(), snapshot_.threads(), [&](u64 block, unsigned worker) {
+      snapshot_.watch().check();
+      index.for_each(block, [&](ObjectId, Address address) {
+        const Bytes before = bytes.from(address - format.pointer_size);
+        std::optional<u32> word = load_at<u32>(before, format.pointer_size - ObjectHeader::offset, format.byte_order);
+        if (!word)
+          word = runtime_.memory().try_load<u32>(address - ObjectHeader::offset);
+        if (word && ObjectHeader{*word}.has_thin_lock())
+          found[worker].emplace_back(address, *word);
+      });
+    });
+    std::vector<std::pair<Address, u32>> all;
+    for (const auto &part : found)
+      all.insert(all.end(), part.begin(), part.end());
+    std::sort(all.begin(), all.end());
+    if (all.size() > most_thin_locks) {
+      all.resize(most_thin_locks);
+      out_.problems.push_back(
+          "more objects seem to be locked than are looked at: dnheap verify tells which headers are damaged");
+    }
+    for (auto [address, word] : all)
+      add_thin_lock(address, ObjectHeader{word});
+  }
+
+  void find_monitors() {
+    const Monitors monitors(runtime_.memory(), runtime_.descriptor(), out_.threads);
+    u64 unknown = 0;
+    for (const Monitor &monitor : monitors.monitors()) {
+      out_.locks.push_back(reader_.read_monitor(monitor));
+      unknown += out_.locks.back().is_unknown;
+      if (monitor.lock)
+        out_.by_lock.emplace(monitor.lock, monitor.object);
+      if (monitor.lock && out_.targets)
+        out_.targets->add_monitor(monitor.lock, monitor.object);
+    }
+    if (unknown)
+      out_.problems.push_back(fmt::format(
+          "who has {} monitor{} is not known: {} cannot be read", count_text(unknown), unknown == 1 ? "" : "s",
+          unknown == 1 ? "the lock that its sync block names" : "the locks that their sync blocks name"));
+    out_.problems.insert(out_.problems.end(), monitors.problems().begin(), monitors.problems().end());
+    out_.monitor_waits = monitors.waits();
+  }
+
+  bool is_looked_at(Address method_table) {
+    return reader_.kind_of(method_table) || (out_.targets && out_.targets->is_of_kind(method_table));
+  }
+
+  void find_objects() {
+    std::vector<Address> handles;
+    for (const TypedObject &object : objects_that(snapshot_, [&](Address mt) { return is_looked_at(mt); })) {
+      if (out_.targets)
+        out_.targets->add(object.address);
+      if (const std::optional<LockKind> kind = reader_.kind_of(object.method_table))
+        add_object(object.address, *kind);
+      else if (out_.targets && out_.targets->is_handle(object.method_table))
+        handles.push_back(object.address);
+    }
+    for (Address handle : handles)
+      add_handle(handle);
+  }
+
+  void add_object(Address object, LockKind kind) {
+    if (kind == LockKind::lock && out_.by_lock.contains(object))
+      return; // listed as what it is the Monitor of
+    out_.locks.push_back(reader_.read(object, kind));
+    for (Address inner : reader_.inner_of(object, kind))
+      out_.by_inner[inner] = object;
+    if (kind == LockKind::semaphore)
+      for (Address node : reader_.asynchronous_waiters(object))
+        out_.by_node.emplace(node, object);
+  }
+
+  // Of a WaitHandle that is no part of a lock. Of several for one thing the first.
+  void add_handle(Address handle) {
+    WaitSubsystem &subsystem = out_.targets->subsystem();
+    const Address behind = subsystem.behind(handle);
+    std::optional<WaitableObject> state = subsystem.read(behind);
+    if (!state)
+      state = subsystem.read_named_mutex(behind);
+    if (!state || out_.targets->find(behind).object != handle)
+      return;
+    LockObject lock;
+    lock.object = handle;
+    switch (state->kind) {
+    case WaitableObject::Kind::mutex:
+      lock.kind = LockKind::mutex;
+      lock.is_held = state->is_owned;
+      lock.owner = state->owner;
+      lock.recursion = state->times;
+      lock.waiters = state->waiting.size();
+      lock.is_abandoned = state->is_abandoned;
+      lock.state = state->is_abandoned                ? "abandoned: a thread that had it ended"
+                   : state->is_owned && !state->owner ? "its owner is not known"
+                                                      : "";
+      break;
+    case WaitableObject::Kind::semaphore:
+      lock.kind = LockKind::semaphore;
+      lock.is_held = state->signals == 0;
+      lock.waiters = state->waiting.size();
+      lock.state = state->most_signals < 0x7fffffff ? fmt::format("{} of {} free", state->signals, state->most_signals)
+                                                    : fmt::format("{} free", state->signals);
+      break;
+    case WaitableObject::Kind::manual_reset:
+    case WaitableObject::Kind::auto_reset:
+      // Those that .NET's own idle threads wait for are passed over: who looks at waits adds the others' waiters.
+      lock.kind = LockKind::event;
+      lock.state = state->signals ? "set" : "not set";
+      break;
+    }
+    out_.locks.push_back(std::move(lock));
+  }
+
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  LockSet out_;
+  LockReader reader_;
+};
+
+} // namespace
+
+const LockObject *LockSet::find(Address object) const {
+  auto found = std::lower_bound(locks.begin(), locks.end(), object,
+                                [](const LockObject &lock, Address address) { return lock.object < address; });
+  return found != locks.end() && found->object == object ? &*found : nullptr;
+}
+
+LockObject *LockSet::find(Address object) { return const_cast<LockObject *>(std::as_const(*this).find(object)); }
+
+LockSet find_locks(Snapshot &snapshot) { return LockFinder(snapshot).find(); }
+
+} // namespace dnheap

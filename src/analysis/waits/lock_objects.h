@@ -1,0 +1,36 @@
+// Locks: whatever threads take and wait for, as far as objects and sync blocks say: .NET's Monitor (in an object's
+// header or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim; and
+// where .NET's own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Two walks of the heap and one
+// look at each object's header. One thread.
+#pragma once
+#include "analysis/waits/lock_reader.h"
+#include "analysis/waits/wait_targets.h"
+#include "runtime/coreclr/monitors.h"
+#include "snapshot/snapshot.h"
+
+#include <memory>
+#include <set>
+
+namespace dnheap {
+
+struct LockSet : ThreadNumbers {
+  std::vector<ThreadData> threads;
+  std::vector<LockObject> locks; // by address
+  std::vector<MonitorWait> monitor_waits;
+  std::map<Address, Address> by_inner;  // object that waiters wait for inside → semaphore or event
+  std::map<Address, Address> by_lock;   // System.Threading.Lock → the object that it is the Monitor of
+  std::map<Address, Address> by_node;   // task of an asynchronous waiter → its semaphore
+  std::set<Address> constructed;        // types whose static constructors somebody waits for
+  std::unique_ptr<WaitTargets> targets; // null: threads wait for nothing that is in objects
+  std::vector<std::string> problems;
+
+  const LockObject *find(Address object) const; // null: none
+  LockObject *find(Address object);
+  // A thread that has ended lets go of nothing any more.
+  bool has_ended(u32 thread) const { return threads[thread].os_id == u64{0}; }
+  bool is_orphaned(const LockObject &lock) const { return lock.is_held && lock.owner && has_ended(*lock.owner); }
+};
+
+LockSet find_locks(Snapshot &snapshot);
+
+} // namespace dnheap

@@ -1,0 +1,85 @@
+// ThreadBlocks: the lock, event or task that a thread is blocked on: by .NET's own wait subsystem, where there is one;
+// else by the note that the runtime keeps of who waits for a Monitor, and by what the methods that wait hold on the
+// thread's stack. Reads all sync blocks once; some µs per thread then. It walks the heap, once, only where the wait
+// subsystem knows a wait whose object no method of the thread holds, and its tasks where a thread waits for several of
+// these, or for a semaphore behind asynchronous ones. It knows less than ThreadWaits, which has all
+// locks and tasks. One thread.
+#pragma once
+#include "analysis/threads/thread_text.h"
+#include "analysis/waits/constructor_waits.h"
+#include "analysis/waits/lock_reader.h"
+#include "analysis/waits/wait_targets.h"
+#include "runtime/coreclr/monitors.h"
+#include "snapshot/snapshot.h"
+
+namespace dnheap {
+
+struct ThreadBlock {
+  enum class Kind : u8 { monitor, pulse, lock, task, handle, join, static_constructor };
+  Kind kind = Kind::lock; // lock: any object that LockReader knows
+  Address object = 0;     // of a static constructor its type's MethodTable
+  // Index in the list of threads; of a join the thread whose end it waits for, of a static constructor who runs it.
+  std::optional<u32> owner;
+};
+
+struct ThreadBlocked {
+  std::vector<ThreadBlock> blocks; // several: it waits for all of them, or for any
+  bool is_for_all = false;
+};
+
+class ThreadBlocks {
+public:
+  // `threads` must outlive it.
+  ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads);
+
+  // Nothing: it is not blocked, or that is not known. `index`: of the thread in the list; `wait`: what its methods say.
+  ThreadBlocked find(u32 index, const WalkedStack &stack, const WaitText &wait);
+  // What is not known of any thread.
+  const std::vector<std::string> &problems() const { return problems_; }
+
+private:
+  struct Candidate {
+    Address object = 0;
+    std::optional<LockKind> kind; // nothing: a task
+  };
+  struct TaskLinks {
+    std::map<Address, Address> semaphores;          // of tasks that stand for one
+    std::map<Address, std::vector<Address>> behind; // of what stands for several tasks, pending ones
+  };
+
+  ThreadBlocked find_any(u32 index, const WalkedStack &stack, const WaitText &wait);
+  std::optional<ThreadBlock> find_constructor(u32 index, const WalkedStack &stack);
+  std::optional<ThreadBlock> find_native(u32 index, const WalkedStack &stack, u64 waiting);
+  ThreadBlocked find_managed(const ManagedWait &wait, const WalkedStack &stack, const WaitText &text);
+  std::optional<ThreadBlock> find_named_mutex(const WalkedStack &stack, u64 waiting);
+  ThreadBlock block_on(const WaitTargets::Target &target, const WalkedStack &stack, u64 waiting);
+  std::optional<ThreadBlock> task_behind(Address event, const std::vector<Candidate> &held, const WalkedStack &stack,
+                                         u64 waiting);
+  bool stands_in(const WalkedStack &stack, u64 frames, std::string_view method) const;
+  Address semaphore_behind(Address task);
+  void name_tasks(ThreadBlocked &blocked);
+  const TaskLinks &task_links();
+  void add_held(const WalkedStack &stack, u64 waiting);
+  void add_all();
+  std::vector<Candidate> held_by(const WalkedStack &stack, u64 waiting);
+  bool is_task(Address method_table) const;
+  bool is_inside(Address object, const Candidate &of);
+  ThreadBlock block_on(const Candidate &candidate);
+
+  Snapshot &snapshot_;
+  const Runtime &runtime_;
+  const std::span<const ThreadData> threads_;
+  std::optional<std::map<u32, ConstructorWait>> constructor_waits_; // once a thread may have one
+  const BaseTypes bases_;
+  ThreadNumbers numbers_;
+  LockReader locks_;
+  WaitTargets targets_;
+  std::vector<std::string> problems_;
+  bool has_all_ = false;                                 // the heap has been walked
+  std::optional<TaskLinks> task_links_;                  // once the heap's tasks have been read
+  std::map<u32, MonitorWait> monitor_waits_;             // by thread
+  std::map<Address, std::optional<u32>> monitor_owners_; // by object; of those that are not held nothing
+  mutable std::map<Address, bool> task_types_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,400 @@
+#include "analysis/waits/wait_graph.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 frames_looked_at = 8; // for a call of Thread.Join
+constexpr u64 most_told = 64;       // who may have taken one semaphore
+
+} // namespace
+
+WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+                     const std::vector<ThreadWait> &waits, const RunningTasks &running)
+    : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
+      running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks) {
+  for (const auto &[address, holders] : holders_.semaphores())
+    semaphores_.emplace_back(address, &holders);
+  for (const ThreadWait &wait : waits_)
+    waits_of_[wait.thread].push_back(&wait);
+  if (locks_.targets || looks_for_joins())
+    for (u32 i = 0; i < locks_.threads.size(); ++i)
+      if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
+        thread_objects_.emplace(object, i);
+  met_.resize(node_count(), not_met);
+  if (!semaphores_.empty())
+    find_stuck();
+}
+
+std::optional<WaitGraph::Node> WaitGraph::node_of_semaphore(Address semaphore) const {
+  auto found = std::lower_bound(semaphores_.begin(), semaphores_.end(), semaphore,
+                                [](const auto &one, Address address) { return one.first < address; });
+  if (found == semaphores_.end() || found->first != semaphore)
+    return std::nullopt;
+  return first_semaphore() + static_cast<u64>(found - semaphores_.begin());
+}
+
+// What tells only what a member of a circle waits for.
+bool WaitGraph::is_passed_over(Node node) const {
+  if (is_thread(node) || is_semaphore(node))
+    return is_semaphore(node);
+  const TaskNumber task = task_of(node);
+  return semaphore_waits_.stood_for_by(task).semaphore != 0;
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
+  if (is_thread(node))
+    return edges_of_thread(static_cast<u32>(node));
+  return is_semaphore(node) ? edges_of_semaphore(node) : edges_of_task(task_of(node));
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
+  auto waits = waits_of_.find(thread);
+  if (waits == waits_of_.end()) {
+    const std::optional<u32> joined = looks_for_joins() ? joined_by(thread) : std::nullopt;
+    return joined ? std::vector<Edge>{{*joined, 0, Grounds::stack, nullptr}} : std::vector<Edge>{};
+  }
+  std::vector<Edge> out;
+  for (const ThreadWait *wait : waits->second)
+    if (!wait->is_for_any) {
+      const std::vector<Edge> edges = edges_of_wait(*wait);
+      out.insert(out.end(), edges.begin(), edges.end());
+    }
+  return out;
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const {
+  const Grounds grounds = w.is_by_stack ? Grounds::stack : Grounds::runtime;
+  if (w.kind == WaitKind::task)
+    if (TaskNumber task = tasks_.behind(w.object); task != no_task)
+      return {{node_of_task(task), w.object, grounds, nullptr}};
+  if (w.kind == WaitKind::semaphore || w.kind == WaitKind::mutex)
+    if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
+      return {{*semaphore, w.object, grounds, nullptr}};
+  std::vector<Edge> out;
+  if (w.runs_on)
+    out.push_back({*w.runs_on, w.object, grounds, nullptr});
+  if (w.kind == WaitKind::join)
+    if (auto joined = thread_objects_.find(w.object); joined != thread_objects_.end())
+      out.push_back({joined->second, 0, grounds, nullptr});
+  const bool has_owner = w.kind == WaitKind::lock || w.kind == WaitKind::mutex;
+  if (const LockObject *lock = has_owner ? locks_.find(w.object) : nullptr;
+      lock && lock->owner && lock->owner != w.thread)
+    out.push_back({*lock->owner, w.object, grounds, nullptr});
+  else if (lock) // who is to upgrade its own waits for the readers
+    for (u32 reader : lock->readers)
+      if (reader != w.thread)
+        out.push_back({reader, w.object, grounds, nullptr});
+  return out;
+}
+
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
+  if (const Address semaphore = semaphore_waits_.semaphore_of(task)) {
+    const std::optional<Node> node = node_of_semaphore(semaphore);
+    return node && tasks_.is_pending(task) ? std::vector<Edge>{{*node, semaphore, Grounds::runtime, nullptr}}
+                                           : std::vector<Edge>{};
+  }
+  std::vector<Edge> out;
+  if (TaskNumber inner = tasks_.is_method(task) ? semaphore_waits_.awaited_task(task) : no_task;
+      inner != no_task && tasks_.is_pending(inner))
+    out.push_back({node_of_task(inner), tasks_.address(inner), Grounds::runtime, nullptr});
+  for (const TaskPairs *pairs : {&semaphore_waits_.sources(), &children_})
+    for (const auto &[waiting, other] : pairs_of(*pairs, task))
+      out.push_back({node_of_task(other), tasks_.address(other), Grounds::runtime, nullptr});
+  if (!out.empty())
+    return out;
+  if (auto runs = running_.by_thread_static.find(task); runs != running_.by_thread_static.end())
+    out.push_back({runs->second, 0, Grounds::runtime, nullptr});
+  else if (auto own = running_.by_own_method.find(task); own != running_.by_own_method.end() && is_running(task))
+    out.push_back({own->second, 0, Grounds::runtime, nullptr});
+  else if (auto on = running_.by_stack.find(task); on != running_.by_stack.end() && is_running(task))
+    for (u32 thread : on->second)
+      if (!waits_for(thread, tasks_.address(task)))
+        out.push_back({thread, 0, Grounds::stack, nullptr});
+  return out;
+}
+
+bool WaitGraph::waits_for(u32 thread, Address object) const {
+  auto waits = waits_of_.find(thread);
+  return waits != waits_of_.end() && std::any_of(waits->second.begin(), waits->second.end(),
+                                                 [&](const ThreadWait *wait) { return wait->object == object; });
+}
+
+bool WaitGraph::waits_for_finalizers(u32 thread) const {
+  auto waits = waits_of_.find(thread);
+  return waits != waits_of_.end() && waits->second[0]->kind == WaitKind::finalizers;
+}
+
+bool WaitGraph::is_running(TaskNumber task) const {
+  return tasks_.is_method(task) ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
+}
+
+// To those who may have taken it. Who waits for it has a reference to it for that.
+std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
+  const auto &[semaphore, holders] = semaphores_[node - first_semaphore()];
+  std::vector<Edge> out;
+  for (const SemaphoreHolder &holder : *holders) {
+    if (holder.thread) {
+      if (!waits_for(*holder.thread, semaphore))
+        out.push_back({*holder.thread, semaphore, holder.grounds, &holder});
+    } else if (semaphore_waits_.awaited_by(holder.task).semaphore != semaphore) {
+      out.push_back({node_of_task(holder.task), semaphore, holder.grounds, &holder});
+    }
+  }
+  return out;
+}
+
+// The thread whose end it waits for, without a limit of time: the one whose Thread is referred to by Thread.Join.
+std::optional<u32> WaitGraph::joined_by(u32 thread) const {
+  const Runtime &runtime = snapshot_.runtime();
+  if (locks_.threads[thread].os_id.value_or(0) == 0)
+    return std::nullopt;
+  const WalkedStack stack = runtime.walk_stack(locks_.threads[thread]);
+  const u64 looked_at = std::min<u64>(frames_looked_at, stack.frames.size());
+  std::optional<u32> found;
+  for (const StackFrame &frame : std::span(stack.frames).first(looked_at)) {
+    for (const StackReference &reference : frame.references)
+      if (auto other = thread_objects_.find(reference.value); other != thread_objects_.end()) {
+        if (other->second == thread || (found && *found != other->second))
+          return std::nullopt;
+        found = other->second;
+      }
+    if (frame.method_desc && runtime.method_text(frame.method_desc).name == "System.Threading.Thread.Join()")
+      return found;
+  }
+  return std::nullopt;
+}
+
+// Of a wait that ends by itself.
+bool WaitGraph::has_limit(Node node) {
+  if (is_semaphore(node))
+    return false;
+  if (is_thread(node)) {
+    auto waits = waits_of_.find(static_cast<u32>(node));
+    return waits != waits_of_.end() && waits->second[0]->has_limit;
+  }
+  return semaphore_waits_.has_limit(task_of(node));
+}
+
+bool WaitGraph::is_limit_unknown(Node node) const {
+  auto waits = is_thread(node) ? waits_of_.find(static_cast<u32>(node)) : waits_of_.end();
+  return waits != waits_of_.end() && waits->second[0]->is_limit_unknown;
+}
+
+// Goes on as soon as one of those does, or after some time.
+bool WaitGraph::waits_for_any(TaskNumber task) const {
+  const std::string &type = tasks_.type(task).name;
+  return type.starts_with(promise_of_any) || type.starts_with("System.Threading.Tasks.Task+TwoTaskWhenAnyPromise") ||
+         semaphore_waits_.is_promise(task);
+}
+
+// All of which have to be done before it goes on.
+std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
+  std::vector<TaskNumber> out;
+  if (!tasks_.is_pending(task) || waits_for_any(task))
+    return out;
+  if (tasks_.is_method(task)) {
+    if (const TaskNumber inner = semaphore_waits_.awaited_task(task); inner != no_task && tasks_.is_pending(inner))
+      out.push_back(inner);
+    return out;
+  }
+  for (const auto &[waiting, source] : pairs_of(semaphore_waits_.sources(), task))
+    out.push_back(source);
+  return out;
+}
+
+// One task of each circle of tasks that await one another. Depth first, each task once.
+std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
+  struct Place {
+    TaskNumber task;
+    std::vector<TaskNumber> next;
+  };
+  std::vector<Met> colors(tasks_.count(), not_met);
+  std::vector<TaskNumber> out;
+  std::vector<Place> way;
+  auto enter = [&](TaskNumber task) {
+    colors[task] = on_the_way;
+    way.push_back({task, awaited_by(task)});
+  };
+  for (TaskNumber first = 0; first < tasks_.count(); ++first) {
+    if (first % 0x10000 == 0)
+      snapshot_.watch().check();
+    if (colors[first] == not_met)
+      enter(first);
+    while (!way.empty()) {
+      if (way.back().next.empty()) {
+        colors[way.back().task] = left;
+        way.pop_back();
+        continue;
+      }
+      const TaskNumber next = way.back().next.back();
+      way.back().next.pop_back();
+      if (colors[next] == not_met)
+        enter(next);
+      else if (colors[next] == on_the_way)
+        out.push_back(next);
+    }
+  }
+  return out;
+}
+
+// All that is waited for is taken to be stuck; then, again and again, whoever waits for nobody, or for anybody who is
+// not stuck, is not.
+void WaitGraph::find_stuck() {
+  std::vector<std::pair<Node, Node>> waits; // who is waited for, by whom
+  std::vector<Node> nodes, free;
+  std::vector<bool> seen(node_count()), is_free(node_count());
+  auto reach = [&](Node node) {
+    if (!seen[node])
+      nodes.push_back(node);
+    seen[node] = true;
+  };
+  auto set_free = [&](Node node) {
+    if (!is_free[node])
+      free.push_back(node);
+    is_free[node] = true;
+  };
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    reach(first_semaphore() + i);
+  for (u64 i = 0; i < nodes.size(); ++i) {
+    if (i % 0x1000 == 0)
+      snapshot_.watch().check();
+    const Node node = nodes[i];
+    const std::vector<Edge> edges = edges_of(node);
+    const bool has_ended = is_thread(node) && locks_.has_ended(static_cast<u32>(node));
+    if ((edges.empty() && !has_ended) || has_limit(node))
+      set_free(node);
+    for (const Edge &edge : edges) {
+      waits.emplace_back(edge.to, node);
+      reach(edge.to);
+    }
+  }
+  std::sort(waits.begin(), waits.end());
+  for (u64 i = 0; i < free.size(); ++i)
+    for (auto wait = std::lower_bound(waits.begin(), waits.end(), std::pair{free[i], Node{0}});
+         wait != waits.end() && wait->first == free[i]; ++wait)
+      set_free(wait->second);
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    is_stuck_.push_back(!is_free[first_semaphore() + i]);
+}
+
+std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() const {
+  std::map<Address, std::vector<SemaphoreHolder>> out;
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    for (const Edge &edge : edges_of_semaphore(first_semaphore() + i))
+      if (std::vector<SemaphoreHolder> &to = out[semaphores_[i].first]; to.size() < most_told)
+        to.push_back(*edge.holder);
+  return out;
+}
+
+std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
+  // Who waits for the end of another comes last: the others' circles say more.
+  for (const bool joins_now : {false, true})
+    for (const ThreadWait &wait : waits_)
+      if ((wait.kind == WaitKind::join) == joins_now)
+        follow(wait.thread);
+  for (u64 i = 0; i < semaphores_.size(); ++i)
+    follow(first_semaphore() + i);
+  for (TaskNumber task : tasks_in_circles())
+    follow(node_of_task(task));
+  // Who waits for the end of others has, as a rule, taken nothing.
+  auto joins = [](const Circle &circle) {
+    return std::any_of(circle.members.begin(), circle.members.end(),
+                       [](const WaitingOne &one) { return one.thread && !one.waits_for; });
+  };
+  std::vector<std::vector<WaitingOne>> out;
+  for (const Circle &circle : circles_) {
+    auto tells_more = [&](const Circle &other) {
+      return !joins(other) && !circle.semaphores.empty() &&
+             std::includes(other.semaphores.begin(), other.semaphores.end(), circle.semaphores.begin(),
+                           circle.semaphores.end());
+    };
+    if (!joins(circle) || std::none_of(circles_.begin(), circles_.end(), tells_more))
+      out.push_back(circle.members);
+  }
+  return out;
+}
+
+// Depth first; what leads back to one on the way closes a circle.
+void WaitGraph::follow(Node from) {
+  auto step_at = [&](Node node) {
+    Step step{node, {}};
+    if (!is_semaphore(node) || is_stuck_[node - first_semaphore()])
+      step.edges = edges_of(node);
+    if (!is_thread(node) && !is_semaphore(node) && waits_for_any(task_of(node)) && step.edges.size() > 1)
+      step.edges.clear();
+    // Words on stacks do for doubts.
+    std::erase_if(step.edges, [](const Edge &edge) { return edge.holder && edge.grounds == Grounds::stack; });
+    return step;
+  };
+  if (met_[from] != not_met)
+    return;
+  met_[from] = on_the_way;
+  std::vector<Step> way = {step_at(from)};
+  while (!way.empty()) {
+    Step &step = way.back();
+    if (step.next == step.edges.size()) {
+      met_[step.node] = left;
+      way.pop_back();
+      continue;
+    }
+    const Node to = step.edges[step.next++].to;
+    if (met_[to] == not_met) {
+      met_[to] = on_the_way;
+      way.push_back(step_at(to));
+    } else if (met_[to] == on_the_way) {
+      auto first = std::find_if(way.begin(), way.end(), [&](const Step &s) { return s.node == to; });
+      add_circle({first, way.end()});
+    }
+  }
+}
+
+// A method that goes on behind an await has had the time to take it; in its first one it may have handed it on.
+bool WaitGraph::has_awaited(const SemaphoreHolder &holder) const {
+  return !holder.thread && tasks_.state(holder.task).value_or(0) > 0;
+}
+
+// Semaphores, and the tasks of those that wait for them, are no members: they tell what members wait for.
+void WaitGraph::add_circle(std::span<const Step> steps) {
+  std::vector<WaitingOne> circle;
+  std::set<Address> semaphores; // that it is inferred by
+  bool is_by_object = false;
+  for (u64 i = 0; i < steps.size(); ++i) {
+    if (is_passed_over(steps[i].node))
+      continue;
+    WaitingOne one;
+    if (is_thread(steps[i].node))
+      one.thread = static_cast<u32>(steps[i].node);
+    else
+      one.task = tasks_.address(task_of(steps[i].node));
+    const Edge *taken = &steps[i].edges[steps[i].next - 1];
+    one.waits_for = taken->by;
+    one.grounds = taken->grounds;
+    one.is_for_finalizers = one.thread && !one.waits_for && waits_for_finalizers(*one.thread);
+    one.has_limit = has_limit(steps[i].node);
+    one.is_limit_unknown = is_limit_unknown(steps[i].node);
+    for (u64 k = i + 1; is_passed_over(taken->to) && k <= i + steps.size(); ++k) {
+      const Step &passed = steps[k % steps.size()];
+      taken = &passed.edges[passed.next - 1];
+      one.waits_for = taken->by;
+      one.grounds = taken->grounds;
+      if (taken->holder) {
+        semaphores.insert(taken->by);
+        is_by_object |= taken->grounds != Grounds::reference && !has_awaited(*taken->holder);
+        one.through = taken->holder->through;
+        one.method = taken->holder->method;
+      }
+    }
+    circle.push_back(std::move(one));
+  }
+  // Calls that hand on what has the semaphore need not have taken it.
+  if (circle.empty() || (semaphores.size() == 1 && is_by_object))
+    return;
+  if (!semaphores.empty() && !known_semaphores_.insert({semaphores.begin(), semaphores.end()}).second)
+    return;
+  circles_.push_back({std::move(circle), {semaphores.begin(), semaphores.end()}});
+}
+
+} // namespace dnheap

@@ -1,0 +1,100 @@
+// WaitGraph: who waits for whom, as a graph of threads, tasks and semaphores, and the circles in it: nobody of those
+// goes on. Circles through semaphores, which name no owner, are inferred: only where everybody who may have taken a
+// permit waits, without a limit of time, for somebody who waits as well. Looks at the tasks and semaphores that are
+// waited for, each once. One thread.
+#pragma once
+#include "analysis/waits/semaphore_holders.h"
+#include "analysis/waits/semaphore_waits.h"
+#include "analysis/waits/thread_waits.h"
+
+#include <set>
+
+namespace dnheap {
+
+// What runs where, besides what waits.
+struct RunningTasks {
+  std::map<TaskNumber, u32> by_thread_static;   // the task that a thread says it runs
+  std::map<TaskNumber, u32> by_own_method;      // the thread whose frame of the task's own async method holds it
+  std::map<TaskNumber, std::set<u32>> by_stack; // threads whose stacks hold a pending task
+};
+
+class WaitGraph {
+public:
+  // All must outlive it.
+  WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+            const std::vector<ThreadWait> &waits, const RunningTasks &running);
+
+  std::vector<std::vector<WaitingOne>> circles();
+  // By semaphore: without those that wait for it.
+  std::map<Address, std::vector<SemaphoreHolder>> may_have_taken() const;
+
+private:
+  // Threads, then tasks, then semaphores.
+  using Node = u64;
+  struct Edge {
+    Node to = 0;
+    Address by = 0; // what the one waits for and the other holds, or is
+    Grounds grounds = Grounds::runtime;
+    const SemaphoreHolder *holder = nullptr; // of semaphores
+  };
+  struct Circle {
+    std::vector<WaitingOne> members;
+    std::vector<Address> semaphores; // ascending
+  };
+  struct Step {
+    Node node;
+    std::vector<Edge> edges;
+    u64 next = 0;
+  };
+
+  enum Met : u8 { not_met, on_the_way, left };
+
+  Node node_of_task(TaskNumber task) const { return locks_.threads.size() + task; }
+  bool is_thread(Node node) const { return node < locks_.threads.size(); }
+  TaskNumber task_of(Node node) const { return static_cast<TaskNumber>(node - locks_.threads.size()); }
+  Node first_semaphore() const { return locks_.threads.size() + tasks_.count(); }
+  u64 node_count() const { return first_semaphore() + semaphores_.size(); }
+  bool is_semaphore(Node node) const { return node >= first_semaphore(); }
+  std::optional<Node> node_of_semaphore(Address semaphore) const;
+  bool is_passed_over(Node node) const;
+
+  std::vector<Edge> edges_of(Node node) const;
+  std::vector<Edge> edges_of_thread(u32 thread) const;
+  std::vector<Edge> edges_of_wait(const ThreadWait &wait) const;
+  bool waits_for(u32 thread, Address object) const;
+  bool waits_for_finalizers(u32 thread) const;
+  bool has_awaited(const SemaphoreHolder &holder) const;
+  std::vector<Edge> edges_of_task(TaskNumber task) const;
+  std::vector<Edge> edges_of_semaphore(Node node) const;
+  // Who waits for the end of a thread shows only in its methods, where the wait subsystem does not say it: that is
+  // asked where somebody else may wait for what that thread does.
+  bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
+  std::optional<u32> joined_by(u32 thread) const;
+  bool is_running(TaskNumber task) const;
+  bool has_limit(Node node);
+  bool is_limit_unknown(Node node) const;
+  bool waits_for_any(TaskNumber task) const;
+  std::vector<TaskNumber> awaited_by(TaskNumber task) const;
+  std::vector<TaskNumber> tasks_in_circles() const;
+  void find_stuck();
+  void follow(Node from);
+  void add_circle(std::span<const Step> steps);
+
+  Snapshot &snapshot_;
+  const LockSet &locks_;
+  Tasks &tasks_;
+  const SemaphoreWaits &semaphore_waits_;
+  const std::vector<ThreadWait> &waits_;
+  const RunningTasks &running_;
+  const TaskPairs children_; // of tasks that wait for those, sorted
+  SemaphoreHolders holders_;
+  std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
+  std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread
+  std::map<Address, u32> thread_objects_;                                         // managed Thread → thread
+  std::vector<bool> is_stuck_;                                                    // by number of the semaphore
+  std::vector<Met> met_;                                                          // by node, by follow()
+  std::set<std::vector<Address>> known_semaphores_;
+  std::vector<Circle> circles_;
+};
+
+} // namespace dnheap

@@ -1,0 +1,73 @@
+// WasteScan: one parallel look at all objects for what analysis/waste/waste.h counts, but for who holds it. Of each
+// object that wastes something: what, and how many bytes fixing would save. An object is in the result once at most,
+// and never both as a part of a collection and by itself. 24 bytes per object whose content may have an equal while
+// that is found out, then 24 per object that wastes something. Throws Error, Interrupted. One thread.
+#pragma once
+#include "algorithms/equal_contents.h"
+#include "analysis/shapes/collection_shapes.h"
+#include "analysis/waste/waste.h"
+#include "base/chunks.h"
+#include "heap/tally.h"
+#include "objects/object_index.h"
+#include "runtime/string_object.h"
+
+namespace dnheap {
+
+struct WastedObject {
+  Address address = 0;
+  u64 bytes = 0; // that fixing would save
+  TypeId type = TypeId(0);
+  WasteKind kind = WasteKind::duplicate_strings;
+};
+
+class WasteScan {
+public:
+  WasteScan(Snapshot &snapshot, const ObjectFilter &filter);
+
+  // In no order, but apart by stretches of the heap, each of a few MiB of it: what is looked up of them by their places
+  // stays in a cache, and no word of HeapBits belongs to two stretches, so that each may be one thread's.
+  u64 stretches() const { return found_.empty() ? 0 : found_[0].size(); }
+  // visit(object, place) for each of a stretch.
+  template <class Visit> void for_each(u64 stretch, Visit &&visit) const {
+    for (const std::vector<Chunks<WastedObject>> &of_thread : found_)
+      of_thread[stretch].for_each(
+          [&](const WastedObject &object) { visit(object, index_.places().find(object.address)); });
+  }
+  const std::vector<std::string> &notes() const { return notes_; }
+  // See Waste.
+  bool lacks_contents() const { return lacks_contents_; }
+
+private:
+  enum class Role : u8 { none, string, plain_array, reference_array, box, object, collection };
+  struct Worker;
+
+  std::vector<Role> roles_of(Snapshot &snapshot);
+  void look_at_all(Snapshot &snapshot, const ObjectFilter &filter);
+  void look_at(const OpenedObject &object, u64 aligned, Worker &worker) const;
+  // What a collection wastes; parts that others claim too are not counted where `shared` is given.
+  std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
+                                       ReferenceReader &reader, const HeapBits *shared) const;
+  std::optional<u64> zero_bytes(const OpenedObject &array) const;
+  void add_copies(EqualGroups equal, Snapshot &snapshot, unsigned thread);
+  void add(const WastedObject &object, unsigned thread) {
+    found_[thread][index_.places().find(object.address) >> stretch_shift_].push_back(object);
+  }
+
+  const Runtime &runtime_;
+  const Heap &heap_;
+  const References &references_;
+  const ObjectIndex &index_;
+  const Format format_;
+  const StringLayout string_layout_;
+  const CollectionShapes shapes_;
+  std::vector<std::string> notes_;
+  bool lacks_contents_ = false;
+  std::vector<u32> base_sizes_;                          // by TypeId
+  const std::vector<Role> roles_;                        // by TypeId
+  const std::vector<Address> holders_;                   // arrays of the runtime's own, see RootSet::holders
+  HeapBits claimed_, shared_;                            // parts of collections; of several ones
+  unsigned stretch_shift_ = 0;                           // a stretch is that power of two of places
+  std::vector<std::vector<Chunks<WastedObject>>> found_; // by thread, by stretch
+};
+
+} // namespace dnheap
