@@ -39,13 +39,13 @@ def problems(library, compiler, flags):
             return
         if run(compiler, "-x", "c++", "-std=c++11", *common, "-fsyntax-only", HEADER).returncode:
             yield "the header is no C++"
-        shown = re.search(r"^```c\n(.*?)^```", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE)[1]
+        shown = re.search(r"^```c\n(.*?)^```", (PROJECT / "doc" / "guide" / "libraries.md").read_text(), re.DOTALL | re.MULTILINE)[1]
         readme = pathlib.Path(folder, "readme.c")
         readme.write_text(shown)
         run(compiler, "-x", "c", "-std=c11", *common, readme, "-x", "none", library, f"-Wl,-rpath,{library.parent}", "-o", readme.with_suffix(""), check=True)
         said = run(readme.with_suffix(""), PROJECT / "sample" / "demo.core.zst").stdout
         if '"type":"System.Byte[]"' not in said:
-            yield f"the README's program says {said}"
+            yield f"the guide's program says {said}"
         environment = dict(os.environ, MALLOC_ARENA_MAX="1")  # no memory in reserve, for what happens when there is none
         if "sanitize" in " ".join(flags):
             environment["SANITIZED"] = "1"

@@ -53,8 +53,8 @@ def packed(program, library, work):
 def check_assertions(feed, work):
     source = work / "assertions"
     shutil.copytree(PROJECT / "sample" / "assertions", source, ignore=shutil.ignore_patterns("bin", "obj"))
-    # What the README shows has to compile.
-    shown = re.search(r"^```csharp\nusing DnHeap;\n(.*?)^```", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE)[1]
+    # What the guide shows has to compile.
+    shown = re.search(r"^```csharp\nusing DnHeap;\n(.*?)^```", (PROJECT / "doc" / "guide" / "libraries.md").read_text(), re.DOTALL | re.MULTILINE)[1]
     (source / "Readme.cs").write_text("using DnHeap;\nstatic class Readme\n{\n    public static void Run()\n    {\n" + shown + "    }\n}\n")
     done = dotnet("test", source, "-nologo", f"-p:RestoreAdditionalProjectSources={feed}", "--logger", "console;verbosity=normal")
     if done.returncode or not re.search(r"Passed: *5\b|Passed! .*Passed: *5,", done.stdout):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the README says of libraries, done in this checkout: its commands build and install the preset `library`; then a C++ program finds
+# What the guide says of libraries, done in this checkout: its commands build and install the preset `library`; then a C++ program finds
 # that by CMake and pkg-config, a C program links libdnheap-c.so, Python and a NuGet package load it. Ends with 1 and says what fails.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
@@ -18,9 +18,9 @@ check() {
   esac
 }
 
-# The README's lines, as they stand there, without their remarks.
-mapfile -t commands < <(sed -nE '/^(\.\/dev build library|cmake --install build\/library)/ s/ *#.*//p' README.md)
-((${#commands[@]} == 2)) || { echo "FAILED: the README has other commands: ${commands[*]}" && exit 1; }
+# The guide's lines, as they stand there, without their remarks.
+mapfile -t commands < <(sed -nE '/^(\.\/dev build library|cmake --install build\/library)/ s/ *#.*//p' doc/guide/libraries.md)
+((${#commands[@]} == 2)) || { echo "FAILED: the guide has other commands: ${commands[*]}" && exit 1; }
 for command in "${commands[@]}"; do
   check "$command" bash -c "${command/…/$work/prefix}"
 done

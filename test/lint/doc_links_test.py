@@ -5,7 +5,7 @@ import re
 import unittest
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "doc").glob("*.md"))]
+DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "doc").glob("**/*.md"))]
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 PATH = re.compile(r"`((?:src|test|doc|bench|sample)/[\w./*-]+)`")
 RECIPES = "adding.md"  # speaks of files that are yet to be written

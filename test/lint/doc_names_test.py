@@ -9,7 +9,7 @@ import re
 import unittest
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "doc").glob("*.md"))]
+DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "doc").glob("**/*.md"))]
 OURS = ("design.md", "rejected.md", "ci.md", "adding.md", "performance.md", "targets.md")  # contracts.md and glossary.md name what runtimes have
 FILE = re.compile(r"[\w./*-]+\.(?:h|cc|py|sh|cs|md|cmake|txt|json|layout)")
 NAME = re.compile(r"~?[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*(?:\(\))?")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Do README.md and doc/ say of the program what the program says? Usage: figures_check.py DNHEAP [--update]
+"""Does doc/ say of the program what the program says? Usage: figures_check.py DNHEAP [--update]
 
-The README's table of verbs has every verb, in the order of `dnheap --help`, and names no option that the program does not
+The guide's table of verbs has every verb, in the order of `dnheap --help`, and names no option that the program does not
 know; the column `sample` of design.md is what the bundled sample gives. --update writes that column anew: look at the diff.
 """
 import json
@@ -33,21 +33,21 @@ def options(text):
 
 def of_readme(dnheap):
     """What is wrong with what the README says of verbs and options."""
-    text, readme = ask(dnheap, "--help"), (PROJECT / "README.md").read_text()
-    rows = re.findall(r"^\| (`.*?`) +\|", readme[readme.index("\n## Verbs"):].split("\n\n**", 1)[0], re.MULTILINE)
+    text, guide = ask(dnheap, "--help"), (PROJECT / "doc" / "guide" / "verbs.md").read_text()
+    rows = re.findall(r"^\| (`.*?`) +\|", guide.split("\n\n**", 1)[0], re.MULTILINE)
     listed = [re.match(r"`(\w+)", row)[1] for row in rows]
     if listed != verbs(text):
-        yield f"README.md's table of verbs has {' '.join(listed)}; the program has {' '.join(verbs(text))}"
+        yield f"the guide's table of verbs has {' '.join(listed)}; the program has {' '.join(verbs(text))}"
     known = options(text)
-    shown = set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", readme))
+    shown = set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", "".join(page.read_text() for page in PROJECT.glob("doc/guide/*.md"))))
     for option in sorted(known - shown):
-        yield f"README.md does not name {option}"
+        yield f"doc/guide does not name {option}"
     for verb in verbs(text):
         known |= options(ask(dnheap, verb, "--help"))
-    for words in re.findall(r"^\|.*`(dnheap [^`]*)`|^\$ (dnheap .*)", readme, re.MULTILINE):
+    for words in re.findall(r"^\|.*`(dnheap [^`]*)`|^\$ (dnheap .*)", guide, re.MULTILINE):
         for option in re.findall(r"(?<= )--[a-z-]+", "".join(words).split(" | ")[0]):
             if option not in known:
-                yield f"README.md shows {option}, which the program does not know"
+                yield f"doc/guide/verbs.md shows {option}, which the program does not know"
 
 
 def of_sample(dnheap):
@@ -96,7 +96,7 @@ def main(dnheap, update):
         DESIGN.write_text(text)
         changed = []
     wrong = [*of_readme(dnheap), *changed]
-    print("\n".join(wrong) or "README.md and design.md say what the program says")
+    print("\n".join(wrong) or "the guide and design.md say what the program says")
     if changed:
         print("If that is meant: test/lint/figures_check.py DNHEAP --update")
     return 1 if wrong else 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Does the program still answer as the README shows it? Usage: readme_check.py DNHEAP [--update]
+"""Does the program still answer as the README and the guide show it? Usage: readme_check.py DNHEAP [--update]
 
-Runs every command of README.md that follows a "$ " in a code block, and compares what it writes with what stands below it.
---update writes what came out into the README instead: look at the diff.
+Runs every command of README.md and doc/guide/ that follows a "$ " in a code block, and compares what it writes with what stands below it.
+--update writes what came out into them instead: look at the diff.
 """
 import os
 import pathlib
@@ -24,8 +24,8 @@ def output_of(command, programs):
 
 
 def main(dnheap, update):
-    readme = PROJECT / "README.md"
-    text, wrong, sessions = readme.read_text(), [], 0
+    documents = [PROJECT / "README.md", *sorted((PROJECT / "doc" / "guide").glob("*.md"))]
+    wrong, sessions = [], 0
 
     def run(session):
         nonlocal sessions
@@ -36,16 +36,17 @@ def main(dnheap, update):
             return session[0]
         actual = output_of(command, programs)
         if actual != output:
-            wrong.append(f"$ {command}--- README\n{output}--- now\n{actual}")
+            wrong.append(f"$ {command}--- shown\n{output}--- now\n{actual}")
         return f"$ {command}{actual}"
 
     with tempfile.TemporaryDirectory(prefix="dnheap-readme-") as programs:
         os.symlink(pathlib.Path(dnheap).resolve(), f"{programs}/dnheap")
-        updated = SESSION.sub(run, text)
+        updated = [SESSION.sub(run, document.read_text()) for document in documents]
     if update:
-        readme.write_text(updated)
+        for document, text in zip(documents, updated):
+            document.write_text(text)
         return 0
-    print("\n".join(wrong) or f"README: {sessions} commands answer as shown")
+    print("\n".join(wrong) or f"README and guide: {sessions} commands answer as shown")
     return 1 if wrong or not sessions else 0
 
 

@@ -124,7 +124,7 @@ class OnTheSample(unittest.TestCase):
             self.dump.ask("diff")
 
     def test_what_the_readme_shows(self):
-        shown = re.search(r"^```python\n(.*?)^```", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE)[1]
+        shown = re.search(r"^```python\n(.*?)^```", (PROJECT / "doc" / "guide" / "libraries.md").read_text(), re.DOTALL | re.MULTILINE)[1]
         said = subprocess.run([sys.executable, "-c", shown], cwd=PROJECT, env=dict(os.environ, PYTHONPATH="bindings/python", PYTHONDONTWRITEBYTECODE="1"),
                               stdout=subprocess.PIPE, text=True, check=True).stdout
         self.assertRegex(said, r"(?m)^\d+ \d+ Shop\.Cache\.Session$")

@@ -87,7 +87,7 @@ def check_single_file(dist, target, folder):
 
 
 def check_library(dist, target):
-    """The C interface, from its archive: it needs the C library alone, exports its functions alone, and is linked with what the README shows."""
+    """The C interface, from its archive: it needs the C library alone, exports its functions alone, and is linked with what the guide shows."""
     compiler, loader = {"linux-x64": ("gcc", "readelf"), "linux-arm64": ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-readelf"),
                         "win-x64": ("x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-objdump")}[target]
     of_windows = target == "win-x64"
@@ -107,7 +107,7 @@ def check_library(dist, target):
         if not runner or not shutil.which(compiler):
             return skip(f"{library.name} for {target} was NOT used", f"there is no {compiler}, or nothing that runs it")
         source, program = there / "shown.c", there / "shown.exe"
-        source.write_text(re.search(r"^```c\n(.*?)^```", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE)[1])
+        source.write_text(re.search(r"^```c\n(.*?)^```", (PROJECT / "doc" / "guide" / "libraries.md").read_text(), re.DOTALL | re.MULTILINE)[1])
         run(compiler, f"-I{there}", source, f"-L{there}", "-ldnheap-c", "-o", program, *([] if of_windows else ["-Wl,-rpath,$ORIGIN"]))
         environment = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(there / "prefix")}
         expect('"type":"System.Byte[]"' in run(*runner, program, SAMPLE, env=environment), f"{library.name} does not know the sample")
