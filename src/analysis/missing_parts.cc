@@ -37,7 +37,7 @@ constexpr const char *texts[answer_part_count] = {
     "loader heaps of the runtime, and so what a collectible context costs, may be missing",
     "what kind of assembly is loaded, in which context, may not be known",
     "the layout was learned from elsewhere",
-    "methods on stacks and threads may have no names or states, and what stacks hold be told word by word",
+    "names of methods, states of threads and precise stack roots may be missing",
 };
 
 struct Value {

@@ -107,7 +107,7 @@ std::string what_forbids_reading(u64 pid) {
            "forbids it: run dnheap in the same pod (Kubernetes: kubectl debug --target, or shareProcessNamespace: "
            "true), or outside of containers";
   if (capable)
-    return "this is so in spite of CAP_SYS_PTRACE: a seccomp or security profile of this container forbids it (docker: "
+    return "CAP_SYS_PTRACE is set, but a seccomp or security profile of this container forbids it (docker: "
            "--security-opt seccomp=unconfined; Kubernetes: securityContext.seccompProfile.type: Unconfined); change "
            "that, or run dnheap outside of the container";
   std::optional<u64> owner = number_behind(status, "Uid:");

@@ -239,7 +239,7 @@ private:
 
   void take_output_as_file() {
     if (options_.output.empty())
-      throw UsageError("where to? " + usage_of(*options_.verb));
+      throw UsageError("missing -o: " + usage_of(*options_.verb));
     if (std::error_code ignored; std::filesystem::equivalent(options_.output, options_.target, ignored))
       throw UsageError("--output: " + in_quotes(std::string_view(options_.output)) + " is the dump itself");
     options_.question.output = std::exchange(options_.output, "");
@@ -252,8 +252,8 @@ private:
         refuse(verb, *option);
     if (options_.format && !is_written_in(verb, *options_.format)) {
       if (const char *table = options_.format->table)
-        throw UsageError("--format " + std::string(options_.format->name) + " is of verbs with a table '" + table +
-                         "'" + those_with(table));
+        throw UsageError("--format " + std::string(options_.format->name) + " works with verbs that have a table '" +
+                         table + "'" + those_with(table));
       check_word("--format", options_.format->name, format_names(verb));
     }
     if (!options_.html.empty())

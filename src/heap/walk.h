@@ -29,7 +29,7 @@ struct Object {
 };
 
 // Why a Gap is one: the walk came there, and stopped.
-inline constexpr std::string_view no_sound_object = "no sound object here";
+inline constexpr std::string_view no_sound_object = "no valid object here";
 
 // Has a collection that plans written over the length of what looks like an array at offset `at`, as another object
 // begins where its words end? `next`: where the array would end.

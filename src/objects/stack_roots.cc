@@ -31,8 +31,8 @@ public:
     const u64 p = format_.pointer_size;
     start = align_up(start, p);
     if (end - start > max_stack) {
-      to_.problems.push_back("only the first " + bytes_text(max_stack) + " of a stack of " + bytes_text(end - start) +
-                             " were looked at, of " + to_.threads[number - 1].text());
+      to_.problems.push_back("of " + to_.threads[number - 1].text() + " only the first " + bytes_text(max_stack) +
+                             " of the stack's " + bytes_text(end - start) + " were scanned");
       end = start + max_stack;
     }
     u64 missing = end - std::min(start, end);

@@ -72,7 +72,7 @@ std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &probl
   try {
     return gc_->get_gc_structures_valid();
   } catch (const Error &e) {
-    problems.push_back(std::string("whether the GC was changing the heap cannot be told: ") + e.what());
+    problems.push_back(std::string("unknown whether a GC was in progress: ") + e.what());
     return std::nullopt;
   }
 }

@@ -40,8 +40,8 @@ TEST(Verdict, OneOwner) {
   VerdictFacts f = healthy();
   f.suspect = 30 * mib;
   EXPECT_EQ(judge(f).text,
-            "50 % of what is alive hangs on static Shop.Cache._items: List<Order>: 5,000 × Shop.Order. If "
-            "that only grows, it is the leak.");
+            "50 % of live memory is held by static Shop.Cache._items: List<Order>: 5,000 × Shop.Order. If "
+            "it keeps growing, this is the leak.");
 }
 
 // The runtime's timers, say, have it.
@@ -54,10 +54,10 @@ TEST(Verdict, OneHolder) {
   expect("duplicate_data", [](VerdictFacts &f) { f.holder = 60 * mib, f.holder_elements = 5000, f.copies = 24 * mib; });
   VerdictFacts f = healthy();
   f.holder = 57 * mib, f.holder_text = "the runtime's timers: 5,000 × TimerQueueTimer", f.holder_elements = 5000;
-  EXPECT_EQ(judge(f).text, "95 % of what is alive (57.0 MiB) hangs on the runtime's timers: 5,000 × TimerQueueTimer. "
+  EXPECT_EQ(judge(f).text, "95 % of live memory (57.0 MiB) is held by the runtime's timers: 5,000 × TimerQueueTimer. "
                            "Whether that grows one dump does not show: dnheap diff of two does.");
   f.holder_elements = 1; // a large buffer is no finding, but is said
-  EXPECT_NE(judge(f).text.find(" 95 % of what is alive hangs on the runtime's timers: "), std::string::npos);
+  EXPECT_NE(judge(f).text.find(" 95 % of live memory is held by the runtime's timers: "), std::string::npos);
 }
 
 // Several, each of them too small to be the one.
@@ -78,8 +78,8 @@ TEST(Verdict, FewOwners) {
   f.large_suspects = 2, f.large_suspects_bytes = 45 * mib;
   f.large_suspects_text = "static Shop.A.all (40 %), static Shop.B.all (35 %)";
   EXPECT_EQ(judge(f).text,
-            "75 % of what is alive hangs on 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). "
-            "Whichever only grows is a leak: dnheap diff of two dumps tells.");
+            "75 % of live memory is held by 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). "
+            "Each that keeps growing is a leak: dnheap diff of two dumps shows which.");
 }
 
 TEST(Verdict, ManyOwners) {
@@ -103,7 +103,7 @@ TEST(Verdict, WhatAnOwnerHasTooManyOf) {
   VerdictFacts f = healthy();
   f.suspect = 30 * mib, f.suspect_http_clients = 400, f.http_clients_field = "Shop.Call._client";
   EXPECT_EQ(judge(f).text, "400 HttpClients, each with connections of its own, are held by Shop.Call._client: one for "
-                           "all of them, or IHttpClientFactory, is enough. 50 % of what is alive hangs on static "
+                           "all of them, or IHttpClientFactory, is enough. 50 % of live memory is held by static "
                            "Shop.Cache._items: List<Order>: 5,000 × Shop.Order.");
 }
 
@@ -176,13 +176,13 @@ TEST(Verdict, OfWhatIsIncomplete) {
   f.is_incomplete = true;
   EXPECT_EQ(judge(f).rule, "nothing"); // but no all-clear
   EXPECT_TRUE(
-      judge(f).text.starts_with("What this looked at is incomplete, see the notes: nothing stands out in what is left"))
+      judge(f).text.starts_with("The dump is incomplete (see the notes); in the readable part nothing stands out"))
       << judge(f).text;
   f = healthy();
   f.suspect = 40 * mib, f.malloc_in_use = 200 * mib;
   const std::string text = judge(f).text;
   f.is_incomplete = true;
-  EXPECT_EQ(judge(f).text, text + " What this looked at is incomplete, so it may be wrong: see the notes.");
+  EXPECT_EQ(judge(f).text, text + " The dump is incomplete, so this may be wrong: see the notes.");
 }
 
 TEST(Verdict, WhatExplainsMostWins) {
@@ -218,7 +218,8 @@ TEST(Verdict, AssembliesOfNoFileAreSaidBesideMalloc) {
   EXPECT_EQ(judge(f).rule, "made_assemblies");
   EXPECT_EQ(judge(f).bytes, 250 * mib);
   EXPECT_TRUE(judge(f).text.starts_with(
-      "The heap is not it: 5,000 assemblies lie in no file (480 called \"Rules1\" and alike), so they were made at run "
+      "Not the managed heap: 5,000 assemblies lie in no file (480 called \"Rules1\" and alike), so they were made at "
+      "run "
       "time or loaded from bytes; static Shop.Rules.all leads there. The runtime keeps what it knows of each: it and "
       "native code have 200.0 MiB from malloc, and 50.0 MiB in heaps of its own; the GC's heap takes "))
       << judge(f).text;

@@ -230,7 +230,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"diff -p 1", "which dumps? usage: dnheap diff TARGET TARGET… [options]"},
       {"diff a b --interval 1x", "--interval: '1x' is not a time such as 90s, 30m, 1.5h or 2d"},
       {"stat a --interval 1h", "'stat' does not take --interval; these verbs do: diff"},
-      {"stat a --format junit", "--format junit is of verbs with a table 'checks': check"},
+      {"stat a --format junit", "--format junit works with verbs that have a table 'checks': check"},
       {"stat a --budget b", "'stat' does not take --budget; these verbs do: check"},
       {"check a b", "unexpected 'b'; usage: dnheap check TARGET [options]"},
       {"check a --budget b --budget c", "--budget is given twice"},

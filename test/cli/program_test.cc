@@ -60,7 +60,7 @@ TEST(Program, ExtractWritesItsFileAndSaysSo) {
   heap.segment(GCSegmentGeneration::gen0).string("text");
   test::TemporaryFolder folder;
   const std::string core = folder.write("a.core", test::core_file(heap)), small = folder.path("small.core");
-  expect_error("extract '" + core + "'", 2, "where to? usage: dnheap extract TARGET -o FILE [options]");
+  expect_error("extract '" + core + "'", 2, "missing -o: usage: dnheap extract TARGET -o FILE [options]");
   expect_error("extract '" + core + "' -o '" + core + "'", 2, "--output: '" + core + "' is the dump itself");
   expect_error("stat '" + core + "' --no-values", 2,
                "'stat' does not take --no-values; these verbs do: extract, watch");

@@ -133,7 +133,7 @@ TEST_F(WatchProgram, WhatCannotBeIsSaidAtOnce) {
     int code;
     std::string error;
   } const cases[] = {
-      {"-p 1 --when 'rss>1G'", 2, "where to? usage: dnheap watch [-p PID] -o DIR [options]"},
+      {"-p 1 --when 'rss>1G'", 2, "missing -o: usage: dnheap watch [-p PID] -o DIR [options]"},
       {"-p 1" + to, 2, "when is a core to be taken? --when CONDITION, such as --when 'rss>1.5G' or --when oom"},
       {"-p 1 --when 'rss>1G' -o " + folder.path("none"), 2,
        "--output: '" + folder.path("none") + "' is not a folder: cores go there, so make it first"},

@@ -107,7 +107,7 @@ def differences(done, lost, verify, witness):
     problems += [f"dnheap says {kinds} of {address}, ClrMD nothing" for address, kinds in found.items() if address not in witness]
     problems += [f"neither says that {address:#x} is corrupted" for address in done
                  if f"{address:#x}" not in found and f"{address:#x}" not in witness]
-    if not all(re.search(r"no sound object", row["problem"]) for row in verify["tables"]["problems"]
+    if not all(re.search(r"no valid object", row["problem"]) for row in verify["tables"]["problems"]
                if int(row["address"], 16) in lost):
         problems.append("an object that is none any more is not told as a gap")
     return problems

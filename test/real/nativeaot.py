@@ -264,7 +264,7 @@ def complete(answer):
                              f"{answer['command']}: completeness")
 
 
-LOST = "whether the GC was changing the heap cannot be told: "
+LOST = "unknown whether a GC was in progress: "
 
 
 def lacks_variables(answer):

@@ -296,9 +296,9 @@ private:
     sum(malloc_large).pieces = blocks;
     const MallocArenas &malloc = out_.malloc;
     if (malloc.large_bytes && (*malloc.large_bytes != bytes || *malloc.large_blocks != blocks))
-      out_.notes.push_back(fmt::format("malloc counts {} blocks mapped by themselves, of {}; {} were found, of {}",
-                                       count_text(*malloc.large_blocks), bytes_text(*malloc.large_bytes),
-                                       count_text(blocks), bytes_text(bytes)));
+      out_.notes.push_back(fmt::format("found {} of malloc's {} blocks with a mapping of their own ({} of {})",
+                                       count_text(blocks), count_text(*malloc.large_blocks), bytes_text(bytes),
+                                       bytes_text(*malloc.large_bytes)));
   }
 
   // Bytes of a stretch that the container holds, and that had memory. Stretches come by address.

@@ -165,14 +165,14 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       before = record.taken;
   }
   if (!unknown.empty())
-    to.notes.push_back("when it was taken is not known of " + unknown + "; --interval can say what lies between them");
+    to.notes.push_back("when it was taken is not known of " + unknown + "; --interval can give the time between them");
   if (!in_order)
     to.notes.push_back("by their times these are not in the order in which they were taken: no rates; --interval can "
-                       "say what lies between them");
+                       "give the time between them");
   const char *differ = !one_id ? "process ids" : !one_runtime ? "runtimes" : nullptr;
   if (differ)
     to.notes.push_back("their " + std::string(differ) +
-                       " differ, so they are not of one process: no rates, unless --interval says what lies between "
+                       " differ, so they are not of one process: no rates, unless --interval gives the time between "
                        "them");
   if (!in_order || differ || !records[0].taken)
     return;
@@ -181,7 +181,7 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       to.hours[i] = static_cast<double>(*records[i].taken - *records[0].taken) / 3600;
   if (to.hours.back() && *to.hours.back() < 1.0 / 60) {
     to.is_too_close = true;
-    to.notes.push_back("less than a minute apart, which is too close for a rate; --interval can say what lies between "
+    to.notes.push_back("less than a minute apart, which is too close for a rate; --interval can give the time between "
                        "them");
   }
   if (by_file)

@@ -122,8 +122,8 @@ report::Answer answer_account(Snapshot &snapshot, const Question &question) {
   report::Notes &notes = answer.completeness->notes;
   notes.add_all(map.notes);
   if (map.is_estimate)
-    notes.add("resident: what is not zero, and what the GC may have touched besides; how much of files was in memory "
-              "a dump does not tell");
+    notes.add("resident is an estimate: pages that are not zero (at most: also pages that the GC may have touched); "
+              "pages of files are unknown in a dump");
   if (!is_process)
     note_what_is_missing(map, target, answer);
   if (live) {

@@ -273,8 +273,9 @@ Budget limits_of(const Question &question) {
       if (limit.is_growth)
         throw UsageError(question.budget + ": " + limit.place + " is about growth: since when? --baseline FILE");
   if (out.limits.empty() && question.record.empty())
-    throw UsageError("what is to be checked? --budget FILE, --no-instances-of TYPE; --record FILE keeps what is there "
-                     "now, for later");
+    throw UsageError(
+        "nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE keeps what is there "
+        "now, for later");
   return out;
 }
 

@@ -107,7 +107,7 @@ report::Table beside_table(const Fragmentation &holes, Snapshot &snapshot) {
   table.total = report::Row{
       all.count, all.bytes, all.largest, {}, "total of " + count_text(rows.size()) + " kinds of neighbours"};
   table.set_rows(std::move(rows));
-  table.notes.push_back("a hole counts with a pinned neighbour if it has one, and rather with the one behind it: a "
+  table.notes.push_back("a hole is charged to a pinned neighbour if it has one, preferably to the one after it: a "
                         "pinned object keeps the GC from closing the hole in front of it");
   return table;
 }
@@ -174,7 +174,7 @@ report::Table largest_table(const Fragmentation &holes, Snapshot &snapshot, cons
   }
   table.set_rows(std::move(rows), std::max<u64>(holes.largest.size(), holes.total().count));
   if (!retained)
-    table.notes.push_back("--by retained tells what these hold alone, and who owns them");
+    table.notes.push_back("--by retained adds what these alone hold, and who owns them");
   return table;
 }
 

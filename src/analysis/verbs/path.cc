@@ -282,16 +282,15 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
       suspect ? address_of_suspect(snapshot, question, *suspect) : find_address(snapshot, question.subject);
   const bool of_type = !address || (!snapshot.heap().holds(*address) && is_method_table(snapshot, *address));
   if (of_type && question.all)
-    throw UsageError("--all is for the ways to one object: dnheap path TARGET ADDR --all");
+    throw UsageError("--all needs an address: dnheap path TARGET ADDR --all");
   if (of_type && question.from)
     throw UsageError("--from is for the way to one object: dnheap path TARGET ADDR --from ADDRESS");
   if (of_type && question.no_stacks)
-    throw UsageError("--no-stacks is for the ways to one object: dnheap path TARGET ADDR --no-stacks");
+    throw UsageError("--no-stacks needs an address: dnheap path TARGET ADDR --no-stacks");
   if (of_type && question.raw)
-    throw UsageError("--raw is for the ways to one object: those to all objects of a type are told together");
+    throw UsageError("--raw needs an address: the ways to all objects of a type are shown together");
   if (!of_type && !question.sort.empty())
-    throw UsageError("--sort is for the ways to all objects of a type: dnheap path TARGET TYPE --sort " +
-                     question.sort);
+    throw UsageError("--sort needs a type: dnheap path TARGET TYPE --sort " + question.sort);
   snapshot.prepare(Pass::index);
   u64 bad_references = 0; // perhaps of objects that are dead
   report::Answer answer =

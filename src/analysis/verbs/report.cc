@@ -44,7 +44,7 @@ constexpr EnumSet<MemoryClass> of_runtime = {gc_bookkeeping, gc_other,     handl
                                              runtime_stubs,  loader_heaps, runtime_other};
 constexpr Line lines[] = {
     {"live objects, and all frozen ones", {objects, live_objects, frozen_objects}},
-    {"dead objects, not collected yet", {dead_objects}},
+    {"garbage, not collected yet", {dead_objects}},
     {"free between objects", {free_objects}},
     {"committed by the GC, empty", {gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts}},
     {"heap that could not be walked", {gc_not_walked}},
@@ -52,7 +52,7 @@ constexpr Line lines[] = {
     {"malloc: in use", {malloc_in_use, malloc_large, malloc_not_walked}},
     {"malloc: freed, or not handed out", {malloc_cached, malloc_free, malloc_top}},
     {"stacks of threads: in use", {stacks_in_use}},
-    {"stacks: below that, mostly never touched", {stacks_below}},
+    {"stacks: reserved, unused", {stacks_below}},
     {"programs, libraries, mapped files", {images, mapped_files}},
     {"shared memory", {shared_memory}},
     {"not identified", {kernel, not_identified}},
@@ -73,7 +73,7 @@ Table where_table(const AccountMap &map, const Target &target, bool knows_all_ro
   Table table;
   table.name = "where";
   table.title =
-      target.extraction ? "Where it is, as far as dnheap took it out of " + target.extraction->from : "Where it is";
+      target.extraction ? "Memory by use, as far as dnheap took it out of " + target.extraction->from : "Memory by use";
   table.shown = Shown::in_text;
   table.whole = true;
   table.columns = {{"bytes", "Mapped", Kind::bytes},
@@ -188,7 +188,7 @@ std::string waste_text(const WasteRow &row) {
   switch (row.kind) {
   case WasteKind::duplicate_strings:
   case WasteKind::duplicate_arrays:
-  case WasteKind::duplicate_objects: what = "more of equal content"; break;
+  case WasteKind::duplicate_objects: what = "duplicates"; break;
   case WasteKind::mostly_zero_arrays: what = "mostly zero"; break;
   case WasteKind::empty_collections: what = "empty"; break;
   case WasteKind::one_element_collections: what = "with one element"; break;
@@ -228,10 +228,9 @@ Table waste_as_text(const Waste &waste, u64 live, const Question &question) {
     if (rows.size() < most_told && share_of(row.bytes, live) >= least_told)
       rows.push_back({figures(row.bytes, live), waste_text(row)});
   Table table = figures_table(
-      "waste_text",
-      fmt::format("Stored for nothing: {} of the {} that are alive", bytes_text(waste.bytes), bytes_text(live)),
+      "waste_text", fmt::format("Waste: {} of the {} that are alive", bytes_text(waste.bytes), bytes_text(live)),
       std::move(rows));
-  table.notes.push_back("all of it: dnheap waste " + shell_word(question.target) + " --live");
+  table.notes.push_back("see all: dnheap waste " + shell_word(question.target) + " --live");
   return table;
 }
 

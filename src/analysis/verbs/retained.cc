@@ -55,7 +55,7 @@ report::Table owners_table(Holding &holding) {
     return std::any_of(lines.begin(), lines.end(), [&](const Holding::OwnerLine &line) { return line.kind == kind; });
   };
   if (has("frozen"))
-    table.notes.push_back("(frozen): in segments that are never collected, and nothing else is seen to hold it");
+    table.notes.push_back("(frozen): in segments that are never collected, no other holder");
   if (has("unreachable"))
     table.notes.push_back(
         knows_all_roots(holding.snapshot())
@@ -253,12 +253,11 @@ Plan plan_retained(const Question &question) {
   if (is_tree && (!question.type_regex.empty() || !question.type_exact.empty()))
     throw UsageError("--type chooses rows of the other tables: the tree has all types");
   if (!is_tree && question.depth)
-    throw UsageError("--depth is of the tree: dnheap retained TARGET --tree --depth " +
-                     std::to_string(*question.depth));
+    throw UsageError("--depth needs --tree: dnheap retained TARGET --tree --depth " + std::to_string(*question.depth));
   if (!is_tree && question.raw)
-    throw UsageError("--raw is of the tree: dnheap retained TARGET --tree --raw");
+    throw UsageError("--raw needs --tree: dnheap retained TARGET --tree --raw");
   if (question.plain && !question.hubs.empty())
-    throw UsageError("--plain takes all owners alike: there are no hubs then");
+    throw UsageError("--plain and --hub exclude each other: --plain ranks no owners");
   Plan plan(question.plain ? Passes(Pass::dominators) : Pass::graph | Pass::owned_roots);
   if (!question.plain)
     foresee_ranked(plan);

@@ -90,7 +90,7 @@ public:
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)
-      to.add("which Thread of the program's belongs to which thread cannot be told: names and states are missing");
+      to.add("names and states of threads are missing: which managed Thread belongs to which thread is unknown");
     else if (!with_state_)
       to.add("names and states of threads are missing: the program's debug file tells where they lie; give its "
              "folder with --modules");

@@ -122,7 +122,7 @@ constexpr Verb all_verbs[] = {
          "and assembly, and the objects that hold most; --tree shows level by level who holds what (--top N: of what "
          "stands below a line the N largest). Exact: from "
          "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
-         "theirs, even where the runtime's timers or a stack hold it, too; --plain takes all owners alike, but for "
+         "theirs, even where the runtime's timers or a stack hold it, too; --plain ranks no owners, but for "
          "words of stacks that only may be references: they own what nothing else reaches. What several owners of a "
          "rank hold together is (shared): the table of that name has it by who they are.",
      .takes = {Takes::type, Takes::tree, Takes::depth, Takes::plain, Takes::hubs, Takes::raw},
@@ -293,7 +293,7 @@ constexpr Verb all_verbs[] = {
      .answer_alone = answer_inspect_alone,
      .reads_objects_only = true},
     {.name = "waste",
-     .question = "what is stored for nothing?",
+     .question = "which memory could be saved?",
      .details =
          "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, "
          "hold one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, "
@@ -327,7 +327,7 @@ constexpr Verb all_verbs[] = {
      .reads_objects_only = true,
      .reads_contents = true},
     {.name = "frag",
-     .question = "what sits beside the holes?",
+     .question = "how large are the heap's holes, and what lies beside them?",
      .details =
          "The heap's holes (Free objects) by generation and size, what part of the segments they are, and who sits "
          "beside them: something pinned, and by which kind of handle, or something that merely survived. Then the "
@@ -363,7 +363,7 @@ constexpr Verb all_verbs[] = {
      .plan = [](const Question &) { return Plan(Pass::runtime); },
      .answer = answer_contract},
     {.name = "extract",
-     .question = "can it be made small enough to send?",
+     .question = "write a small core to share",
      .details = "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all "
                 "objects, types and their names, handles, statics, stacks in use, and what the runtime says of itself. "
                 "Every verb answers the same on it, without the files that --modules names, too, but account, and what "
@@ -381,7 +381,7 @@ constexpr Verb all_verbs[] = {
      .makes_file = true,
      .records_reads = true},
     {.name = "export",
-     .question = "can another tool open it?",
+     .question = "write the heap for other tools",
      .details =
          "Writes the heap as a file (-o FILE) that another tool opens: --as says which. doc/files.md tells what each "
          "holds, in which units, and what is lost.\n"
@@ -403,7 +403,7 @@ constexpr Verb all_verbs[] = {
      .answer = answer_export,
      .makes_file = true},
     {.name = "query",
-     .question = "what does SQL say of it?",
+     .question = "run SQL on the dump",
      .details =
          "A SELECT of SQLite's over the open dump, which is not written anywhere first. Tables: types (id, name, "
          "method_table, assembly, count, bytes, aligned_bytes), objects (address, type, bytes, aligned_bytes, "
@@ -450,7 +450,7 @@ constexpr Verb all_verbs[] = {
      .plan = plan_check,
      .answer_records = answer_check},
     {.name = "summary",
-     .question = "what is to be kept of it, in a store of many dumps?",
+     .question = "one JSON line per dump, for a store of many",
      .details =
          "One line of JSON for each dump (NDJSON): when it was taken, how complete it is, the verdict, where its "
          "memory "

@@ -160,8 +160,8 @@ report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u6
                    {"hidden", "Hidden", Kind::count},
                    {"bad_references", "Bad references", Kind::count},
                    {"bad_headers", "Bad headers", Kind::count},
-                   {"of_dead", "Of dead objects", Kind::count},
-                   {"moving", "Of what the GC moves", Kind::count},
+                   {"of_dead", "In garbage", Kind::count},
+                   {"moving", "Being moved by the GC", Kind::count},
                    {"problems", "Problems", Kind::count},
                    {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
   table.set_rows({{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead, moving, problems,

@@ -34,8 +34,8 @@ report::Table waste_table(const Waste &waste, const Question &question) {
   total.back() = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.push_back("bytes that fixing would save; what could count twice counts with the first that holds of: "
-                        "collection, box, equal content, zeros");
+  table.notes.push_back("bytes saved if fixed; an object is counted once, in the first kind that applies: "
+                        "collection, box, duplicate, zeros");
   return table;
 }
 

@@ -55,16 +55,15 @@ constexpr Rule rules[] = {
     {"contexts_cannot_unload",
      [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format(
-           "{} AssemblyLoadContexts were told to unload and cannot: {} of what is alive hangs on {}. What "
-           "belongs to them must be removed there when they unload.",
-           count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
+       return fmt::format("{} AssemblyLoadContexts are unloading and cannot: {} of live memory is held by {}. What "
+                          "belongs to them must be removed there when they unload.",
+                          count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
      }},
     {"http_clients",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_http_clients) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one for all of them, or "
-                          "IHttpClientFactory, is enough. {} of what is alive hangs on {}.",
+                          "IHttpClientFactory, is enough. {} of live memory is held by {}.",
                           count_text(f.suspect_http_clients), f.http_clients_field, percent(f.suspect, f.live),
                           suspect_text(f));
      }},
@@ -79,7 +78,7 @@ constexpr Rule rules[] = {
     // Something that is meant to grow looks the same once: the text says when it is a leak.
     {"one_owner", [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("{} of what is alive hangs on {}: {}. If that only grows, it is the leak.",
+       return fmt::format("{} of live memory is held by {}: {}. If it keeps growing, this is the leak.",
                           percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
      }},
     {"few_owners",
@@ -91,8 +90,8 @@ constexpr Rule rules[] = {
      },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} of what is alive hangs on {} owners: {}. Whichever only grows is a leak: dnheap diff of two "
-           "dumps tells.",
+           "{} of live memory is held by {} owners: {}. Each that keeps growing is a leak: dnheap diff of two "
+           "dumps shows which.",
            percent(f.large_suspects_bytes, f.live), count_text(f.large_suspects), f.large_suspects_text);
      }},
     {"many_owners",
@@ -119,7 +118,7 @@ constexpr Rule rules[] = {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("{} of what is alive ({}) hangs on {}. Whether that grows one dump does not show: dnheap "
+       return fmt::format("{} of live memory ({}) is held by {}. Whether that grows one dump does not show: dnheap "
                           "diff of two does.",
                           percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
      }},
@@ -169,7 +168,7 @@ constexpr Rule rules[] = {
                                                                                                                : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("The heap is not it: {} assemblies lie in no file ({}), so they were made at run time or "
+       return fmt::format("Not the managed heap: {} assemblies lie in no file ({}), so they were made at run time or "
                           "loaded from bytes{}. The runtime keeps what it knows of each: it and native code have {} "
                           "from malloc, and {} in heaps of its own; the GC's heap takes {}.",
                           count_text(f.made_assemblies), f.made_assemblies_name,
@@ -182,9 +181,10 @@ constexpr Rule rules[] = {
        return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("The heap is not it: native code has {} from malloc, {} of the process; the GC's heap takes "
-                          "{}.",
-                          bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
+       return fmt::format(
+           "Not the managed heap: native code holds {} from malloc, {} of the process; the GC's heap takes "
+           "{}.",
+           bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
      }},
     {"malloc_keeps_freed_memory",
      [](const VerdictFacts &f) {
@@ -263,23 +263,23 @@ MemoryVerdict judge(const VerdictFacts &facts) {
   for (const Rule &rule : rules)
     if (const u64 bytes = rule.explains(facts); bytes > out.bytes)
       out = {rule.name, rule.text(facts), bytes, rule.verb, rule.options};
-  constexpr const char *incomplete = "What this looked at is incomplete";
+  constexpr const char *incomplete = "The dump is incomplete";
   if (out.rule.empty()) {
     const std::string figures =
-        fmt::format("{} of live objects, {} {}, in a heap of {}.{} If the program hangs: dnheap "
+        fmt::format("{} live, {} {}, in a heap of {}.{} If the program hangs: dnheap "
                     "threads, locks or async.",
                     bytes_text(facts.live), bytes_text(facts.dead),
-                    facts.knows_all_roots ? "dead" : "that nothing is seen to hold", bytes_text(facts.heap),
-                    is_nearly_all(facts) ? fmt::format(" {} of what is alive hangs on {}.",
+                    facts.knows_all_roots ? "garbage" : "that nothing is seen to hold", bytes_text(facts.heap),
+                    is_nearly_all(facts) ? fmt::format(" {} of live memory is held by {}.",
                                                        percent(facts.holder, facts.live), facts.holder_text)
                                          : "");
     out = {"nothing",
            facts.is_incomplete // no all-clear
-               ? fmt::format("{}, see the notes: nothing stands out in what is left of it, {}", incomplete, figures)
-               : "Nothing is wrong with the memory that one look can tell: " + figures,
+               ? fmt::format("{} (see the notes); in the readable part nothing stands out: {}", incomplete, figures)
+               : "No memory problem found: " + figures,
            0};
   } else if (facts.is_incomplete) {
-    out.text += fmt::format(" {}, so it may be wrong: see the notes.", incomplete);
+    out.text += fmt::format(" {}, so this may be wrong: see the notes.", incomplete);
   }
   return out;
 }

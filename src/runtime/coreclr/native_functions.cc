@@ -12,7 +12,7 @@ ReadOutcome leave_native_function(const Target &target, const CallingConvention 
   const std::optional<FunctionTable> table = module ? FunctionTable::at(target.memory, module->base) : std::nullopt;
   const std::optional<FunctionEntry> entry = table ? table->find(registers.ip) : std::nullopt;
   if (!entry)
-    return ReadOutcome::malformed("native code of which no image tells how it is left");
+    return ReadOutcome::malformed("no unwind information for this native code");
   const FunctionUnwind function{entry->start, entry->end, module->base, entry->unwind_info};
   return unwind_x64(target.memory, function, convention, false, registers);
 }

@@ -103,7 +103,7 @@ std::optional<bool> CoreRt::gc_structures_valid(std::vector<std::string> &proble
   } catch (const Error &e) {
     why = e.what();
   }
-  problems.push_back("whether the GC was changing the heap cannot be told: " + why);
+  problems.push_back("unknown whether a GC was in progress: " + why);
   return std::nullopt;
 }
 

@@ -202,7 +202,7 @@ private:
       return nullptr;
     }
     if ((record_bytes_ += frame.function.shared.size() + frame.function.own.size()) > most_record_bytes) {
-      stop("what tells how its functions are left takes more than " + bytes_text(most_record_bytes));
+      stop("its unwind information takes more than " + bytes_text(most_record_bytes));
       return nullptr;
     }
     if (rules_.size() >= most_places)

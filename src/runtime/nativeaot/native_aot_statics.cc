@@ -92,7 +92,7 @@ void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, std::vector<std::s
   }
   if (lost)
     problems.push_back("static fields of " + count_text(lost) + " of " + count_text(count) +
-                       " types are missing: where they are told lies in what this dump lacks");
+                       " types are missing: their tables are not in this dump");
   if (wrong)
     problems.push_back("static fields of " + count_text(wrong) + " types are missing: no object lies where it should");
 }

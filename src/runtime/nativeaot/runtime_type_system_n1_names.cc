@@ -202,7 +202,7 @@ std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned dept
     return fail("types derived from another one in a way that this program does not know");
   const NativeHashing how = hashing_.value_or(NativeHashing::whole);
   if (load(mt, at_.hash) != native_array_hash(load(element, at_.hash).value_or(0), rank, is_vector, how))
-    return fail("arrays that have not the hash of their element's type");
+    return fail("arrays whose hash does not match their element type");
   return array_type_name(name, rank, is_vector);
 }
 
@@ -260,7 +260,7 @@ std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned d
   for (Address argument : arguments)
     hashes.push_back(load(argument, at_.hash).value_or(0));
   if (load(mt, at_.hash) != native_instance_hash(load(instance.definition, at_.hash).value_or(0), hashes))
-    return fail("instances of generic types that have not the hash of their arguments");
+    return fail("instances of generic types whose hash does not match their arguments");
   std::vector<std::string> texts;
   u64 size = 0;
   for (Address argument : arguments) {
