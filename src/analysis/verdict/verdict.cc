@@ -70,8 +70,8 @@ constexpr Rule rules[] = {
     {"db_connections",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_db_connections) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("{} connections to databases are open and held by {}: nobody disposed of them. {} of what is "
-                          "alive hangs on {}.",
+       return fmt::format("{} connections to databases are open and held by {}: nobody disposed of them. {} of live "
+                          "memory is held by {}.",
                           count_text(f.suspect_db_connections), f.db_connections_field, percent(f.suspect, f.live),
                           suspect_text(f));
      }},
