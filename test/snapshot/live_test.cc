@@ -48,6 +48,13 @@ Json answers(const Open &open) {
       report::Sink sink(text);
       write_json(ask(verb, *snapshot, {}), {}, sink);
       Json all = Json::parse(text);
+      if (std::string_view(verb.name) == "gc") { // what the child was started with is the test's own environment
+        Json &problems = all["tables"]["problems"];
+        for (std::size_t i = problems.size(); i--;)
+          if (problems[i]["problem"].get<std::string>().find("settings of the GC") != std::string::npos)
+            problems.erase(i);
+        all["tables"].erase("settings");
+      }
       out[std::string(verb.name) + " tables"] = all.value("tables", Json());
       if (std::string_view(verb.name) != "verify") // which looks at threads' stacks
         out[std::string(verb.name) + " completeness"] = all.value("completeness", Json());
