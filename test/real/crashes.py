@@ -149,7 +149,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "overflow-second": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
           "overflow-mutual": ("SIGABRT", "stack_overflow", PING, ": stack overflow in Program.P", ", again and again"),
           "access": ("SIGABRT", "fatal_error", CRASH, f": System.AccessViolationException in {CRASH}"),
-          "exhausted": ("SIGABRT", "unhandled_exception", None, ": unhandled System.OutOfMemoryException 0x", "; the GC notes: an object",
+          "exhausted": ("SIGABRT", "unhandled_exception", None, ": unhandled System.OutOfMemoryException 0x", "; the GC could not get ",
                         "the GC's own limit is 128.0 MiB (DOTNET_GCHeapHardLimit=0x8000000)"),
           "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
 

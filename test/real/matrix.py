@@ -194,7 +194,7 @@ def with_handles(dnheap, combination):
     if combination.mode == "oom":
         rows = [row for row in gc["tables"]["oom"] if row["happened"]]
         print("; ".join(row["words"] for row in rows))
-        if not any(row["asked_bytes"] > 20 << 20 and "could not be allocated" in row["words"] for row in rows):
+        if not any(row["asked_bytes"] > 20 << 20 and "the GC could not get 20.0 MiB" in row["words"] for row in rows):
             problems.append(f"no allocation of 20 MiB is said to have failed: {gc['tables']['oom']}")
         if not any("limit is 128.0 MiB (DOTNET_GCHeapHardLimit=0x8000000)" in row["words"] for row in rows):
             problems.append(f"the GC's own limit is not named: {gc['tables']['oom']}")

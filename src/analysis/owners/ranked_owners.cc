@@ -131,6 +131,9 @@ struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
   bool is_known = false; // what there are too many of is none
+  // Whoever reaches it. Else what ranks before it reach is theirs, as a static field that keeps a pending call alive
+  // keeps what flows with that.
+  bool owns_alone() const { return rank != OwnerRank::flows; }
   u64 most() const {
     return rank == OwnerRank::services ? most_containers : rank == OwnerRank::flows ? ~u64{0} : most_of_a_hub;
   }
@@ -183,7 +186,7 @@ bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectI
     if (reader.open(snapshot.index().address(object), opened)) {
       const std::string &name = snapshot.runtime().types().name(opened.type->method_table);
       for (const Hub &hub : known_hubs()) {
-        if (name == hub.type)
+        if (name == hub.type && hub.owns_alone())
           return true;
         linked |= hub.linked && name == hub.linked;
       }
@@ -375,7 +378,7 @@ void RankedOwners::add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, co
   const OwnerId id{size()};
   list_.push_back({hub.rank, hub.name, hub.name});
   for (ObjectId object : hubs)
-    hubs_.push_back({object, id});
+    (hub.owns_alone() ? hubs_ : roots_).push_back({object, id});
   if (!linked.empty() && !links_)
     links_ = ObjectBits(objects);
   for (ObjectId object : linked) {

@@ -1,9 +1,9 @@
 // RankedOwners: the owners of the heap in the order in which they own. What a program's own static field holds is that
 // field's, even where the runtime's timers or a method's local variable hold it, too: a rank owns only what those
 // before it do not reach. Between the ranks stand hubs: objects that half the program reaches and that own by
-// themselves, the container of services, contexts that flow with calls (a thread has one while it runs the call, a
-// state machine while the call waits), and the runtime's queues of timers, sockets and work. Whose a type is, is
-// told by framework_names.h. Costs a look at each object's type and at all roots; a walk of the heap where a short
+// themselves, the container of services and the runtime's queues of timers, sockets and work. Contexts that flow with
+// calls are like roots: a thread has one while it runs the call, a state machine while the call waits. Whose a type is,
+// is told by framework_names.h. Costs a look at each object's type and at all roots; a walk of the heap where a short
 // search does not tell whether hubs are alive. One thread.
 #pragma once
 #include "algorithms/owners.h"
@@ -84,7 +84,7 @@ public:
 
   // A look at the type of each object; a walk of the heap where a short search does not tell which are alive.
   static Queues queues(Snapshot &snapshot);
-  // The hubs before the program's stacks that are alive, by rank. As much.
+  // The hubs and contexts before the program's stacks that are alive, by rank. As much.
   static std::map<OwnerRank, std::vector<OwnedRoot>> early_hubs(Snapshot &snapshot);
   // The first rank that has one of these in the heap, alive or not; none: `chance`. A look at all types.
   static OwnerRank first_early_hub(Snapshot &snapshot);

@@ -50,7 +50,7 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
   // What a hub holds is its own: ways of owners before it end there, and those behind it find all that met. But where
-  // one is asked about the question is who holds it.
+  // one is asked about the question is who holds it. What flows with calls ends no way.
   std::map<OwnerRank, std::vector<OwnedRoot>> hubs = RankedOwners::early_hubs(snapshot);
   std::erase_if(hubs, [&](const auto &of_rank) {
     return std::ranges::any_of(of_rank.second, [&](const OwnedRoot &hub) { return hub.object == only; });
@@ -60,7 +60,8 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
       if (!takes(rank))
         continue;
       if (const auto of_rank = hubs.find(static_cast<OwnerRank>(rank)); of_rank != hubs.end()) {
-        search.let_in(objects_of(of_rank->second));
+        if (of_rank->first == OwnerRank::services)
+          search.let_in(objects_of(of_rank->second));
         search.grow(of_rank->second, only);
       }
       search.grow(roots[rank], only);
@@ -78,8 +79,7 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   ShortestPaths &direct = begin(0);
   direct.cut_between(queues.linked.empty() ? nullptr : &linked);
   direct.leave_out(queues.queues);
-  for (const auto &[rank, of_rank] : hubs)
-    direct.leave_out(objects_of(of_rank));
+  direct.leave_out(objects_of(hubs[OwnerRank::services]));
   grow(direct, is_direct);
   direct.cut_between(nullptr); // which goes away
   if (is_done(direct))

@@ -559,8 +559,8 @@ Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, do
 
 std::string brief_type_name(std::string_view type) {
   if (const std::string call = call_of_box(type); !call.empty())
-    return "pending call of " + call;
-  if (is_of_suspended_call(type)) // of several methods
+    return "async call of " + call; // pending or not: a task that is kept keeps it, too
+  if (is_of_suspended_call(type))   // of several methods
     return "pending runtime-async call";
   std::string out;
   std::string word;

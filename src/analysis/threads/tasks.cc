@@ -26,6 +26,10 @@ enum TaskFlags : u32 {
   waiting_for_activation = 0x2000000,
 };
 
+// The state of an asynchronous iterator that nobody asked for more yet (-3), or not since it last gave something (-4,
+// …).
+constexpr i32 not_asked = -3;
+
 u64 hash(Address address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
 
 bool may_be_box(std::string_view name) { return name.find("StateMachineBox<") != name.npos; }
@@ -275,6 +279,8 @@ void Tasks::read_machine(const MachineShape &shape, Address object, Bytes bytes,
       return;
     runtime_.memory().note_read(object + begin + *shape.state_at, 4);
     to.state = static_cast<i32>(*state);
+    if (to.state <= not_asked) // nobody waits for it
+      to.is_pending = false;
   }
   to.machine = &shape;
   for (u64 i = 0; i < shape.awaiters.size() && !to.awaited; ++i)

@@ -114,7 +114,7 @@ public:
   // Has the runtime looked for a handler in all calls of that thread, and found none?
   bool found_no_handler() const { return exception_ && has_passed_through_all(); }
 
-  std::string text() { return oom_.empty() ? text_of_reason() : text_of_reason() + "; the GC notes: " + oom_; }
+  std::string text() { return oom_.empty() ? text_of_reason() : text_of_reason() + "; " + oom_; }
 
   std::vector<Fact> facts() {
     const bool is_violation = !is_signal_ && crash_.code;

@@ -30,10 +30,9 @@ std::string refused_by(const GCOomData &oom, const GCSetting *limit) {
 std::string oom_text(const GCOomData &oom, const GCSetting *limit) {
   if (!oom.happened())
     return "never";
-  std::string out = (oom.loh_p ? "a large object" : "an object");
-  if (oom.alloc_size)
-    out += " of " + bytes_text(oom.alloc_size);
-  out += " could not be allocated";
+  // For small objects the size is that of the memory that new ones were to be put into.
+  std::string out = "the GC could not get " + (oom.alloc_size ? bytes_text(oom.alloc_size) : "memory") +
+                    (oom.loh_p ? " for a large object" : " for new objects");
   if (oom.reason)
     out += ": " + oom_reason_text(oom.reason);
   return out + refused_by(oom, limit) + ", at collection " + std::to_string(oom.gc_index);

@@ -69,15 +69,16 @@ sealed class Span
 {
     static readonly AsyncLocal<Span> current = new();
     static readonly ManualResetEventSlim made = new();
-    static readonly TaskCompletionSource next = new();
     readonly byte[] tags = new byte[500];
     readonly Span parent;
     Span(Span parent) => this.parent = parent;
     static void Begin() => current.Value = new Span(current.Value);
 
     // `stands`: a thread stands in the loop; else it waits for the next message.
-    public static void Loop(int count, bool stands)
+    // Whoever keeps what it returns keeps the loop.
+    public static object Loop(int count, bool stands)
     {
+        var next = new TaskCompletionSource();
         _ = Task.Run(async () =>
         {
             for (int i = 0; i < count; ++i)
@@ -93,6 +94,7 @@ sealed class Span
             await next.Task;
         });
         made.Wait();
+        return next;
     }
 }
 
@@ -180,8 +182,10 @@ static unsafe class Program
         GC.Collect();
     }
 
-    static void Run(string problem)
+    // Returns what a variable of Main holds.
+    static object Run(string problem)
     {
+        object loop = null;
         switch (problem)
         {
             case "cache":
@@ -215,7 +219,7 @@ static unsafe class Program
                 break;
             case "flow":
             case "flow-stands":
-                Live(1, _ => Span.Loop(60_000, problem == "flow-stands"));
+                Live(1, _ => loop = Span.Loop(60_000, problem == "flow-stands"));
                 instances = 60_000;
                 break;
             case "own-timers":
@@ -298,13 +302,15 @@ static unsafe class Program
             default:
                 throw new ArgumentException(problem);
         }
+        return loop;
     }
 
     static void Main(string[] arguments)
     {
-        Run(arguments[0]);
+        object loop = Run(arguments[0]);
         Truth.Print($"\"said\": {{\"bytes\": {bytes}, \"instances\": {instances}}}");
         Truth.Wait();
         GC.KeepAlive(kept);
+        GC.KeepAlive(loop);
     }
 }
