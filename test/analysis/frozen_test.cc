@@ -2,6 +2,7 @@
 // and all of them count it as `retained` does.
 #include "analysis/verb.h"
 #include "base/text.h"
+#include "objects/roots.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"
 #include "support/known_stacks.h"

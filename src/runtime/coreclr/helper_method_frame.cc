@@ -40,9 +40,9 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
     to.is_told = true;
     return {};
   }
-  if (!is_windows_)
-    return by_frame_pointers(frame, stack_end, code, to);
-  return by_native_functions(frame, code, to) ? ReadOutcome() : by_return_addresses(frame, stack_end, code, to);
+  if (by_native_functions(frame, code, to))
+    return {};
+  return is_windows_ ? by_return_addresses(frame, stack_end, code, to) : by_frame_pointers(frame, stack_end, code, to);
 }
 
 // What is not known of the caller's registers lies among what was captured, or was pushed behind that.
@@ -53,7 +53,8 @@ void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller 
   words(frame.address + layout.captured, frame.address + layout.captured + 8 * layout.registers.size(), to.candidates);
 }
 
-// Linux: the runtime's functions keep frame pointers.
+// Linux: the runtime's functions keep frame pointers. Which registers the one that managed code called has saved, and
+// where, its prologue says; but that one may have gone over to another function, which has another.
 ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                               FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
@@ -72,7 +73,12 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
       to.registers.set(convention_->stack_pointer, frame_pointer + u64(found.end));
       to.registers.set(convention_->frame_pointer, *before, frame_pointer);
       to.is_told = true;
-      if (!entry) {
+      constexpr u64 longest_function = 4096;
+      const Address begin = word(at + layout.entry).value_or(0),
+                    captured_ip = word(at + layout.captured_sp - 8).value_or(0);
+      const bool stands_elsewhere = i == 0 && convention_->architecture == Architecture::x64 &&
+                                    (captured_ip < begin || captured_ip - begin > longest_function);
+      if (!entry || stands_elsewhere) {
         captured_may_count(frame, to);
         return {};
       }
@@ -92,13 +98,13 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
   return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
 }
 
-// Windows: the runtime's image says how its functions are left, as the runtime itself would do. The stack pointer was
+// The runtime's image says how its functions are left, as the runtime itself would do. On Windows the stack pointer was
 // captured in front of the address that the function which does so returns to.
 ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, const Code &code, FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
   Registers now;
   now.ip = word(frame.address + layout.captured_sp - 8).value_or(0);
-  now.set(convention_->stack_pointer, word(frame.address + layout.captured_sp).value_or(0) + 8);
+  now.set(convention_->stack_pointer, word(frame.address + layout.captured_sp).value_or(0) + (is_windows_ ? 8 : 0));
   for (u64 i = 0; i < layout.registers.size(); ++i) {
     const Address place = frame.address + layout.captured + 8 * i;
     now.set(layout.registers[i], word(place).value_or(0), place);

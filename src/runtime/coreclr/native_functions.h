@@ -1,6 +1,6 @@
-// NativeFunctions: leaves functions of native code, as images of Windows describe them (.pdata): for the few on a stack
-// that lie between a HelperMethodFrame and the managed code that called them. The image is opened at every step; some
-// 50 reads. Any thread.
+// NativeFunctions: leaves functions of native code, as images of Windows (.pdata) and Linux (.eh_frame) describe them:
+// for the few on a stack that lie between a HelperMethodFrame and the managed code that called them. The image is
+// opened at every step; some 50 reads. Any thread.
 #pragma once
 #include "runtime/compiled/read_outcome.h"
 #include "runtime/compiled/registers.h"

@@ -2,6 +2,7 @@
 // lies beside an address, who refers to younger objects, the way from one object to another, and a struct by itself.
 #include "base/not_found.h"
 #include "base/text.h"
+#include "snapshot/snapshot.h"
 #include "support/elf_writer.h"
 #include "support/rows.h"
 

@@ -1,5 +1,6 @@
 // What `show` says of fields and elements, in every layout.
 #include "analysis/objects/field_values.h"
+#include "base/text.h"
 #include "runtime/array_bounds.h"
 #include "support/opened.h"
 #include "support/rows.h"
