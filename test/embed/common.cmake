@@ -40,14 +40,14 @@ function(try_pkg_config prefix)
   set(ENV{LD_LIBRARY_PATH} ${libraries})
   expect_answer(${WORK}/by-pkg-config)
 
-  # What the README shows.
-  file(READ ${PROJECT}/README.md readme)
-  string(REGEX MATCH "```cpp\n([^`]*)```" shown "${readme}")
-  file(WRITE ${WORK}/readme.cc "${CMAKE_MATCH_1}")
-  run(${CXX} -std=c++20 ${WORK}/readme.cc -o ${WORK}/readme ${flags})
-  execute_process(COMMAND ${WORK}/readme ${PROJECT}/sample/demo.core.zst OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+  # What the guide shows.
+  file(READ ${PROJECT}/doc/guide/libraries.md guide)
+  string(REGEX MATCH "```cpp\n([^`]*)```" shown "${guide}")
+  file(WRITE ${WORK}/guide.cc "${CMAKE_MATCH_1}")
+  run(${CXX} -std=c++20 ${WORK}/guide.cc -o ${WORK}/guide ${flags})
+  execute_process(COMMAND ${WORK}/guide ${PROJECT}/sample/demo.core.zst OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
   if(NOT out MATCHES "\n5024\t[0-9]+\tSystem\\.Byte\\[\\]\n")
-    message(FATAL_ERROR "the README's program wrote: ${out}")
+    message(FATAL_ERROR "the guide's program wrote: ${out}")
   endif()
 endfunction()
 
