@@ -148,10 +148,11 @@ class Target:
             raise RuntimeError(f"{kind} of {self.name} failed with code {done.returncode}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
         return path
 
-    def wait_until_at_rest(self, seconds=60):
-        """Until no thread has used a processor for a second: compilation in the background takes long there."""
-        self.guest.run(f"last=; for i in $(seq {seconds}); do now=$(cut -d' ' -f14,15 /proc/{self.pid}/task/*/stat); "
-                       "[ \"$now\" != \"$last\" ] || exit; last=$now; sleep 1; done")
+    def wait_until_at_rest(self, quiet=22, seconds=120):
+        """Until no thread has used a processor or ended for so long: compilation in the background takes long there, and workers of the
+        thread pool that have nothing to do end after 20 seconds."""
+        self.guest.run(f"last=; same=0; for i in $(seq {seconds}); do now=$(cut -d' ' -f14,15 /proc/{self.pid}/task/*/stat); same=$((same+1)); "
+                       f"[ \"$now\" = \"$last\" ] || same=0; [ $same -lt {quiet} ] || exit; last=$now; sleep 1; done")
 
     def say(self, text=""):
         """Writes a line to the program."""

@@ -302,6 +302,30 @@ TEST(CallFrame, AnArm64FunctionReturnsByItsLinkRegister) {
   EXPECT_EQ(other.registers.get(31), 0x8010u);
 }
 
+// Debian 13's libc: between the two instructions that sign and check it, the return address has a signature above it.
+TEST(CallFrame, AnArm64FunctionMaySignItsReturnAddress) {
+  constexpr u64 is_signed = 0x002a000000000000 | return_address;
+  for (u8 negates : {0x2d, 0x2c}) {
+    const std::vector<u8> own = {0x0c,      31, 0,    0x41,      negates,   0x41, 0x0e, 16,   0x80 | 30, 1,
+                                 0x80 | 29, 2,  0x41, 0xc0 | 30, 0xc0 | 29, 0x0e, 0,    0x41, negates};
+    for (u64 offset : {0, 1, 2, 3, 4}) {
+      ByHand one(own, Architecture::arm64);
+      const bool is_saved = offset == 2;
+      one.function.code_alignment = 1;
+      one.registers.ip = one.function.start + offset;
+      one.registers.set(30, is_saved ? 5 : offset >= 1 && offset <= 3 ? is_signed : return_address);
+      one.words = {{0x8000, 0x9000}, {0x8008, is_signed}};
+      ASSERT_TRUE(one.leave()) << offset;
+      EXPECT_EQ(one.registers.ip, return_address) << offset;
+      EXPECT_EQ(one.registers.get(31), is_saved ? 0x8010u : 0x8000u) << offset;
+      if (is_saved) {
+        EXPECT_EQ(one.registers.get(30), return_address);
+      }
+    }
+  }
+  EXPECT_FALSE(ByHand({0x2d}).leave()); // on x64 it means nothing
+}
+
 TEST(CallFrame, WhatBreaksTheRulesChangesNothing) {
   std::vector<std::vector<u8>> broken = {
       {0x0b},                                                                      // nothing was remembered

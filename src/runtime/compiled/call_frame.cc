@@ -8,6 +8,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_remembered = 64;
+constexpr u64 arm64_link_register = 30;
+constexpr u64 arm64_address = (u64{1} << 48) - 1; // what the kernel gives programs that do not ask for more
 constexpr const char *unknown_register = "a register that call frame information rests on is not known";
 
 enum : u8 {
@@ -36,6 +38,8 @@ enum : u8 {
   cfa_val_offset = 0x14,
   cfa_val_offset_sf = 0x15,
   cfa_val_expression = 0x16,
+  cfa_aarch64_negate_ra_state_with_pc = 0x2c,
+  cfa_aarch64_negate_ra_state = 0x2d,
   cfa_gnu_args_size = 0x2e,
   cfa_gnu_negative_offset_extended = 0x2f,
 };
@@ -43,6 +47,7 @@ enum : u8 {
 struct Rules {
   FrameRule cfa;
   std::array<FrameRule, CallFrame::registers> of;
+  bool return_is_signed = false;
 };
 
 using Kind = FrameRule::Kind;
@@ -149,6 +154,11 @@ private:
     switch (op) {
     case cfa_nop: return;
     case cfa_gnu_args_size: from.uleb128(); return;
+    case cfa_aarch64_negate_ra_state:
+    case cfa_aarch64_negate_ra_state_with_pc:
+      ok_ = ok_ && function_.return_register == arm64_link_register;
+      now.return_is_signed = !now.return_is_signed;
+      return;
     case cfa_remember_state:
       ok_ = ok_ && remembered_.size() < most_remembered;
       if (ok_)
@@ -275,6 +285,9 @@ private:
     }
   }
 
+  // Of a return address: arm64's pointer authentication has it above the address.
+  u64 without_signature(u64 value) const { return frame_.return_is_signed ? value & arm64_address : value; }
+
   // One that cannot be told is missed only by whoever needs it.
   void leave_register(u64 reg) {
     const FrameRule &rule = frame_.rules[reg];
@@ -287,7 +300,8 @@ private:
       return;
     }
     if (const std::optional<Found> found = value_of(rule))
-      out.set(number, found->value, found->at);
+      out.set(number, reg == frame_.function.return_register ? without_signature(found->value) : found->value,
+              found->at);
     else
       out.keep_only(~(u32{1} << number));
   }
@@ -310,7 +324,7 @@ private:
     else
       found = value_of(rule);
     if (found)
-      out.ip = found->value;
+      out.ip = without_signature(found->value);
     else if (outcome_)
       outcome_ = missing_
                      ? ReadOutcome::missing(missing_)
@@ -338,6 +352,7 @@ ReadOutcome read_call_frame(const FunctionFrame &function, Address address, Form
   to.function = function;
   to.cfa = program.now.cfa;
   to.rules = program.now.of;
+  to.return_is_signed = program.now.return_is_signed;
   return {};
 }
 

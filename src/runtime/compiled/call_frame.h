@@ -34,6 +34,7 @@ struct CallFrame {
   FunctionFrame function;
   FrameRule cfa; // in_register or value_expression
   std::array<FrameRule, registers> rules;
+  bool return_is_signed = false; // by arm64's pointer authentication
 };
 
 // The rules at an instruction of that function. Leaves `to` as it is where it does not succeed.
