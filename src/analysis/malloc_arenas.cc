@@ -2,6 +2,7 @@
 
 #include "analysis/mallocng.h"
 #include "base/text.h"
+#include "runtime/library_names.h"
 #include "target/word_window.h"
 
 #include <algorithm>
@@ -379,7 +380,7 @@ MallocArenas find_malloc_arenas(const Target &target) {
   return out;
 }
 
-bool is_musl(const Module &module) { return module.file_name().starts_with("ld-musl-"); }
+bool is_musl(const Module &module) { return is_musl_library(module.file_name()); }
 
 std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, Address end) {
   constexpr u64 flags = 7, mapped_flag = 2, most = 1 << 20;
@@ -403,11 +404,16 @@ std::vector<std::string> other_allocators(const Target &target) {
   std::vector<std::string> out;
   for (const Module &module : target.modules) {
     const std::string_view file = module.file_name();
+    auto add = [&](std::string name) {
+      name += " (" + printable(file) + ")";
+      if (std::find(out.begin(), out.end(), name) == out.end())
+        out.push_back(std::move(name));
+    };
     for (const char *name : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc"})
-      if (file.find(name) != file.npos && std::find(out.begin(), out.end(), name) == out.end())
-        out.push_back(name);
-    if (is_musl(module) && std::find(out.begin(), out.end(), "musl") == out.end())
-      out.push_back("musl");
+      if (file.find(name) != file.npos)
+        add(name);
+    if (is_musl(module))
+      add("musl");
   }
   return out;
 }

@@ -54,7 +54,8 @@ bool is_musl(const Module &module);
 // beginning of pages.
 std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, Address end);
 
-// Other allocators among the modules, by name: "jemalloc", "mimalloc", "tcmalloc", "snmalloc", "musl".
+// Other allocators among the modules, each by name and file: "jemalloc (libjemalloc.so.2)"; mimalloc, tcmalloc,
+// snmalloc, musl. One that is linked into a program is not known.
 std::vector<std::string> other_allocators(const Target &target);
 
 } // namespace dnheap

@@ -155,7 +155,9 @@ TEST(MallocArenas, OtherAllocatorsAreNamed) {
     module.path = path;
     target.modules.push_back(module);
   }
-  EXPECT_EQ(other_allocators(target), (std::vector<std::string>{"jemalloc", "musl", "mimalloc"}));
+  EXPECT_EQ(other_allocators(target),
+            (std::vector<std::string>{"jemalloc (libjemalloc.so.2)", "musl (ld-musl-x86_64.so.1)",
+                                      "mimalloc (libmimalloc.so)"}));
 }
 
 } // namespace
