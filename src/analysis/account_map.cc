@@ -47,6 +47,7 @@ constexpr MemoryClass claim_order[] = {
     MemoryClass::runtime_other,
     MemoryClass::gc_other,
     MemoryClass::malloc_large,
+    MemoryClass::malloc_not_walked, // of mimalloc: whole segments
 };
 // Of a claim that is less certain, what is behind all of these.
 constexpr u32 guessed = 100;
@@ -228,6 +229,10 @@ private:
     out_.other_allocators = fmt::format("{}", fmt::join(others, ", "));
     if (out_.malloc.arenas.empty() && !others.empty()) // they stand in for libc's malloc, which has no arena then
       out_.malloc.problems.clear();
+    const std::vector<MallocBlock> segments = find_mimalloc_segments(target_);
+    for (const MallocBlock &one : segments)
+      claim(malloc_not_walked, one.start, one.end);
+    out_.mimalloc_segments = sum(malloc_not_walked).pieces = segments.size();
     for (const MallocBlock &block : out_.malloc.blocks)
       claim(malloc_large, block.start, block.end);
     sum(malloc_large).pieces = out_.malloc.blocks.size();
@@ -453,10 +458,13 @@ private:
     for (const UnknownStretch &one : out_.unknown)
       if (one.writable && !one.executable)
         out_.perhaps_theirs += one.end - one.start;
-    out_.notes.push_back(fmt::format("the process uses {}: what native code has from there is among the {} that are "
-                                     "not identified; its blocks are not counted{}",
-                                     out_.other_allocators, bytes_text(out_.perhaps_theirs),
-                                     out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
+    const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
+    out_.notes.push_back(fmt::format(
+        "the process uses {}: what native code has from there is {}among the {} that are "
+        "not identified; its blocks are not counted{}",
+        out_.other_allocators, in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
+        bytes_text(out_.perhaps_theirs), out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
+    out_.perhaps_theirs += in_segments;
   }
 
   Snapshot &snapshot_;

@@ -400,6 +400,36 @@ std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, 
   return out;
 }
 
+std::vector<MallocBlock> find_mimalloc_segments(const Target &target) {
+  constexpr u64 segment = 32 << 20, head_bytes = 1024, least_votes = 3, most = 65536, least_key = u64{1} << 48;
+  const bool is_loaded = std::any_of(target.modules.begin(), target.modules.end(), [](const Module &module) {
+    return module.file_name().find("mimalloc") != std::string_view::npos;
+  });
+  if (!is_loaded || target.format().pointer_size != 8)
+    return {};
+  std::vector<MallocBlock> places;
+  for (const Mapping &mapping : target.mappings)
+    for (Address at = align_up(mapping.start, segment);
+         at >= mapping.start && at < mapping.end && mapping.writable && !mapping.executable && places.size() < most;
+         at += segment) {
+      if (!target.memory.try_load<u64>(at))
+        break; // as of a vast range that is not in the dump
+      places.push_back({at, at + std::min(segment, mapping.end - at)});
+    }
+  std::vector<MallocBlock> out;
+  for (u64 offset = 0; offset < head_bytes; offset += 8) {
+    std::unordered_map<u64, std::vector<MallocBlock>> votes; // by the word
+    for (const MallocBlock &place : places)
+      if (const u64 key = target.memory.try_load<u64>(place.start + offset).value_or(place.start) ^ place.start;
+          key >= least_key)
+        votes[key].push_back(place);
+    for (auto &[key, of] : votes)
+      if (of.size() >= least_votes && of.size() > out.size())
+        out = std::move(of);
+  }
+  return out;
+}
+
 std::vector<std::string> other_allocators(const Target &target) {
   std::vector<std::string> out;
   for (const Module &module : target.modules) {

@@ -192,8 +192,8 @@ constexpr Rule rules[] = {
        return is_most && !f.other_allocators.empty() ? f.perhaps_theirs : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("The heap is probably not it: {}, {} of the process, are not identified, and native code has "
-                          "its memory from {}, which is not read; the GC's heap takes {}.",
+       return fmt::format("The heap is probably not it: {}, {} of the process, may be what native code has from {}, "
+                          "whose blocks are not read; the GC's heap takes {}.",
                           bytes_text(f.perhaps_theirs), percent(f.perhaps_theirs, f.process), f.other_allocators,
                           bytes_text(f.heap));
      }},
