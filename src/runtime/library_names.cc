@@ -55,6 +55,8 @@ bool is_runtime_library(std::string_view file_name) {
 
 bool is_made_code(std::string_view path) { return path.find("memfd:doublemapper") != path.npos; }
 
+bool is_musl_library(std::string_view file_name) { return file_name.starts_with("ld-musl-"); }
+
 bool is_host_library(std::string_view file_name) { return any_contains(hosts, file_name); }
 
 std::span<const char *const> embedded_runtime_exports() {

@@ -16,6 +16,8 @@ std::string core_clr_library_names();
 bool is_runtime_library(std::string_view file_name);
 // The memory where CoreCLR has the code that it made itself, mapped twice.
 bool is_made_code(std::string_view path);
+// musl: its loader is its C library, too.
+bool is_musl_library(std::string_view file_name);
 // What finds a runtime and loads it: hostfxr, hostpolicy.
 bool is_host_library(std::string_view file_name);
 // Is a Windows library, by its name in lower case, one that comes with the runtime, or that it needs, and never holds

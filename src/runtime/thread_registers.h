@@ -3,6 +3,8 @@
 #include "runtime/thread_data.h"
 #include "target/target.h"
 
+#include <span>
+
 namespace dnheap {
 
 // Does that lie in its stack, as far as the runtime says where that is?
@@ -15,7 +17,7 @@ bool is_beyond_stack(const ThreadData &thread, Address stack_pointer);
 
 // The kernel lets the stack of a process's first thread grow, which musl does not say: its limit is what was mapped
 // when somebody asked. So the limit of that thread is where the mapping begins, if that is further out.
-void widen_first_stack(const Target &target, std::vector<ThreadData> &threads);
+void widen_first_stack(const Target &target, std::span<ThreadData> threads);
 
 // By number; of a process in another namespace of numbers by the stack that the stack pointer points into. A thread may
 // be elsewhere: it handles a signal on another stack. Null: the target has no such thread.

@@ -3,11 +3,13 @@
 
     account.py --list --sample                 the kinds that a short run makes, written account:MAJOR:DUMP; --all: all of them
     account.py DNHEAP --one account:10:full    starts the program, dumps it, compares, deletes the dump
+    account.py DNHEAP --one jemalloc:10:full   with that allocator in the place of libc's malloc
 
 DUMP is heap, full or gcore; live: the process itself. Exit codes are those of matrix.py.
 """
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,15 +21,75 @@ import targets
 
 SMALL, LARGE, MANAGED, THREADS = 300, 50, 64, 20  # MiB of malloc in small blocks and in large ones, of the heap; threads
 KINDS = [f"account:{major}:{dump}" for major in runtimes.MAJORS for dump in ("full", "heap", "gcore", "live")]
-SAMPLE = ["account:10:full", "account:11:live"]  # even a short run makes these
+# Debian's packages of other allocators, and the file of each.
+ALLOCATORS = {"jemalloc": ("libjemalloc2", "libjemalloc.so.2"), "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2"),
+              "tcmalloc": ("libtcmalloc-minimal4", "libtcmalloc_minimal.so.4")}
+KINDS += [f"{name}:10:{dump}" for name in ALLOCATORS for dump in ("full", "heap", "gcore")]
+SAMPLE = ["account:10:full", "account:11:live", "jemalloc:10:heap"]  # even a short run makes these
 
 NEAR = 0.02
 MIB = 1 << 20
 PAGE = 4096
 
 
+class NoAllocator(runtimes.NoSdk):
+    """The allocator is not to be had here."""
+
+
+def allocator(name):
+    """The library, out of its package; this machine's own packages stay as they are."""
+    package, file = ALLOCATORS[name]
+    folder = runtimes.cache() / "allocators"
+    with runtimes.lock():
+        folder.mkdir(exist_ok=True)
+        found = next(folder.glob(f"usr/lib/*/{file}"), None)
+        if found:
+            return found
+        if not all(map(shutil.which, ("apt-get", "dpkg"))):
+            raise NoAllocator(f"{name} is a package of Debian's, and this is none")
+        with tempfile.TemporaryDirectory(prefix="dnheap-package-") as work:
+            (pathlib.Path(work) / "lists" / "partial").mkdir(parents=True)
+            private = ["-o", f"Dir::State::lists={work}/lists", "-o", f"Dir::Cache={work}/cache", "-o", "APT::Sandbox::User=root"]
+            for command in (["download", package], [*private, "update"], [*private, "download", package]):  # no lists here, or old ones
+                done = subprocess.run(["apt-get", "-q", *command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                if packed := next(pathlib.Path(work).glob("*.deb"), None):
+                    subprocess.run(["dpkg", "-x", packed, folder], check=True)
+                    return next(folder.glob(f"usr/lib/*/{file}"))
+    raise NoAllocator(f"{package} cannot be downloaded: {done.stdout.splitlines()[-1:]}")
+
+
+def with_allocator(dnheap, name, major, dump):
+    """What it holds is not identified, and both answers name who has it; nothing of it counts as libc's malloc."""
+    library = allocator(name)
+    with tempfile.TemporaryDirectory(prefix="dnheap-account-") as folder:
+        with targets.Target("account", major, arguments=[SMALL, LARGE, MANAGED, THREADS],
+                            settings={"DOTNET_GCgen0size": "4000000", "LD_PRELOAD": str(library)}) as target:
+            path, said = target.dump(dump, pathlib.Path(folder) / f"{name}.core"), target.truth["said"]
+        answer, report = matrix.answer(dnheap, "account", path), matrix.answer(dnheap, "report", path)
+        problems = mapped.sums(answer, path)
+    found = mapped.by_class(answer)
+    theirs = found.get("malloc_not_walked", 0) if name == "mimalloc" else 0  # its segments
+    of_malloc = sum(size for memory, size in found.items() if memory.startswith("malloc_")) - theirs
+    if name == "mimalloc":
+        problems += near("in segments", theirs, said["small"], 128 * MIB)
+    if of_malloc > MIB:
+        problems.append(f"{of_malloc / MIB:.2f} MiB are libc's malloc's")
+    # What it has freed it keeps, or has given back; its pages are not full.
+    problems += near("not identified", found["not_identified"] + theirs, said["small"] + said["large"], 128 * MIB)
+    notes, words = answer["completeness"]["notes"], f"the process uses {name} ({pathlib.Path(library).name}"
+    verdict = report["target"]["verdict"]
+    print(verdict["text"])
+    if not any(note.startswith(words) for note in notes) or any("main arena" in note for note in notes):
+        problems.append(f"the notes are {notes}")
+    if verdict["rule"] != "other_allocator" or f" {name} (" not in verdict["text"]:
+        problems.append(f"the verdict is {report['verdict']}")
+    return problems
+
+
 def run(dnheap, kind, major, dump):
     """All problems of one kind, in words."""
+    if kind in ALLOCATORS:
+        return with_allocator(dnheap, kind, major, dump)
     with tempfile.TemporaryDirectory(prefix="dnheap-account-") as folder:
         # With generation 0 as large as a small cache suggests, what is dead would be collected.
         with targets.Target(kind, major, arguments=[SMALL, LARGE, MANAGED, THREADS], settings={"DOTNET_GCgen0size": "4000000"}) as target:

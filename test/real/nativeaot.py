@@ -28,12 +28,13 @@ import targets
 
 PROGRAM = targets.PROGRAMS / "aot"
 COMBINATIONS = [f"aot:{major}:{heaps}" for major in (8, 9, 10, 11) for heaps in ("wks", "svr")] + ["aot:11:async"]
-SAMPLE = ["aot:10:wks", "aot:11:wks"]  # what people compile today
+COMBINATIONS += [f"aot:{major}-musl:{heaps}" for major in (10, 11) for heaps in ("wks", "svr")]  # linked as link_for_musl.sh says
+SAMPLE = ["aot:10:wks", "aot:11:wks", "aot:10-musl:wks"]  # what people compile today
 # The runtimes of later patches are not where the packs come from.
 VERSIONS = {8: "8.0.33", 9: "9.0.22", 10: "10.0.12", 11: "11.0.0"}
 NEWEST_OF_SDK = 10
 DUMPS = ("gcore", "full", "heap")
-CREATEDUMP = 9  # whose createdump writes the dumps
+CREATEDUMP, CREATEDUMP_ON_MUSL = 9, 10  # whose createdump writes the dumps
 
 # What the linker and NuGet say when something from outside is missing.
 NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301", "Platform linker", "cannot find -lz", "unable to find library -lz")
@@ -42,9 +43,12 @@ NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301", "Platform linker", "cannot find -
 def build(major, heaps, program=PROGRAM.name):
     """Compiles the program, unless it is newer than its sources. Returns the executable. `heaps`: "async": the workstation GC, and
     methods without state machines. `program`: its sources' folder."""
-    name = f"{program}{major}-{heaps}"
+    name = f"{program}{major}-{heaps}" + "-musl" * runtimes.on_musl()
     output = runtimes.cache() / "programs" / name
     executable = output / "aot"
+    linker, settings = [], {}
+    if runtimes.on_musl():
+        linker, settings = [f"-p:CppCompilerAndLinker={PROGRAM / 'link_for_musl.sh'}"], {"MUSL_ROOT": str(runtimes.musl_root())}
     with runtimes.lock():
         if runtimes.outdated(executable, [PROGRAM, targets.PROGRAMS / program, targets.PROGRAMS / "common"]):
             if not any(map(shutil.which, ("clang", "gcc"))):
@@ -56,7 +60,7 @@ def build(major, heaps, program=PROGRAM.name):
                                     f"-p:AotNewer={str(major > NEWEST_OF_SDK).lower()}",
                                     *([f"-p:AotReference={runtimes.reference(major)}"] if heaps == "async" else []),
                                     *([f"-p:AotProgram={program}"] if program != PROGRAM.name else []),
-                                    intermediate=f"obj-{name}")
+                                    *linker, intermediate=f"obj-{name}", settings=settings)
             if done.returncode != 0:
                 reasons = [line for line in done.stdout.splitlines() if any(part in line for part in NOT_TO_BE_HAD)]
                 if reasons:
@@ -66,15 +70,19 @@ def build(major, heaps, program=PROGRAM.name):
     return executable
 
 
+def createdump():
+    return CREATEDUMP_ON_MUSL if runtimes.on_musl() else CREATEDUMP
+
+
 class AotTarget(targets.Target):
     """The program, or the one of another folder, running."""
 
     def __init__(self, major, heaps, program=PROGRAM.name, arguments=(), settings=None):
-        self.major = CREATEDUMP
+        self.major = createdump()
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("DOTNET_", "COMPlus_"))}
         environment.update(settings or {})
-        self.start([build(major, heaps, program), *arguments], environment, f"{program} {major} {heaps}")
+        self.start(runtimes.inside([build(major, heaps, program), *arguments]), environment, f"{program} {major} {heaps}")
 
 
 def run(dnheap, _, major, heaps):
@@ -94,6 +102,9 @@ def run(dnheap, _, major, heaps):
 
 
 CRASH, FAULT = "Aot.Crashes.Crash", "0x123456780"
+# ld-musl does not say how it is left, and of what calls abort() without a transition no word is left: these stand nowhere.
+IN_MUSL = {"failfast": ("SIGABRT", "fail_fast", None, ": Environment.FailFast, with Aot.Failure 0x"),
+           "access": ("SIGABRT", "fatal_error", None, ": invalid access to memory")}
 # What answers lead with: signal, cause, the innermost method, what is in the words.
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Aot.Failure 0x", f", thrown in {CRASH}"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Aot.Failure 0x"),
@@ -107,16 +118,16 @@ class Crashing(AotTarget):
     """The program where it has a createdump beside it, so that it can dump itself when it crashes; with its debug file or without."""
 
     def __init__(self, major, heaps, way, folder, debug_file):
-        self.major = CREATEDUMP
+        self.major = createdump()
         executable = build(major, heaps)
-        for file in (executable, runtimes.runtime(CREATEDUMP) / "createdump"):
+        for file in (executable, runtimes.runtime(self.major) / "createdump"):
             shutil.copy(file, folder)
         if debug_file:
             shutil.copy(executable.with_suffix(".dbg"), folder)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("DOTNET_", "COMPlus_"))}
         self.dump_path = folder / f"{way}.core"
         environment.update(DOTNET_DbgEnableMiniDump="1", DOTNET_DbgMiniDumpType="4", DOTNET_DbgMiniDumpName=str(self.dump_path))
-        self.start([folder / executable.name, way], environment, f"aot {major} {way}")
+        self.start(runtimes.inside([folder / executable.name, way]), environment, f"aot {major} {way}")
 
     def crash(self):
         pathlib.Path(f"/proc/{self.pid}/coredump_filter").write_text("0x3f")
@@ -133,7 +144,7 @@ def crashes(dnheap, major, heaps):
     problems = []
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     for way, debug_file in [(way, True) for way in LED_BY] + [("unhandled", False)] * (major >= NEWEST_OF_SDK):
-        signal, cause, method, *words = LED_BY[way]
+        signal, cause, method, *words = IN_MUSL.get(way, LED_BY[way]) if runtimes.on_musl() else LED_BY[way]
         if way in BY_KERNEL and ("/" in pattern or pattern.startswith("|")):
             print(f"{way}: not tested, as the kernel leaves no cores in the working folder")
             continue
@@ -172,7 +183,8 @@ def check(dnheap, major, heaps, kind, dump, truth):
         problems += handles(matrix.ask(dnheap, "handles", dump), truth)
         if kind == "gcore":
             problems += static_paths(dnheap, dump, truth) + fields(dnheap, dump, major)
-            problems += frames_of_gdb(dnheap, dump, build(major, heaps))
+            if not runtimes.on_musl():  # gdb guesses how ld-musl is left, as that does not say so
+                problems += frames_of_gdb(dnheap, dump, build(major, heaps))
         problems += stacks(dnheap, dump, truth) + threads(dnheap, dump, truth)
         if kind != "heap":
             problems += known(dnheap, dump, truth, major)

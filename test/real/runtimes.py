@@ -124,9 +124,9 @@ def lock():
         yield
 
 
-def run_sdk(*arguments, intermediate="obj"):
-    """Runs a dotnet command of the SDK with packages and intermediate files kept in the cache."""
-    environment = dict(os.environ, NUGET_PACKAGES=str(packages()), DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1")
+def run_sdk(*arguments, intermediate="obj", settings=None):
+    """Runs a dotnet command of the SDK with packages and intermediate files kept in the cache. `settings`: of its environment."""
+    environment = dict(os.environ, NUGET_PACKAGES=str(packages()), DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1", **(settings or {}))
     command = [str(part) for part in [sdk(), *arguments, "--artifacts-path", cache() / intermediate]]
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 

@@ -9,6 +9,7 @@ namespace dnheap::test {
 namespace {
 
 constexpr Address module_base = 0x40000000, stack_low = 0x700000, stack_top = 0x780000;
+constexpr Address libc_base = 0x50000000, own_record = stack_low + 0x200;
 constexpr u64 most_words = (stack_top - stack_low) / 8;
 
 // Functions of 0x100 bytes each; each takes one word beside its return address from its second byte on.
@@ -47,6 +48,11 @@ public:
     module.base = module_base;
     module.extents = {{module_base, module_base + image_.size(), 0}};
     target.modules = {module};
+    module.path = c_library;
+    module.base = libc_base;
+    module.extents = {{libc_base, libc_base + 0x1000, 0}};
+    if (!c_library.empty())
+      target.modules.push_back(module);
     Thread thread;
     thread.id = 7;
     thread.instruction_pointer = ip;
@@ -56,8 +62,9 @@ public:
     thread.registers[19] = sp;
     target.threads = {thread};
     ThreadData data;
-    data.address = 0x1234;
+    data.address = address;
     data.os_id = 7;
+    data.stack_base = stack_base;
     NativeAotStacks walk(target, managed);
     if (!debug_frame.empty())
       walk.use_debug_frame(DebugFrame(debug_frame, module_base, Format{}, nullptr));
@@ -69,6 +76,9 @@ public:
   std::optional<CodeRange> managed;
   std::vector<std::byte> debug_frame;
   bool has_tables = true;
+  Address address = 0x1234; // of the thread
+  std::string c_library;    // at libc_base; empty: there is none
+  std::optional<Address> stack_base;
 
 private:
   std::vector<u64> words_;
@@ -211,6 +221,51 @@ TEST(NativeAotStacks, BackToTheMethodThatCalledTheRuntime) {
     EXPECT_FALSE(walked.frames[2].is_active);
     EXPECT_EQ(walked.frames[3].ip, AotScene::code(AotScene::last, 0x30));
   }
+}
+
+// ld-musl does not say how it is left. The method that called it left word of itself, which its thread knows of; of
+// earlier calls others may be left, nearer. What musl called first is the end, if the stack ends near.
+TEST(NativeAotStacks, OutOfMuslAndBackToItsBeginning) {
+  constexpr Address earlier = stack_low + 0x1080, noted = stack_low + 0x1100, sp = noted - 0x20;
+  for (const bool is_musl : {true, false})
+    for (const bool is_known : {true, false}) {
+      SCOPED_TRACE(std::to_string(is_musl) + std::to_string(is_known));
+      AotScene scene;
+      scene.address = own_record;
+      scene.c_library = is_musl ? "/lib/ld-musl-x86_64.so.1" : "/lib/libc.so.6";
+      scene.stack_base = sp + 0x800;
+      for (const Address frame : {earlier, noted}) {
+        Address at = frame;
+        for (u64 word : {AotScene::code(AotScene::method, frame == noted ? 0x40 : 0x50), noted + 80, own_record,
+                         Address(0x8000), frame - 0x20}) {
+          scene.word(at) = word;
+          at += 8;
+        }
+      }
+      scene.word(own_record + 72) = is_known ? noted : 0;
+      scene.word(sp + 8) = libc_base + 0x400;
+      const WalkedStack walked = scene.walk(libc_base + 0x300);
+      EXPECT_EQ(walked.is_complete(), is_musl && is_known) << walked.why_not;
+      ASSERT_EQ(walked.frames.size(), is_musl && is_known ? 3u : 1u);
+      EXPECT_EQ(walked.frames[0].ip, libc_base + 0x300);
+      EXPECT_TRUE(walked.frames[0].is_active);
+      if (walked.frames.size() < 3)
+        continue;
+      EXPECT_EQ(walked.frames[1].ip, AotScene::code(AotScene::method, 0x40));
+      EXPECT_EQ(walked.frames[1].sp, sp);
+      EXPECT_FALSE(walked.frames[1].is_active);
+      EXPECT_EQ(walked.frames[2].ip, libc_base + 0x400);
+      EXPECT_EQ(walked.frames[2].kind, StackFrame::Kind::native);
+    }
+  AotScene far; // too far from the end to know that no method called it
+  far.c_library = "/lib/ld-musl-x86_64.so.1";
+  far.call({libc_base + 0x400});
+  for (const std::optional<Address> end : {std::optional<Address>(), std::optional<Address>(stack_top)}) {
+    far.stack_base = end;
+    EXPECT_FALSE(far.walk(AotScene::code(AotScene::first, 0x10)).is_complete());
+  }
+  far.stack_base = stack_low + 0x2000;
+  EXPECT_TRUE(far.walk(AotScene::code(AotScene::first, 0x10)).is_complete());
 }
 
 TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {

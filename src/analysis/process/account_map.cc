@@ -47,6 +47,7 @@ constexpr MemoryClass claim_order[] = {
     MemoryClass::runtime_other,
     MemoryClass::gc_other,
     MemoryClass::malloc_large,
+    MemoryClass::malloc_not_walked, // of mimalloc: whole segments
 };
 // Of a claim that is less certain, what is behind all of these.
 constexpr u32 guessed = 100;
@@ -107,7 +108,7 @@ public:
     if (target_.container == "process" && !resident_)
       out_.notes.push_back("how much of it is in memory was not looked at: the process had gone on, or more than 1 "
                            "TiB is mapped");
-    tell_other_allocators();
+    note_other_allocators();
     return std::move(out_);
   }
 
@@ -222,6 +223,16 @@ private:
 
   void claim_malloc() {
     out_.malloc = find_malloc_arenas(target_);
+    std::vector<std::string> others = other_allocators(target_);
+    if (out_.malloc.lists_blocks)
+      std::erase_if(others, [](const std::string &name) { return name.starts_with("musl "); });
+    out_.other_allocators = fmt::format("{}", fmt::join(others, ", "));
+    if (out_.malloc.arenas.empty() && !others.empty()) // they stand in for libc's malloc, which has no arena then
+      out_.malloc.problems.clear();
+    const std::vector<MallocBlock> segments = find_mimalloc_segments(target_);
+    for (const MallocBlock &one : segments)
+      claim(malloc_not_walked, one.start, one.end);
+    out_.mimalloc_segments = sum(malloc_not_walked).pieces = segments.size();
     for (const MallocBlock &block : out_.malloc.blocks)
       claim(malloc_large, block.start, block.end);
     sum(malloc_large).pieces = out_.malloc.blocks.size();
@@ -441,13 +452,19 @@ private:
     }
   }
 
-  void tell_other_allocators() {
-    std::vector<std::string> names = other_allocators(target_);
-    if (out_.malloc.lists_blocks)
-      std::erase(names, "musl");
-    if (!names.empty())
-      out_.notes.push_back(fmt::format("{} is loaded: what it holds cannot be told from what is not identified",
-                                       fmt::join(names, ", ")));
+  void note_other_allocators() {
+    if (out_.other_allocators.empty())
+      return;
+    for (const UnknownStretch &one : out_.unknown)
+      if (one.writable && !one.executable)
+        out_.perhaps_theirs += one.end - one.start;
+    const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
+    out_.notes.push_back(fmt::format(
+        "the process uses {}: what native code has from there is {}among the {} that are "
+        "not identified; its blocks are not counted{}",
+        out_.other_allocators, in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
+        bytes_text(out_.perhaps_theirs), out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
+    out_.perhaps_theirs += in_segments;
   }
 
   Snapshot &snapshot_;

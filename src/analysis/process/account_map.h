@@ -39,6 +39,9 @@ struct AccountMap {
   bool is_estimate = false;
   std::vector<UnknownStretch> unknown; // by address
   MallocArenas malloc;
+  std::string other_allocators; // "jemalloc (libjemalloc.so.2)": what native code has memory from beside `malloc`
+  u64 perhaps_theirs = 0;       // bytes that native code may have from these: not identified, or known as theirs
+  u64 mimalloc_segments = 0;
   std::vector<std::string> notes; // what could not be told, in whole phrases
 
   const ClassSum &of(MemoryClass memory) const { return classes[static_cast<u8>(memory)]; }

@@ -2,6 +2,7 @@
 
 #include "analysis/process/mallocng.h"
 #include "base/text.h"
+#include "runtime/library_names.h"
 #include "target/word_window.h"
 
 #include <algorithm>
@@ -379,7 +380,7 @@ MallocArenas find_malloc_arenas(const Target &target) {
   return out;
 }
 
-bool is_musl(const Module &module) { return module.file_name().starts_with("ld-musl-"); }
+bool is_musl(const Module &module) { return is_musl_library(module.file_name()); }
 
 std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, Address end) {
   constexpr u64 flags = 7, mapped_flag = 2, most = 1 << 20;
@@ -399,15 +400,50 @@ std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, 
   return out;
 }
 
+std::vector<MallocBlock> find_mimalloc_segments(const Target &target) {
+  constexpr u64 segment = 32 << 20, head_bytes = 1024, least_votes = 3, most = 65536, least_key = u64{1} << 48;
+  const bool is_loaded = std::any_of(target.modules.begin(), target.modules.end(), [](const Module &module) {
+    return module.file_name().find("mimalloc") != std::string_view::npos;
+  });
+  if (!is_loaded || target.format().pointer_size != 8)
+    return {};
+  std::vector<MallocBlock> places;
+  for (const Mapping &mapping : target.mappings)
+    for (Address at = align_up(mapping.start, segment);
+         at >= mapping.start && at < mapping.end && mapping.writable && !mapping.executable && places.size() < most;
+         at += segment) {
+      if (!target.memory.try_load<u64>(at))
+        break; // as of a vast range that is not in the dump
+      places.push_back({at, at + std::min(segment, mapping.end - at)});
+    }
+  std::vector<MallocBlock> out;
+  for (u64 offset = 0; offset < head_bytes; offset += 8) {
+    std::unordered_map<u64, std::vector<MallocBlock>> votes; // by the word
+    for (const MallocBlock &place : places)
+      if (const u64 key = target.memory.try_load<u64>(place.start + offset).value_or(place.start) ^ place.start;
+          key >= least_key)
+        votes[key].push_back(place);
+    for (auto &[key, of] : votes)
+      if (of.size() >= least_votes && of.size() > out.size())
+        out = std::move(of);
+  }
+  return out;
+}
+
 std::vector<std::string> other_allocators(const Target &target) {
   std::vector<std::string> out;
   for (const Module &module : target.modules) {
     const std::string_view file = module.file_name();
+    auto add = [&](std::string name) {
+      name += " (" + printable(file) + ")";
+      if (std::find(out.begin(), out.end(), name) == out.end())
+        out.push_back(std::move(name));
+    };
     for (const char *name : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc"})
-      if (file.find(name) != file.npos && std::find(out.begin(), out.end(), name) == out.end())
-        out.push_back(name);
-    if (is_musl(module) && std::find(out.begin(), out.end(), "musl") == out.end())
-      out.push_back("musl");
+      if (file.find(name) != file.npos)
+        add(name);
+    if (is_musl(module))
+      add("musl");
   }
   return out;
 }

@@ -54,7 +54,12 @@ bool is_musl(const Module &module);
 // beginning of pages.
 std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, Address end);
 
-// Other allocators among the modules, by name: "jemalloc", "mimalloc", "tcmalloc", "snmalloc", "musl".
+// Other allocators among the modules, each by name and file: "jemalloc (libjemalloc.so.2)"; mimalloc, tcmalloc,
+// snmalloc, musl. One that is linked into a program is not known.
 std::vector<std::string> other_allocators(const Target &target);
+
+// Segments of mimalloc 2 where its library is loaded: 32 MiB each, at multiples of that, as far as they are mapped.
+// Each has, at the same place of its head, its own address mixed with one random word of the process.
+std::vector<MallocBlock> find_mimalloc_segments(const Target &target);
 
 } // namespace dnheap

@@ -28,6 +28,7 @@ std::string pieces_text(MemoryClass memory, const AccountMap &map) {
   case MemoryClass::mapped_files: return of("file", "files");
   case MemoryClass::not_identified: return of("stretch", "stretches");
   case MemoryClass::malloc_large: return of("block", "blocks");
+  case MemoryClass::malloc_not_walked: return of("segment of mimalloc", "segments of mimalloc");
   case MemoryClass::malloc_in_use:
     return fmt::format(" ({} blocks, {} arena{})", count_text(pieces), count_text(map.malloc.arenas.size()),
                        map.malloc.arenas.size() == 1 ? "" : "s");

@@ -302,6 +302,8 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   out.runtime = bytes_of(map, of_runtime);
   out.malloc_in_use = bytes_of(map, {malloc_in_use, malloc_large});
   out.malloc_free = bytes_of(map, {malloc_cached, malloc_free, malloc_top});
+  out.other_allocators = map.other_allocators;
+  out.perhaps_theirs = map.perhaps_theirs;
   out.stacks = bytes_of(map, {stacks_in_use, stacks_below});
   out.threads = map.of(stacks_in_use).pieces;
   out.pinned = pinned_objects(snapshot);

@@ -186,6 +186,17 @@ constexpr Rule rules[] = {
            "{}.",
            bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
      }},
+    {"other_allocator",
+     [](const VerdictFacts &f) {
+       const bool is_most = is_much(f.perhaps_theirs, f.process, 0.4, 64 * mib) && f.perhaps_theirs > f.heap;
+       return is_most && !f.other_allocators.empty() ? f.perhaps_theirs : 0;
+     },
+     [](const VerdictFacts &f) {
+       return fmt::format("The heap is probably not it: {}, {} of the process, may be what native code has from {}, "
+                          "whose blocks are not read; the GC's heap takes {}.",
+                          bytes_text(f.perhaps_theirs), percent(f.perhaps_theirs, f.process), f.other_allocators,
+                          bytes_text(f.heap));
+     }},
     {"malloc_keeps_freed_memory",
      [](const VerdictFacts &f) {
        return is_much(f.malloc_free, f.process, 0.4, 64 * mib) && f.malloc_free > f.malloc_in_use ? f.malloc_free : 0;

@@ -36,6 +36,8 @@ struct VerdictFacts {
   u64 free_inside = 0;         // between objects
   u64 gc_empty = 0;            // committed and empty: free regions, to be given back, behind the last objects
   u64 malloc_in_use = 0, malloc_free = 0;
+  std::string other_allocators; // beside it: AccountMap
+  u64 perhaps_theirs = 0;
   u64 runtime = 0; // what the runtime has for itself: loader heaps, code, the GC's tables
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes that only objects whose finalizer is due hold

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "runtime/compiled/call_frame.h"
+#include "runtime/library_names.h"
 #include "runtime/thread_registers.h"
 
 #include <map>
@@ -16,6 +17,7 @@ constexpr u64 most_record_bytes = 64 << 20; // of call frame information that on
 constexpr u64 most_places = 4096;           // in code whose rules are kept
 constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of what throws for a failed instruction
 constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack of the runtime's own functions, in one call to it
+constexpr u64 words_of_thread = 32;         // in which it says where what it called left word of itself
 constexpr u64 most_signals = 64;            // handled one within the other
 constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
 
@@ -65,8 +67,11 @@ private:
     if (!rules && (return_to_fault() || return_to_caller()))
       rules = rules_at(registers_.ip, is_exact_);
     add_frame(rules);
-    if (!rules)
+    if (!rules) {
+      if (is_begun_by_musl())
+        out_.why_not.clear();
       return false;
+    }
     const Address before = sp();
     if (const ReadOutcome outcome = leave_call_frame(memory_, *rules, *convention_, registers_); !outcome)
       return stop(explained(outcome, registers_.ip));
@@ -120,23 +125,31 @@ private:
   // Of the runtime's own functions nothing tells how they are left where it was compiled so. What calls them leaves
   // word of itself: {ip, rbp, thread, flags, registers…} (PInvokeTransitionFrame and its flags:
   // nativeaot/Runtime/inc/rhbinder.h), within its own frame, between rsp and rbp. The nearest one counts, those behind
-  // are of earlier calls.
+  // are of earlier calls. Nor does musl say how it is left: of a thread that stands there its own word for the call is
+  // asked for, too, as what earlier calls left may lie nearer.
   bool return_to_caller() {
     constexpr u32 saves_rsp = 0x8000;
     constexpr std::pair<u32, unsigned> saved[] = {{0x1, 3},   {0x2, 6},   {0x4, 7},   {0x10, 12},
                                                   {0x20, 13}, {0x40, 14}, {0x80, 15}, {saves_rsp, 4}}; // in their order
     constexpr unsigned rsp = 4, rbp = 5;
-    if (convention_->architecture != Architecture::x64 || !managed_ || is_exact_)
+    if (convention_->architecture != Architecture::x64 || !managed_ || (is_exact_ && !is_in_musl()))
       return false;
     const Format format = memory_.format();
     const u64 p = format.pointer_size, most_words = 4 + std::size(saved);
+    const Bytes thread = is_exact_ ? memory_.peek_up_to(thread_.address, words_of_thread * p) : Bytes();
+    auto is_of_thread = [&](Address frame) {
+      for (u64 at = 0; at + p <= thread.size(); at += p)
+        if (load_pointer(thread.data() + at, format) == frame)
+          return true;
+      return !is_exact_;
+    };
     const Address from = sp();
     const Bytes stack = memory_.peek_up_to(from, most_of_runtime);
     for (u64 at = 0; at + most_words * p <= stack.size(); at += p) {
       const Address frame = from + at, ip = load_pointer(stack.data() + at, format);
       const u32 flags = load<u32>(stack.data() + at + 3 * p, format.byte_order);
       if (load_pointer(stack.data() + at + 2 * p, format) != thread_.address || !managed_->holds(ip - 1) ||
-          !(flags & saves_rsp))
+          !(flags & saves_rsp) || !is_of_thread(frame))
         continue;
       Registers caller = registers_;
       u64 word = 4;
@@ -149,13 +162,26 @@ private:
       if (caller.get(rsp) <= from || caller.get(rsp) > frame || caller.get(rbp) <= frame)
         continue;
       memory_.note_read(frame, word * p);
+      if (!thread.empty())
+        memory_.note_read(thread_.address, thread.size());
       add_frame(nullptr);
       registers_ = std::move(caller);
       registers_.ip = ip;
+      is_exact_ = false;
       out_.why_not.clear();
       return true;
     }
     return false;
+  }
+
+  bool is_in_musl() const {
+    const Module *module = target_.find_module(registers_.ip);
+    return module && is_musl_library(module->file_name());
+  }
+  // Whatever it calls back lies deeper than a method that called it, which would have been found.
+  bool is_begun_by_musl() const {
+    return convention_->architecture == Architecture::x64 && managed_ && !is_exact_ && is_in_musl() &&
+           thread_.stack_base && sp() < *thread_.stack_base && *thread_.stack_base - sp() <= most_of_runtime;
   }
 
   Address sp() const { return registers_.get(convention_->stack_pointer).value_or(0); }

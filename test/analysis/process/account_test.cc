@@ -1,6 +1,7 @@
 // What `account` says of synthetic processes: every byte once, in the class that it was written for, in all formats.
 #include "analysis/process/account_map.h"
 #include "analysis/process/written_pages.h"
+#include "base/text.h"
 #include "objects/live.h"
 #include "support/malloc_writer.h"
 #include "support/opened.h"
@@ -299,6 +300,40 @@ TEST(Account, MallocBesideAHeap) {
   EXPECT_EQ(map.of(MemoryClass::malloc_large).bytes, 64u * 4096);
   EXPECT_EQ(map.of(MemoryClass::malloc_not_walked).bytes, 0u);
   EXPECT_EQ(sum_of(map), covered(mapped));
+}
+
+// What another allocator has is not identified: that is said with its name, and nothing of libc's malloc, which it
+// stands in for.
+TEST(Account, AnotherAllocatorIsNamed) {
+  constexpr Address theirs = 0x7e0000000000, constants = 0x7e0000800000;
+  HeapBuilder heap({});
+  heap.segment(G::gen0).string("text");
+  std::unique_ptr<Target> target = heap.target();
+  target->os = OperatingSystem::linux_os;
+  for (const Range &range : target->memory.ranges())
+    target->mappings.push_back({range.address, range.end(), range.end()});
+  target->mappings.push_back({.start = theirs, .end = theirs + (4 << 20)});
+  target->mappings.push_back({.start = constants, .end = constants + (2 << 20), .writable = false});
+  std::sort(target->mappings.begin(), target->mappings.end(),
+            [](const Mapping &a, const Mapping &b) { return a.start < b.start; });
+  for (const char *path : {"/usr/lib/libc.so.6", "/usr/lib/libjemalloc.so.2"}) {
+    Module module;
+    module.path = path;
+    module.base = constants + (target->modules.size() << 24);
+    target->modules.push_back(module);
+  }
+  Snapshot snapshot(std::move(target), two_threads());
+  const AccountMap map = make_account_map(snapshot, std::nullopt, std::nullopt);
+  EXPECT_EQ(map.other_allocators, "jemalloc (libjemalloc.so.2)");
+  EXPECT_EQ(map.of(MemoryClass::not_identified).bytes - map.perhaps_theirs, u64{2} << 20);
+  EXPECT_GE(map.perhaps_theirs, u64{4} << 20);
+  const std::string expected = "the process uses jemalloc (libjemalloc.so.2): what native code has from there is among "
+                               "the " +
+                               bytes_text(map.perhaps_theirs) + " that are not identified; its blocks are not counted";
+  ASSERT_FALSE(map.notes.empty());
+  EXPECT_EQ(map.notes.back(), expected);
+  for (const std::string &note : map.notes)
+    EXPECT_EQ(note.find("main arena"), note.npos) << note;
 }
 
 } // namespace

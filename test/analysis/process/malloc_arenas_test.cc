@@ -147,6 +147,36 @@ TEST(MallocArenas, MemoryAtTheEndOfTheAddressSpace) {
   EXPECT_TRUE(find_malloc_arenas(target).arenas.empty());
 }
 
+// Three segments of mimalloc, and a place that only looks like one; a mapping may end within a segment.
+TEST(MallocArenas, SegmentsOfMimallocHaveTheirAddressMixedWithOneWord) {
+  constexpr u64 segment = 32 << 20, key = 0x4c615dfca9147252;
+  constexpr Address first = 0x57000000000;
+  const std::array<u64, 4> offsets = {0, segment, 2 * segment, 5 * segment};
+  std::array<std::vector<u64>, 4> heads;
+  Target target;
+  target.os = OperatingSystem::linux_os;
+  std::vector<Range> ranges;
+  for (u64 i = 0; i < offsets.size(); ++i) {
+    const Address at = first + offsets[i];
+    heads[i].assign(512, 0);
+    heads[i][27] = i == 2 ? key : at ^ key; // the third has the word itself
+    ranges.push_back({at, std::as_bytes(std::span(heads[i]))});
+    target.mappings.push_back({.start = at, .end = at + (i == 3 ? u64{1} << 20 : segment)});
+  }
+  target.memory = Memory(Format{}, std::move(ranges));
+  EXPECT_TRUE(find_mimalloc_segments(target).empty()); // nobody has loaded it
+  Module module;
+  module.path = "/usr/lib/libmimalloc.so.2";
+  target.modules.push_back(module);
+  const std::vector<MallocBlock> found = find_mimalloc_segments(target);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1].start, first + segment);
+  EXPECT_EQ(found[1].end, first + 2 * segment);
+  EXPECT_EQ(found[2].end - found[2].start, u64{1} << 20);
+  heads[0][27] = 0; // two agree by chance
+  EXPECT_TRUE(find_mimalloc_segments(target).empty());
+}
+
 TEST(MallocArenas, OtherAllocatorsAreNamed) {
   Target target;
   for (const char *path :
@@ -155,7 +185,9 @@ TEST(MallocArenas, OtherAllocatorsAreNamed) {
     module.path = path;
     target.modules.push_back(module);
   }
-  EXPECT_EQ(other_allocators(target), (std::vector<std::string>{"jemalloc", "musl", "mimalloc"}));
+  EXPECT_EQ(other_allocators(target),
+            (std::vector<std::string>{"jemalloc (libjemalloc.so.2)", "musl (ld-musl-x86_64.so.1)",
+                                      "mimalloc (libmimalloc.so)"}));
 }
 
 } // namespace

@@ -158,6 +158,11 @@ TEST(Verdict, NativeMemory) {
   expect("native", [](VerdictFacts &f) { f.malloc_in_use = 160 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.malloc_in_use = 160 * mib - 1; });
   expect("nothing", [](VerdictFacts &f) { f.malloc_in_use = 160 * mib, f.heap = 160 * mib; });
+  expect("other_allocator", [](VerdictFacts &f) {
+    f.other_allocators = "jemalloc (libjemalloc.so.2)";
+    f.perhaps_theirs = 160 * mib;
+  });
+  expect("nothing", [](VerdictFacts &f) { f.perhaps_theirs = 160 * mib; });
   expect("malloc_keeps_freed_memory", [](VerdictFacts &f) { f.malloc_free = 160 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.malloc_free = 160 * mib - 1; });
 }

@@ -1,5 +1,7 @@
 #include "runtime/layout/nativeaot/thread_statics.h"
 
+#include "runtime/thread_registers.h"
+
 #include <algorithm>
 #include <map>
 
@@ -41,7 +43,11 @@ void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::
       auto known = stack_pointers.find(thread.os_id.value_or(0));
       if (known == stack_pointers.end())
         continue;
-      if (known->second < *low || known->second >= *high)
+      ThreadData bounds;
+      bounds.stack_limit = *low;
+      bounds.stack_base = *high;
+      widen_first_stack(d.target, std::span(&bounds, 1));
+      if (!in_stack(bounds, known->second))
         return false;
       ++inside;
     }
