@@ -184,6 +184,12 @@ void set_incomplete(report::Answer &answer) {
     answer.headline.replace(*at, complete_word.size(), incomplete_words);
 }
 
+void add_problems(const std::vector<std::string> &problems, report::Answer &answer) {
+  if (!problems.empty())
+    set_incomplete(answer);
+  answer.completeness->notes.add_all(problems);
+}
+
 void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
   if (!answer.completeness)
     return;

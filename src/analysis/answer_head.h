@@ -17,6 +17,8 @@ report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum
 
 // The answer rests on less than it should, says a note: completeness and headline follow. What was walked may be all.
 void set_incomplete(report::Answer &answer);
+// Notes of what could not be read; if there are any the answer is incomplete.
+void add_problems(const std::vector<std::string> &problems, report::Answer &answer);
 
 // The target's facts alone, for verbs that read no heap. `runtime` may be null.
 std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime);

@@ -1,9 +1,9 @@
 #include "contract/parse.h"
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "base/text.h"
 
-#include <charconv>
 #include <set>
 
 namespace dnheap {
@@ -56,11 +56,8 @@ std::optional<u64> number_of_text(std::string_view text) {
     base = 16;
     text.remove_prefix(2);
   }
-  u64 value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty())
-    return std::nullopt;
-  return negative ? ~value + 1 : value;
+  const std::optional<u64> value = number_of_digits(text, base);
+  return value && negative ? ~*value + 1 : value;
 }
 
 std::optional<u64> number_of(const Json &value) {

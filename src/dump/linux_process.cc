@@ -1,5 +1,6 @@
 #include "dump/linux_process.h"
 
+#include "base/digits.h"
 #include "base/file_time.h"
 #include "base/text.h"
 #include "dump/machine.h"
@@ -7,7 +8,6 @@
 #include "image/elf_format.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace dnheap {
@@ -23,18 +23,11 @@ std::string_view next_word(std::string_view &text) {
   return word;
 }
 
-std::optional<u64> number(std::string_view text, int base) {
-  u64 value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value)
-                                                                                   : std::nullopt;
-}
-
 // "fe:00", major and minor number; 0: none.
 u64 device_number(std::string_view text) {
   std::size_t colon = std::min(text.find(':'), text.size());
-  std::optional<u64> major = number(text.substr(0, colon), 16),
-                     minor = number(text.substr(std::min(colon + 1, text.size())), 16);
+  std::optional<u64> major = number_of_digits(text.substr(0, colon), 16),
+                     minor = number_of_digits(text.substr(std::min(colon + 1, text.size())), 16);
   return major && minor && *major <= ~u32{0} && *minor <= ~u32{0}
              ? device_of(static_cast<u32>(*major), static_cast<u32>(*minor))
              : 0;
@@ -50,7 +43,7 @@ u64 own_thread_id(u64 pid, u64 id) {
   line = line.substr(0, line.find('\n'));
   u64 last = id;
   for (std::string_view word; !(word = next_word(line)).empty();)
-    last = number(word, 10).value_or(last);
+    last = number_of_digits(word, 10).value_or(last);
   return last;
 }
 
@@ -72,12 +65,12 @@ std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
     std::size_t dash = range.find('-');
     if (dash == range.npos || rights.size() < 4)
       continue;
-    std::optional<u64> start = number(range.substr(0, dash), 16), end = number(range.substr(dash + 1), 16),
-                       at = number(offset, 16);
+    std::optional<u64> start = number_of_digits(range.substr(0, dash), 16),
+                       end = number_of_digits(range.substr(dash + 1), 16), at = number_of_digits(offset, 16);
     if (!start || !end || !at || *start >= *end || (!out.empty() && *start < out.back().end))
       continue;
     out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', rights[2] == 'x', rights[3] == 's', *at,
-                   device_number(device), number(inode, 10).value_or(0), line});
+                   device_number(device), number_of_digits(inode, 10).value_or(0), line});
   }
   return out;
 }

@@ -16,8 +16,6 @@ struct Note {
 
 class Notes {
 public:
-  Notes() = default;
-
   // Without effect if there is one with that text.
   void add(std::string text, std::string subject = {});
   void add(const Note &note) { add(note.text, note.subject); }

@@ -3,6 +3,7 @@
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
+#include "analysis/shapes/dictionary_entries.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/largest_first.h"
@@ -31,7 +32,7 @@ constexpr const char *of_entities[] = {"Microsoft.EntityFrameworkCore.ChangeTrac
 // What EntityReferenceMap has for each state, in the order of the columns.
 constexpr const char *state_maps[] = {"_unchangedReferenceMap", "_addedReferenceMap", "_modifiedReferenceMap",
                                       "_deletedReferenceMap"};
-constexpr u64 most_shared_types = 1 << 12; // of one model
+constexpr u32 most_shared_types = 1 << 12; // of one model
 
 struct Tracked {
   std::array<u64, std::size(state_maps)> by_state{};
@@ -108,19 +109,13 @@ private:
 
   // Maps that are values of a dictionary: those of types that several entities share, owned ones for instance.
   std::optional<std::vector<Address>> values_of(Address dictionary) {
-    const std::optional<u32> used = fields_.number<u32>(dictionary, "_count");
-    const Address entries = fields_.reference_or_null(dictionary, "_entries"), type = fields_.type_of(entries);
-    const std::optional<ElementShape> shape = type ? runtime_.fields().elements(type) : std::nullopt;
-    const InstanceField *value = shape ? fields_.find(shape->method_table, "value") : nullptr;
-    if (!used || *used > most_shared_types || !value || shape->rank != 0 || *used > fields_.length(entries).value_or(0))
+    const auto entries = dictionary_entries(runtime_, fields_, dictionary, most_shared_types);
+    if (!entries)
       return std::nullopt;
     std::vector<Address> out;
-    for (u64 i = 0; i < *used; ++i) {
-      const Address at = entries + shape->start + i * shape->size + value->offset - fields_.pointer_size();
-      const Address map = fields_.memory().try_pointer(at).value_or(0);
-      if (map && runtime_.types().name(fields_.type_of(map)) == entry_map)
-        out.push_back(map);
-    }
+    for (const DictionaryEntry &entry : *entries)
+      if (entry.value && runtime_.types().name(fields_.type_of(entry.value)) == entry_map)
+        out.push_back(entry.value);
     return out;
   }
 

@@ -63,8 +63,7 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
     answer.completeness->notes.add_all(problems);
   }
   answer.tables.push_back(std::move(table));
-  for (const std::string &problem : snapshot.roots().problems)
-    answer.completeness->notes.add(problem);
+  answer.completeness->notes.add_all(snapshot.roots().problems);
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.example);
 }

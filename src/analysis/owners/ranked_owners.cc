@@ -151,32 +151,6 @@ const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
   return all;
 }
 
-Queues RankedOwners::queues(Snapshot &snapshot) {
-  std::set<std::string_view> names;
-  for (const Hub &hub : known_hubs())
-    if (hub.rank == OwnerRank::plumbing)
-      for (const char *name : {hub.type, hub.linked})
-        if (name)
-          names.insert(name);
-  const ObjectsByType found = objects_by_type(snapshot, names);
-  Queues out;
-  for (const Hub &hub : known_hubs())
-    for (const auto &[type, objects] : found)
-      if (type == hub.type && objects.size() <= hub.most()) {
-        out.queues.insert(out.queues.end(), objects.begin(), objects.end());
-        for (ObjectId object : objects)
-          out.owned.push_back({object, owner_of(snapshot, hub)});
-      } else if (hub.linked && type == hub.linked) {
-        out.linked.insert(out.linked.end(), objects.begin(), objects.end());
-      }
-  std::vector<ObjectId> live = out.queues;
-  keep_live(snapshot, live);
-  std::sort(live.begin(), live.end());
-  std::erase_if(out.owned,
-                [&](const OwnedRoot &one) { return !std::binary_search(live.begin(), live.end(), one.object); });
-  return out;
-}
-
 bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path) {
   bool was_linked = false;
   ReferenceReader reader(snapshot.references());
@@ -198,28 +172,32 @@ bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectI
   return false;
 }
 
-std::map<OwnerRank, std::vector<OwnedRoot>> RankedOwners::early_hubs(Snapshot &snapshot) {
-  std::map<OwnerRank, std::vector<OwnedRoot>> out;
-  if (first_early_hub(snapshot) == OwnerRank::chance)
-    return out;
+WayHubs RankedOwners::way_hubs(Snapshot &snapshot) {
   std::set<std::string_view> names;
   for (const Hub &hub : known_hubs())
-    if (is_early(hub.rank))
-      names.insert(hub.type);
+    for (const char *name : {hub.type, hub.linked})
+      if (name)
+        names.insert(name);
   ObjectsByType found = objects_by_type(snapshot, names);
   std::vector<ObjectId> live;
-  for (const Hub &hub : known_hubs())
-    if (std::vector<ObjectId> &list = found[hub.type]; is_early(hub.rank)) {
-      keep_holders(snapshot, hub, list);
-      live.insert(live.end(), list.begin(), list.end());
-    }
+  for (const Hub &hub : known_hubs()) {
+    keep_holders(snapshot, hub, found[hub.type]);
+    live.insert(live.end(), found[hub.type].begin(), found[hub.type].end());
+  }
   keep_live(snapshot, live);
   std::sort(live.begin(), live.end());
-  for (const Hub &hub : known_hubs())
-    if (is_early(hub.rank))
-      for (ObjectId object : found[hub.type])
-        if (std::binary_search(live.begin(), live.end(), object))
-          out[hub.rank].push_back({object, owner_of(snapshot, hub)});
+  WayHubs out;
+  for (const Hub &hub : known_hubs()) {
+    const std::vector<ObjectId> &objects = found[hub.type];
+    for (ObjectId object : objects)
+      if (std::binary_search(live.begin(), live.end(), object))
+        out.owned[hub.rank].push_back({object, owner_of(snapshot, hub)});
+    if (hub.rank != OwnerRank::plumbing)
+      continue;
+    out.queues.insert(out.queues.end(), objects.begin(), objects.end());
+    if (const auto linked = hub.linked ? found.find(hub.linked) : found.end(); linked != found.end())
+      out.linked.insert(out.linked.end(), linked->second.begin(), linked->second.end());
+  }
   return out;
 }
 

@@ -57,12 +57,11 @@ WayOwner way_owner(Snapshot &snapshot, OwnerId id);
 // Of a way's owner, `ranks` being those of Snapshot::owners().
 OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
 
-// The runtime's own queues: what is in them waits there, whoever reaches them.
-struct Queues {
-  std::vector<ObjectId> queues; // alive or not
-  std::vector<OwnedRoot> owned; // those that are alive, and whose a way through them is
-  std::vector<ObjectId> linked; // refer to each other without owning each other
-  bool empty() const { return queues.empty() && linked.empty(); }
+// The hubs and contexts, as ways meet them. What is in one of the runtime's own queues waits there, whoever reaches it.
+struct WayHubs {
+  std::map<OwnerRank, std::vector<OwnedRoot>> owned; // those that are alive, with what ways through them begin with
+  std::vector<ObjectId> queues;                      // alive or not
+  std::vector<ObjectId> linked;                      // refer to each other without owning each other
 };
 
 class RankedOwners {
@@ -83,9 +82,7 @@ public:
   Owners view() const;
 
   // A look at the type of each object; a walk of the heap where a short search does not tell which are alive.
-  static Queues queues(Snapshot &snapshot);
-  // The hubs and contexts before the program's stacks that are alive, by rank. As much.
-  static std::map<OwnerRank, std::vector<OwnedRoot>> early_hubs(Snapshot &snapshot);
+  static WayHubs way_hubs(Snapshot &snapshot);
   // The first rank that has one of these in the heap, alive or not; none: `chance`. A look at all types.
   static OwnerRank first_early_hub(Snapshot &snapshot);
   // Through one, or a container? A look at the types of the objects on the path.

@@ -22,11 +22,11 @@ bool is_of_program(u64 rank) {
 
 // Was all met that these reach? Where a way of theirs leaves what was met, its next object is a queue, or
 // one of the linked, met from another one: `behind` leaves out neither, and what it met, it met to the end.
-bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const Queues &queues,
+bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const WayHubs &hubs,
                  const ObjectBits &linked, const Edges &edges) {
   auto is_met = [&](ObjectId object) { return direct.met(object) || behind.met(object); };
-  return std::all_of(queues.queues.begin(), queues.queues.end(), is_met) &&
-         std::all_of(queues.linked.begin(), queues.linked.end(), [&](ObjectId one) {
+  return std::all_of(hubs.queues.begin(), hubs.queues.end(), is_met) &&
+         std::all_of(hubs.linked.begin(), hubs.linked.end(), [&](ObjectId one) {
            const std::span<const ObjectId> targets = edges.of(one);
            return !direct.met(one) || std::all_of(targets.begin(), targets.end(), [&](ObjectId target) {
              return !linked.test(target) || is_met(target);
@@ -51,15 +51,15 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
   // What a hub holds is its own: ways of owners before it end there, and those behind it find all that met. But where
   // one is asked about the question is who holds it. What flows with calls ends no way.
-  std::map<OwnerRank, std::vector<OwnedRoot>> hubs = RankedOwners::early_hubs(snapshot);
-  std::erase_if(hubs, [&](const auto &of_rank) {
+  WayHubs hubs = RankedOwners::way_hubs(snapshot);
+  std::erase_if(hubs.owned, [&](const auto &of_rank) {
     return std::ranges::any_of(of_rank.second, [&](const OwnedRoot &hub) { return hub.object == only; });
   });
   auto grow = [&](ShortestPaths &search, auto &&takes) {
     for (u64 rank = 0; rank < roots.size() && !is_done(search); ++rank) {
       if (!takes(rank))
         continue;
-      if (const auto of_rank = hubs.find(static_cast<OwnerRank>(rank)); of_rank != hubs.end()) {
+      if (const auto of_rank = hubs.owned.find(static_cast<OwnerRank>(rank)); of_rank != hubs.owned.end()) {
         if (of_rank->first == OwnerRank::services)
           search.let_in(objects_of(of_rank->second));
         search.grow(of_rank->second, only);
@@ -72,33 +72,30 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
                                 direct_ ? &*direct_ : nullptr);
   };
 
-  const Queues queues = RankedOwners::queues(snapshot);
-  ObjectBits linked(queues.linked.empty() ? 0 : snapshot.graph().objects());
-  for (ObjectId object : queues.linked)
+  ObjectBits linked(hubs.linked.empty() ? 0 : snapshot.graph().objects());
+  for (ObjectId object : hubs.linked)
     linked.set(object);
   ShortestPaths &direct = begin(0);
-  direct.cut_between(queues.linked.empty() ? nullptr : &linked);
-  direct.leave_out(queues.queues);
-  direct.leave_out(objects_of(hubs[OwnerRank::services]));
+  direct.cut_between(hubs.linked.empty() ? nullptr : &linked);
+  direct.leave_out(hubs.queues);
+  direct.leave_out(objects_of(hubs.owned[OwnerRank::services]));
   grow(direct, is_direct);
   direct.cut_between(nullptr); // which goes away
   if (is_done(direct))
     return;
-  if (queues.empty()) {
+  if (hubs.queues.empty() && hubs.linked.empty()) {
     grow(direct, [](u64 rank) { return !is_direct(rank); });
     return;
   }
   // As soon as all is met that these reach, no way of an owner that is still to come leads from there to anything new,
   // so what they reach is left out of these searches. Mostly that is all there is.
   ShortestPaths &behind = begin(1);
-  // What waits in a queue is the queue's, whoever reaches that; who asks about the queue itself wants to know who does.
-  if (std::find(queues.queues.begin(), queues.queues.end(), only) == queues.queues.end())
-    behind.grow(queues.owned, only);
+  behind.grow(hubs.owned[OwnerRank::plumbing], only);
   bool all_met = false;
   auto grow_behind = [&](u64 rank) {
     if (is_done(behind))
       return;
-    if (!all_met && all_are_met(direct, behind, queues, linked, snapshot.graph().edges())) {
+    if (!all_met && all_are_met(direct, behind, hubs, linked, snapshot.graph().edges())) {
       behind.leave_out_met(direct);
       all_met = true;
     }

@@ -1,11 +1,10 @@
 #include "analysis/shapes/gc_settings.h"
 
-#include "analysis/shapes/field_reader.h"
-#include "base/text.h"
+#include "analysis/shapes/dictionary_entries.h"
+#include "base/digits.h"
 #include "runtime/string_object.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace dnheap {
 
@@ -21,9 +20,7 @@ constexpr std::string_view property_prefix = "System.GC.";
 std::optional<u64> number_of(std::string_view text, int base) {
   if (text.starts_with("0x") || text.starts_with("0X"))
     text.remove_prefix(2), base = 16;
-  u64 out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+  return number_of_digits(text, base);
 }
 
 bool is_limit(std::string_view name) {
@@ -59,29 +56,22 @@ void add_environment(const Target &target, GCSettings &to) {
 // Dictionary<string, object>, whose values are strings.
 void add_properties(const Runtime &runtime, Address dictionary, GCSettings &to) {
   FieldReader fields(runtime);
-  const std::optional<u32> used = fields.number<u32>(dictionary, "_count");
-  const Address entries = fields.reference_or_null(dictionary, "_entries"), type = fields.type_of(entries);
-  const std::optional<ElementShape> shape = type ? runtime.fields().elements(type) : std::nullopt;
-  const InstanceField *key = shape ? fields.find(shape->method_table, "key") : nullptr,
-                      *value = shape ? fields.find(shape->method_table, "value") : nullptr;
-  if (!used || *used > most_properties || !key || !value || shape->rank != 0 ||
-      *used > fields.length(entries).value_or(0)) {
+  const auto entries = dictionary_entries(runtime, fields, dictionary, most_properties);
+  if (!entries) {
     to.problems.push_back("what AppContext has of the GC could not be read");
     return;
   }
-  auto text_at = [&](u64 i, const InstanceField &field) {
-    const Address at = entries + shape->start + i * shape->size + field.offset - fields.pointer_size();
-    const Address object = fields.memory().try_pointer(at).value_or(0);
+  auto text_of = [&](Address object) {
     if (!object || runtime.types().name(fields.type_of(object)) != "System.String")
       return std::string();
     const std::optional<StringText> text = string_text(runtime, object, longest_value);
     return text ? text->text : std::string();
   };
-  for (u64 i = 0; i < *used; ++i) {
-    std::string name = text_at(i, *key);
+  for (const DictionaryEntry &entry : *entries) {
+    std::string name = text_of(entry.key);
     if (!name.starts_with(property_prefix))
       continue;
-    GCSetting found{std::move(name), text_at(i, *value)};
+    GCSetting found{std::move(name), text_of(entry.value)};
     if (is_limit(found.name))
       found.hard_limit = number_of(found.value, 10);
     to.list.push_back(std::move(found));

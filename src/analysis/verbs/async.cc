@@ -276,8 +276,7 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
     answer.headline += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");
   if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
     answer.headline += "; thread pool " + text;
-  for (std::string &note : lines.notes())
-    answer.completeness->notes.add(std::move(note));
+  answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
     answer.completeness->notes.add(
         fmt::format("{} call{} what others await as well (\"…, as others do\"): that is on the stack of one of "

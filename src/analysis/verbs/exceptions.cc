@@ -250,15 +250,11 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   Grouping grouping(snapshot, question);
   answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};
   grouping.filter().add_notes(answer);
-  for (const std::string &problem : grouping.problems()) {
-    set_incomplete(answer);
-    answer.completeness->notes.add(problem);
-  }
+  add_problems(grouping.problems(), answer);
   if (grouping.without_stack())
     answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are not told",
                                                count_text(grouping.without_stack())));
-  for (std::string &note : grouping.lines().notes())
-    answer.completeness->notes.add(std::move(note));
+  answer.completeness->notes.add_all(grouping.lines().notes());
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   if (!grouping.groups().empty())

@@ -89,8 +89,7 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
                                           : "no values are in it; names of types, fields and methods, addresses and "
                                             "sizes are. --values adds what strings contain");
   answer.tables.push_back(std::move(table));
-  for (const std::string &note : what.notes)
-    answer.completeness->notes.add(note);
+  answer.completeness->notes.add_all(what.notes);
   if (asked.values && snapshot.target().has_blanked_values())
     answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);

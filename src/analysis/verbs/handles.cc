@@ -144,10 +144,7 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   filter.add_notes(answer);
   report::Table kinds = kinds_table(supported, handles, types);
   answer.tables = {handles_table(std::move(handles), snapshot, question), std::move(kinds)};
-  for (const std::string &problem : problems) {
-    set_incomplete(answer);
-    answer.completeness->notes.add(problem);
-  }
+  add_problems(problems, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap objects " + shell_word(question.target);
   return answer;

@@ -284,10 +284,7 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "locks");
   LockReport found(snapshot, question);
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
-  for (const std::string &problem : found.locks().problems) {
-    set_incomplete(answer);
-    answer.completeness->notes.add(problem);
-  }
+  add_problems(found.locks().problems, answer);
   if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
     set_incomplete(answer); // what is said of it stands in the notes
   answer.headline += found.counts();

@@ -45,10 +45,10 @@ report::Table owners_table(Holding &holding) {
   table.set_rows(std::move(rows));
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
   if (!holding.is_plain())
-    table.notes.push_back("the program's own static fields come first, then the container of services, the framework, "
-                          "what flows with calls, "
-                          "stacks, the runtime's queues: what one of these holds counts there, whatever holds it "
-                          "behind; --plain takes all of them alike");
+    table.notes.push_back(
+        "the program's own static fields come first, then the container of services, the framework, "
+        "what flows with calls, stacks, the runtime's queues: what one of these holds counts there, whatever holds it "
+        "behind; --plain takes all of them alike");
   if (holding.tree().shared().objects)
     table.notes.push_back("(shared): held by several owners, so no single one would free it; --table shared tells who");
   auto has = [&](std::string_view kind) {

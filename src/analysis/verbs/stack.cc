@@ -354,8 +354,7 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   if (!asked.note.empty())
     answer.completeness->notes.add(asked.note);
   if (lines)
-    for (std::string &note : lines->notes())
-      answer.completeness->notes.add(std::move(note));
+    answer.completeness->notes.add_all(lines->notes());
   answer.tables.push_back(problems_table(problems, question.table == "problems"));
   add_crash(snapshot, answer);
   answer.next_command = asks_for_references(question)

@@ -217,8 +217,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
   }
   if (!found.problems().empty())
     set_incomplete(answer);
-  for (const std::string &note : found.notes())
-    answer.completeness->notes.add(note);
+  answer.completeness->notes.add_all(found.notes());
   found.note_missing(answer.completeness->notes);
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);

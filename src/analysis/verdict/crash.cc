@@ -538,9 +538,7 @@ void add_crash(Snapshot &snapshot, report::Answer &answer) {
   Ending ending(snapshot, *crash);
   answer.lead = ending.text();
   answer.target.push_back({"crash", ending.facts()});
-  report::Notes &notes = answer.completeness->notes;
-  for (const report::Note &problem : ending.problems())
-    notes.add(problem);
+  answer.completeness->notes.add_all(ending.problems());
 }
 
 } // namespace dnheap

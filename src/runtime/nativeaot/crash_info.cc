@@ -1,11 +1,11 @@
 #include "runtime/nativeaot/crash_info.h"
 
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "image/module_image.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace dnheap {
 
@@ -24,9 +24,7 @@ std::optional<u64> number(const Json *value) {
   const int base = text.starts_with("0x") ? 16 : 10;
   if (base == 16)
     text.remove_prefix(2);
-  u64 out = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+  return number_of_digits(text, base);
 }
 
 std::string text_of(const Json *value) { return value && value->is_text() ? value->text() : ""; }
