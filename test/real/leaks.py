@@ -7,6 +7,7 @@
 `web` is an ASP.NET application whose services leak (../programs/leaks-web), with few requests pending and with many.
 Exit codes are those of matrix.py.
 """
+import json
 import pathlib
 import sys
 import tempfile
@@ -100,11 +101,25 @@ def compare(dnheap, path, kind, answer, said):
     problems += [f"the verdict is {verdict['text']!r}: it does not name {word}" for word in words if word not in verdict["text"]]
     if table == "suspects":  # the command that is shown next leads from that owner
         way = matrix.answer(dnheap, "path", path, "@1")
+        problems += limited(dnheap, path, suspects)
         if way["tables"]["paths"][0]["root"]["owner"] != suspects[0]["owner"].removesuffix(" and others"):
             problems.append(f"path @1 begins at {way['tables']['paths'][0]['root']}, not at {suspects[0]['owner']}")
     if kind == "native" and abs(answer_bytes(answer, "malloc_in_use") / said["bytes"] - 1) > 0.05:
         problems.append(f"malloc in use: {answer_bytes(answer, 'malloc_in_use')}, not {said['bytes']}")
     return problems
+
+
+def limited(dnheap, path, suspects):
+    """A budget by what stands beside a suspect, its owner or its signature, is of what the suspect holds at least. A chain that several
+    owners enter has a row for each of them."""
+    limits = [limit for row in suspects if row["kind"] != "chain" for limit in ({"owner": row["owner"], "retained": row["retained"] - 1},
+                                                      {"signature": row["signature"][:6], "retained": row["retained"] - 1})]
+    if not limits:
+        return []
+    budget = path.with_suffix(".budget.json")
+    budget.write_text(json.dumps({"owners": limits}))
+    checks = json.loads(matrix.ask(dnheap, "check", path, "--budget", str(budget), "--strict").stdout)["tables"]["checks"]
+    return [f"a budget of a suspect's does not see it: {row['text']}" for row in checks if not row["exceeded"]]
 
 
 def services(dnheap, pending, major, dump):
@@ -115,7 +130,7 @@ def services(dnheap, pending, major, dump):
             said = target.truth["said"]
         answer = matrix.answer(dnheap, "report", path)
         suspects = answer["tables"]["suspects"]
-        kept = inspected(dnheap, path, said) + [problem for row in suspects[:4] for problem in other_way(dnheap, path, row)]
+        kept = inspected(dnheap, path, said) + limited(dnheap, path, suspects) + [problem for row in suspects[:4] for problem in other_way(dnheap, path, row)]
     verdict = answer["target"]["verdict"]
     problems = kept + ([] if verdict["rule"] == "one_owner" else [f"the verdict is {verdict}"])
     order = []

@@ -3,8 +3,8 @@
 #include "analysis/names/compiled_names.h"
 #include "analysis/objects/inside_of.h"
 #include "analysis/objects/object_view.h"
+#include "analysis/owners/first_owners.h"
 #include "analysis/owners/held_contents.h"
-#include "analysis/owners/ranked_paths.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/owners/signature.h"
 #include "analysis/owners/weak_tables.h"
@@ -25,7 +25,7 @@ constexpr u64 long_chain = 64;     // objects of one type one behind the other
 constexpr u64 most_periods = 3;    // types that alternate in a chain
 constexpr double main_share = 0.6; // one child with that much of its parent is where to go on
 
-constexpr const char *and_others = " and others", *no_single_reference = "…",
+constexpr const char *no_single_reference = "…",
                      *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
 
 struct Fan { // the children of a place
@@ -45,12 +45,12 @@ public:
   }
 
   Suspects run() {
-    std::map<TypeId, HeldGroup> shared; // what no single owner holds, by type
+    std::map<TypeId, std::vector<TreePlace>> shared; // what no single owner holds, by type
     tree_.for_each_child(TreePlace{0}, [&](TreePlace place) {
       if (bytes(place) >= least_)
         work_.push_back({place});
       else if (const std::optional<ObjectId> object = tree_.object(place))
-        shared[graph_.type(*object)].add(place, tree_.retained(place));
+        shared[graph_.type(*object)].push_back(place);
     });
     while (!work_.empty()) {
       snapshot_.watch().check();
@@ -58,11 +58,9 @@ public:
       work_.pop_back();
       follow(std::move(way));
     }
-    std::vector<std::pair<TypeId, HeldGroup>> many;
-    for (const auto &[type, group] : shared)
-      if (group.bytes >= least_)
-        many.emplace_back(type, group);
-    add_shared(many);
+    for (const auto &[type, places] : shared)
+      if (group_of(places).bytes >= least_)
+        add_shared(type, places);
     count_kept();
     find_also();
     join_chains();
@@ -364,24 +362,39 @@ private:
     return rank <= OwnerRank::services || rank == OwnerRank::flows || rank == OwnerRank::own_frames;
   }
 
-  // What no single owner holds: told by the first of its owners, in the order of their ranks, and the shortest way from
-  // there.
-  void add_shared(const std::vector<std::pair<TypeId, HeldGroup>> &groups) {
-    for (const auto &[type, group] : groups)
-      if (const std::optional<RankedOwners::Owner> owner = first_owner(*tree_.object(group.first)))
-        add_group(owner->name + and_others, owner->source, owner->rank, type, group);
+  HeldGroup group_of(std::span<const TreePlace> places) const {
+    HeldGroup out;
+    for (TreePlace place : places)
+      out.add(place, tree_.retained(place));
+    return out;
   }
 
-  std::optional<RankedOwners::Owner> first_owner(ObjectId object) {
-    if (!paths_) {
-      ranks_ = ranks_of_owners(snapshot_);
-      paths_ = ranked_paths(snapshot_);
-    }
-    const std::optional<OwnedPath> path = paths_->find(object);
-    if (!path)
-      return std::nullopt;
-    const WayOwner owner = way_owner(snapshot_, path->owner);
-    return RankedOwners::Owner{rank_of_way(ranks_, path->owner), owner.name, owner.source, owner.kind};
+  // What no single owner holds goes to the first of its owners, in the order of their ranks. Where that would leave
+  // only crumbs, they are one, under the name of the largest.
+  void add_shared(TypeId type, std::span<const TreePlace> places) {
+    std::map<std::string, HeldGroup> groups; // by source
+    for (TreePlace place : places)
+      if (const RankedOwners::Owner *owner = first_owner(*tree_.object(place)))
+        groups[owner->source].add(place, tree_.retained(place));
+    HeldGroup crumbs;
+    for (const auto &[source, group] : groups)
+      if (group.bytes >= least_)
+        add_shared_group(type, group);
+      else
+        crumbs.add(group);
+    if (crumbs.bytes >= least_)
+      add_shared_group(type, crumbs);
+  }
+
+  void add_shared_group(TypeId type, const HeldGroup &group) {
+    if (const RankedOwners::Owner *owner = first_owner(*tree_.object(group.first)))
+      add_group(owner->name + and_others, owner->source, owner->rank, type, group);
+  }
+
+  const RankedOwners::Owner *first_owner(ObjectId object) {
+    if (!first_owners_)
+      first_owners_.emplace(snapshot_);
+    return first_owners_->of(object);
   }
 
   void add_group(const std::string &owner, const std::string &source, OwnerRank rank, TypeId type,
@@ -411,7 +424,7 @@ private:
     std::string source = "(shared)";
     std::optional<OwnerRank> rank;
     if (const std::optional<ObjectId> object = tree_.object(way[0])) // what several hold
-      if (const std::optional<RankedOwners::Owner> owner = first_owner(*object)) {
+      if (const RankedOwners::Owner *owner = first_owner(*object)) {
         s.owner = owner->name + and_others;
         source = owner->source;
         rank = owner->rank;
@@ -456,8 +469,7 @@ private:
   ObjectView view_;
   const Insides insides_;
   u64 least_ = 0;
-  std::vector<OwnerRank> ranks_; // with paths_
-  std::shared_ptr<const RankedPaths> paths_;
+  std::optional<FirstOwners> first_owners_;
   struct Placed {
     u64 suspect; // its number while they are found
     HeldPlace at;

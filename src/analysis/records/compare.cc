@@ -83,13 +83,21 @@ std::vector<Series> matched(std::span<const Record> records, Rows rows_of, Key k
   return out;
 }
 
+// In parts, if all records have these.
 std::vector<Series> owners_of(std::span<const Record> records) {
+  const bool in_parts = std::ranges::all_of(records, &Record::has_parts);
+  constexpr const char *shared = "shared"; // the kind of what earlier versions call "(shared)"
   return matched(
       records, [](const Record &record) -> auto & { return record.owners; },
-      [](const Record::Owner &owner) { return owner.signature; },
-      [](Series &series, const Record::Owner &owner, u64 record) {
-        series.name = owner.name;
+      [&](const Record::Owner &owner) {
+        return in_parts               ? owner.signature + '\n' + owner.kind + '\n' + owner.part
+               : owner.kind == shared ? shared
+                                      : owner.signature;
+      },
+      [&](Series &series, const Record::Owner &owner, u64 record) {
+        series.name = in_parts ? owner.full_name() : owner.kind == shared ? "(shared)" : owner.name;
         series.kind = owner.kind;
+        series.what = owner.signature;
         add(series.bytes[record], owner.retained);
         add(series.counts[record], owner.objects);
       });

@@ -16,8 +16,9 @@ const char *name_of(Trend trend);   // "steady", "grew each time", "never shrank
 
 // One owner, type, class, or kind of waste in one place.
 struct Series {
-  std::string key; // what it is told by: signature, name of the type or class, kind of waste with its type and holder
-  std::string name, kind, what;    // (of waste: holder, kind, type) of the last record that has it
+  std::string key; // of one row in each record
+  // Of the last record that has it. Of an owner: its name with its part, kind, signature; of waste: holder, kind, type.
+  std::string name, kind, what;
   std::vector<u64> bytes, counts;  // of each record, 0 where it has none of it
   std::vector<u64> retained, live; // of types
   Course course = Course::steady;  // of the bytes, but where they are 0

@@ -2,7 +2,7 @@
 
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
-#include "analysis/owners/holding.h"
+#include "analysis/owners/owner_parts.h"
 #include "analysis/owners/reached_objects.h"
 #include "analysis/owners/signature.h"
 #include "analysis/process/account_map.h"
@@ -66,19 +66,11 @@ std::vector<Record::Class> classes_of(const AccountMap &map) {
   return out;
 }
 
-// Those of one signature as one, largest first.
-std::vector<Record::Owner> owners_of(const std::vector<Holding::OwnerLine> &lines) {
+std::vector<Record::Owner> owners_of(Holding &holding) {
   std::vector<Record::Owner> out;
-  std::map<std::string, u64> numbers;
-  for (const Holding::OwnerLine &line : lines) {
-    auto [at, is_new] = numbers.emplace(signature(line.source, {}), out.size());
-    if (is_new)
-      out.push_back({at->first, line.kind, line.source, 0, 0});
-    out[at->second].retained += line.retained.bytes;
-    out[at->second].objects += line.retained.objects;
-  }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Record::Owner &a, const Record::Owner &b) { return a.retained > b.retained; });
+  for (OwnerPart &part : owner_parts(holding))
+    out.push_back({signature(part.source, {}), std::move(part.kind), std::move(part.name), part.retained.bytes,
+                   part.retained.objects, std::move(part.part)});
   return out;
 }
 
@@ -110,7 +102,7 @@ report::Answer answer_record(Snapshot &snapshot, const Question &question) {
   Holding holding(snapshot, question);
   const ReachedObjects live(snapshot, holding.tree());
   record.types = types_of(snapshot, holding.tree(), live);
-  record.owners = owners_of(holding.owner_lines());
+  record.owners = owners_of(holding);
   const AccountMap map = make_account_map(snapshot, std::nullopt, live.by_segment);
   record.classes = classes_of(map);
   const Waste waste = find_live_waste(snapshot, live.all);
@@ -140,8 +132,15 @@ constexpr Verb record_verb = {
 Plan plan_record() {
   Plan plan(Pass::graph | Pass::owned_roots | passes_of_waste);
   foresee_ranked(plan);
-  return plan.then("live objects").then("retained by group").then("waste").then("holders").perhaps(Pass::live);
+  return plan.then("live objects")
+      .then("retained by group")
+      .perhaps("breadth-first search")
+      .then("waste")
+      .then("holders")
+      .perhaps(Pass::live);
 }
+
+std::string Record::Owner::full_name() const { return dnheap::full_name(name, part); }
 
 // By way of JSON, as a saved one: so both are read by the same lines.
 Record take_record(Snapshot &snapshot) {

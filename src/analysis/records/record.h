@@ -11,10 +11,12 @@
 namespace dnheap {
 
 struct Record {
-  // Owners of one signature are one. Retained: aligned bytes, as `retained` has them.
+  // OwnerPart. Retained: aligned bytes; all parts of one owner together have its signature.
   struct Owner {
     std::string signature, kind, name; // the name without the number of its thread
     u64 retained = 0, objects = 0;
+    std::string part = {};         // a service of the container's; empty: it is the owner itself
+    std::string full_name() const; // "the container of services … Shop.OrderBus"
   };
   // Types of one name are one. Bytes are what ClrMD reports; live: how many of them something keeps alive.
   struct Type {
@@ -49,6 +51,7 @@ struct Record {
   std::vector<Type> types;    // the same
   std::vector<Class> classes; // in the account's order
   std::vector<Waste> waste;   // the largest first
+  bool has_parts = false;     // records of earlier versions have owners as wholes, and "(shared)"
   bool has_waste = false;     // records of earlier versions have none, nor those of dumps without contents
 };
 

@@ -30,6 +30,7 @@ public:
       refuse(std::string("has no \"") + name + "\"");
     return Place(*found, path_.empty() ? name : path_ + "." + name);
   }
+  bool has(const char *name) const { return json_->find(name); }
   bool is_null(const char *name) const {
     const Json *found = json_->find(name);
     return !found || found->is_null();
@@ -90,9 +91,12 @@ Record record_in(const Place &root, const std::string &name) {
   out.bad_objects = completeness.at("bad_objects").number();
   out.complete = completeness.at("complete").boolean();
   completeness.at("notes").for_each([&](const Place &note) { out.notes.push_back(note.text()); });
+  out.has_parts = true;
   tables.at("owners").for_each([&](const Place &row) {
+    out.has_parts &= row.has("part");
     out.owners.push_back({row.at("signature").text(), row.at("kind").text(), row.at("owner").text(),
-                          row.at("retained").number(), row.at("objects").number()});
+                          row.at("retained").number(), row.at("objects").number(),
+                          row.is_null("part") ? "" : row.at("part").text()});
   });
   tables.at("types").for_each([&](const Place &row) {
     out.types.push_back({row.at("type").text(), row.at("count").number(), row.at("bytes").number(),
@@ -115,14 +119,13 @@ Record record_in(const Place &root, const std::string &name) {
 report::Table owners_table(const Record &record) {
   report::Table table;
   table.name = "owners";
-  table.columns = {{"signature", "Signature", Kind::text},
-                   {"kind", "Kind", Kind::text},
-                   {"retained", "Retained", Kind::bytes},
-                   {"objects", "Objects", Kind::count},
-                   {"owner", "Owner", Kind::text}};
+  table.columns = {{"signature", "Signature", Kind::text}, {"kind", "Kind", Kind::text},
+                   {"retained", "Retained", Kind::bytes},  {"objects", "Objects", Kind::count},
+                   {"owner", "Owner", Kind::text},         {"part", "Part", Kind::text}};
   std::vector<report::Row> rows;
   for (const Record::Owner &owner : record.owners)
-    rows.push_back({owner.signature, owner.kind, owner.retained, owner.objects, owner.name});
+    rows.push_back({owner.signature, owner.kind, owner.retained, owner.objects, owner.name,
+                    owner.part.empty() ? Cell() : Cell(owner.part)});
   table.set_rows(std::move(rows));
   return table;
 }

@@ -141,8 +141,8 @@ void add_owners(const Differences &differences, const Comparison &comparison, re
        {"short", "Sig", Kind::text, Shown::in_text},
        {"owner", "Owner", Kind::text}},
       [](const Series &owner) -> std::vector<Cell> {
-        return {owner.counts.front(),       owner.counts.back(), change_of(owner.counts), owner.kind, owner.key,
-                short_signature(owner.key), owner.name};
+        return {owner.counts.front(),        owner.counts.back(), change_of(owner.counts), owner.kind, owner.what,
+                short_signature(owner.what), owner.name};
       });
 }
 

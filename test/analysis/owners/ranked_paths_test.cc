@@ -1,10 +1,15 @@
 // How an object is held where the runtime's timers lie between: by whom the timer is held, or by the timers themselves.
+#include "analysis/owners/first_owners.h"
 #include "analysis/owners/ranked_paths.h"
+#include "objects/object_graph.h"
 #include "objects/object_index.h"
 #include "objects/roots.h"
 #include "support/heap_builder.h"
+#include "support/random_heap.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
 
 namespace dnheap::test {
 namespace {
@@ -148,4 +153,33 @@ TEST(RankedPaths, WhatTheContainerOfServicesHoldsIsItsOwn) {
 }
 
 } // namespace
+// Asked in any order, of all objects, it is the owner of each one's own way.
+TEST(FirstOwners, AsEachWayByItself) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 8; ++round) {
+    HeapBuilder heap({.format = all_formats[static_cast<u64>(round) % std::size(all_formats)]});
+    add_random_heap(heap, 1 << 14, random);
+    for (u64 i = random() % 9; i < heap.objects.size(); i += 1 + random() % 99)
+      if (heap.objects[i].method_table != heap.free_type)
+        heap.gc.handles.push_back({.type = HandleType::strong, .object = heap.objects[i].address});
+    Snapshot snapshot(heap.target(), SnapshotOptions{});
+    FirstOwners first(snapshot);
+    std::vector<u32> order(snapshot.graph().objects());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    u64 held = 0;
+    for (u32 object : order) {
+      const std::optional<OwnedPath> way = ranked_paths(snapshot)->find(ObjectId{object});
+      const RankedOwners::Owner *owner = first.of(ObjectId{object});
+      ASSERT_EQ(owner != nullptr, way.has_value());
+      if (!owner)
+        continue;
+      ++held;
+      EXPECT_EQ(owner->name, way_owner(snapshot, way->owner).name);
+      EXPECT_EQ(owner->source, way_owner(snapshot, way->owner).source);
+    }
+    EXPECT_GT(held, 0u);
+  }
+}
+
 } // namespace dnheap::test

@@ -184,6 +184,28 @@ TEST(Check, EachKindOfLimit) {
              "ok totals.live_bytes 4000 4000", "ok totals.objects 100 100"}));
 }
 
+TEST(Check, PartsOfOwnersAndWhatSeveralHold) {
+  Record record = one_record();
+  record.owners = {{"5d587f0000000000", "hub", "the container of services", 10, 1},
+                   {"5d587f0000000000", "hub", "the container of services", 400, 4, "Shop.OrderBus"},
+                   {"7c1e090000000000", "static", "static Shop.Cache.all", 3000, 60},
+                   {"7c1e090000000000", "shared", "static Shop.Cache.all and others", 7000, 70},
+                   {"d00d000000000000", "shared", "static Shop.Cart.all and others", 1, 1}};
+  const std::vector<Record> now = {record};
+  auto of = [&](const char *budget) { return outcome_of(now, budget); };
+  EXPECT_EQ(of(R"({"owners": [{"owner": "the container of services", "retained": 0},
+                              {"owner": "the container of services … Shop.OrderBus", "retained": 0},
+                              {"signature": "5d587f", "retained": 0}]})"),
+            (Lines{"FAIL owners[0].retained 410 0", "FAIL owners[1].retained 400 0", "FAIL owners[2].retained 410 0"}));
+  EXPECT_EQ(of(R"_({"owners": [{"owner": "static Shop.Cache.all", "retained": 0},
+                               {"owner": "static Shop.Cache.all and others", "retained": 0},
+                               {"signature": "7c1e09", "retained": 0}, {"owner": "(shared)", "retained": 0}]})_"),
+            (Lines{"FAIL owners[0].retained 3000 0", "FAIL owners[1].retained 10000 0",
+                   "FAIL owners[2].retained 10000 0", "FAIL owners[3].retained 7001 0"}));
+  EXPECT_EQ(of(R"({"owners": [{"match": "services", "each": true, "retained": 20}]})"),
+            (Lines{"FAIL owners[0].retained 400 20"}));
+}
+
 TEST(Check, Growth) {
   Record before = one_record(), now = one_record();
   now.types[0].live = 60; // 40 before

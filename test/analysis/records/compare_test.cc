@@ -172,6 +172,44 @@ TEST(Compare, AsKeyByKey) {
   }
 }
 
+// Records of earlier versions have no parts of owners: then none are compared.
+TEST(Compare, PartsOfOwners) {
+  std::vector<Record> records = {record_with({}), record_with({})};
+  for (Record &record : records)
+    record.owners = {{"a1", "hub", "the container of services", 10, 1},
+                     {"a1", "hub", "the container of services", 300, 3, "Shop.Bus"},
+                     {"b2", "static", "static A.all", 50, 5},
+                     {"b2", "shared", "static A.all and others", 70, 7},
+                     {"c3", "shared", "static B.all and others", 7, 1}};
+  records[1].owners[1].retained = 900;
+  records[1].owners[3].retained = 80;
+  using Line = std::tuple<std::string, std::string, u64, u64>;
+  auto lines = [&] {
+    std::vector<Line> out;
+    for (const Series &one : compare(records, 0).owners)
+      out.emplace_back(one.what, one.name, one.bytes[0], one.bytes[1]);
+    return out;
+  };
+  for (Record &record : records)
+    record.has_parts = true;
+  EXPECT_EQ(lines(), (std::vector<Line>{{"a1", "the container of services … Shop.Bus", 300, 900},
+                                        {"b2", "static A.all and others", 70, 80},
+                                        {"b2", "static A.all", 50, 50},
+                                        {"a1", "the container of services", 10, 10},
+                                        {"c3", "static B.all and others", 7, 7}}));
+  records[0].has_parts = false;
+  records[0].owners = {{"a1", "hub", "the container of services", 310, 4},
+                       {"b2", "static", "static A.all", 50, 5},
+                       {"d7", "shared", "(shared)", 77, 8}};
+  const std::vector<Line> whole = lines();
+  ASSERT_EQ(whole.size(), 3u);
+  EXPECT_EQ(whole[0], (Line{"a1", "the container of services", 310, 910}));
+  EXPECT_EQ(std::get<1>(whole[1]), "(shared)");
+  EXPECT_EQ(std::get<2>(whole[1]), 77u);
+  EXPECT_EQ(std::get<3>(whole[1]), 87u);
+  EXPECT_EQ(whole[2], (Line{"b2", "static A.all", 50, 50}));
+}
+
 TEST(Compare, WasteByKindTypeAndHolder) {
   std::vector<Record> records = {record_with({}), record_with({})};
   records[0].waste = {{"boxes", "System.Int32", "Shop.A._box", 48, 2}, {"boxes", "System.Int32", "Shop.B._box", 24, 1}};

@@ -1,5 +1,6 @@
 // Records of synthetic processes in all formats: what they have is what `retained`, `stat` and `account` say; what
 // `diff` makes of a pair; and hostile JSON in place of a record.
+#include "analysis/owners/signature.h"
 #include "analysis/records/compare.h"
 #include "analysis/records/record.h"
 #include "analysis/verbs/verbs.h"
@@ -10,6 +11,7 @@
 #include "support/rows.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 namespace dnheap::test {
 namespace {
@@ -94,6 +96,61 @@ TEST(Record, OfAPairInAllFormats) {
   }
 }
 
+// Two static fields hold arrays that share an item; a third one has a container with two services of one type and one
+// of another.
+TEST(Record, WhatSeveralHoldAndWhatTheContainerHasAreParts) {
+  for (const Format format : all_formats) {
+    HeapBuilder heap({.format = format, .signed_app = true});
+    const u32 p = static_cast<u32>(heap.p);
+    auto type = [&](const std::string &space, const std::string &name) {
+      return heap.method_table(
+          {.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}});
+    };
+    auto one_static = [&](const std::string &name, Address array) {
+      const Address of = heap.type(name, 1);
+      heap.fields(of, {{heap.app().metadata.field("s_all", field_signature(element(ElementType::Object))),
+                        ElementType::Class, 0, true}});
+      heap.statics(of, array + 2 * p);
+      heap.gc.handles.push_back({.type = HandleType::strong, .object = array});
+    };
+    const Address provider = type("Microsoft.Extensions.DependencyInjection", "ServiceProvider"),
+                  scope = type("Microsoft.Extensions.DependencyInjection.ServiceLookup", "ServiceProviderEngineScope"),
+                  bus = type("Shop", "Bus"), cache = type("Shop", "Cache"), item = type("Shop", "Item");
+    SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+    const Address a = old.object(heap.object_array_type, 1), b = old.object(heap.object_array_type, 1),
+                  host = old.object(heap.object_array_type, 1), of_a = old.object(item), shared = old.object(item),
+                  container = old.object(provider), root = old.object(scope),
+                  buses[] = {old.object(bus), old.object(bus)}, caches = old.object(cache), cached = old.object(item);
+    const std::pair<Address, Address> references[] = {
+        {a + 2 * p, of_a},         {of_a + p, shared},     {b + 2 * p, shared},
+        {host + 2 * p, container}, {container + p, root},  {root + p, buses[0]},
+        {root + 2 * p, buses[1]},  {root + 3 * p, caches}, {caches + p, cached}};
+    for (const auto &[slot, object] : references)
+      old.store(slot, object, p);
+    one_static("Shop.A", a);
+    one_static("Shop.B", b);
+    one_static("System.Host", host);
+    Snapshot snapshot(heap.target(), SnapshotOptions{});
+    const Record record = take_record(snapshot);
+    EXPECT_TRUE(record.has_parts);
+    std::map<std::string, u64> objects;
+    std::map<std::string, std::set<std::string>> signatures;
+    for (const Record::Owner &owner : record.owners) {
+      objects[owner.full_name()] = owner.objects;
+      signatures[owner.signature].insert(owner.full_name());
+    }
+    EXPECT_EQ(objects["static Shop.A.s_all"], 1u);
+    EXPECT_EQ(objects["static Shop.B.s_all and others"], 1u); // the shorter way
+    EXPECT_FALSE(objects.contains("(shared)"));
+    EXPECT_EQ(objects["the container of services"], 2u);
+    EXPECT_EQ(objects["the container of services … Shop.Bus"], 2u);
+    EXPECT_EQ(objects["the container of services … Shop.Cache"], 2u);
+    EXPECT_EQ(signatures[signature("static Shop.B.s_all", {})],
+              std::set<std::string>{"static Shop.B.s_all and others"});
+    EXPECT_EQ(signatures[signature("the container of services", {})].size(), 3u);
+  }
+}
+
 // All figures of a record are those of other verbs.
 TEST(Record, SaysWhatOtherVerbsSay) {
   std::mt19937_64 random(9);
@@ -101,7 +158,8 @@ TEST(Record, SaysWhatOtherVerbsSay) {
   add_random_heap(heap, 1 << 17, random);
   for (u64 i = 0; i < heap.objects.size(); i += 50)
     if (heap.objects[i].method_table != heap.free_type)
-      heap.gc.handles.push_back({.type = HandleType::strong, .object = heap.objects[i].address});
+      heap.gc.handles.push_back(
+          {.type = i % 100 ? HandleType::strong : HandleType::pinned, .object = heap.objects[i].address});
   Snapshot snapshot(heap.target(), of_two_threads());
   const Record record = take_record(snapshot);
   std::map<std::string, std::pair<u64, u64>> types, live, owners, found;
@@ -123,12 +181,16 @@ TEST(Record, SaysWhatOtherVerbsSay) {
   EXPECT_EQ(found, types);
   report::Answer retained = answer_of(heap, "retained");
   for (TextRow &row : text_rows_of(retained, "owners")) {
-    owners[row["signature"]].first += std::stoull(row["retained"]);
-    owners[row["signature"]].second += std::stoull(row["objects"]);
+    auto &[bytes, objects] = owners[row["kind"] == "shared" ? "(shared)" : row["signature"]];
+    bytes += std::stoull(row["retained"]);
+    objects += std::stoull(row["objects"]);
   }
   found.clear();
-  for (const Record::Owner &owner : record.owners)
-    found[owner.signature] = {owner.retained, owner.objects};
+  for (const Record::Owner &owner : record.owners) {
+    auto &[bytes, objects] = found[owner.kind == "shared" ? "(shared)" : owner.signature];
+    bytes += owner.retained;
+    objects += owner.objects;
+  }
   EXPECT_EQ(found, owners);
   std::map<std::string, u64> by_type, of_record;
   for (TextRow &row : text_rows_of(retained, "types"))
