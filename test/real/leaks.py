@@ -23,6 +23,9 @@ NEAR = 0.01
 # line's bytes are what the program knows.
 PROBLEMS = {
     "cache": ("one_owner", ["static Shop.SessionCache.Sessions", "Shop.Session"], "suspects"),
+    "arrays": ("one_owner", ["static Shop.Thumbnails.All", "Dictionary<Int32, Byte[]>: 20,000 × Byte[]"], "suspects"),
+    "arrays-concurrent": ("one_owner", ["static Shop.Thumbnails.ByName", "ConcurrentDictionary<String, Byte[]>: 20,000 × Byte[]"], "suspects"),
+    "arrays-immutable": ("one_owner", ["static Shop.Thumbnails.Frozen", "ImmutableDictionary<Int32, Byte[]>: 20,000 × Byte[]"], "suspects"),
     "events": ("one_owner", ["static Shop.OrderBus", "OrderChanged", "Shop.OrderView.OnOrderChanged"], "suspects"),
     "timers": ("one_owner", ["static Shop.Reminder.All", "Shop.Reminder"], "suspects"),
     "chain": ("one_owner", ["static Shop.Undo.Last", "Shop.Undo+Step"], "suspects"),

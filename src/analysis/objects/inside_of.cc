@@ -6,25 +6,60 @@
 
 namespace dnheap {
 
+namespace {
+
+// The type's own name, without those of its arguments: nodes of a program's own may be among these.
+std::string without_arguments(std::string_view type) {
+  std::string out;
+  u64 depth = 0;
+  for (char c : type) {
+    depth += c == '<';
+    if (!depth || (depth == 1 && c == '<'))
+      out += c;
+    if (c == '>' && depth)
+      --depth;
+  }
+  return out;
+}
+
+} // namespace
+
 bool is_node_of_collection(std::string_view type) {
   constexpr std::string_view spaces[] = {"System.Collections.", "System.Threading.Tasks.", "System.Threading.Timer",
                                          "System.Threading.ThreadLocal<",
                                          "System.Runtime.CompilerServices.ConditionalWeakTable"};
-  constexpr std::string_view parts[] = {"+Node",           "+Tables",     "+VolatileNode", "+Entry",
-                                        "LinkedListNode<", "+Container",  "+Segment",      "ConcurrentQueueSegment<",
-                                        "+Slot",           "+LinkedSlot", "TimerHolder",   "TimerQueueTimer"};
+  constexpr std::string_view parts[] = {
+      "+Node",       "+Tables",         "+VolatileNode",           "+Entry", "LinkedListNode<",
+      "+Container",  "+Segment",        "ConcurrentQueueSegment<", "+Slot",  "+LinkedSlot",
+      "TimerHolder", "TimerQueueTimer", "SortedInt32KeyNode<"};
   auto begins = [&](std::string_view space) { return type.starts_with(space); };
-  auto has = [&](std::string_view part) { return type.find(part) != type.npos; };
-  return std::any_of(std::begin(spaces), std::end(spaces), begins) &&
-         std::any_of(std::begin(parts), std::end(parts), has);
+  if (std::none_of(std::begin(spaces), std::end(spaces), begins))
+    return false;
+  const std::string own = without_arguments(type);
+  return std::any_of(std::begin(parts), std::end(parts),
+                     [&](std::string_view part) { return own.find(part) != own.npos; });
 }
+
+namespace {
+
+// Nodes that have arrays of their own, of no type of node: buckets, locks, a segment's slots. What hangs from any other
+// node, or from an array of entries, is a key or a value, be it an array.
+bool is_node_with_arrays(std::string_view type) {
+  constexpr std::string_view parts[] = {"+Tables", "+Container", "+Segment"};
+  return is_node_of_collection(type) && std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
+           return without_arguments(type).ends_with(part);
+         });
+}
+
+} // namespace
 
 bool is_inside_of_collection(std::string_view type) { return type.ends_with("[]") || is_node_of_collection(type); }
 
 InsideTraits::InsideTraits(std::string_view type, bool is_delegate)
     : is_node(is_node_of_collection(type)), is_array(type.ends_with("[]")),
-      has_arrays(is_node || is_delegate ||
-                 (!is_array && (type.starts_with("System.Collections.") || type == "System.Text.StringBuilder"))) {}
+      has_arrays(is_delegate || is_node_with_arrays(type) ||
+                 (!is_array && !is_node &&
+                  (type.starts_with("System.Collections.") || type == "System.Text.StringBuilder"))) {}
 
 Insides::Insides(const Runtime &runtime, const HeapTypes &types) {
   const BaseTypes bases(runtime);

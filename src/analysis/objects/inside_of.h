@@ -22,7 +22,8 @@ struct InsideTraits {
   bool folds(const InsideTraits &child) const { return child.is_node || (child.is_array && has_arrays); }
 
   bool is_node = false, is_array = false;
-  bool has_arrays = false; // arrays that hang from it belong to it: of a List, a node, a StringBuilder, a delegate
+  bool has_arrays =
+      false; // arrays that hang from it belong to it: of a List, a table of buckets, a StringBuilder, a delegate
 };
 
 // The same for the types of a heap. Names them all: some ms.

@@ -81,11 +81,12 @@ private:
     constexpr std::string_view of_container = "Microsoft.Extensions.DependencyInjection.",
                                collections = "System.Collections.";
     const std::string &of_child = name(child);
-    if (of_child.find(of_container) != of_child.npos) // the types of its dictionaries' entries have it, too
+    const bool is_collection = of_child.starts_with(collections);
+    if (of_child.starts_with(of_container) || (is_collection && of_child.find(of_container) != of_child.npos))
       return true;
     const std::optional<ObjectId> above = tree_.object(parent);
     return above && (insides_.is_inside(holding_.type(*above), holding_.type(*tree_.object(child))) ||
-                     (name(parent).starts_with(of_container) && of_child.starts_with(collections)));
+                     (is_collection && name(parent).starts_with(of_container)));
   }
 
   const std::string &name(TreePlace at) { return holding_.name(holding_.type(*tree_.object(at))); }

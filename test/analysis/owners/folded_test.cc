@@ -199,7 +199,8 @@ private:
     if (parent.empty())
       return false;
     return name == of || name.find("+Node") != name.npos ||
-           (name.ends_with("[]") && parent.starts_with("System.Collections.") && !parent.ends_with("[]"));
+           (name.ends_with("[]") && parent.starts_with("System.Collections.") && !parent.ends_with("[]") &&
+            parent.find("+Node") == parent.npos);
   }
   void look_below(TreePlace at, const std::string &of, u64 &count, std::map<std::string, Node> &below) const {
     tree_.for_each_child(at, [&](TreePlace child) {

@@ -57,9 +57,9 @@ public:
   void all(Address object) { store(other, 1, object); }
 
   // A type that concurrent collections are made of inside, as large as a Link.
-  Address node() {
+  Address node(const char *name = "Map+Node") {
     return heap.method_table({.base_size = 5 * p,
-                              .rid = heap.app().metadata.type("System.Collections.Concurrent", "Map+Node"),
+                              .rid = heap.app().metadata.type("System.Collections.Concurrent", name),
                               .series = {{p, 2 * p}}});
   }
 
@@ -278,7 +278,7 @@ TEST(Suspecting, AChainOfLinksThatHoldSomething) {
 TEST(Suspecting, AQueueInSegments) {
   for (const Format format : all_formats) {
     Shop shop({.format = format});
-    const Address segment = shop.node(), queue = shop.old->object(shop.link);
+    const Address segment = shop.node("Queue+Segment"), queue = shop.old->object(shop.link);
     Address first = 0, last = 0;
     for (u64 i = 0; i < 5; ++i) {
       const Address here = shop.old->object(segment), array = shop.old->object(shop.links, 400);

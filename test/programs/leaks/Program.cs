@@ -4,6 +4,7 @@ using System;
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.Collections.Immutable;
 using System.Linq;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -22,6 +23,14 @@ sealed class Session
 static class SessionCache
 {
     public static readonly ConcurrentDictionary<string, Session> Sessions = new();
+}
+
+// Values that are arrays, though a collection is made of arrays, too.
+static class Thumbnails
+{
+    public static readonly Dictionary<int, byte[]> All = new();
+    public static readonly ConcurrentDictionary<string, byte[]> ByName = new();
+    public static ImmutableDictionary<int, byte[]> Frozen = ImmutableDictionary<int, byte[]>.Empty;
 }
 
 sealed class OrderBus
@@ -190,6 +199,15 @@ static unsafe class Program
         {
             case "cache":
                 Live(40_000, i => SessionCache.Sessions["key " + i] = new Session(i));
+                break;
+            case "arrays":
+                Live(20_000, i => Thumbnails.All[i] = new byte[1500]);
+                break;
+            case "arrays-concurrent":
+                Live(20_000, i => Thumbnails.ByName["name " + i] = new byte[1500]);
+                break;
+            case "arrays-immutable":
+                Live(20_000, i => Thumbnails.Frozen = Thumbnails.Frozen.Add(i, new byte[1500]));
                 break;
             case "events":
                 Live(20_000, i => OrderBus.Shared.OrderChanged += new OrderView().OnOrderChanged);
