@@ -24,6 +24,8 @@ NEAR = 0.01
 PROBLEMS = {
     "cache": ("one_owner", ["static Shop.SessionCache.Sessions", "Shop.Session"], "suspects"),
     "arrays": ("one_owner", ["static Shop.Thumbnails.All", "Dictionary<Int32, Byte[]>: 20,000 × Byte[]"], "suspects"),
+    "values": ("one_owner", ["static Shop.Thumbnails.Seen", "HashSet<Guid>: 1,000,000 entries"], "suspects"),
+    "values-list": ("one_owner", ["static Shop.Thumbnails.Log", "List<ValueTuple<Int64, Int64>>: 3,000,000 entries"], "suspects"),
     "arrays-concurrent": ("one_owner", ["static Shop.Thumbnails.ByName", "ConcurrentDictionary<String, Byte[]>: 20,000 × Byte[]"], "suspects"),
     "arrays-immutable": ("one_owner", ["static Shop.Thumbnails.Frozen", "ImmutableDictionary<Int32, Byte[]>: 20,000 × Byte[]"], "suspects"),
     "events": ("one_owner", ["static Shop.OrderBus", "OrderChanged", "Shop.OrderView.OnOrderChanged"], "suspects"),

@@ -260,9 +260,13 @@ private:
       held += group.bytes;
     const bool is_of_held = largest != within.held.end() && largest->second.bytes * 2 >= held && held * 4 >= rest;
     const bool is_of_nodes = !is_of_held && within.held.empty() && nodes != within.nodes.end();
-    const bool is_collection = is_of_held || is_of_nodes;
-    Suspect &s = begin(is_collection ? Suspect::Kind::collection : Suspect::Kind::object, way, rest, objects);
-    if (is_of_held) {
+    const std::optional<Values> values = is_of_held ? std::nullopt : values_at(way);
+    const bool is_collection = is_of_held || is_of_nodes || values;
+    Suspect &s = begin(is_collection ? Suspect::Kind::collection : Suspect::Kind::object,
+                       values ? std::span(way).first(values->steps) : way, rest, objects);
+    if (values) {
+      s.elements = values->count;
+    } else if (is_of_held) {
       s.elements = largest->second.count + largest->second.behind;
       s.element = type_name(largest->first);
       s.first = view_.address(*tree_.object(largest->second.first));
@@ -272,6 +276,20 @@ private:
       s.elements = nodes->second;
       s.element = type_name(nodes->first);
     }
+  }
+
+  // A collection whose elements are no objects: most of it is an array.
+  struct Values {
+    u64 steps; // of the way, up to the collection
+    u64 count;
+  };
+  std::optional<Values> values_at(std::span<const TreePlace> way) {
+    u64 steps = way.size();
+    while (steps > 1 && is_part(way[steps - 2], way[steps - 1]))
+      --steps;
+    const std::optional<ObjectId> object = tree_.object(way[steps - 1]);
+    const std::optional<CollectionFill> fill = object ? view_.fill(*object) : std::nullopt;
+    return fill && fill->count > 1 && !fill->is_builder ? std::optional(Values{steps, fill->count}) : std::nullopt;
   }
 
   // The first segment of a queue and the last one hang from it beside each other.
@@ -415,7 +433,7 @@ private:
     out_.list.push_back(std::move(s));
   }
 
-  Suspect &begin(Suspect::Kind kind, const std::vector<TreePlace> &way, u64 retained, u64 objects) {
+  Suspect &begin(Suspect::Kind kind, std::span<const TreePlace> way, u64 retained, u64 objects) {
     Suspect s;
     s.kind = kind;
     s.retained = retained;
@@ -505,6 +523,8 @@ std::string brief_text(const Suspect::Step &step) {
 } // namespace
 
 std::string Suspect::brief_element() const {
+  if (element.empty())
+    return "entries"; // values, which are no objects
   if (element_call.empty())
     return brief_type_name(element);
   return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
@@ -514,10 +534,10 @@ std::string Suspect::text() const { return own_text() + (weak_table.empty() ? ""
 
 std::string Suspect::own_text() const {
   const u64 each = elements ? retained / elements : retained;
-  const std::string what =
-      elements == 1 ? brief_element()
-      : elements    ? fmt::format("{} × {}, {} each", count_text(elements), brief_element(), bytes_text(each))
-                    : "";
+  const std::string what = elements == 1 ? brief_element()
+                           : elements    ? fmt::format("{} {}{}, {} each", count_text(elements),
+                                                    element.empty() ? "" : "× ", brief_element(), bytes_text(each))
+                                         : "";
   if (!calls.empty() && elements > 1)
     return fmt::format("{} handlers: {}", count_text(elements), calls);
   switch (kind) {

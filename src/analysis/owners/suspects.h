@@ -31,7 +31,7 @@ struct Suspect {
   std::string owner;       // "static Shop.Cache._items"
   std::vector<Step> steps; // from the owner to where the bytes spread out
   u64 shown = 0;       // steps up to the last one that a developer knows: what is behind is the inside of a collection
-  std::string element; // the type of what there is many of; empty: of no single type
+  std::string element; // the type of what there is many of; empty: of no single type, or values, which are no objects
   // Of suspended runtime-async calls, whose types do not say it: the method of the first one.
   std::string element_call;
   u64 elements = 0;

@@ -304,6 +304,32 @@ TEST(Suspecting, AQueueInSegments) {
   }
 }
 
+// Numbers are no objects: the list says how many it has.
+TEST(Suspecting, ACollectionOfValues) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const u32 rid = shop.heap.app().metadata.type("System.Collections.Generic", "List`1");
+    shop.heap.app().metadata.generic(token(Table::TypeDef, rid), {"T"});
+    const Address list = shop.heap.method_table(
+        {.base_size = 4 * shop.p, .rid = rid, .arguments = {shop.link}, .series = {{shop.p, shop.p}}});
+    shop.heap.fields(list, {{shop.field("_items", ElementType::Object), ElementType::Class, 0},
+                            {shop.field("_size", ElementType::I4), ElementType::I4, shop.p}});
+    const u32 width = 12 - shop.p; // elements of a pointer's size would be references
+    const Address numbers = shop.old->object(shop.heap.array(shop.link, width), 50000), object = shop.old->object(list);
+    shop.store(object, 0, numbers);
+    shop.old->store(object + 2 * shop.p, 40000, 4);
+    shop.first(object);
+    const Suspects found = shop.suspects();
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].kind, Suspect::Kind::collection);
+    EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first");
+    EXPECT_EQ(found.list[0].elements, 40000u);
+    EXPECT_EQ(found.list[0].element, "");
+    EXPECT_EQ(found.list[0].example, object);
+    EXPECT_TRUE(found.list[0].text().starts_with("List<Shop.Link>: 40,000 entries, ")) << found.list[0].text();
+  }
+}
+
 // Each link holds two others: not two suspects of half of it, but one.
 // A chain that fields enter at several places is one all the same: its first part is one field's, the rest is shared.
 TEST(Suspecting, AChainThatSeveralFieldsEnter) {

@@ -30,6 +30,8 @@ static class Thumbnails
 {
     public static readonly Dictionary<int, byte[]> All = new();
     public static readonly ConcurrentDictionary<string, byte[]> ByName = new();
+    public static readonly HashSet<Guid> Seen = new();
+    public static readonly List<(long Id, long Time)> Log = new();
     public static ImmutableDictionary<int, byte[]> Frozen = ImmutableDictionary<int, byte[]>.Empty;
 }
 
@@ -202,6 +204,12 @@ static unsafe class Program
                 break;
             case "arrays":
                 Live(20_000, i => Thumbnails.All[i] = new byte[1500]);
+                break;
+            case "values":
+                Live(1_000_000, i => Thumbnails.Seen.Add(Guid.NewGuid()));
+                break;
+            case "values-list":
+                Live(3_000_000, i => Thumbnails.Log.Add((i, i)));
                 break;
             case "arrays-concurrent":
                 Live(20_000, i => Thumbnails.ByName["name " + i] = new byte[1500]);
