@@ -29,9 +29,9 @@ bool is_node_of_collection(std::string_view type) {
                                          "System.Threading.ThreadLocal<",
                                          "System.Runtime.CompilerServices.ConditionalWeakTable"};
   constexpr std::string_view parts[] = {
-      "+Node",       "+Tables",         "+VolatileNode",           "+Entry", "LinkedListNode<",
-      "+Container",  "+Segment",        "ConcurrentQueueSegment<", "+Slot",  "+LinkedSlot",
-      "TimerHolder", "TimerQueueTimer", "SortedInt32KeyNode<"};
+      "+Node",       "+Tables",         "+VolatileNode",           "+Entry",   "LinkedListNode<",
+      "+Container",  "+Segment",        "ConcurrentQueueSegment<", "+Slot",    "+LinkedSlot",
+      "TimerHolder", "TimerQueueTimer", "SortedInt32KeyNode<",     "TreeSet<", "+WorkStealingQueue"};
   auto begins = [&](std::string_view space) { return type.starts_with(space); };
   if (std::none_of(std::begin(spaces), std::end(spaces), begins))
     return false;
@@ -45,7 +45,7 @@ namespace {
 // Nodes that have arrays of their own, of no type of node: buckets, locks, a segment's slots. What hangs from any other
 // node, or from an array of entries, is a key or a value, be it an array.
 bool is_node_with_arrays(std::string_view type) {
-  constexpr std::string_view parts[] = {"+Tables", "+Container", "+Segment"};
+  constexpr std::string_view parts[] = {"+Tables", "+Container", "+Segment", "+WorkStealingQueue"};
   return is_node_of_collection(type) && std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
            return without_arguments(type).ends_with(part);
          });

@@ -258,6 +258,12 @@ private:
     u64 held = 0; // a quarter is enough to tell of: nodes may be larger than what they hold
     for (const auto &[type, group] : within.held)
       held += group.bytes;
+    if (largest != within.held.end() && largest->second.count == 1 && !largest->second.behind &&
+        static_cast<double>(largest->second.bytes) >= main_share * static_cast<double>(rest)) {
+      work_.push_back(way); // a collection of one collection: what that has counts
+      work_.back().push_back(largest->second.first);
+      return;
+    }
     const bool is_of_held = largest != within.held.end() && largest->second.bytes * 2 >= held && held * 4 >= rest;
     const bool is_of_nodes = !is_of_held && within.held.empty() && nodes != within.nodes.end();
     const std::optional<Values> values = is_of_held ? std::nullopt : values_at(way);

@@ -257,9 +257,13 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   answer.completeness->notes.add_all(grouping.lines().notes());
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
-  if (!grouping.groups().empty())
-    answer.next_command =
-        "dnheap path " + shell_word(question.target) + " " + hex(grouping.groups().front().first.address);
+  const auto may_be_thrown =
+      [&](const Group &group) { // one that waits to be thrown, as the runtime's own, leads nowhere
+        return group.in_flight || !group.first.is_stack_known || !grouping.stack(group.first).empty();
+      };
+  const std::vector<Group> &groups = grouping.groups();
+  if (const auto next = std::find_if(groups.begin(), groups.end(), may_be_thrown); next != groups.end())
+    answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(next->first.address);
   return answer;
 }
 

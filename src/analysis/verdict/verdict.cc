@@ -277,7 +277,7 @@ MemoryVerdict judge(const VerdictFacts &facts) {
   constexpr const char *incomplete = "The dump is incomplete";
   if (out.rule.empty()) {
     const std::string figures =
-        fmt::format("{} live, {} {}, in a heap of {}.{} If the program hangs: dnheap "
+        fmt::format("{} live, {} {}, {} committed by the GC.{} If the program hangs: dnheap "
                     "threads, locks or async.",
                     bytes_text(facts.live), bytes_text(facts.dead),
                     facts.knows_all_roots ? "garbage" : "that nothing is seen to hold", bytes_text(facts.heap),
