@@ -267,11 +267,14 @@ private:
     const bool is_of_held = largest != within.held.end() && largest->second.bytes * 2 >= held && held * 4 >= rest;
     const bool is_of_nodes = !is_of_held && within.held.empty() && nodes != within.nodes.end();
     const std::optional<Values> values = is_of_held ? std::nullopt : values_at(way);
-    const bool is_collection = is_of_held || is_of_nodes || values;
+    const bool is_empty = values && !values->count;
+    const bool is_collection = (is_of_held || is_of_nodes || values) && !is_empty;
     Suspect &s = begin(is_collection ? Suspect::Kind::collection : Suspect::Kind::object,
                        values ? std::span(way).first(values->steps) : way, rest, objects);
     if (values) {
       s.elements = values->count;
+      if (is_empty && values->capacity)
+        s.room = *values->capacity;
     } else if (is_of_held) {
       s.elements = largest->second.count + largest->second.behind;
       s.element = type_name(largest->first);
@@ -288,6 +291,7 @@ private:
   struct Values {
     u64 steps; // of the way, up to the collection
     u64 count;
+    std::optional<u64> capacity;
   };
   std::optional<Values> values_at(std::span<const TreePlace> way) {
     u64 steps = way.size();
@@ -295,7 +299,8 @@ private:
       --steps;
     const std::optional<ObjectId> object = tree_.object(way[steps - 1]);
     const std::optional<CollectionFill> fill = object ? view_.fill(*object) : std::nullopt;
-    return fill && fill->count > 1 && !fill->is_builder ? std::optional(Values{steps, fill->count}) : std::nullopt;
+    return fill && fill->count != 1 && !fill->is_builder ? std::optional(Values{steps, fill->count, fill->capacity})
+                                                         : std::nullopt;
   }
 
   // The first segment of a queue and the last one hang from it beside each other.
@@ -549,10 +554,17 @@ std::string Suspect::own_text() const {
   switch (kind) {
   case Kind::many: return what;
   case Kind::chain: return "linked one behind the other: " + what;
-  case Kind::collection: return steps.empty() ? what : brief_text(steps[shown - 1]) + ": " + what;
+  case Kind::collection:
+    if (steps.empty())
+      return what;
+    if (elements == 1 && element == steps[shown - 1].type) // an array of parts that hold nothing
+      return brief_text(steps[shown - 1]);
+    return brief_text(steps[shown - 1]) + ": " + what;
   case Kind::object:
     if (steps.empty())
       return what;
+    if (room)
+      return fmt::format("{}, empty, with room for {}", brief_text(steps[shown - 1]), count_text(room));
     return brief_text(steps[shown - 1]) + (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
   }
   return what;

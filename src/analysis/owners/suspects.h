@@ -35,6 +35,7 @@ struct Suspect {
   // Of suspended runtime-async calls, whose types do not say it: the method of the first one.
   std::string element_call;
   u64 elements = 0;
+  u64 room = 0;           // of a collection that has no entries any more: for how many it has room
   Address first = 0;      // one of the elements; 0: there are none
   std::string weak_table; // dependent handles keep the elements, or what hangs from them: how, and whose; empty: none
   std::string calls;      // of a delegate on the way: whom it calls
