@@ -1,6 +1,6 @@
 // What this machine's memory can do, to set the passes' times beside: bytes one after the other, loads at random places
 // with many and with one in flight, and the first touch of fresh memory. By one thread and by two.
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 
 #include <benchmark/benchmark.h>
 

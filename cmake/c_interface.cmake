@@ -2,7 +2,7 @@
 # By itself, and not the C++ library under another name: that one exports all of C++, changes its name with each minor version,
 # and is an archive as a rule. This one has the archive inside and exports the functions of src/c/exported.map only.
 # The words of the command line are understood here as there.
-set(c_words answering.cc option_table.cc options.cc output.cc values.cc)
+set(c_words answering.cc options/option_table.cc options/options.cc options/values.cc output.cc)
 list(TRANSFORM c_words PREPEND ${PROJECT_SOURCE_DIR}/src/cli/)
 set(exported ${PROJECT_SOURCE_DIR}/src/c/exported.map)
 

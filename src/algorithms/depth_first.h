@@ -8,7 +8,7 @@
 #include "algorithms/fanned_out.h"
 #include "algorithms/object_bits.h"
 #include "algorithms/owners.h"
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 #include "base/watch.h"
 
 #include <vector>

@@ -8,7 +8,7 @@
 #include "algorithms/object_sizes.h"
 #include "algorithms/owners.h"
 #include "algorithms/prefix_sums.h"
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 #include "base/watch.h"
 
 #include <optional>

@@ -2,7 +2,7 @@
 // not. Any number of threads may test and claim at once; set and reset only one.
 #pragma once
 #include "algorithms/object_id.h"
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 
 #include <atomic>
 

@@ -2,7 +2,7 @@
 // eight-byte sum in common. Where these 256 add up to 4 GiB or more, eight bytes each. Built by all threads in one
 // pass; immutable then, any thread may ask.
 #pragma once
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 #include "base/parallel.h"
 #include "base/watch.h"
 

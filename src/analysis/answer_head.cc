@@ -1,6 +1,6 @@
 #include "analysis/answer_head.h"
 
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 #include "objects/live.h"
 #include "objects/object_graph.h"

@@ -2,7 +2,7 @@
 
 #include "api/answer_parts.h"
 #include "api/state.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "report/write.h"
 
 namespace dnheap::v0 {

@@ -1,9 +1,9 @@
 #include "dnheap/program.h"
 
 #include "api/state.h"
-#include "base/host.h"
-#include "base/mapping_faults.h"
-#include "base/process.h"
+#include "base/host/host.h"
+#include "base/host/mapping_faults.h"
+#include "base/host/process.h"
 
 namespace dnheap::v0 {
 

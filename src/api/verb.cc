@@ -5,7 +5,7 @@
 #include "api/answer_parts.h"
 #include "api/record_parts.h"
 #include "api/state.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/nearest.h"
 #include "base/text.h"
 

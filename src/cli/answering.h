@@ -1,7 +1,7 @@
 // What a command line asks, answered: by a Snapshot that is opened for it, by records of several dumps, or by none.
 // Costs what the verb costs; one thread. For the program, and for the C interface, which takes the same words.
 #pragma once
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace dnheap::cli {
 

@@ -1,7 +1,7 @@
 // Commands: what the program does besides answering one question. Each has a row of words as verbs have, so that
 // parsing, checks and help follow from it.
 #pragma once
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace dnheap::cli {
 

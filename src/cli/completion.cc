@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "cli/output.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/manual.h"
-#include "cli/values.h"
+#include "cli/options/values.h"
 #include "dnheap/version.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The help texts, made from the tables of verbs and options; and what the manual page says in the same words.
 #pragma once
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 
 namespace dnheap::cli {
 

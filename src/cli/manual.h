@@ -1,6 +1,6 @@
 // The manual page, dnheap(1), made from the tables of verbs and options: roff with man(7)'s macros, ASCII alone. 50 KB.
 #pragma once
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace dnheap::cli {
 

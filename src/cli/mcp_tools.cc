@@ -1,6 +1,6 @@
 #include "cli/mcp_tools.h"
 
-#include "cli/values.h"
+#include "cli/options/values.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
 

@@ -2,7 +2,7 @@
 // and what it is called with becomes the words of a command line, so that one parser checks both. A µs each; any
 // thread.
 #pragma once
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 #include "mcp/protocol.h"
 
 namespace dnheap::cli {

@@ -1,7 +1,7 @@
 // One line on the terminal that says how far a long pass is. It is drawn by a
 // thread of its own that only reads the Progress; it is erased when the object goes away or stop() is called.
 #pragma once
-#include "cli/integers.h"
+#include "cli/options/integers.h"
 #include "dnheap/snapshot.h"
 
 #include <condition_variable>

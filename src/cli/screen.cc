@@ -1,6 +1,6 @@
 #include "cli/screen.h"
 
-#include "cli/values.h"
+#include "cli/options/values.h"
 #include "dnheap/program.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // How text is laid out for whoever will read it: as wide as their terminal, coloured only there.
 #pragma once
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace dnheap::cli {
 

@@ -1,7 +1,7 @@
 #include "dump/compressed.h"
 
-#include "base/control_group.h"
-#include "base/mapping_faults.h"
+#include "base/host/control_group.h"
+#include "base/host/mapping_faults.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "dump/zstd_frames.h"

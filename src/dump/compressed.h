@@ -3,7 +3,7 @@
 // Besides, memory stays below about 140 MiB (the largest zstd window accepted, or as much for the windows of all
 // threads together), whatever the file says. For dump/open.cc and snapshot/extract.cc.
 #pragma once
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/watch.h"
 
 #include <functional>

@@ -1,8 +1,8 @@
 #include "dump/open.h"
 
-#include "base/file_time.h"
-#include "base/host.h"
-#include "base/mapping_faults.h"
+#include "base/host/file_time.h"
+#include "base/host/host.h"
+#include "base/host/mapping_faults.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
 #include "dump/minidump.h"

@@ -1,7 +1,7 @@
 #include "explore/explored_heap.h"
 
 #include "analysis/answer_head.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/not_found.h"
 #include "base/text.h"
 #include "explore/deflated.h"

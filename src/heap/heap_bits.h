@@ -1,7 +1,7 @@
 // HeapBits: a set of objects, one bit for each place of the heap (HeapPlaces): 42 MiB for a heap of 2.6 GiB. Any number
 // of threads may test, and add (different or equal ones) at the same time.
 #pragma once
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 #include "heap/heap_places.h"
 
 #include <atomic>

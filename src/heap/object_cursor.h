@@ -10,7 +10,7 @@ public:
   ObjectCursor(const Heap &heap, const Runtime &runtime);
 
   // The next object, or null at the end; valid until the next call. Throws Error when part of the memory was lost since
-  // the cursor was made (base/mapping_faults.h): what it gave before was right.
+  // the cursor was made (base/host/mapping_faults.h): what it gave before was right.
   const Object *next();
   // Of the object that next() returned.
   Address method_table() const { return types_.method_table(batch_[position_ - 1].type); }

@@ -1,6 +1,6 @@
 #include "lookout/figures.h"
 
-#include "base/process.h"
+#include "base/host/process.h"
 #include "base/text.h"
 
 #include <algorithm>

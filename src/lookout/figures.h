@@ -2,7 +2,7 @@
 // stopping the process. A look reads some files of /proc, and kilobytes of the GC's data: a few milliseconds. One
 // thread.
 #pragma once
-#include "base/control_group.h"
+#include "base/host/control_group.h"
 #include "snapshot/live_gc.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "lookout/kept_cores.h"
 
 #include "base/error.h"
-#include "base/host.h"
+#include "base/host/host.h"
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 // have such names are ever removed; whoever renames one keeps it. One at a time works in a folder. A look at the folder
 // per call; one thread.
 #pragma once
-#include "base/folder_lock.h"
+#include "base/host/folder_lock.h"
 #include "base/integers.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "lookout/running_process.h"
 
 #include "analysis/verbs/extract.h"
-#include "base/process.h"
+#include "base/host/process.h"
 #include "base/text.h"
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include "lookout/watch_running.h"
 
 #include "analysis/process/dotnet_process.h"
-#include "base/file_time.h"
-#include "base/process.h"
+#include "base/host/file_time.h"
+#include "base/host/process.h"
 #include "base/text.h"
 #include "lookout/running_process.h"
 

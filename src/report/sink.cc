@@ -1,6 +1,6 @@
 #include "report/sink.h"
 
-#include "base/host.h"
+#include "base/host/host.h"
 
 #include <cerrno>
 #include <cstring>

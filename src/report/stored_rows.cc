@@ -1,6 +1,6 @@
 #include "report/stored_rows.h"
 
-#include "base/host.h"
+#include "base/host/host.h"
 
 #include <cstring>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "snapshot/extract.h"
 
-#include "base/host.h"
+#include "base/host/host.h"
 #include "dump/compressed.h"
 #include "snapshot/extracted_bytes.h"
 

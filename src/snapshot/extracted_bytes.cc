@@ -5,7 +5,7 @@
 #include "objects/stack_roots.h"
 #include "runtime/library_names.h"
 #include "runtime/object_1.h"
-#include "snapshot/literals.h"
+#include "snapshot/files/literals.h"
 
 #include <algorithm>
 

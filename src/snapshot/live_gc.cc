@@ -1,6 +1,6 @@
 #include "snapshot/live_gc.h"
 
-#include "dump/linux_process.h"
+#include "dump/live/linux_process.h"
 
 #include <chrono>
 #include <thread>

@@ -3,8 +3,8 @@
 // module's. A file is mapped when its module is first asked about, its symbols are looked through once for each
 // address. ELF only. One thread.
 #pragma once
-#include "base/host.h"
-#include "snapshot/module_folders.h"
+#include "base/host/host.h"
+#include "snapshot/files/module_folders.h"
 #include "target/target.h"
 
 #include <map>

@@ -68,9 +68,9 @@ public:
   const std::optional<std::vector<std::pair<Address, Address>>> &resident() const { return resident_; }
   // How long it stood still; nullopt for dumps, and without a pause.
   std::optional<double> pause_seconds() const;
-  // Was any of the target's memory lost since it was mapped (base/mapping_faults.h)? Then nothing is worked out any
-  // more: that would rest on bytes that were not there, and is an Error. What was worked out before is still sound. A
-  // system call per mapped file.
+  // Was any of the target's memory lost since it was mapped (base/host/mapping_faults.h)? Then nothing is worked out
+  // any more: that would rest on bytes that were not there, and is an Error. What was worked out before is still sound.
+  // A system call per mapped file.
   bool has_lost_memory() const;
   // If so, takes out what was lost, throws away all that was worked out, so that no reference to it may be used any
   // more, and begins again as after open(). on_sound_memory() calls this for whoever can ask again, as ask() (verb.h)

@@ -1,6 +1,6 @@
 #include "snapshot/source_lines.h"
 
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 #include "image/embedded_pdb.h"
 #include "image/pe_image.h"

@@ -8,7 +8,7 @@
 #pragma once
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/mapping_faults.h"
+#include "base/host/mapping_faults.h"
 #include "target/read_record.h"
 
 #include <memory>

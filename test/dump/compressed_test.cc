@@ -1,5 +1,5 @@
 // Compressed files that fail while they are read.
-#include "base/mapping_faults.h"
+#include "base/host/mapping_faults.h"
 #include "dump/compressed.h"
 #include "dump/zstd_frames.h"
 #include "support/run.h"

@@ -1,7 +1,7 @@
 // The command line, its words one per line: understood, or a UsageError of one printable line. Nothing is opened.
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "dnheap/error.h"
 #include "fuzz/check.h"
 

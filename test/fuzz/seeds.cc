@@ -1,7 +1,7 @@
 // seeds FOLDER [CORE…]: writes FOLDER/NAME/… for every fuzz target that reads a format of its own: synthetic processes
 // in all four formats, and what cores hold: their headers, the runtime's descriptor, images and metadata.
 #include "analysis/records/record.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "dump/elf_core.h"
 #include "dump/extracted.h"
 #include "dump/open.h"

@@ -1,4 +1,4 @@
-#include "base/host.h"
+#include "base/host/host.h"
 #include "image/elf_file.h"
 #include "image/elf_image.h"
 #include "support/elf_writer.h"

@@ -27,8 +27,14 @@ BELOW = {
     "c": "dnheap cli",
 }
 
-# The rooms of analysis/, from the bottom: each may include those before it, and the files of no room, which include none.
-ANALYSIS = "process names shapes objects threads waits filters owners waste verdict export records inspectors sql verbs".split()
+# The rooms of these folders, from the bottom: each may include those before it. ".": the files of no room.
+ORDER = {
+    "base": ". host",
+    "dump": ". live",
+    "snapshot": "files .",
+    "analysis": ". process names shapes objects threads waits filters owners waste verdict export records inspectors sql verbs",
+    "cli": "options . shell",
+}
 
 # The rooms of runtime/, by their folders: what each may include besides itself and the seam, runtime/ itself. They are
 # blind to each other, but for what several need (compiled, vm, layout); describe/ puts them together.
@@ -62,6 +68,12 @@ def room_of(path):
     return "/".join(path.split("/")[1:-1])
 
 
+def is_above(folder, room, other):
+    """May files of this room of the folder not include those of the other one?"""
+    order = ORDER[folder].split()
+    return order.index(other or ".") > order.index(room or ".")
+
+
 def violations(src):
     for path in sorted(src.rglob("*.[ch]*")):
         name = path.relative_to(src).as_posix()
@@ -70,8 +82,8 @@ def violations(src):
             yield f"{path}: folder {folder} is not in the include order"
             continue
         allowed = {folder, *BELOW[folder].split()}
-        room = room_of(name) if folder in ("runtime", "analysis") else ""
-        if room and room not in (ROOMS if folder == "runtime" else ANALYSIS):
+        room = room_of(name) if folder == "runtime" or folder in ORDER else ""
+        if room and room not in (ROOMS if folder == "runtime" else ORDER[folder].split()):
             yield f"{path}: room {room} of {folder}/ is not in the include order"
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -87,10 +99,8 @@ def violations(src):
                 sees = ROOMS[room] if room else SEAM.get(name, "")
                 if other not in {"", room, *sees.split()}:
                     yield f"{path}:{number}: {f'runtime/{room}/' if room else name} may not include runtime/{other}/"
-            elif folder == "analysis" and match[1] == "analysis":
-                other = room_of(f"analysis/{match[2]}")
-                if other and other not in (ANALYSIS[:ANALYSIS.index(room) + 1] if room else []):
-                    yield f"{path}:{number}: {f'analysis/{room}/' if room else name} may not include analysis/{other}/"
+            elif folder in ORDER and match[1] == folder and is_above(folder, room, room_of(f"{folder}/{match[2]}")):
+                yield f"{path}:{number}: {folder}/{room} may not include {folder}/{match[2]}"
 
 
 # Of a library or system, by their folder; the standard library's have none, but for what the header for C has of C's.

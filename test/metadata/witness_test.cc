@@ -1,6 +1,6 @@
 // The reader against System.Reflection, over assemblies of the installed runtime and one with odd names. Skipped where
 // there is no .NET SDK. The witness is test/programs/metadata_witness; it is built once per run of the test.
-#include "base/host.h"
+#include "base/host/host.h"
 #include "image/pe_image.h"
 #include "metadata/signature.h"
 #include "metadata/type_name.h"

@@ -2,7 +2,7 @@
 // test/real/decode.py. Every function is either a method's main body or a funclet behind it: so the first function is a
 // main body, its GC info says where the method ends, which must be some function's end, and the next method begins
 // behind that. Only for tests.
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 #include "runtime/compiled/gc_info.h"
 #include "runtime/compiled/unwind_x64.h"

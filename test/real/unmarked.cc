@@ -3,7 +3,7 @@
 #include "analysis/verb.h"
 #include "base/error.h"
 #include "dump/open.h"
-#include "snapshot/module_files.h"
+#include "snapshot/files/module_files.h"
 #include "snapshot/snapshot.h"
 
 #include <cstdio>

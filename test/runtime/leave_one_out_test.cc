@@ -1,13 +1,13 @@
 // Shipped tables are hints, never keys: whatever value of whatever table is deleted or wrong, dnheap gives the same
 // answer, or an error that names the value; never another answer. On synthetic processes of every kind, and on real
 // dumps: DNHEAP_REAL_CORES=a.core:b.core (skipped without).
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 #include "contract/find.h"
 #include "dump/open.h"
 #include "heap/tally.h"
 #include "runtime/describe/core_clr_descriptor.h"
-#include "snapshot/module_files.h"
+#include "snapshot/files/module_files.h"
 #include "support/opened.h"
 
 #include <gtest/gtest.h>

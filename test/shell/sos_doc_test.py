@@ -9,7 +9,7 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 
 def of_source():
     """(name, option or argument without which it is another command) → our words and, where it has some, its options."""
-    text = (PROJECT / "src/cli/sos.cc").read_text()
+    text = (PROJECT / "src/cli/shell/sos.cc").read_text()
     shared = re.findall(r'\{"(-\w+)"', re.search(r"of_objects\(\) \{.*?;", text, re.DOTALL)[0])
     out = {}
     for name, when, ours, rest in re.findall(r'^      \{"(\w+)",\s*"(.*?)",\s*"(.*?)"(.*?)\},?$', joined(text), re.MULTILINE):

@@ -1,7 +1,7 @@
 // A dump that is cut off, or written anew, while it is open: what the file still holds is answered, the rest is a gap
 // with its reason, and nothing that was read in vain counts.
 #include "analysis/verb.h"
-#include "base/mapping_faults.h"
+#include "base/host/mapping_faults.h"
 #include "heap/object_cursor.h"
 #include "report/write.h"
 #include "snapshot/snapshot.h"

@@ -4,7 +4,7 @@
 #pragma once
 #include "analysis/plan.h"
 #include "analysis/verb.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "objects/heap_types.h"
 #include "snapshot/snapshot.h"
 

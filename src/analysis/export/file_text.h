@@ -1,7 +1,7 @@
 // FileText: text, or bytes, on its way into a file that is made: kept until there is some MiB of it. One thread. Throws
 // Error when the disk is full.
 #pragma once
-#include "base/host.h"
+#include "base/host/host.h"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 // RankedPaths, and 4 bytes per object of a search while this lives. One thread.
 #pragma once
 #include "analysis/owners/ranked_paths.h"
-#include "base/large_array.h"
+#include "base/host/large_array.h"
 
 #include <unordered_map>
 

@@ -2,7 +2,7 @@
 
 #include "analysis/process/memory_class.h"
 #include "base/error.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/sizes.h"

@@ -1,7 +1,7 @@
 #include "analysis/records/compare.h"
 
 #include "analysis/names/framework_names.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "analysis/process/account_map.h"
 #include "analysis/verb.h"
 #include "analysis/waste/waste.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/references.h"

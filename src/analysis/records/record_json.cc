@@ -1,6 +1,6 @@
 // Records as answers, and back from their JSON: what was saved is as little trusted as a dump.
 #include "analysis/records/record.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/json.h"
 #include "base/text.h"
 

@@ -5,7 +5,7 @@
 #include "analysis/records/budget.h"
 #include "analysis/records/record.h"
 #include "analysis/verbs/verbs.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 
 #include <algorithm>

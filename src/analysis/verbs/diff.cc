@@ -4,7 +4,7 @@
 #include "analysis/owners/signature.h"
 #include "analysis/records/compare.h"
 #include "analysis/verbs/verbs.h"
-#include "base/host.h"
+#include "base/host/host.h"
 #include "base/text.h"
 
 #include <algorithm>

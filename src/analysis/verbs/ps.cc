@@ -2,7 +2,7 @@
 // memory of those that are .NET, without stopping any.
 #include "analysis/process/dotnet_process.h"
 #include "analysis/verbs/verbs.h"
-#include "base/process.h"
+#include "base/host/process.h"
 #include "base/text.h"
 #include "snapshot/snapshot.h"
 

@@ -1,9 +1,0 @@
-#include "base/error.h"
-#include "base/folder_lock.h"
-
-namespace dnheap {
-
-FolderLock::FolderLock(const std::string &folder) { throw Error(folder + ": folders cannot be locked on Windows"); }
-FolderLock::~FolderLock() = default;
-
-} // namespace dnheap

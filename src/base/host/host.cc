@@ -1,0 +1,121 @@
+// What is the same on all hosts.
+#include "base/host/host.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace dnheap {
+
+std::shared_ptr<const MappedFile> MappedFile::try_open(const std::string &path) {
+  try {
+    return open(path);
+  } catch (const Error &) {
+    return nullptr;
+  }
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile &&other) noexcept
+    : file_(std::exchange(other.file_, -1)), size_(other.size_), is_in_memory_(other.is_in_memory_), what_(other.what_),
+      folder_(std::move(other.folder_)) {}
+
+namespace {
+
+// write(offset, piece) for all but whole blocks of zeros, which a file that is longer has anyway.
+template <class Write> void write_without_zeros(u64 block_size, u64 offset, Bytes bytes, Write write) {
+  u64 pending = 0; // of the front of `bytes`: not zero, not written yet
+  auto flush = [&] {
+    if (pending)
+      write(offset, bytes.first(pending));
+    offset += pending;
+    bytes = bytes.subspan(pending);
+    pending = 0;
+  };
+  while (pending < bytes.size()) {
+    const u64 here = std::min(block_size - (offset + pending) % block_size, bytes.size() - pending);
+    const Bytes block = bytes.subspan(pending, here);
+    if (here < block_size || block[0] != std::byte{} || !std::equal(block.begin() + 1, block.end(), block.begin())) {
+      pending += here;
+      continue;
+    }
+    flush();
+    offset += here;
+    bytes = bytes.subspan(here);
+  }
+  flush();
+}
+
+} // namespace
+
+void TemporaryFile::resize(u64 size) {
+  set_size(size);
+  size_ = size;
+}
+
+void TemporaryFile::write(Bytes bytes) {
+  write_at(size_, bytes);
+  size_ += bytes.size();
+}
+
+void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
+  constexpr u64 block = 64 << 10; // smaller ones would take too many calls
+  if (const std::optional<FreeRoom> room = free_room(); room && room->free < bytes.size() + room->to_leave)
+    throw Error("cannot write " + std::string(what_) + " to a temporary file in " + folder_ + ": after " +
+                bytes_text(offset) + " there are " + bytes_text(room->free) +
+                " left there, which others may need; give another folder with --temp-dir DIR");
+  write_without_zeros(block, offset, bytes, [&](u64 at, Bytes piece) { write_piece(at, piece); });
+}
+
+std::optional<TemporaryFile::FreeRoom> TemporaryFile::free_room() const {
+  if (is_in_memory_)
+    return std::nullopt;
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder_, error);
+  if (error || space.capacity == 0)
+    return std::nullopt;
+  constexpr u64 much = 256 << 20;
+  return FreeRoom{space.available, std::min<u64>(much, space.capacity / 20)};
+}
+
+std::string NewFile::followed(const std::string &path) {
+  constexpr int most_links = 40; // as Linux has it
+  std::filesystem::path out = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(out, error) && links < most_links; ++links)
+    if (const std::filesystem::path to = std::filesystem::read_symlink(out, error); !error)
+      out = out.parent_path() / to;
+  return out.string();
+}
+
+void NewFile::write(Bytes bytes) {
+  constexpr u64 page = 4096;
+  write_without_zeros(page, size_, bytes, [&](u64 at, Bytes piece) { write_at(at, piece); });
+  size_ += bytes.size();
+}
+
+bool is_folder(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+bool is_file(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+std::vector<std::string> files_below(const std::string &folder, u64 limit) {
+  std::vector<std::string> out;
+  std::error_code error;
+  auto it = std::filesystem::recursive_directory_iterator(
+      folder, std::filesystem::directory_options::skip_permission_denied, error);
+  for (; !error && it != std::filesystem::recursive_directory_iterator() && out.size() < limit; it.increment(error))
+    if (std::error_code ignored; it->is_regular_file(ignored))
+      out.push_back(it->path().generic_string()); // with / on every host
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+} // namespace dnheap

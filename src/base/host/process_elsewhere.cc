@@ -1,0 +1,46 @@
+// Windows and macOS, whose processes cannot be looked at yet.
+#include "base/error.h"
+#include "base/host/process.h"
+
+namespace dnheap {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error("processes can be looked at on Linux only, so far; write a dump of it, and open that (dotnet-dump "
+              "collect -p PID)");
+}
+
+} // namespace
+
+std::optional<std::string> process_text(u64, const std::string &, u64) { return std::nullopt; }
+std::vector<u64> list_processes() { refuse(); }
+bool processes_are_hidden() { return false; }
+std::vector<u64> list_threads(u64) { return {}; }
+std::string what_forbids_reading(u64) { return "this is no Linux"; }
+
+ProcessMemory::ProcessMemory(u64) : pid_(0) { refuse(); }
+ProcessMemory::~ProcessMemory() = default;
+u64 ProcessMemory::read(Address, std::span<std::byte>) const { return 0; }
+void ProcessMemory::find_pages(Address, std::span<Page>) const {}
+
+u64 device_of(u32, u32) { return 0; }
+
+ProcessFiles::ProcessFiles(u64) {}
+ProcessFiles::~ProcessFiles() = default;
+bool ProcessFiles::has(const MappedPath &) const { return false; }
+u64 ProcessFiles::read(const MappedPath &, u64, std::span<std::byte>) const { return 0; }
+
+std::optional<u64> resident_memory(u64) { return std::nullopt; }
+std::optional<u64> private_memory(u64) { return std::nullopt; }
+std::optional<u64> process_start(u64) { return std::nullopt; }
+std::optional<double> process_age(u64) { return std::nullopt; }
+bool be_first_to_go() { return false; }
+
+StoppedProcess::StoppedProcess(u64, bool (*)(const void *), const void *) : pid_(0) { refuse(); }
+StoppedProcess::~StoppedProcess() = default;
+std::vector<std::byte> StoppedProcess::registers(const Thread &) const { return {}; }
+void StoppedProcess::release() {}
+double StoppedProcess::seconds() const { return 0; }
+
+} // namespace dnheap

@@ -1,0 +1,335 @@
+#include "cli/options/option_table.h"
+
+#include "cli/options/values.h"
+#include "dnheap/watch.h"
+
+#include <array>
+#include <filesystem>
+
+namespace dnheap::cli {
+
+namespace {
+
+template <class T>
+T value_or_usage(std::optional<T> value, const char *option, std::string_view text, const char *want) {
+  if (!value)
+    throw UsageError(std::string(option) + ": " + in_quotes(text) + " is not " + want);
+  return *value;
+}
+
+u64 number(const char *option, std::string_view text) {
+  return value_or_usage(parse_number(text), option, text, "a number");
+}
+
+u64 size_of_option(const char *option, std::string_view text) {
+  return value_or_usage(parse_size(text), option, text, "a size such as 4096, 10k or 1.5GiB");
+}
+void set_format(Options &options, std::string_view value) {
+  std::vector<std::string_view> names;
+  for (const Format &format : formats()) {
+    names.push_back(format.name);
+    if (value == format.name)
+      options.format = format;
+  }
+  check_word("--format", value, names);
+}
+
+constexpr std::array<std::string_view, 3> colors = {"auto", "always", "never"};
+std::vector<std::string_view> color_words(const Verb &) { return {colors.begin(), colors.end()}; }
+
+void set_color(Options &options, std::string_view value) {
+  check_word("--color", value, colors);
+  options.color = *std::find(colors.begin(), colors.end(), value);
+}
+
+void set_type(Options &options, std::string_view value) {
+  if (const std::optional<std::string> problem = pattern_problem(value))
+    throw UsageError("--type: " + in_quotes(value) + " is not a regular expression: " + *problem +
+                     "; --type-exact takes a name as it is");
+  options.question.type_regex = value;
+}
+
+// "90m", "1.5h", "2d", "3600": seconds.
+u64 duration(const char *option, std::string_view value) {
+  return value_or_usage(parse_duration(value), option, value, "a time such as 90s, 30m, 1.5h or 2d");
+}
+
+void add_condition(Options &options, std::string_view value) {
+  if (const std::optional<std::string> problem = condition_problem(value))
+    throw UsageError("--when: " + *problem);
+  options.when.emplace_back(value);
+}
+
+void set_keep(Options &options, std::string_view value) {
+  options.keep = number("--keep", value);
+  if (options.keep < 1 || options.keep > 10'000)
+    throw UsageError("--keep: " + in_quotes(value) + " is not a number from 1 to 10000");
+}
+
+void set_port(Options &options, std::string_view value) {
+  const u64 port = number("--port", value);
+  if (port > 65535)
+    throw UsageError("--port: " + in_quotes(value) + " is not a number from 0 to 65535");
+  options.port = static_cast<std::uint16_t>(port);
+}
+
+void set_threads(Options &options, std::string_view value) {
+  options.threads = static_cast<unsigned>(number("--threads", value));
+  if (options.threads == 0 || number("--threads", value) > 1024)
+    throw UsageError("--threads: " + in_quotes(value) + " is not a number from 1 to 1024");
+}
+
+Address address(const char *option, std::string_view text) {
+  return value_or_usage(Address::parse(text), option, text, "an address such as 0x7ff3ad1a15d8");
+}
+
+std::vector<std::string_view> generation_names(const Verb &) {
+  std::vector<std::string_view> out;
+  for (u8 g = 0; g < generation_count; ++g)
+    out.push_back(name_of(static_cast<Generation>(g)));
+  return out;
+}
+
+// "gen2", "2", "LOH".
+std::string generation_word(std::string_view value) {
+  std::string word(value);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
+  if (word == "0" || word == "1" || word == "2")
+    word.insert(0, "gen");
+  return word;
+}
+
+void set_generation(Options &options, std::string_view value) {
+  const std::string word = generation_word(value);
+  const std::vector<std::string_view> names = generation_names({});
+  const auto at = std::find(names.begin(), names.end(), word);
+  if (at == names.end())
+    check_word("--gen", value, names);
+  options.question.generation = static_cast<Generation>(at - names.begin());
+}
+
+std::vector<std::string_view> referred_names(const Verb &) {
+  std::vector<std::string_view> out = generation_names({});
+  out.push_back("younger");
+  return out;
+}
+
+void set_refers_to(Options &options, std::string_view value) {
+  options.question.refers_to = generation_word(value);
+  const std::vector<std::string_view> words = referred_names({});
+  if (std::find(words.begin(), words.end(), options.question.refers_to) == words.end())
+    check_word("--refers-to", value, words);
+}
+
+void add_folder(std::vector<std::string> &to, const char *option, std::string_view value) {
+  if (std::error_code ignored; !std::filesystem::is_directory(value, ignored))
+    throw UsageError(std::string(option) + ": " + in_quotes(value) + " is not a folder");
+  to.emplace_back(value);
+}
+
+const Option table[] = {
+    {"type", 0, "RE", Takes::type,
+     "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
+     set_type, Several::refused},
+    {"type-exact", 0, "NAME", Takes::type,
+     "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
+     [](Options &o, std::string_view v) { o.question.type_exact = v; }, Several::refused},
+    {"gen", 0, "GENERATION", Takes::generation, "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
+     set_generation, Several::refused, generation_names},
+    {"min", 0, "SIZE", Takes::min_bytes, "only objects of at least this size",
+     [](Options &o, std::string_view v) { o.question.min_bytes = size_of_option("--min", v); }, Several::refused},
+    {"max", 0, "SIZE", Takes::max_bytes, "only objects of at most this size",
+     [](Options &o, std::string_view v) { o.question.max_bytes = size_of_option("--max", v); }, Several::refused},
+    {"range", 0, "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
+     [](Options &o, std::string_view v) {
+       o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
+     },
+     Several::refused},
+    {"near", 0, "ADDRESS", Takes::near, "what lies around this address: the object there, and three on each side",
+     [](Options &o, std::string_view v) { o.question.near = address("--near", v); }, Several::refused},
+    {"refers-to", 0, "GENERATION", Takes::refers_to,
+     "only objects that refer to one of that generation; or 'younger': to one in a younger generation than theirs",
+     set_refers_to, Several::refused, referred_names},
+    {"live", 0, nullptr, Takes::life, "only objects that something keeps alive",
+     [](Options &o, std::string_view) { o.live = true; }},
+    {"dead", 0, nullptr, Takes::life, "only objects that nothing keeps alive",
+     [](Options &o, std::string_view) { o.dead = true; }},
+    {"all", 0, nullptr, Takes::all,
+     "path: one from each owner that reaches the object; verify: the graph, too; stack: of every "
+     "thread",
+     [](Options &o, std::string_view) { o.question.all = true; }},
+    {"from", 0, "ADDRESS", Takes::from, "the way from this object, instead of from a root",
+     [](Options &o, std::string_view v) { o.question.from = address("--from", v); }, Several::refused},
+    {"no-stacks", 0, nullptr, Takes::no_stacks, "the way from a root that is on no stack",
+     [](Options &o, std::string_view) { o.question.no_stacks = true; }},
+    {"struct", 0, "TYPE", Takes::struct_type,
+     "what lies there is a struct of this type: the address of its MethodTable, or its name where one is boxed",
+     [](Options &o, std::string_view v) { o.question.struct_type = v; }, Several::refused},
+    {"closure", 0, nullptr, Takes::closure, "also all that the object reaches, whoever else holds it",
+     [](Options &o, std::string_view) { o.question.closure = true; }},
+    {"tree", 0, nullptr, Takes::tree, "who keeps what alive, level by level",
+     [](Options &o, std::string_view) { o.question.tree = true; }},
+    {"depth", 0, "N", Takes::depth,
+     "retained: levels of the tree (default 4); export: steps from the object (default 2)",
+     [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
+    {"plain", 0, nullptr, Takes::plain,
+     "no ranking of owners: what the runtime's timers or a stack hold, too, is shared",
+     [](Options &o, std::string_view) { o.question.plain = true; }},
+    {"raw", 0, nullptr, Takes::raw, "each step, also those within collections",
+     [](Options &o, std::string_view) { o.question.raw = true; }},
+    {"hub", 0, "TYPE", Takes::hubs,
+     "treat objects of this type as owners, like the container of services; may be given several times",
+     [](Options &o, std::string_view v) { o.question.hubs.emplace_back(v); }, Several::all_count},
+    {"merge", 0, nullptr, Takes::merge, "stacks that are alike as one, with how many threads stand so",
+     [](Options &o, std::string_view) { o.question.merge = true; }},
+    {"roots", 0, nullptr, Takes::roots, "also the objects that each frame holds, and where",
+     [](Options &o, std::string_view) { o.question.references = true; }},
+    {"values", 0, nullptr, Takes::values, "show the contents of strings and fields",
+     [](Options &o, std::string_view) { o.question.values = true; }},
+    {"no-values", 0, nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
+     [](Options &o, std::string_view) { o.question.no_values = true; }},
+    {"symbols", 0, "DIR", Takes::symbols,
+     "look here for .pdb files, which tell source lines; may be given several times",
+     [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }, Several::all_count},
+    {"interval", 0, "TIME", Takes::interval,
+     "time between dumps: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
+     [](Options &o, std::string_view v) { o.question.interval = duration("--interval", v); }},
+    {"budget", 0, "FILE", Takes::limits, "the limits, as JSON: doc/budget.md",
+     [](Options &o, std::string_view v) { o.question.budget = v; }, Several::refused},
+    {"baseline", 0, "FILE", Takes::limits, "what growth is measured against: a saved record, or a dump",
+     [](Options &o, std::string_view v) { o.question.baseline = v; }, Several::refused},
+    {"record", 0, "FILE", Takes::limits, "write down what is there now, as a baseline for later",
+     [](Options &o, std::string_view v) { o.question.record = v; }, Several::refused},
+    {"no-instances-of", 0, "TYPE", Takes::limits,
+     "there may be no live object of this type; may be given several times",
+     [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }, Several::all_count},
+    {"against", 0, "FILE", OnlyOf{"explore"}, "what grew since this one: an earlier dump, or a record of it",
+     [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
+    {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
+    {"idle", 0, "TIME", OnlyOf{"explore"}, "end when nobody asked for so long: 90s, 30m, 1.5h (default: never)",
+     [](Options &o, std::string_view v) { o.idle = duration("--idle", v); }},
+    {"when", 0, "CONDITION", OnlyOf{"watch"},
+     "take a core when this becomes true: rss>1.5G, gen2>800M, container>90%, oom; may be given several times",
+     add_condition, Several::all_count},
+    {"every", 0, "TIME", OnlyOf{"watch"}, "look so often: 10s, 5m (default: 60s)",
+     [](Options &o, std::string_view v) { o.every = duration("--every", v); }, Several::refused},
+    {"again", 0, "TIME", OnlyOf{"watch"}, "take another one after so long if it is still true (default: never)",
+     [](Options &o, std::string_view v) { o.again = duration("--again", v); }, Several::refused},
+    {"keep", 0, "N", OnlyOf{"watch"}, "cores in the folder at most: the oldest is removed (default: 3)", set_keep,
+     Several::refused},
+    {"as", 0, "FILE-FORMAT", Takes::as, "which file to write; the verb's help lists them",
+     [](Options &o, std::string_view v) { o.question.as = v; }, Several::refused,
+     [](const Verb &verb) { return verb.as; }},
+    {"around", 0, "ADDRESS", Takes::around, "the object in the middle, of a file that shows a neighbourhood",
+     [](Options &o, std::string_view v) { o.question.around = address("--around", v); }, Several::refused},
+    {"limit", 0, "N", Takes::limit,
+     "export: objects in that file at most, the nearest first (default 100); query: rows at most",
+     [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
+    {"timeout", 0, "TIME", Takes::timeout, "give up a question in SQL after so long: 90s, 30m, 1.5h (default: never)",
+     [](Options &o, std::string_view v) { o.question.timeout = duration("--timeout", v); }},
+    {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
+     [](Options &o, std::string_view v) { o.commands.emplace_back(v); }, Several::all_count},
+    {"html", 0, "FILE", OnlyOf{"report"},
+     "write a page to this file instead, to click through in a browser: report, types, map, objects that hold most",
+     [](Options &o, std::string_view v) { o.html = v; }, Several::refused},
+    {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
+     [](Options &o, std::string_view v) { o.question.by = v; }, Several::last_counts,
+     [](const Verb &verb) { return verb.by; }},
+    {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
+     [](Options &o, std::string_view v) { o.question.sort = v; }, Several::last_counts,
+     [](const Verb &verb) { return verb.sort_columns; }},
+    {"table", 0, "NAME", Needs::tables, "write only this table; csv writes one only: the first, or this",
+     [](Options &o, std::string_view v) { o.question.table = v; }, Several::last_counts,
+     [](const Verb &verb) { return verb.tables; }},
+    {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
+     [](Options &o, std::string_view v) { o.top = number("--top", v); }},
+    {"format", 0, "FORMAT", Needs::words,
+     "text, json, csv or markdown; of check junit and github, of summary ndjson, of objects addresses, too (default "
+     "text, of summary ndjson); of watch text or ndjson",
+     set_format, Several::last_counts, format_names},
+    {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
+     [](Options &o, std::string_view) { o.exact = true; }},
+    {"full-names", 0, nullptr, Needs::answer, "text: no name is shortened, however long the lines",
+     [](Options &o, std::string_view) { o.full_names = true; }},
+    {"color", 0, "WHEN", Needs::answer,
+     "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color,
+     Several::last_counts, color_words},
+    {"output", 'o', "FILE", Needs::file, "write the answer to this file; extract, export: that file; watch: the folder",
+     [](Options &o, std::string_view v) { o.output = v; }},
+    {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
+     [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }, Several::all_count},
+    {"runtime", 0, "N", Needs::target, "which runtime, when the process has several (from 1)",
+     [](Options &o, std::string_view v) {
+       o.runtime = static_cast<u32>(std::min<u64>(number("--runtime", v), ~u32{0}));
+     }},
+    {"pid", 'p', "PID", Needs::target, "a process that runs here, instead of a file; it stands still meanwhile",
+     [](Options &o, std::string_view v) { o.process = number("--pid", v); }},
+    {"no-pause", 0, nullptr, Needs::target,
+     "with --pid: let the process run on; what it changes meanwhile may come out wrong",
+     [](Options &o, std::string_view) { o.pause = false; }},
+    {"threads", 0, "N", Needs::target, "threads to use (default: one per processor)", set_threads},
+    {"max-memory", 0, "SIZE", Needs::nothing, "give up rather than use more memory than this",
+     [](Options &o, std::string_view v) { o.max_memory = size_of_option("--max-memory", v); }},
+    {"temp-dir", 0, "DIR", Needs::target,
+     "decompress dumps into a file there (default: memory; $TMPDIR, /var/tmp, /tmp)",
+     [](Options &o, std::string_view v) { o.temp_dir = v; }},
+    {"strict", 0, nullptr, Needs::target,
+     "exit code 4 when part of the heap could not be read; of check, when a limit is of what is not there",
+     [](Options &o, std::string_view) { o.strict = true; }},
+    {"perf", 0, nullptr, Needs::answer, "print the time of every pass to standard error",
+     [](Options &o, std::string_view) { o.perf = true; }},
+    {"no-progress", 0, nullptr, Needs::nothing, "no progress line on the terminal",
+     [](Options &o, std::string_view) { o.progress = false; }},
+    {"verbose", 'v', nullptr, Needs::answer, "more columns and notes",
+     [](Options &o, std::string_view) { o.question.verbose = true; }},
+    {"man", 0, nullptr, OnlyOf{"help"}, "with help: the manual page, as roff: dnheap help --man | man -l -",
+     [](Options &o, std::string_view) { o.manual = true; }},
+    {"help", 'h', nullptr, Needs::nothing, "this text; after a verb, that verb's",
+     [](Options &o, std::string_view) { o.help = true; }},
+    {"version", 0, nullptr, Needs::nothing, "the version", [](Options &o, std::string_view) { o.version = true; }},
+};
+
+} // namespace
+
+std::span<const Option> option_table() { return table; }
+
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+bool has_answer(const Verb &verb) {
+  return std::ranges::find(dnheap::verbs(), verb.name, &Verb::name) != dnheap::verbs().end();
+}
+
+bool is_written_in(const Verb &verb, const Format &format) {
+  if (!has_answer(verb))
+    return format.name == std::string_view("text") || format.name == std::string_view("ndjson");
+  return !format.table || std::find(verb.tables.begin(), verb.tables.end(), format.table) != verb.tables.end();
+}
+
+std::vector<std::string_view> format_names(const Verb &verb) {
+  std::vector<std::string_view> out;
+  for (const Format &format : formats())
+    if (is_written_in(verb, format))
+      out.push_back(format.name);
+  return out;
+}
+
+bool takes(const Verb &verb, const Option &option) {
+  if (const Takes *one = std::get_if<Takes>(&option.needs))
+    return std::find(verb.takes.begin(), verb.takes.end(), *one) != verb.takes.end();
+  if (const OnlyOf *one = std::get_if<OnlyOf>(&option.needs))
+    return one->command == verb.name;
+  switch (std::get<Needs>(option.needs)) {
+  case Needs::nothing: return true;
+  case Needs::answer: return has_answer(verb);
+  case Needs::words: return has_answer(verb) || !verb.format.empty();
+  case Needs::file: return has_answer(verb) || verb.makes_file;
+  case Needs::target: return verb.needs_target;
+  case Needs::sort_columns: return !verb.sort_columns.empty();
+  case Needs::by: return !verb.by.empty();
+  case Needs::tables: return !verb.tables.empty();
+  }
+  return false;
+}
+
+} // namespace dnheap::cli

@@ -1,0 +1,243 @@
+#include "cli/shell/line_completion.h"
+
+#include "cli/commands.h"
+#include "cli/options/option_table.h"
+#include "cli/shell/sos.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+
+namespace dnheap::cli {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// The line up to the cursor: whole words, and the one that is being typed.
+struct Typed {
+  Strings words;
+  std::string part;          // without quotes
+  std::size_t begin = 0;     // of it, a quote included
+  char quote = 0;            // that is open
+  bool is_elsewhere = false; // behind |, > or #: no word of ours
+};
+
+Typed typed(std::string_view line) {
+  Typed out;
+  bool has_part = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (!has_part)
+      out.begin = i;
+    if (out.quote) {
+      if (c == out.quote)
+        out.quote = 0;
+      else
+        out.part += c;
+    } else if (c == '\'' || c == '"') {
+      out.quote = c;
+      has_part = true;
+    } else if (c == ' ' || c == '\t') {
+      if (has_part)
+        out.words.push_back(std::exchange(out.part, ""));
+      has_part = false;
+    } else if (c == '|' || c == '>' || (c == '#' && !has_part)) {
+      out.is_elsewhere = true;
+      return out;
+    } else {
+      out.part += c;
+      has_part = true;
+    }
+  }
+  if (!has_part)
+    out.begin = line.size();
+  return out;
+}
+
+const Verb *verb_called_so(std::string_view name) {
+  const auto at = std::ranges::find(verbs_and_commands(), name, &Verb::name);
+  return at == verbs_and_commands().end() ? nullptr : &*at;
+}
+
+bool is_asked_here(const Verb &verb) { return !find_command(verb) && !verb.takes_records && !verb.records_reads; }
+
+Strings first_words(const Typed &line) {
+  Strings out;
+  for (const Verb &verb : verbs_and_commands())
+    if (is_asked_here(verb))
+      out.emplace_back(verb.name);
+  if (line.words.empty())
+    out.insert(out.end(), {"help", "quit"});
+  if (!line.part.empty())
+    for (const SosCommand &command : sos_commands())
+      if (out.back() != command.name)
+        out.emplace_back(command.name);
+  return out;
+}
+
+template <class Words> Strings strings(const Words &words) { return Strings(words.begin(), words.end()); }
+
+bool has_table(const Verb &verb, const Format &format) {
+  return !format.table || std::ranges::find(verb.tables, std::string_view(format.table)) != verb.tables.end();
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// What may stand behind an option.
+Strings values_of(const Verb &verb, std::string_view option, const KnownNames &known) {
+  if (option == "table")
+    return strings(verb.tables);
+  if (option == "sort")
+    return strings(verb.sort_columns);
+  if (option == "by")
+    return strings(verb.by);
+  if (option == "as")
+    return strings(verb.as);
+  if (option == "color")
+    return {"auto", "always", "never"};
+  if (is_one_of(option, {"type", "type-exact", "hub", "struct", "no-instances-of"}))
+    return known.types();
+  if (is_one_of(option, {"from", "near", "around"}))
+    return strings(known.addresses);
+  Strings out;
+  if (option == "format")
+    for (const Format &format : formats())
+      if (has_table(verb, format))
+        out.emplace_back(format.name);
+  if (option == "gen" || option == "refers-to")
+    for (std::uint8_t g = 0; g < generation_count; ++g)
+      out.emplace_back(name_of(static_cast<Generation>(g)));
+  if (option == "refers-to")
+    out.emplace_back("younger");
+  return out;
+}
+
+Strings options_of(const Verb &verb) {
+  Strings out;
+  for (const Option &option : option_table())
+    if (takes(verb, option))
+      out.push_back("--" + std::string(option.name));
+  return out;
+}
+
+Strings subjects_of(const Verb &verb, const Typed &line, const KnownNames &known) {
+  if (!verb.subjects.empty())
+    return strings(verb.subjects);
+  Strings out;
+  if (verb.subject.find("ADDR") != verb.subject.npos)
+    out = strings(known.addresses);
+  const bool is_address = !line.part.empty() && line.part[0] >= '0' && line.part[0] <= '9';
+  if (verb.subject.find("TYPE") != verb.subject.npos && !is_address && (out.empty() || !line.part.empty())) {
+    const Strings types = known.types();
+    out.insert(out.end(), types.begin(), types.end());
+  }
+  return out;
+}
+
+// Of our verb, whose options and words these are.
+Strings words_of_verb(const Verb &verb, const Typed &line, const KnownNames &known) {
+  const std::string_view last = line.words.back();
+  if (line.words.size() > 1 && last.starts_with("--"))
+    for (const Option &option : option_table())
+      if (option.value && option.name == last.substr(2))
+        return values_of(verb, option.name, known);
+  if (line.part.starts_with("-"))
+    return options_of(verb);
+  return subjects_of(verb, line, known);
+}
+
+// Of a command of SOS: options by its names; words, and options by ours, as of the verb that it is.
+Strings words_of_sos(const std::vector<const SosCommand *> &commands, const Typed &line, const KnownNames &known) {
+  Strings options;
+  for (const SosCommand *command : commands) {
+    const Verb *verb = verb_called_so(command->ours.substr(0, command->ours.find(' ')));
+    for (const SosOption &option : command->options)
+      if (verb && option.has_value && option.theirs == line.words.back())
+        return values_of(*verb, option.ours.substr(2), known);
+    if (command->when.starts_with('-'))
+      options.emplace_back(command->when);
+    for (const SosOption &option : command->options)
+      options.emplace_back(option.theirs);
+    if (verb && line.part.starts_with("--"))
+      for (std::string &ours : options_of(*verb))
+        options.push_back(std::move(ours));
+  }
+  if (line.part.starts_with('-'))
+    return options;
+  return commands.front()->arguments == "GEN" ? values_of(*verb_called_so("stat"), "gen", known)
+                                              : strings(known.addresses);
+}
+
+Strings candidates(const Typed &line, const KnownNames &known) {
+  if (line.words.empty() || (line.words.size() == 1 && line.words[0] == "help"))
+    return first_words(line);
+  if (const std::vector<const SosCommand *> commands = sos_commands_called(line.words[0]); !commands.empty())
+    return words_of_sos(commands, line, known);
+  const Verb *verb = verb_called_so(line.words[0]);
+  return verb && is_asked_here(*verb) ? words_of_verb(*verb, line, known) : Strings();
+}
+
+// "Order" in "Shop.Order": at the beginning of a part of the name, in front of any generic arguments.
+bool has_part_that_begins(const std::string &name, const std::string &with) {
+  const std::size_t end = std::min(name.find('<'), name.size());
+  for (std::size_t at = name.find(with); at < end; at = name.find(with, at + 1))
+    if (at && (name[at - 1] == '.' || name[at - 1] == '+'))
+      return true;
+  return false;
+}
+
+std::string common_start(const Strings &words) {
+  std::string out = words.front();
+  for (const std::string &word : words)
+    out.resize(static_cast<std::size_t>(std::ranges::mismatch(out, word).in1 - out.begin()));
+  while (!out.empty() && static_cast<unsigned char>(out.back()) >= 0x80) // no half of a character
+    out.pop_back();
+  return out;
+}
+
+// As parse_line() takes it for one word.
+std::string quoted_word(const std::string &word, char open, bool is_whole) {
+  const char quote = open                                           ? open
+                     : word.find_first_of(" \t|>#'\"") == word.npos ? 0
+                     : word.find('\'') == word.npos                 ? '\''
+                                                                    : '"';
+  std::string out = quote ? quote + word : word;
+  if (quote && is_whole)
+    out += quote;
+  return is_whole ? out + " " : out;
+}
+
+} // namespace
+
+Completion complete(std::string_view before, const KnownNames &known) {
+  const Typed line = typed(before);
+  Completion out{line.begin, std::string(before.substr(line.begin)), {}};
+  if (line.is_elsewhere)
+    return out;
+  Strings all = candidates(line, known), fitting;
+  std::ranges::copy_if(all, std::back_inserter(fitting),
+                       [&](const std::string &word) { return word.starts_with(line.part); });
+  const bool begins_so = !fitting.empty();
+  if (!begins_so)
+    std::ranges::copy_if(all, std::back_inserter(fitting),
+                         [&](const std::string &word) { return has_part_that_begins(word, line.part); });
+  Strings once;
+  std::unordered_set<std::string> seen;
+  for (std::string &word : fitting)
+    if (seen.insert(word).second)
+      once.push_back(std::move(word));
+  if (once.size() == 1)
+    out.text = quoted_word(once.front(), line.quote, true);
+  else if (!once.empty()) {
+    if (const std::string start = common_start(once); begins_so && start.size() > line.part.size())
+      out.text = quoted_word(start, line.quote, false);
+    out.choices = std::move(once);
+  }
+  return out;
+}
+
+} // namespace dnheap::cli

@@ -1,0 +1,230 @@
+#include "dump/live/linux_process.h"
+
+#include "base/digits.h"
+#include "base/host/file_time.h"
+#include "base/text.h"
+#include "dump/machine.h"
+#include "dump/modules.h"
+#include "image/elf_format.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_mappings = 1 << 20;
+
+std::string_view next_word(std::string_view &text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+// "fe:00", major and minor number; 0: none.
+u64 device_number(std::string_view text) {
+  std::size_t colon = std::min(text.find(':'), text.size());
+  std::optional<u64> major = number_of_digits(text.substr(0, colon), 16),
+                     minor = number_of_digits(text.substr(std::min(colon + 1, text.size())), 16);
+  return major && minor && *major <= ~u32{0} && *minor <= ~u32{0}
+             ? device_of(static_cast<u32>(*major), static_cast<u32>(*minor))
+             : 0;
+}
+
+// The last number of "NSpid:\t1234\t17": the thread's id as the process itself knows it.
+u64 own_thread_id(u64 pid, u64 id) {
+  std::string status = process_text(pid, "task/" + std::to_string(id) + "/status").value_or("");
+  std::size_t at = status.find("\nNSpid:");
+  if (at == std::string::npos)
+    return id;
+  std::string_view line = std::string_view(status).substr(at + 7);
+  line = line.substr(0, line.find('\n'));
+  u64 last = id;
+  for (std::string_view word; !(word = next_word(line)).empty();)
+    last = number_of_digits(word, 10).value_or(last);
+  return last;
+}
+
+bool was_cancelled(const void *watch) {
+  const Progress *progress = static_cast<const Watch *>(watch)->progress;
+  return progress && progress->cancel;
+}
+
+} // namespace
+
+std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
+  std::vector<ProcessMapping> out;
+  while (!text.empty() && out.size() < most_mappings) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    std::string_view range = next_word(line), rights = next_word(line), offset = next_word(line);
+    std::string_view device = next_word(line), inode = next_word(line);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    std::size_t dash = range.find('-');
+    if (dash == range.npos || rights.size() < 4)
+      continue;
+    std::optional<u64> start = number_of_digits(range.substr(0, dash), 16),
+                       end = number_of_digits(range.substr(dash + 1), 16), at = number_of_digits(offset, 16);
+    if (!start || !end || !at || *start >= *end || (!out.empty() && *start < out.back().end))
+      continue;
+    out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', rights[2] == 'x', rights[3] == 's', *at,
+                   device_number(device), number_of_digits(inode, 10).value_or(0), line});
+  }
+  return out;
+}
+
+LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
+    : pid_(pid), target_(std::make_unique<Target>()) {
+  { ProcessMemory allowed(pid); } // throws before anything is stopped
+  if (options.pause)
+    stopped_.emplace(pid, was_cancelled, &options.watch);
+  target_->container = "process";
+  target_->path = "process " + std::to_string(pid);
+  target_->pid = pid;
+  target_->taken = TakenAt{seconds_now(), TakenAt::Clock::now};
+  target_->file_root = "/proc/" + std::to_string(pid) + "/root";
+  target_->os = OperatingSystem::linux_os;
+  read_identity(pid);
+  read_maps(pid, options.temp_dir);
+  read_threads(pid);
+  if (!options.pause) {
+    target_->is_doubtful = true;
+    target_->notes.push_back("the process ran on while it was read (--no-pause): objects that it allocated, moved or "
+                             "changed meanwhile may be missing, counted twice or wrong, and registers are not known");
+  }
+}
+
+void LinuxProcess::read_identity(u64 pid) {
+  std::string program = process_text(pid, "exe", ElfHeader::largest).value_or("").substr(0, ElfHeader::largest);
+  std::optional<ElfHeader> header = ElfHeader::parse(std::as_bytes(std::span(program)));
+  if (!header)
+    throw Error("process " + std::to_string(pid) +
+                " has no program that can be read: a kernel thread, or it has ended");
+  machine_ = header->machine;
+  target_->architecture = architecture_of(machine_);
+  const Format format = header->format;
+  target_->memory = Memory(format, {});
+  std::string arguments = process_text(pid, "cmdline").value_or("");
+  while (arguments.ends_with('\0'))
+    arguments.pop_back();
+  std::replace(arguments.begin(), arguments.end(), '\0', ' ');
+  target_->program = arguments;
+  std::string auxv = process_text(pid, "auxv").value_or("");
+  const Bytes bytes = std::as_bytes(std::span(auxv));
+  for (u64 at = 0; at + 2 * format.pointer_size <= bytes.size(); at += 2 * format.pointer_size)
+    if (u64 type = load_pointer(bytes.data() + at, format))
+      target_->auxv[type] = load_pointer(bytes.data() + at + format.pointer_size, format);
+}
+
+void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
+  std::optional<std::string> text = process_text(pid, "maps");
+  if (!text || text->empty())
+    throw Error("process " + std::to_string(pid) + " has ended, or its memory map cannot be read");
+  std::vector<LiveMemory::Stretch> stretches;
+  std::vector<MappedExtent> files;
+  const ProcessFiles readable(pid);
+  std::map<std::string, bool> is_there;
+  std::vector<ProcessMapping> mappings = parse_process_maps(*text);
+  for (ProcessMapping &mapping : mappings) {
+    if (mapping.path.starts_with(readable.prefix()) && mapping.path.substr(readable.prefix().size()).starts_with('/'))
+      mapping.path.remove_prefix(readable.prefix().size());
+    const bool is_file = mapping.path.starts_with('/');
+    // Memory that the runtime maps twice, writable and executable, has a name as if it were a module.
+    const bool is_memory = mapping.path.starts_with("/memfd:doublemapper");
+    // Reading a device may do something; the kernel's own pages hold nothing for us.
+    const bool is_special = mapping.path.starts_with("/dev/") && !mapping.path.starts_with("/dev/shm/") &&
+                            !mapping.path.starts_with("/dev/zero");
+    if (is_file && !is_memory)
+      files.push_back({mapping.path, {mapping.start, mapping.end, mapping.file_offset}});
+    target_->mappings.push_back({mapping.start, mapping.end, mapping.end, mapping.readable, mapping.writable,
+                                 mapping.executable, mapping.is_shared, std::string(mapping.path)});
+    if (!mapping.readable || is_special || mapping.path.starts_with("[v"))
+      continue;
+    LiveMemory::Stretch stretch{mapping.start, mapping.end, {}, mapping.file_offset, !is_file};
+    if (is_file) { // else of a file that has no name any more, or of shared memory
+      MappedPath path{std::string(mapping.path), mapping.device, mapping.inode};
+      if (auto [known, is_new] = is_there.try_emplace(path.path, false); is_new)
+        known->second = readable.has(path);
+      if (is_there[path.path])
+        stretch.file = std::move(path);
+    }
+    stretches.push_back(std::move(stretch));
+  }
+  memory_ = std::make_shared<LiveMemory>(pid, stretches, temp_dir);
+  target_->memory = Memory(target_->format(), memory_->ranges());
+  target_->memory.fill_from(memory_);
+  target_->modules = group_into_modules(std::move(files), target_->memory);
+}
+
+void LinuxProcess::read_threads(u64 pid) {
+  if (!stopped_) {
+    for (u64 id : list_threads(pid))
+      target_->threads.push_back({own_thread_id(pid, id), 0, 0, {}});
+    return;
+  }
+  for (const StoppedProcess::Thread &stopped : stopped_->threads()) {
+    Thread thread;
+    thread.id = own_thread_id(pid, stopped.id);
+    std::vector<std::byte> registers = stopped_->registers(stopped);
+    read_registers(thread, registers, machine_, target_->format());
+    target_->threads.push_back(std::move(thread));
+  }
+}
+
+std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident() const {
+  if (released_)
+    return std::nullopt;
+  constexpr u64 most_at_once = 1 << 16;
+  // Sanitizers' shadow memory alone is 16 TiB and more: the process would stand still for minutes.
+  constexpr u64 most_accessible = u64{1} << 40;
+  const u64 size = page_size();
+  const ProcessMemory process(pid_);
+  std::vector<std::pair<Address, Address>> out;
+  std::vector<ProcessMemory::Page> pages;
+  const std::string text = process_text(pid_, "maps").value_or("");
+  std::vector<ProcessMapping> mappings = parse_process_maps(text);
+  std::erase_if(mappings, [](const ProcessMapping &m) { return !m.readable && !m.writable && !m.executable; });
+  u64 accessible = 0;
+  for (const ProcessMapping &mapping : mappings)
+    accessible += mapping.end - mapping.start;
+  if (accessible > most_accessible)
+    return std::nullopt;
+  for (const ProcessMapping &mapping : mappings) {
+    for (Address at = mapping.start; at < mapping.end; at += pages.size() * size) {
+      pages.resize(std::min(most_at_once, (mapping.end - at + size - 1) / size));
+      process.find_pages(at, pages);
+      for (u64 i = 0; i < pages.size(); ++i) {
+        if (pages[i] == ProcessMemory::Page::absent)
+          continue;
+        const Address page = at + i * size;
+        if (!out.empty() && out.back().second == page)
+          out.back().second += size;
+        else
+          out.emplace_back(page, page + size);
+      }
+    }
+  }
+  return out;
+}
+
+void LinuxProcess::copy(unsigned threads, const Watch &watch) {
+  memory_->fetch_all(threads, watch);
+  copied_ = true;
+  release();
+}
+
+void LinuxProcess::release() {
+  if (!is_pausing())
+    return;
+  released_ = true;
+  memory_->freeze();
+  stopped_->release();
+}
+
+std::optional<double> LinuxProcess::pause_seconds() const {
+  return stopped_ ? std::optional(stopped_->seconds()) : std::nullopt;
+}
+
+} // namespace dnheap

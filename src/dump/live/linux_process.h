@@ -1,0 +1,65 @@
+// LinuxProcess: a process that runs on this machine, seen as a Target. All its threads are stopped from the constructor
+// until release(), or until this object goes away; should this program die, the kernel lets them go. Nothing is ever
+// written to the process. Costs a look at /proc; memory is copied when it is asked for (dump/live/live_memory.h). To be
+// used from one thread, always the same. For snapshot/ alone.
+#pragma once
+#include "base/watch.h"
+#include "dump/live/live_memory.h"
+#include "target/target.h"
+
+#include <optional>
+
+namespace dnheap {
+
+struct LinuxProcessOptions {
+  bool pause = true; // false: threads run on, and what is read may change meanwhile
+  std::string temp_dir;
+  Watch watch;
+};
+
+class LinuxProcess {
+public:
+  // Throws Error that says why the process cannot be read, and what to do.
+  LinuxProcess(u64 pid, const LinuxProcessOptions &options);
+
+  // Call once.
+  std::unique_ptr<Target> take_target() { return std::move(target_); }
+  const std::shared_ptr<LiveMemory> &memory() const { return memory_; }
+  u64 pid() const { return pid_; }
+  // Which pages of the accessible mappings have memory of their own or a file's, by address; nullopt once it goes on,
+  // and where more than 1 TiB is accessible. Reads 8 bytes per page.
+  std::optional<std::vector<std::pair<Address, Address>>> resident() const;
+  // Copies all of its memory, and lets it go on.
+  void copy(unsigned threads, const Watch &watch);
+  bool is_copied() const { return copied_; }
+  bool is_pausing() const { return stopped_ && !released_; }
+  // Lets the process go on; what was not read until then cannot be read any more. Nothing to do without a pause.
+  void release();
+  // How long the process stood still, so far; nullopt without a pause.
+  std::optional<double> pause_seconds() const;
+
+private:
+  void read_identity(u64 pid);
+  void read_maps(u64 pid, const std::string &temp_dir);
+  void read_threads(u64 pid);
+
+  const u64 pid_;
+  std::optional<StoppedProcess> stopped_;
+  std::unique_ptr<Target> target_;
+  std::shared_ptr<LiveMemory> memory_;
+  u16 machine_ = 0;
+  bool copied_ = false, released_ = false;
+};
+
+// A line of /proc/PID/maps.
+struct ProcessMapping {
+  Address start = 0, end = 0;
+  bool readable = false, writable = false, executable = false, is_shared = false;
+  u64 file_offset = 0, device = 0, inode = 0; // device: as stat() has it
+  std::string_view path;                      // of a file: begins with a slash; else "", "[heap]" and the like
+};
+// By address; what does not look like such a line, or begins before the one before it ends, is left out. The paths
+// point into `text`.
+std::vector<ProcessMapping> parse_process_maps(std::string_view text);
+
+} // namespace dnheap

@@ -1,0 +1,85 @@
+// LiveMemory: the memory of a running process as Ranges. Each range has its place in a temporary file that is mapped
+// here; a page is copied there when it is first asked for, together with its neighbours. What is asked for by copy() is
+// never kept, so that a heap of any size can be walked in little memory. When all is copied, memory of our own takes
+// the place of the temporary file where that is one in memory, and the process has touched most. Nothing is ever
+// written to the process, nor are pages read through it that it has not touched: those are zero, or as the mapped file
+// has them, which is read instead.
+#pragma once
+#include "base/host/host.h"
+#include "base/host/process.h"
+#include "base/watch.h"
+#include "target/memory.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace dnheap {
+
+class LiveMemory : public BytesOnDemand {
+public:
+  struct Stretch {
+    Address start = 0, end = 0; // whole pages
+    MappedPath file = {};       // no path: of none that can be read
+    u64 file_offset = 0;
+    bool is_anonymous = false; // what was not touched is zero
+  };
+  // `stretches`: sorted, may touch, never overlap. Costs no copy. The temporary file is one in memory unless a folder
+  // is given. Throws Error when there is no room for it.
+  LiveMemory(u64 pid, const std::vector<Stretch> &stretches, const std::string &temp_dir);
+
+  std::vector<Range> ranges() const; // stretches that touch are one
+
+  u64 fetch(Bytes bytes) override;
+  bool is_here(Bytes bytes) const override;
+  u64 copy(Bytes bytes, std::byte *out) override;
+  // Fetches all of it, in parallel; of what is in files, notes that. Throws Interrupted.
+  void fetch_all(unsigned threads, const Watch &watch);
+  u64 size() const { return mapped_->bytes().size(); }
+  // From now on there is only what was fetched: the process runs again.
+  void freeze() { frozen_ = true; }
+  // It ended before all that was asked for was read.
+  bool process_has_ended() const { return process_.has_ended(); }
+  u64 kept() const { return kept_; } // bytes that were fetched
+
+private:
+  enum class State : u8 { unknown, here, unreadable, in_file };
+  struct Piece {
+    Address start = 0, end = 0;
+    u64 place = 0; // in the file
+  };
+
+  // Place in the file; nullopt for bytes of somewhere else.
+  std::optional<u64> place_of(Bytes bytes) const;
+  struct Block {
+    Address start = 0, end = 0; // of the process
+    u64 first = 0;              // page of the file
+  };
+  std::vector<Block> whole_blocks() const;
+  u64 copy_block(const Block &block);
+  u64 read(Address address, std::span<std::byte> out) const;
+  void copy_pages(Address start, u64 first, std::span<const ProcessMemory::Page> pages, std::span<std::byte> to);
+  void fetch_pages(const Piece &piece, u64 first, u64 last, bool files_later);
+  u64 fetch_run(const Stretch &stretch, Address address, u64 first, std::span<const ProcessMemory::Page> pages,
+                bool files_later);
+  void set(u64 first, u64 count, State state);
+  const Piece *piece_at(u64 place) const;
+  State state(u64 page) const { return State{pages_[page].load(std::memory_order_acquire)}; }
+
+  ProcessMemory process_;
+  ProcessFiles files_;
+  const u64 page_size_;
+  const bool in_memory_;           // the temporary file is
+  std::vector<Stretch> stretches_; // by address
+  std::vector<Piece> pieces_;      // stretches that touch are one; by address, and by place
+  TemporaryFile file_;
+  std::shared_ptr<const MappedFile> mapped_;
+  std::unique_ptr<std::atomic<u8>[]> pages_; // of the file
+  std::array<std::mutex, 64> fetching_;      // by stripe of the file
+  std::atomic<bool> frozen_{false};
+  std::atomic<u64> kept_{0};
+};
+
+} // namespace dnheap
