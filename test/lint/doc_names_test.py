@@ -10,7 +10,8 @@ import unittest
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "doc").glob("**/*.md"))]
-OURS = ("design.md", "rejected.md", "ci.md", "adding.md", "performance.md", "targets.md")  # contracts.md and glossary.md name what runtimes have
+DESIGN = [PROJECT / "doc" / "design.md", *sorted((PROJECT / "doc" / "design").glob("*.md"))]
+OURS = (*(page.name for page in DESIGN), "rejected.md", "ci.md", "adding.md", "performance.md", "targets.md")  # contracts.md and glossary.md name what runtimes have
 FILE = re.compile(r"[\w./*-]+\.(?:h|cc|py|sh|cs|md|cmake|txt|json|layout)")
 NAME = re.compile(r"~?[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*(?:\(\))?")
 
@@ -120,7 +121,7 @@ class Sections(unittest.TestCase):
         for document in DOCUMENTS:
             text = " ".join(document.read_text().split())
             for title, other in re.findall(r"[Ss]ee(?: also)? \*([A-Z][^*]+)\*(?: (?:in|of) \[?`?(?:doc/)?(\w+\.md))?", text):
-                there = PROJECT / "doc" / other if other else document
+                there = next((page for page in DOCUMENTS if page.name == other), PROJECT / "doc" / other) if other else document
                 with self.subTest(document=document.name, section=title, of=there.name):
                     bold = re.findall(r"\*\*([^*]+?)[.:]?\*\*", there.read_text())
                     self.assertIn(title, [*headings(there), *bold])
@@ -157,10 +158,11 @@ class Tables(unittest.TestCase):
                         self.assertEqual(len(row), len(rows[1]))
 
     def test_no_row_comes_twice(self):
-        for start, rows in tables(PROJECT / "doc" / "design.md"):
-            names = [row[0] for row in rows if row and not row[0].startswith("…")]
-            with self.subTest(line=start):
-                self.assertEqual([name for name in names if names.count(name) > 1], [])
+        for page in DESIGN:
+            for start, rows in tables(page):
+                names = [row[0] for row in rows if row and not row[0].startswith("…")]
+                with self.subTest(page=page.name, line=start):
+                    self.assertEqual([name for name in names if names.count(name) > 1], [])
 
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -187,10 +189,10 @@ def constants(text):
 
 
 class Bounds(unittest.TestCase):
-    """Of every row of design.md's table of bounds each figure stands in one of the files that the row names."""
+    """Of every row of untrusted.md's table of bounds each figure stands in one of the files that the row names."""
 
     def test_bounds_are_where_the_table_says(self):
-        document = PROJECT / "doc" / "design.md"
+        document = PROJECT / "doc" / "design" / "untrusted.md"
         rows = next(rows for _, rows in tables(document) if rows[0] == ["what", "bound", "where"])
         self.assertGreater(len(rows), 30)
         for what, bound, where in rows[2:]:
@@ -212,7 +214,7 @@ class Bounds(unittest.TestCase):
 
 class FuzzTargets(unittest.TestCase):
     def test_table(self):
-        rows = next(rows for _, rows in tables(PROJECT / "doc" / "design.md") if rows[0][0] == "fuzz target")
+        rows = next(rows for _, rows in tables(PROJECT / "doc" / "design" / "untrusted.md") if rows[0][0] == "fuzz target")
         listed = [row[0].strip("`") for row in rows[2:]]
         self.assertEqual(sorted(listed), sorted(path.stem for path in (PROJECT / "test" / "fuzz").glob("*_fuzz.cc")))
 
