@@ -53,6 +53,12 @@ def problems(library, compiler, flags):
         if done.returncode:
             yield f"{done.stdout}whole ended with {done.returncode}"
 
+        throwing = pathlib.Path(folder, "throwing")
+        run(compiler, "-std=c++17", *common, PROJECT / "test" / "c" / "throwing.cc", library, f"-Wl,-rpath,{library.parent}", "-o", throwing, check=True)
+        done = run(throwing, PROJECT / "sample" / "demo.core.zst", env=environment, timeout=300)
+        if done.returncode:
+            yield f"{done.stdout}throwing ended with {done.returncode}"
+
 
 if __name__ == "__main__":
     found = list(problems(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], " ".join(sys.argv[3:]).split()))
