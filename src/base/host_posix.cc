@@ -152,7 +152,7 @@ TemporaryFile TemporaryFile::in_memory(const char *what) {
 #endif
   if (out.file_ < 0)
     throw Error(std::string("no temporary file can be made in memory: ") + std::strerror(errno) +
-                "; --temp-dir DIR has it in a folder");
+                (errno == EMFILE || errno == ENFILE ? "" : "; --temp-dir DIR has it in a folder"));
   out.is_in_memory_ = true;
   out.folder_ = "memory";
   return out;

@@ -57,6 +57,8 @@ def check_forbidden_calls():
         equal((done.returncode, done.stderr), (plain.returncode, plain.stderr), "process_vm_readv, for which there is another way")
         done = run("stat", "-p", process.pid, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)))
         equal((done.returncode, done.stderr), (3, f"dnheap: {target} cannot be read: Too many open files (ulimit -n)\n"), "no file may be opened")
+        done = run("stat", "-p", process.pid, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
+        equal((done.returncode, done.stderr), (3, "dnheap: no temporary file can be made in memory: Too many open files\n"), "no more than two files may be opened")
         process.kill()
 
 
