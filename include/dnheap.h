@@ -72,8 +72,9 @@ typedef struct dnheap_progress {
   uint64_t objects;     /* seen so far, where the pass sees objects */
 } dnheap_progress;
 
-/* Called on the thread that made the call, about ten times a second while that takes. Anything but 0 cancels. It must
- * not use the snapshot itself but for dnheap_cancel(): such a call fails with DNHEAP_WRONG_USAGE. */
+/* Called on the thread that made the call, about ten times a second while that takes. Anything but 0 cancels, and so
+ * does a C++ exception. It must not use the snapshot itself but for dnheap_cancel(): such a call fails with
+ * DNHEAP_WRONG_USAGE. It must return: no longjmp(), no pthread_exit(). */
 typedef int (*dnheap_on_progress)(void *context, const dnheap_progress *now);
 
 /* All zero but `size` is how most want it; null instead of it as well. */

@@ -99,9 +99,12 @@ internal static unsafe partial class Native
 
     public sealed class SnapshotHandle() : SafeHandleZeroOrMinusOneIsInvalid(true)
     {
+        public Action? Closed; // called when no call is under way any more
+
         protected override bool ReleaseHandle()
         {
             dnheap_close(handle);
+            Closed?.Invoke();
             return true;
         }
     }

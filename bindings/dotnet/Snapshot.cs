@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -10,7 +11,11 @@ namespace DnHeap;
 public sealed unsafe class Snapshot : IDisposable
 {
     private readonly Native.SnapshotHandle _handle;
-    private GCHandle _progress;
+
+    // OpenOptions.Progress of what is open, by the number that C is given: rows that are still read when their snapshot is disposed of
+    // may call back later, and then find none.
+    private static readonly ConcurrentDictionary<nint, Action<HeapProgress>> s_progress = new();
+    private static long s_numbers;
 
     [ThreadStatic]
     private static Exception? s_thrown; // by OpenOptions.Progress
@@ -18,10 +23,14 @@ public sealed unsafe class Snapshot : IDisposable
     private Snapshot(OpenOptions? options, Func<Native.Options, (int Code, Native.SnapshotHandle Handle)> open)
     {
         options ??= new OpenOptions();
+        ArgumentNullException.ThrowIfNull(options.ModuleFolders);
+        ArgumentOutOfRangeException.ThrowIfNegative(options.Threads);
+        ArgumentOutOfRangeException.ThrowIfNegative(options.Runtime);
         using var folders = new Words(options.ModuleFolders);
-        nint temp = options.TempFolder == null ? 0 : Marshal.StringToCoTaskMemUTF8(options.TempFolder);
+        using var temp = new Words(options.TempFolder == null ? [] : [options.TempFolder]);
+        nint progress = options.Progress == null ? 0 : (nint)Interlocked.Increment(ref s_numbers);
         if (options.Progress != null)
-            _progress = GCHandle.Alloc(options.Progress);
+            s_progress[progress] = options.Progress;
         try
         {
             var (code, handle) = open(new Native.Options
@@ -29,25 +38,23 @@ public sealed unsafe class Snapshot : IDisposable
                 Size = (nuint)sizeof(Native.Options),
                 ModuleFolders = folders.Pointers,
                 ModuleFolderCount = (nuint)options.ModuleFolders.Count,
-                TempDir = (byte*)temp,
+                TempDir = temp.Pointers[0],
                 MaxMemory = options.MaxMemory,
                 Threads = (uint)options.Threads,
                 Runtime = (uint)options.Runtime,
                 RunsOn = options.Pause ? 0u : 1,
                 OnProgress = options.Progress == null ? null : &OnProgress,
-                Context = (void*)(options.Progress == null ? 0 : GCHandle.ToIntPtr(_progress)),
+                Context = (void*)progress,
             });
             _handle = handle;
+            _handle.Closed = () => s_progress.TryRemove(progress, out _);
             Check(code);
         }
         catch
         {
-            FreeProgress();
+            s_progress.TryRemove(progress, out _);
+            _handle?.Dispose();
             throw;
-        }
-        finally
-        {
-            Marshal.FreeCoTaskMem(temp);
         }
     }
 
@@ -55,6 +62,8 @@ public sealed unsafe class Snapshot : IDisposable
     public static Snapshot Open(string path, OpenOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(path);
+        if (path.Contains('\0'))
+            throw new ArgumentException("a path has no zero char in it", nameof(path));
         return new(options, with => (Native.dnheap_open(path, with, out var handle), handle));
     }
 
@@ -73,11 +82,7 @@ public sealed unsafe class Snapshot : IDisposable
     public void Cancel() => Native.dnheap_cancel(_handle);
 
     /// <inheritdoc/>
-    public void Dispose()
-    {
-        _handle.Dispose();
-        FreeProgress();
-    }
+    public void Dispose() => _handle.Dispose();
 
     /// <summary>What was opened.</summary>
     public HeapInfo Info
@@ -107,15 +112,18 @@ public sealed unsafe class Snapshot : IDisposable
     public JsonDocument Ask(params string[] words) => JsonDocument.Parse(Answer(words));
 
     /// <summary>The same for people; or as CSV, with <c>"--format", "csv"</c>.</summary>
-    public string AskText(params string[] words) =>
-        Encoding.UTF8.GetString(Answer(words.Length == 0 ? words : [words[0], "--format", "text", .. words[1..]]));
+    public string AskText(params string[] words)
+    {
+        ArgumentNullException.ThrowIfNull(words);
+        return Encoding.UTF8.GetString(Answer(words.Length == 0 ? words : [words[0], "--format", "text", .. words[1..]]));
+    }
 
     /// <summary>Of verbs that open what they need themselves: <c>Command("diff", "before.core", "after.core")</c>.</summary>
     public static JsonDocument Command(params string[] words)
     {
         using var arguments = new Words(words);
-        Check(Native.dnheap_command(arguments.Pointers, (nuint)words.Length, null, null, out byte* answer, out nuint size));
-        return JsonDocument.Parse(Taken(answer, size));
+        int code = Native.dnheap_command(arguments.Pointers, (nuint)words.Length, null, null, out byte* answer, out nuint size);
+        return JsonDocument.Parse(Taken(code, answer, size));
     }
 
     /// <summary>The process's memory from an address on; returns how many bytes were there.</summary>
@@ -154,9 +162,13 @@ public sealed unsafe class Snapshot : IDisposable
         (out Native.RowsHandle rows) => Native.dnheap_edges(_handle, out rows), of => new(of.From, of.To));
 
     /// <summary>All strings, of each at most so many chars.</summary>
-    public IEnumerable<HeapString> Strings(int most = 1 << 20) => Read<Native.String, HeapString>(
-        (out Native.RowsHandle rows) => Native.dnheap_strings(_handle, (ulong)most, out rows),
-        of => new(of.Address, of.Length, of.Text == null ? null : Encoding.UTF8.GetString(of.Text, (int)of.TextSize)));
+    public IEnumerable<HeapString> Strings(int most = 1 << 20)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(most);
+        return Read<Native.String, HeapString>(
+            (out Native.RowsHandle rows) => Native.dnheap_strings(_handle, (ulong)most, out rows),
+            of => new(of.Address, of.Length, of.Text == null ? null : Encoding.UTF8.GetString(of.Text, (int)of.TextSize)));
+    }
 
     /// <summary>What keeps objects alive by itself.</summary>
     public IEnumerable<HeapRoot> Roots() => Read<Native.Root, HeapRoot>(
@@ -195,14 +207,15 @@ public sealed unsafe class Snapshot : IDisposable
     private byte[] Answer(string[] words)
     {
         using var arguments = new Words(words);
-        Check(Native.dnheap_ask(_handle, arguments.Pointers, (nuint)words.Length, out byte* answer, out nuint size));
-        return Taken(answer, size);
+        int code = Native.dnheap_ask(_handle, arguments.Pointers, (nuint)words.Length, out byte* answer, out nuint size);
+        return Taken(code, answer, size);
     }
 
-    private static byte[] Taken(byte* answer, nuint size)
+    private static byte[] Taken(int code, byte* answer, nuint size)
     {
         try
         {
+            Check(code);
             return new ReadOnlySpan<byte>(answer, checked((int)size)).ToArray();
         }
         finally
@@ -227,8 +240,8 @@ public sealed unsafe class Snapshot : IDisposable
     {
         try
         {
-            var tell = (Action<HeapProgress>)GCHandle.FromIntPtr((nint)context).Target!;
-            tell(new(now->Pass == null ? null : Text(now->Pass), now->Done, now->Total, now->Objects));
+            if (s_progress.TryGetValue((nint)context, out Action<HeapProgress>? told))
+                told(new(now->Pass == null ? null : Text(now->Pass), now->Done, now->Total, now->Objects));
             return 0;
         }
         catch (Exception thrown)
@@ -236,12 +249,6 @@ public sealed unsafe class Snapshot : IDisposable
             s_thrown = thrown;
             return 1;
         }
-    }
-
-    private void FreeProgress()
-    {
-        if (_progress.IsAllocated)
-            _progress.Free();
     }
 
     private static uint? Id(uint id) => id == uint.MaxValue ? null : id;
@@ -255,6 +262,13 @@ public sealed unsafe class Snapshot : IDisposable
 
         public Words(IReadOnlyList<string> words)
         {
+            ArgumentNullException.ThrowIfNull(words);
+            foreach (string word in words)
+            {
+                ArgumentNullException.ThrowIfNull(word, nameof(words));
+                if (word.Contains('\0'))
+                    throw new ArgumentException("a text has a zero char in it, where C's would end", nameof(words));
+            }
             Pointers = (byte**)NativeMemory.AllocZeroed((nuint)words.Count + 1, (nuint)sizeof(byte*));
             _count = words.Count;
             for (int i = 0; i < _count; ++i)

@@ -119,7 +119,7 @@ class _Watch:
 
     def __init__(self, progress):
         self.progress, self.now, self.stops = progress, None, False
-        self.lock, self.calls, self.last = threading.Lock(), 0, None
+        self.lock, self.calls, self.last, self.ended = threading.RLock(), 0, None, False
 
         def told(_, now):
             of = now.contents
@@ -141,6 +141,8 @@ class _Watch:
                 if last:
                     last()
         with self.lock:
+            if self.ended:  # by another thread, since the caller looked: the handle among the arguments is no longer good
+                raise WrongUsage("this dump is closed")
             self.calls += 1
         thread = threading.Thread(target=run, daemon=True)
         try:
@@ -162,6 +164,7 @@ class _Watch:
     def when_done(self, last):
         """Now, or when the call that is still under way returns."""
         with self.lock:
+            self.ended = True
             if self.calls:
                 self.last = last
                 return
@@ -199,7 +202,20 @@ def _words(verb, subjects, options):
                 words.append(name)
             elif one is not False and one is not None:
                 words.append(f"{name}={one:#x}" if key == "around" and isinstance(one, int) else f"{name}={os.fspath(one) if isinstance(one, os.PathLike) else one}")
-    return (ctypes.c_char_p * len(words))(*(os.fsencode(word) for word in words)), len(words)
+    return (ctypes.c_char_p * len(words))(*map(_c_text, words)), len(words)
+
+
+def _c_text(text):
+    """As C has it, where a zero byte would be the end."""
+    out = os.fsencode(text)
+    if b"\0" in out:
+        raise WrongUsage(f"{text!r} has a zero byte in it")
+    return out
+
+
+def _no_format(options, verb):
+    if options.get("format", "json") != "json":
+        raise WrongUsage(f"ask() gives what JSON has; text({verb!r}, format=…) is for other formats")
 
 
 def _given(answer, size):
@@ -218,6 +234,7 @@ def _command(verb, targets, progress, options):
 
 def ask(verb, *targets, progress=None, **options):
     """Of verbs that open what they need themselves: ask("diff", "a.core", "b.core"), ask("extract", "a.core", output="b.core")."""
+    _no_format(options, verb)
     return Answer(json.loads(_command(verb, targets, progress, options)))
 
 
@@ -228,7 +245,7 @@ def text(verb, *targets, progress=None, **options):
 
 def open(path, *, progress=None, **options):
     """A dump. Options: modules (folders), temp_dir, threads, runtime. `progress` is called with a Progress ten times a second."""
-    return Dump(_library().dnheap_open, os.fsencode(path), progress, **options)
+    return Dump(_library().dnheap_open, _c_text(path), progress, **options)
 
 
 def attach(pid, *, progress=None, pause=True, max_memory=0, **options):
@@ -332,13 +349,13 @@ class Rows:
 
 class Dump:
     """What was opened. Close it, or use it in a `with`."""
+    _handle = _watch = None
 
     def __init__(self, function, target, progress, modules=(), temp_dir=None, threads=0, runtime=0, runs_on=False, max_memory=0):
-        self._handle = None
         self._watch = _Watch(progress)
         folders = [modules] if isinstance(modules, (str, os.PathLike)) else list(modules)
-        folders = (ctypes.c_char_p * len(folders))(*map(os.fsencode, folders))
-        options = _Options(ctypes.sizeof(_Options), folders, len(folders), os.fsencode(temp_dir) if temp_dir else None, max_memory, threads, runtime,
+        folders = (ctypes.c_char_p * len(folders))(*map(_c_text, folders))
+        options = _Options(ctypes.sizeof(_Options), folders, len(folders), _c_text(temp_dir) if temp_dir else None, max_memory, threads, runtime,
                            runs_on, 0, self._watch.function, None)
         handle = ctypes.c_void_p()
         try:
@@ -354,7 +371,11 @@ class Dump:
         self._watch.call(function, self._handle, *arguments)
 
     def close(self):
-        handle, self._handle = self._handle, None
+        """What other threads ask goes on to its end; rows that are still read keep what they need."""
+        if not self._watch:
+            return  # __init__ failed at once
+        with self._watch.lock:
+            handle, self._handle = self._handle, None
         if handle:
             self._watch.when_done(lambda: _library().dnheap_close(handle))
 
@@ -369,8 +390,9 @@ class Dump:
 
     def cancel(self):
         """Ends what is asked now by another thread, and all that is asked later."""
-        if self._handle:
-            _library().dnheap_cancel(self._handle)
+        with self._watch.lock:
+            if self._handle:
+                _library().dnheap_cancel(self._handle)
 
     def release(self):
         """Lets a live process go on."""
@@ -398,6 +420,7 @@ class Dump:
 
     def ask(self, verb, *subject, **options):
         """What `dnheap VERB DUMP SUBJECT --options` says: ask("stat", type="Shop", top=10), ask("show", 0x7f00c0de)."""
+        _no_format(options, verb)
         return Answer(json.loads(self._ask(verb, subject, options)))
 
     def text(self, verb, *subject, **options):

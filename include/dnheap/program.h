@@ -21,6 +21,8 @@ void make_streams_safe();
 void cancel_on_interrupt(Progress &progress);
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. False where the host cannot do it.
 bool limit_memory(std::uint64_t bytes);
+// The same at what the process's control group, as a container is one, has left. False where none has a limit.
+bool limit_memory_to_group(unsigned threads); // 0: one per processor
 // When there is no memory left, the system ends this process rather than another: for one that looks after others.
 // False where it has no such choice.
 bool be_first_to_go();

@@ -3,6 +3,7 @@
 #include "api/state.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
+#include "base/host/memory_limit.h"
 #include "base/host/process.h"
 
 namespace dnheap::v0 {
@@ -42,6 +43,9 @@ void WholeFile::commit() {
 }
 
 bool limit_memory(std::uint64_t bytes) { return dnheap::limit_memory(bytes); }
+bool limit_memory_to_group(unsigned threads) {
+  return dnheap::limit_memory_to_group(threads ? threads : processor_count());
+}
 bool be_first_to_go() { return dnheap::be_first_to_go(); }
 bool is_terminal(int descriptor) { return dnheap::is_terminal(descriptor); }
 unsigned terminal_width(int descriptor) { return dnheap::terminal_width(descriptor); }

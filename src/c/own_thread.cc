@@ -58,14 +58,24 @@ void OwnThread::run(const std::function<void()> &work, const std::function<void(
   std::unique_lock lock(mutex_);
   work_ = &work;
   changed_.notify_all();
+  std::exception_ptr thrown; // by `meanwhile`: `work` lies on the caller's stack, so nobody leaves before it is done
   while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return !work_; })) {
+    if (thrown)
+      continue;
     lock.unlock();
-    meanwhile();
+    try {
+      meanwhile();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
     lock.lock();
   }
   caller_ = std::thread::id();
-  if (error_)
-    std::rethrow_exception(std::exchange(error_, nullptr));
+  const std::exception_ptr error = std::exchange(error_, nullptr);
+  if (thrown)
+    std::rethrow_exception(thrown);
+  if (error)
+    std::rethrow_exception(error);
 }
 
 void OwnThread::serve() {

@@ -18,7 +18,8 @@ public:
   ~OwnThread(); // not after fork(): it would wait for ever
   OwnThread(const OwnThread &) = delete;
 
-  // Does `work` there and returns when it is done; throws what it throws. Calls `meanwhile` here, ten times a second.
+  // Does `work` there and returns when it is done; throws what it throws. Calls `meanwhile` here, ten times a second,
+  // until that throws: this goes to the caller, but when `work` is done, too.
   // Throws UsageError when `meanwhile` itself asks for more, or the process is not the one that it belongs to.
   void run(const std::function<void()> &work, const std::function<void()> &meanwhile);
   bool is_of_this_process() const { return process_ == ::getpid(); }

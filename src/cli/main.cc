@@ -73,7 +73,7 @@ int guarded(const std::function<int()> &work, const std::function<void(std::stri
   } catch (const Error &error) {
     tell(error.what());
   } catch (const std::bad_alloc &) {
-    tell("out of memory: this question needs more than the machine, or --max-memory, allows");
+    tell("out of memory: this question needs more than the machine, its container, or --max-memory allows");
   } catch (const std::system_error &error) {
     tell(std::string("the operating system refused: ") + error.what());
   } catch (const std::exception &error) {
@@ -139,9 +139,19 @@ int answer_each(const Options &options) {
   return worst;
 }
 
-int answer_question(const Options &options) {
-  if (options.max_memory && !limit_memory(options.max_memory))
+// A container that has no memory left loses one of its processes, which may be the one that is looked at. What is left
+// changes while `watch` runs for days: that looks at it itself, and is the first to go.
+void limit_own_memory(const Options &options) {
+  if (!options.max_memory) {
+    if (std::string_view(options.verb->name) != "watch")
+      limit_memory_to_group(options.threads);
+  } else if (!limit_memory(options.max_memory)) {
     throw Error("--max-memory is not supported on this system");
+  }
+}
+
+int answer_question(const Options &options) {
+  limit_own_memory(options);
   if (options.verb->takes_each)
     return answer_each(options);
   Output output(options.output, options.targets, options.question.values);
@@ -180,8 +190,7 @@ int answer_question(const Options &options) {
 }
 
 int run_command(int (*run)(const Options &, Progress &), const Options &options) {
-  if (options.max_memory && !limit_memory(options.max_memory))
-    throw Error("--max-memory is not supported on this system");
+  limit_own_memory(options);
   return run(options, progress);
 }
 

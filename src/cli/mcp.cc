@@ -52,7 +52,7 @@ public:
     } catch (const Interrupted &) {
       return failed("cancelled");
     } catch (const std::bad_alloc &) {
-      return failed("out of memory: this question needs more than the machine, or --max-memory, allows");
+      return failed("out of memory: this question needs more than the machine, its container, or --max-memory allows");
     } catch (const std::exception &error) {
       return failed(error.what());
     }

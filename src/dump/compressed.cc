@@ -25,7 +25,7 @@ constexpr u64 smallest_step = 64 << 10;                // of files that are not 
 constexpr int largest_window = 27;                     // log2; zstd needs the option --long to make larger ones
 constexpr u64 most_windows = u64{1} << largest_window; // bytes, of all threads together
 constexpr u64 reach = u64{256} << 20; // of the compressed file, searched for frames before they are decompressed
-constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is in memory whatever is left of that
+constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is in memory where twice as much is left
 constexpr u64 share_of_memory = 4;    // of what is left, one part in so many may be taken
 constexpr u64 first_bytes = 1 << 20;  // that are looked at for the headers of what is inside
 constexpr u64 least_slack = 64 << 20; // of what no header names
@@ -450,13 +450,16 @@ std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_
   return out;
 }
 
-// A small file at once, without a copy in between. Null when it is none, or not sound.
+// A small file at once, without a copy in between. Null when it is none, not sound, or memory is short.
 std::shared_ptr<const MappedFile> decompress_small(Bytes file, const Watch &watch) {
   const std::vector<ZstdFrame> frames = find_zstd_frames(file, small);
   if (frames.size() != 1 || frames[0].bytes.size() != file.size() || frames[0].content.value_or(0) == 0 ||
       *frames[0].content > small)
     return nullptr;
   watch.check();
+  constexpr u64 hardly_any = 1 << 20; // which costs less than to find out what is left
+  if (*frames[0].content > hardly_any && *frames[0].content > memory_left().value_or(~u64{0}) / 2)
+    return nullptr;
   return MappedFile::try_in_memory(*frames[0].content, [&](std::span<std::byte> to) {
     const std::size_t size = ZSTD_decompress(to.data(), to.size(), file.data(), file.size());
     return size == to.size() && !first_loss(file) ? std::optional<u64>(size) : std::nullopt;

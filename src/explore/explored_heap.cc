@@ -260,7 +260,8 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
   } catch (const Error &error) {
     out = problem(500, error.what());
   } catch (const std::bad_alloc &) {
-    out = problem(500, "out of memory: this question needs more than the machine, or --max-memory, allows");
+    out =
+        problem(500, "out of memory: this question needs more than the machine, its container, or --max-memory allows");
   }
   const auto took = std::chrono::steady_clock::now() - begin;
   if (stage_ > Stage::tree)

@@ -3,6 +3,7 @@
 #include "explore/explored_heap.h"
 #include "explore/kept_page.h"
 #include "explore/page.h"
+#include "explore/sockets.h"
 
 #include <algorithm>
 #include <atomic>
@@ -217,6 +218,7 @@ std::string page_of(const ExploreOptions &options) {
 }
 
 void explore(const ExploreOptions &options) {
+  require_descriptors(); // before the first is taken: libevent, without one, ends the process
   std::optional<Worker> worker;
   HttpOptions http;
   http.port = options.port;

@@ -116,6 +116,9 @@ struct HttpServer::Inside {
   u64 next_number = 0;
   Clock::time_point last_request = Clock::now();
   evconnlistener *listener = nullptr; // of http
+  u16 port = 0;
+  std::map<u16, Clock::time_point>
+      idle_since; // without a request, by the other end's port; empty unless files are short
 
   // In the order in which libevent wants them back: the last first.
   Owned<event_base> base;
@@ -178,6 +181,26 @@ struct HttpServer::Inside {
           *one.hung_up = is_new = true;
     if (is_new)
       options.some_hung_up();
+  }
+
+  // Out of descriptors, connections that ask for nothing keep others from being let in: browsers leave theirs open for
+  // the next request, and open some ahead. Those that do so for a second are ended.
+  void end_idle_connections() {
+    std::map<u16, Clock::time_point> idle;
+    const auto now = Clock::now();
+    for (const Connection &connection : has_room_for_a_socket() ? std::vector<Connection>() : connections_to(port)) {
+      if (std::ranges::any_of(waiting, [&](const auto &one) {
+            evhttp_connection *its = evhttp_request_get_connection(one.second.request);
+            return its && bufferevent_getfd(evhttp_connection_get_bufferevent(its)) == connection.socket;
+          }))
+        continue;
+      const auto known = idle_since.find(connection.from);
+      const auto since = known == idle_since.end() ? now : known->second;
+      idle.emplace(connection.from, since);
+      if (now - since > std::chrono::seconds(1))
+        end_reading(connection.socket);
+    }
+    idle_since = std::move(idle);
   }
 
   void refuse(evhttp_request *request, int status, std::string_view why) {
@@ -286,6 +309,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
       http, [](evhttp_request *request, void *self) { static_cast<Inside *>(self)->serve(request); }, &in);
   const Served served = serve_on(http, in.options.port);
   in.listener = served.listener;
+  in.port = served.port;
   // Out of descriptors: who waits to be let in would be asked about again and again, so nobody is before the next tick.
   evconnlistener_set_error_cb(in.listener, [](evconnlistener *full, void *) { evconnlistener_disable(full); });
   in.host = fmt::format("127.0.0.1:{}", served.port);
@@ -301,6 +325,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
       [](evutil_socket_t, short, void *self) {
         Inside &inside = *static_cast<Inside *>(self);
         inside.look_who_hung_up();
+        inside.end_idle_connections();
         evconnlistener_enable(inside.listener);
         const auto idle = std::chrono::seconds(inside.options.idle_seconds);
         const bool is_idle = idle.count() && inside.waiting.empty() && Clock::now() - inside.last_request > idle;

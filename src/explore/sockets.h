@@ -4,6 +4,7 @@
 #include "base/integers.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace dnheap::explore {
 
@@ -23,6 +24,20 @@ Listening listen_here(u16 port);
 void close_socket(Socket socket);
 // Has the other end said its last: all that it sent was taken, and more will not come? It may still read.
 bool has_hung_up(Socket socket);
+
+// Throws Error, which says how many are needed, when the system lets this process open too few files for a server, what
+// it serves and a browser's connections. Allows as many as it may before.
+void require_descriptors();
+
+bool has_room_for_a_socket(); // may this process open one more?
+struct Connection {
+  Socket socket;
+  u16 from; // the other end's port: no two that are open have the same
+};
+// This process's connections to that port of 127.0.0.1. Asks of each file that may be open: for when there are no more.
+// None where the system knows no such limit.
+std::vector<Connection> connections_to(u16 port);
+void end_reading(Socket socket); // as if the other end had said its last
 
 class SocketPair {
 public:

@@ -1,16 +1,25 @@
 #include "base/error.h"
 #include "explore/sockets.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <event2/util.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace dnheap::explore {
+
+namespace {
+
+constexpr rlim_t most_asked = 4096; // files: beyond, connections wait for each other's end as they come
+
+} // namespace
 
 // By hand, since libevent's own way asks the system for names even where there are numbers.
 Listening listen_here(u16 port) {
@@ -42,6 +51,52 @@ bool has_hung_up(Socket socket) {
   const auto got = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
+
+void require_descriptors() {
+  // The server's own and the target's are ten at most, that is a live process; a browser opens six connections.
+  constexpr u64 needed = 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return;
+  if (limit.rlim_cur < limit.rlim_max) {
+    const rlimit more{std::min<rlim_t>(limit.rlim_max, 65536), limit.rlim_max};
+    if (more.rlim_cur > limit.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &more) == 0)
+      limit = more;
+  }
+  u64 open = 0;
+  const u64 most = std::min<rlim_t>(limit.rlim_cur, 2 * needed + most_asked);
+  for (u64 file = 0; file < most; ++file)
+    open += ::fcntl(static_cast<int>(file), F_GETFD) != -1;
+  if (most - open < needed)
+    throw Error(fmt::format("explore needs {} file descriptors besides the {} that are open, but the limit is {}: "
+                            "ulimit -n {}",
+                            needed, open, limit.rlim_cur, needed + open));
+}
+
+bool has_room_for_a_socket() {
+  const int one = ::dup(0); // make_streams_safe() sees to it that there is one
+  if (one < 0)
+    return false;
+  ::close(one);
+  return true;
+}
+
+std::vector<Connection> connections_to(u16 port) {
+  std::vector<Connection> out;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return out;
+  for (int socket = 0; socket < static_cast<int>(std::min<rlim_t>(limit.rlim_cur, most_asked)); ++socket) {
+    sockaddr_in here{}, there{};
+    socklen_t size = sizeof here, other_size = sizeof there;
+    if (::getsockname(socket, reinterpret_cast<sockaddr *>(&here), &size) == 0 && here.sin_family == AF_INET &&
+        ntohs(here.sin_port) == port && ::getpeername(socket, reinterpret_cast<sockaddr *>(&there), &other_size) == 0)
+      out.push_back({socket, ntohs(there.sin_port)});
+  }
+  return out;
+}
+
+void end_reading(Socket socket) { ::shutdown(socket, SHUT_RD); }
 
 SocketPair::SocketPair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0)

@@ -53,6 +53,14 @@ bool has_hung_up(Socket socket) {
   return got == 0 || (got < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
 }
 
+void require_descriptors() {}
+
+bool has_room_for_a_socket() { return true; }
+
+std::vector<Connection> connections_to(u16) { return {}; }
+
+void end_reading(Socket socket) { ::shutdown(static_cast<SOCKET>(socket), SD_RECEIVE); }
+
 // Windows has no pairs: libevent connects two over the loopback device.
 SocketPair::SocketPair() {
   start_sockets();

@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+import abi
+
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADER = PROJECT / "include" / "dnheap.h"
 
@@ -22,7 +25,31 @@ def exported(library):
     return {line.split()[-1].split("@")[0] for line in lines} - {"DNHEAP_0"}
 
 
+def abi_problems(library, compiler):
+    """What programs that were built earlier would meet, and whether that would be found."""
+    before, now = abi.LIST.read_text().splitlines(), abi.lines_of(HEADER, compiler)
+    yield from abi.problems(before, now)
+    version = now[0].split()[-1]
+    dynamic = run("readelf", "-d", library, check=True).stdout
+    if f"[libdnheap-c.so.{version}]" not in dynamic or f" DNHEAP_{version}" not in run("nm", "-D", "--defined-only", library, check=True).stdout:
+        yield f"the library's name, or the version of its symbols, is not of DNHEAP_ABI_VERSION {version}"
+    header = HEADER.read_text()
+    for old, new, found in (("uint64_t pid;  ", "uint32_t pid;  ", True), ("uint64_t target;", "uint64_t target, more;", True),
+                            ("  uint32_t flags;\n} dnheap_root;", "} dnheap_root;", True), ("DNHEAP_ROOT_STACK,\n", "DNHEAP_ROOT_NEW,\n  DNHEAP_ROOT_STACK,\n", True),
+                            ("dnheap_read(dnheap_snapshot *snapshot, ", "dnheap_read(const dnheap_snapshot *snapshot, ", True),
+                            ("DNHEAP_API const char *dnheap_version(void);", "", True), ("DNHEAP_NOT_FOUND = 5", "DNHEAP_NOT_FOUND = 8", True),
+                            ("  uint32_t flags;\n} dnheap_root;", "  uint32_t flags;\n  uint64_t more;\n} dnheap_root;", False),
+                            ("DNHEAP_API const char *dnheap_version(void);", "DNHEAP_API const char *dnheap_version(void);\nDNHEAP_API int dnheap_more(int);", False)):
+        with tempfile.TemporaryDirectory() as folder:
+            changed = pathlib.Path(folder, "dnheap.h")
+            changed.write_text(header.replace(old, new, 1))
+            lines = abi.lines_of(changed, compiler)
+        if old not in header or bool(abi.broken(now, lines)) != found or not list(abi.problems(now, lines)):
+            yield f"abi.py, of a header with {new!r} for {old!r}: {abi.broken(now, lines)}"
+
+
 def problems(library, compiler, flags):
+    yield from abi_problems(library, compiler)
     declared = set(re.findall(r"^DNHEAP_API [^(]*?\b(dnheap_\w+)\(", HEADER.read_text(), re.MULTILINE))
     for name in sorted(declared ^ exported(library)):
         yield f"{name} is {'declared, but not exported' if name in declared else 'exported, but not declared'}"
@@ -52,6 +79,12 @@ def problems(library, compiler, flags):
         done = run(program, PROJECT / "sample" / "demo.core.zst", folder, env=environment)
         if done.returncode:
             yield f"{done.stdout}whole ended with {done.returncode}"
+
+        throwing = pathlib.Path(folder, "throwing")
+        run(compiler, "-std=c++17", *common, PROJECT / "test" / "c" / "throwing.cc", library, f"-Wl,-rpath,{library.parent}", "-o", throwing, check=True)
+        done = run(throwing, PROJECT / "sample" / "demo.core.zst", env=environment, timeout=300)
+        if done.returncode:
+            yield f"{done.stdout}throwing ended with {done.returncode}"
 
 
 if __name__ == "__main__":

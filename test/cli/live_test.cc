@@ -90,7 +90,8 @@ TEST_F(LiveProgram, WhereThereIsNoProc) {
   test::RunResult result = run("ps");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err, "dnheap: which processes run cannot be told: /proc is not mounted: mount -t proc proc /proc\n");
+  EXPECT_EQ(result.err,
+            "dnheap: the processes that run cannot be listed: /proc is not mounted: mount -t proc proc /proc\n");
   result = run("stat -p 1");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.err, "dnheap: process 1 cannot be read: /proc is not mounted: mount -t proc proc /proc\n");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The NuGet package DnHeap.Core: packed, put into a feed that is a folder, and used from there: by the tests of sample/assertions, which
-look into their own process; with `aot` by a program compiled ahead of time. Usage: dotnet_check.py DNHEAP LIBRARY [aot]
+look into their own process, and by a program that calls it wrongly; with `aot` by a program compiled ahead of time. Usage: dotnet_check.py DNHEAP LIBRARY [aot]
 Ends with 77 where there is no .NET SDK, or NuGet cannot restore what is needed."""
 import os
 import pathlib
@@ -61,6 +61,14 @@ def check_assertions(feed, work):
         raise AssertionError(f"the tests of sample/assertions fail:\n{done.stdout[-6000:]}")
 
 
+def check_misuse(feed, work):
+    source = work / "misuse"
+    shutil.copytree(HERE / "misuse", source, ignore=shutil.ignore_patterns("bin", "obj"))
+    done = dotnet("run", "--project", source, f"-p:RestoreAdditionalProjectSources={feed}", "--", SAMPLE, timeout=300)
+    if done.returncode or not done.stdout.endswith("ok\n"):
+        raise AssertionError(f"wrong calls, and several threads:\n{done.stdout[-6000:]}")
+
+
 def check_aot(feed, work):
     source, out = work / "aot", work / "out"
     shutil.copytree(HERE / "aot", source)
@@ -98,7 +106,9 @@ if __name__ == "__main__":
         with runtimes.lock():  # of NuGet's folder
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir(parents=True)
-            (check_aot if sys.argv[3:] == ["aot"] else check_assertions)(packed(*map(pathlib.Path, sys.argv[1:3]), work), work)
+            feed = packed(*map(pathlib.Path, sys.argv[1:3]), work)
+            for check in [check_aot] if sys.argv[3:] == ["aot"] else [check_assertions, check_misuse]:
+                check(feed, work)
         shutil.rmtree(work)
     except runtimes.Missing as reason:
         print(f"SKIPPED: {reason}")

@@ -2,6 +2,7 @@
 """`dnheap explore` on the bundled sample: what it serves equals what the verbs answer, and nobody else is served.
 Usage: explore_check.py DNHEAP"""
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -405,6 +406,27 @@ def check_full(dnheap, dump):
         check(len(errors) < 2000, f"what is said of too many connections: {len(errors)} characters, {errors[:200]!r}")
 
 
+def check_few_descriptors(dnheap, dump):
+    """With few descriptors it answers, whatever others hold open; with fewer it says at start how many it needs."""
+    for limit in (32, 24):
+        few = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (limit, limit))
+        with Served(dnheap, dump, preexec_fn=few) as page:
+            held = [socket.create_connection(("127.0.0.1", page.port)) for _ in range(limit + 10)]
+            before = time.monotonic()
+            equal(page.get("api/state")[0], 200, f"with {limit} descriptors, and more connections that ask nothing")
+            check(time.monotonic() - before < 15, f"answered after {time.monotonic() - before} s")
+            for one in held:
+                one.close()
+    for limit in (16, 9, 6, 4):
+        few = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (limit, limit))
+        done = subprocess.run([dnheap, "explore", dump], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, preexec_fn=few)
+        equal((done.returncode, done.stdout, done.stderr), (3, "", f"dnheap: explore needs 20 file descriptors besides the 3 that are open, but the limit is {limit}: ulimit -n 23\n"),
+              f"with {limit} descriptors")
+    # A limit that may be raised is.
+    with Served(dnheap, dump, preexec_fn=functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (8, 64))) as page:
+        equal(page.get("api/state")[0], 200, "with a limit that may be raised")
+
+
 def main(dnheap, count=10000):
     dnheap = str(pathlib.Path(dnheap).resolve())
     with tempfile.TemporaryDirectory(prefix="dnheap-explore-") as folder:
@@ -425,6 +447,7 @@ def main(dnheap, count=10000):
             equal(code, 0, "the end after all that")
         check_ends(dnheap, dump)
         check_full(dnheap, dump)
+        check_few_descriptors(dnheap, dump)
     print("explore: ok" if not failures else f"explore: {len(failures)} failures")
     return bool(failures)
 

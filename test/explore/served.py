@@ -13,10 +13,10 @@ import urllib.parse
 class Served:
     """with Served(dnheap, "core") as page: page.json("api/state")"""
 
-    def __init__(self, dnheap, *arguments, wait=True, environment=None):
+    def __init__(self, dnheap, *arguments, wait=True, environment=None, preexec_fn=None):
         own = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}  # no browser
         self.process = subprocess.Popen([dnheap, "explore", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, env={**own, **(environment or {})})
+                                        text=True, env={**own, **(environment or {})}, preexec_fn=preexec_fn)
         self.url = self.process.stdout.readline().strip()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.url)
         if not found:

@@ -149,6 +149,66 @@ class OnTheSample(unittest.TestCase):
             dnheap.ask("diff", *[SAMPLE] * 20, progress=stop)  # long enough to be told about
         self.assertEqual(len(told), 1)
 
+    def test_texts_that_c_would_cut_short(self):
+        for function in (lambda: self.dump.ask("stat", type="a\0b"), lambda: self.dump.ask("show", "a\0b"), lambda: dnheap.open(f"{SAMPLE}\0"),
+                         lambda: dnheap.open(SAMPLE, modules="a\0b"), lambda: dnheap.open(SAMPLE, temp_dir="/\0")):
+            with self.assertRaisesRegex(dnheap.WrongUsage, "zero byte"):
+                function()
+
+    def test_other_formats_are_texts(self):
+        with self.assertRaisesRegex(dnheap.WrongUsage, r"text\('stat', format="):
+            self.dump.ask("stat", format="csv")
+        with self.assertRaisesRegex(dnheap.WrongUsage, "text"):
+            dnheap.ask("diff", SAMPLE, SAMPLE, format="text")
+        self.assertEqual(self.dump.ask("stat", format="json"), self.dump.ask("stat"))
+
+    def test_what_could_not_be_made_ends_in_silence(self):
+        said = []
+        before, sys.unraisablehook = sys.unraisablehook, said.append
+        try:
+            with self.assertRaises(TypeError):
+                dnheap.open(SAMPLE, no_such_option=1)
+        finally:
+            sys.unraisablehook = before
+        self.assertEqual(said, [])
+
+    def test_closed_after_the_look_and_before_the_call(self):
+        """What another thread may do between the two: the handle is not used any more."""
+        dump = dnheap.open(SAMPLE)
+        call = dump._watch.call
+
+        def closed_first(*arguments):
+            dump.close()
+            call(*arguments)
+        dump._watch.call = closed_first
+        with self.assertRaisesRegex(dnheap.WrongUsage, "closed"):
+            dump.ask("stat")
+
+    def test_closed_and_cancelled_while_others_ask(self):
+        for moment in range(20):
+            dump, problems = dnheap.open(SAMPLE), []
+
+            def ask():
+                try:
+                    while True:
+                        dump.ask("stat", top=1)
+                        next(iter(dump.objects()))
+                except (dnheap.WrongUsage, dnheap.Interrupted) as error:
+                    if not re.search("closed|interrupted", str(error)):
+                        problems.append(error)
+                except Exception as error:
+                    problems.append(error)
+            threads = [threading.Thread(target=ask) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            threading.Event().wait(0.003 * moment)
+            if moment % 2:
+                dump.cancel()
+            dump.close()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(problems, [])
+
     def test_ctrl_c_ends_the_call(self):
         signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may ignore it
         threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

@@ -137,10 +137,14 @@ private:
   report::Row row_of(const LockObject &lock, const WaitingCalls &calls) const {
     std::vector<Cell> waiting, methods;
     std::string text;
+    constexpr u64 shown = 8; // the table of waits has all, and data have
     for (u32 thread : lock.waiting) {
       waiting.push_back(locks_.threads[thread].os_id);
-      text += (text.empty() ? "" : ", ") + thread_number(thread);
+      if (waiting.size() <= shown)
+        text += (text.empty() ? "" : ", ") + thread_number(thread);
     }
+    if (waiting.size() > shown)
+      text += fmt::format(" and {} more", count_text(waiting.size() - shown));
     if (auto of = calls.find(lock.object); of != calls.end())
       for (const auto &[method, count] : of->second) {
         methods.push_back(std::vector<Fact>{{"method", method}, {"count", count}});

@@ -12,11 +12,13 @@ namespace dnheap {
 namespace {
 
 u64 count_of(const HeapTypes &types, const std::vector<bool> &wanted, const HeapTally &tally) {
+  std::vector<Address> tables; // a few: of strings there is one, or one per copy of the runtime's library
+  for (u32 i = 0; i < types.size(); ++i)
+    if (wanted[i])
+      tables.push_back(types[TypeId{i}].method_table);
   u64 out = 0;
   for (const TypeTally &type : tally.types)
-    for (u32 i = 0; i < types.size(); ++i)
-      if (wanted[i] && types[TypeId{i}].method_table == type.method_table)
-        out += type.total().count;
+    out += std::ranges::count(tables, type.method_table) * type.total().count;
   return out;
 }
 

@@ -1,5 +1,5 @@
-// What control groups say of memory: that of a container, a service, a job. Linux only; elsewhere nothing is known. A
-// dozen small files are read at each call; any thread.
+// What control groups say of memory and processors: that of a container, a service, a job. Linux only; elsewhere
+// nothing is known. A dozen small files are read at each call; any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -22,14 +22,22 @@ std::vector<GroupMemory> group_memory(u64 pid);
 
 // Memory that this process may still use before its control group, or the machine, has none left; nullopt: unknown.
 std::optional<u64> memory_left();
+// The same of its control groups alone; nullopt: none has a limit.
+std::optional<u64> group_memory_left();
 
-// Where a process's memory group is, as /proc/PID/cgroup and /proc/PID/mountinfo tell.
+// Processors whose time this process's control groups allow it, rounded up: those of a quota ("--cpus 1.5" is 2).
+// nullopt: no limit.
+std::optional<unsigned> group_processors();
+
+// Where a process's group of a controller ("memory", "cpu") is, as /proc/PID/cgroup and /proc/PID/mountinfo tell.
 struct GroupFolder {
   std::string mount, path; // path: below the mount, "" or "/a/b"
   bool is_unified = false; // cgroup2
 };
 std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::string_view mounts);
+std::vector<GroupFolder> group_folders(std::string_view controller, std::string_view groups, std::string_view mounts);
 // The limits in such a folder and above it, up to the mount, as seen below `root`.
 std::vector<GroupMemory> read_group_memory(const GroupFolder &folder, const std::string &root);
+std::optional<unsigned> read_group_processors(const GroupFolder &folder, const std::string &root); // the least of them
 
 } // namespace dnheap

@@ -24,11 +24,11 @@ bool has_word(std::string_view list, std::string_view word) {
 }
 
 // "0::/a/b" of the unified hierarchy; "4:memory:/a/b" of the older ones, one of which has the memory.
-std::optional<std::string> group_in(std::string_view groups, bool is_unified) {
+std::optional<std::string> group_in(std::string_view controller, std::string_view groups, bool is_unified) {
   while (!groups.empty()) {
     std::string_view line = take_part(groups, '\n');
     const std::string_view number = take_part(line, ':'), controllers = take_part(line, ':');
-    if (is_unified ? number == "0" && controllers.empty() : has_word(controllers, "memory"))
+    if (is_unified ? number == "0" && controllers.empty() : has_word(controllers, controller))
       return std::string(line);
   }
   return std::nullopt;
@@ -68,7 +68,7 @@ std::vector<GroupMemory> group_memory(std::string_view groups, const std::string
 
 // Documentation/filesystems/proc.rst, mountinfo: id, parent, device, root, mount point, options, optional fields, "-",
 // type, source, options of the whole. The root, as the group, is told as this process's own namespace sees it.
-std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::string_view mounts) {
+std::vector<GroupFolder> group_folders(std::string_view controller, std::string_view groups, std::string_view mounts) {
   std::vector<GroupFolder> out;
   while (!mounts.empty()) {
     std::string_view line = take_part(mounts, '\n');
@@ -81,9 +81,9 @@ std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::stri
     const std::string_view type = take_part(behind, ' ');
     take_part(behind, ' ');
     const bool is_unified = type == "cgroup2";
-    if (!is_unified && (type != "cgroup" || !has_word(behind, "memory")))
+    if (!is_unified && (type != "cgroup" || !has_word(behind, controller)))
       continue;
-    const std::optional<std::string> group = group_in(groups, is_unified);
+    const std::optional<std::string> group = group_in(controller, groups, is_unified);
     if (root == "/")
       root = "";
     if (!group || !group->starts_with(root))
@@ -97,6 +97,10 @@ std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::stri
     out.push_back({std::string(mount), std::move(path), is_unified});
   }
   return out;
+}
+
+std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::string_view mounts) {
+  return group_folders("memory", groups, mounts);
 }
 
 std::vector<GroupMemory> read_group_memory(const GroupFolder &folder, const std::string &root) {
@@ -118,13 +122,51 @@ std::vector<GroupMemory> group_memory(u64 pid) {
 }
 
 std::optional<u64> memory_left() {
-  std::optional<u64> left;
+  std::optional<u64> left = group_memory_left();
   if (std::optional<u64> kilobytes = number_behind(kernel_text("/proc/meminfo"), "MemAvailable:"))
-    left = *kilobytes * 1024;
+    left = std::min(left.value_or(~u64{0}), *kilobytes * 1024);
+  return left;
+}
+
+std::optional<u64> group_memory_left() {
+  std::optional<u64> left;
   const std::string groups = kernel_text("/proc/self/cgroup").value_or("");
   for (const GroupMemory &group : group_memory(groups, "/proc/self/mountinfo", ""))
     left = std::min(left.value_or(~u64{0}), group.limit > group.used ? group.limit - group.used : 0);
   return left;
+}
+
+// cpu.max: "150000 100000", microseconds in each so many, or "max 100000"; in the older hierarchy two files, -1 for
+// none.
+std::optional<unsigned> read_group_processors(const GroupFolder &folder, const std::string &root) {
+  std::optional<unsigned> least;
+  for (std::string path = folder.path;; path.resize(path.rfind('/'))) {
+    const std::string at = root + folder.mount + path;
+    std::string quota, period;
+    if (folder.is_unified) {
+      const std::string both = kernel_text(at + "/cpu.max").value_or("");
+      quota = both.substr(0, both.find(' '));
+      period = both.substr(std::min(both.find(' '), both.size()));
+    } else {
+      quota = kernel_text(at + "/cpu.cfs_quota_us").value_or("");
+      period = kernel_text(at + "/cpu.cfs_period_us").value_or("");
+    }
+    const std::optional<u64> time = number_in(quota), of = number_in(period);
+    if (time && of && *time > 0 && *of > 0 && *time / *of < 1 << 16)
+      least = std::min(least.value_or(~0u), static_cast<unsigned>((*time + *of - 1) / *of));
+    if (path.empty())
+      return least;
+  }
+}
+
+std::optional<unsigned> group_processors() {
+  const std::string groups = kernel_text("/proc/self/cgroup").value_or("");
+  std::optional<unsigned> least;
+  for (const GroupFolder &folder :
+       group_folders("cpu", groups, kernel_text("/proc/self/mountinfo", most_text).value_or("")))
+    if (const std::optional<unsigned> one = read_group_processors(folder, ""))
+      least = std::min(least.value_or(~0u), *one);
+  return least;
 }
 
 } // namespace dnheap

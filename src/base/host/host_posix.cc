@@ -1,7 +1,9 @@
 // Linux and macOS.
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
+#include "base/host/memory_limit.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +13,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -147,7 +151,8 @@ TemporaryFile TemporaryFile::in_memory(const char *what) {
   errno = ENOSYS;
 #endif
   if (out.file_ < 0)
-    throw Error(std::string("no temporary file can be made in memory: ") + std::strerror(errno));
+    throw Error(std::string("no temporary file can be made in memory: ") + std::strerror(errno) +
+                (errno == EMFILE || errno == ENFILE ? "" : "; --temp-dir DIR has it in a folder"));
   out.is_in_memory_ = true;
   out.folder_ = "memory";
   return out;
@@ -318,12 +323,60 @@ void give_back_free_memory() {
 #endif
 }
 
+namespace {
+
+// Of limit_memory(), and what is taken beside what that counts.
+struct OwnLimit {
+  std::mutex lock;
+  std::optional<u64> bytes;
+  u64 uncounted = 0;
+
+  bool set() const {
+    rlimit limit{};
+    if (!bytes || ::getrlimit(RLIMIT_DATA, &limit) != 0)
+      return false;
+    // Never 0, which Linux takes for no limit (mm/mmap.c, may_expand_vm: "Workaround for Valgrind").
+    limit.rlim_cur = std::min<rlim_t>(std::max<u64>(*bytes - std::min(*bytes, uncounted), 1), limit.rlim_max);
+    return ::setrlimit(RLIMIT_DATA, &limit) == 0;
+  }
+};
+OwnLimit &own_limit() {
+  static OwnLimit limit;
+  return limit;
+}
+
+} // namespace
+
 bool limit_memory(u64 bytes) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_DATA, &limit) != 0)
+  OwnLimit &own = own_limit();
+  const std::lock_guard guard(own.lock);
+  own.bytes = bytes;
+  return own.set();
+}
+
+bool limit_memory_to_group(unsigned threads) {
+  const std::optional<u64> left = group_memory_left();
+  if (!left)
     return false;
-  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
-  return ::setrlimit(RLIMIT_DATA, &limit) == 0;
+  constexpr u64 usual_stack = 8 << 20;
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY)
+    stack.rlim_cur = usual_stack;
+  return limit_memory(*left + threads * u64{stack.rlim_cur});
+}
+
+UncountedMemory::UncountedMemory(u64 bytes) : bytes_(bytes) {
+  OwnLimit &own = own_limit();
+  const std::lock_guard guard(own.lock);
+  own.uncounted += bytes_;
+  own.set();
+}
+
+UncountedMemory::~UncountedMemory() {
+  OwnLimit &own = own_limit();
+  const std::lock_guard guard(own.lock);
+  own.uncounted -= bytes_;
+  own.set();
 }
 
 u64 peak_memory() {
@@ -343,9 +396,10 @@ u64 page_size() { return static_cast<u64>(::sysconf(_SC_PAGESIZE)); }
 
 unsigned processor_count() {
 #ifdef __linux__
+  static const unsigned allowed = group_processors().value_or(~0u); // more would only be stopped for a part of the time
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0)
-    return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+    return std::min(allowed, static_cast<unsigned>(std::max(CPU_COUNT(&set), 1)));
 #endif
   return std::max(std::thread::hardware_concurrency(), 1u);
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
+#include "base/host/memory_limit.h"
 #include "base/host/windows.h"
 
 #include <algorithm>
@@ -306,6 +307,10 @@ bool limit_memory(u64 bytes) {
   return job && ::SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limit, sizeof limit) &&
          ::AssignProcessToJobObject(job, ::GetCurrentProcess());
 }
+
+bool limit_memory_to_group(unsigned) { return false; }
+UncountedMemory::UncountedMemory(u64 bytes) : bytes_(bytes) {}
+UncountedMemory::~UncountedMemory() = default;
 
 u64 peak_memory() {
   PROCESS_MEMORY_COUNTERS counters{};

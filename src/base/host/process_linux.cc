@@ -45,6 +45,11 @@ std::vector<u64> numbers_in_folder(const std::string &path) {
 
 std::string process_path(u64 pid, const std::string &name) { return "/proc/" + std::to_string(pid) + "/" + name; }
 
+const char *const seccomp_forbids =
+    "a seccomp or security profile of this container forbids it (docker: --security-opt seccomp=unconfined; "
+    "Kubernetes: "
+    "securityContext.seccompProfile.type: Unconfined); change that, or run dnheap outside of the container";
+
 const char *const no_proc = "/proc is not mounted: mount -t proc proc /proc";
 
 // Asks by signal 0, which is none: /proc may hide what there is.
@@ -62,11 +67,15 @@ bool is_in_user_namespace() {
   std::string name = "process " + std::to_string(pid);
   if ((error == ESRCH || error == ENOENT) && !exists(pid))
     throw Error("there is no " + name);
+  if (error == EMFILE || error == ENFILE)
+    throw Error(name + " cannot be read: " + std::strerror(error) + " (ulimit -n)");
   if (numbers_in_folder("/proc").empty())
     throw Error(name + " cannot be read: " + no_proc);
   if (error == ENOENT)
     throw Error(name + " is there, but /proc hides it (hidepid): it may be read by its own user, and with " +
                 more_rights);
+  if (error == ENOSYS) // Linux has ptrace() since ever; profiles answer so, or EPERM, to what they do not allow
+    throw Error(name + " may not be read: " + seccomp_forbids);
   if (error != EPERM && error != EACCES)
     throw Error(name + " cannot be read: " + std::strerror(error));
   throw Error(name + " may not be read: " + what_forbids_reading(pid));
@@ -81,7 +90,7 @@ std::optional<std::string> process_text(u64 pid, const std::string &name, u64 li
 std::vector<u64> list_processes() {
   std::vector<u64> out = numbers_in_folder("/proc");
   if (out.empty()) // this process is among them
-    throw Error(std::string("which processes run cannot be told: ") + no_proc);
+    throw Error(std::string("the processes that run cannot be listed: ") + no_proc);
   return out;
 }
 
@@ -107,9 +116,7 @@ std::string what_forbids_reading(u64 pid) {
            "forbids it: run dnheap in the same pod (Kubernetes: kubectl debug --target, or shareProcessNamespace: "
            "true), or outside of containers";
   if (capable)
-    return "CAP_SYS_PTRACE is set, but a seccomp or security profile of this container forbids it (docker: "
-           "--security-opt seccomp=unconfined; Kubernetes: securityContext.seccompProfile.type: Unconfined); change "
-           "that, or run dnheap outside of the container";
+    return std::string("CAP_SYS_PTRACE is set, but ") + seccomp_forbids;
   std::optional<u64> owner = number_behind(status, "Uid:");
   if (owner && *owner != ::geteuid())
     return "it belongs to user " + std::to_string(*owner) + ", this is user " + std::to_string(::geteuid()) +

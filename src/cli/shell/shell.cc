@@ -181,7 +181,7 @@ private:
       say("interrupted");
       return 130;
     } catch (const std::bad_alloc &) {
-      say("out of memory: this question needs more than the machine, or --max-memory, allows");
+      say("out of memory: this question needs more than the machine, its container, or --max-memory allows");
     } catch (const std::exception &error) {
       say(error.what());
     }

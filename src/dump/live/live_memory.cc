@@ -268,6 +268,8 @@ void LiveMemory::fetch_all(unsigned threads, const Watch &watch) {
       fetch_pages(*piece, first, last, true);
     tell(missing * page_size_);
   });
+  if (in_memory_ && !copied_)
+    copied_.emplace(kept_);
 }
 
 u64 LiveMemory::copy(Bytes bytes, std::byte *out) {

@@ -6,6 +6,7 @@
 // has them, which is read instead.
 #pragma once
 #include "base/host/host.h"
+#include "base/host/memory_limit.h"
 #include "base/host/process.h"
 #include "base/watch.h"
 #include "target/memory.h"
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace dnheap {
@@ -80,6 +82,7 @@ private:
   std::array<std::mutex, 64> fetching_;      // by stripe of the file
   std::atomic<bool> frozen_{false};
   std::atomic<u64> kept_{0};
+  std::optional<UncountedMemory> copied_; // set by fetch_all()
 };
 
 } // namespace dnheap

@@ -5,6 +5,7 @@
 #include "support/opened.h"
 #include "support/rows.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +13,10 @@ namespace dnheap::test {
 namespace {
 
 struct Locked {
-  explicit Locked(const HeapShape &shape) : heap(shape), old(heap.segment(GCSegmentGeneration::gen2)) {
+  explicit Locked(const HeapShape &shape, u64 more_threads = 0)
+      : heap(shape), old(heap.segment(GCSegmentGeneration::gen2)) {
+    for (u64 i = 0; i < more_threads; ++i)
+      heap.threads.push_back({.os_id = 5001 + i});
     give_stacks(heap);
     type = heap.type("Shop.Till", 2);
     for (int i = 0; i < 3; ++i)
@@ -82,6 +86,26 @@ TEST(Locks, WhoHoldsAndWaits) {
     EXPECT_EQ(waits[0]["owner_os_id"], first);
     EXPECT_TRUE(text_rows_of(answer, "deadlocks").empty());
     EXPECT_EQ(answer.headline.find("DEADLOCK"), std::string::npos);
+  }
+}
+
+TEST(Locks, OfManyThatWaitTheTextNamesSome) {
+  for (u64 more : {7, 8, 30}) {
+    Locked locked({}, more);
+    locked.hold(0, 0, 1, static_cast<u32>(more + 1));
+    for (u64 i = 1; i < more + 2; ++i)
+      locked.wait(i, 0, 0);
+    report::Answer answer = answer_of(locked.heap, "locks");
+    std::vector<TextRow> rows = text_rows_of(answer, "locks");
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["waiters"], std::to_string(more + 1));
+    std::string text = "4002";
+    for (u64 i = 0; i < std::min<u64>(more, 7); ++i)
+      text += fmt::format(", {}", 5001 + i);
+    if (more > 7)
+      text += fmt::format(" and {} more", more - 7);
+    EXPECT_EQ(rows[0]["waiting_text"], text);
+    EXPECT_EQ(std::ranges::count(rows[0]["waiting"], ' ') + 1, static_cast<i64>(more + 1)) << rows[0]["waiting"];
   }
 }
 

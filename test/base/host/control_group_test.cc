@@ -39,6 +39,14 @@ TEST(ControlGroup, OlderHierarchiesHaveOneForMemory) {
             "/sys/fs/cgroup/memory|/docker/ab|1 /sys/fs/cgroup/unified||2");
 }
 
+TEST(ControlGroup, EachControllerHasItsOwnInOlderHierarchies) {
+  const char *mounts = "32 31 0:29 / /cg/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+                       "35 31 0:32 / /cg/memory rw - cgroup cgroup rw,memory\n";
+  const std::vector<GroupFolder> folders = group_folders("cpu", "4:memory:/m\n1:cpu,cpuacct:/c\n", mounts);
+  ASSERT_EQ(folders.size(), 1u);
+  EXPECT_EQ(folders[0].mount + folders[0].path, "/cg/cpu,cpuacct/c");
+}
+
 TEST(ControlGroup, TextThatIsNoneIsNoGroup) {
   for (const char *text :
        {"", "\n", "x", "a b c d e f - cgroup2", " - cgroup2 x y\n", "1 2 3 / /m rw - cgroup2 x rw"}) {
@@ -60,6 +68,28 @@ protected:
     return read_group_memory({"/cg", path, is_unified}, root.path());
   }
 };
+
+TEST_F(GroupFiles, ProcessorsOfAQuota) {
+  auto processors = [&](const std::string &path, bool is_unified) {
+    return read_group_processors({"/cg", path, is_unified}, root.path()).value_or(0);
+  };
+  write("cg/a/b/cpu.max", "150000 100000\n");
+  write("cg/a/cpu.max", "max 100000\n");
+  EXPECT_EQ(processors("/a/b", true), 2u);
+  EXPECT_EQ(processors("/a", true), 0u);
+  write("cg/a/cpu.max", "20000 100000\n");
+  EXPECT_EQ(processors("/a/b", true), 1u) << "the group above allows less";
+  write("cg/c/cpu.cfs_quota_us", "400000\n");
+  write("cg/c/cpu.cfs_period_us", "100000\n");
+  write("cg/cpu.cfs_quota_us", "-1\n");
+  write("cg/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(processors("/c", false), 4u);
+  EXPECT_EQ(processors("", false), 0u);
+  for (const char *none : {"", "\n", "0 100000", "100000 0", "100000", "x y", "99999999999999999999 1"}) {
+    write("cg/d/cpu.max", none);
+    EXPECT_EQ(processors("/d", true), 0u) << none;
+  }
+}
 
 TEST_F(GroupFiles, Unified) {
   write("cg/a/b/memory.max", "104857600\n");

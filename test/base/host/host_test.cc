@@ -1,9 +1,13 @@
 #include "base/host/host.h"
+#include "base/host/memory_limit.h"
 #include "support/run.h"
 
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +68,31 @@ TEST(Host, ZerosAreHolesOfTemporaryFiles) {
   }
   EXPECT_GE(found, 1u);
 }
+
+#ifdef __linux__
+// In a process of its own: the limit stays.
+TEST(MemoryLimitDeathTest, WhatItDoesNotCountIsTakenOffIt) {
+  auto left = [] {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_DATA, &limit) == 0 ? u64{limit.rlim_cur} : 0;
+  };
+  EXPECT_EXIT(
+      {
+        const u64 before = left();
+        bool right = true;
+        {
+          const UncountedMemory copy(1 << 20);
+          right = right && left() == before; // there is no limit of ours
+          right = right && limit_memory(u64{1} << 30) && left() == (u64{1} << 30) - (1 << 20);
+          const UncountedMemory more(u64{1} << 31);
+          right = right && left() == 1; // 0 would be no limit
+        }
+        right = right && left() == u64{1} << 30;
+        ::_exit(right ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
 
 } // namespace
 } // namespace dnheap
