@@ -3,6 +3,7 @@
 // call: with OpenOptions::threads threads, at the speed of memory or of the disk; it keeps a few hundred bytes per
 // type.
 #pragma once
+#include "dnheap/question.h"
 #include "dnheap/type.h"
 
 #include <array>
@@ -10,10 +11,6 @@
 #include <span>
 
 namespace dnheap::DNHEAP_ABI {
-
-enum class Generation : std::uint8_t { gen0, gen1, gen2, loh, poh, frozen };
-inline constexpr std::size_t generation_count = 6;
-const char *name_of(Generation generation); // "gen0", …, "loh", "poh", "frozen"
 
 // A region or segment of the GC, or the part of it that one generation has.
 struct Segment {

@@ -13,6 +13,8 @@ std::string printable_text(std::string_view text);
 // Sizes as people write them: digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too), powers of
 // 1024, as in our output. Nothing when the text is anything else.
 std::optional<std::uint64_t> parse_size(std::string_view text);
+// Seconds, of times as people write them: digits, perhaps a fraction, perhaps s, m, h or d; from 1 to a century.
+std::optional<std::uint64_t> parse_duration(std::string_view text);
 // ", did you mean 'stat'?" where a candidate is near to a mistyped word; or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 

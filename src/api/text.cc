@@ -18,6 +18,8 @@ std::string printable_text(std::string_view text) {
 
 std::optional<std::uint64_t> parse_size(std::string_view text) { return dnheap::parse_size(text); }
 
+std::optional<std::uint64_t> parse_duration(std::string_view text) { return dnheap::parse_duration(text); }
+
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
   return dnheap::did_you_mean(word, candidates);
 }

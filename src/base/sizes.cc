@@ -43,4 +43,24 @@ std::optional<u64> parse_size(std::string_view text) {
   return static_cast<u64>(value);
 }
 
+std::optional<u64> parse_duration(std::string_view text) {
+  static constexpr std::pair<char, double> units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  double unit = 1;
+  for (auto [letter, seconds] : units)
+    if (text.ends_with(letter)) {
+      unit = seconds;
+      text.remove_suffix(1);
+      break;
+    }
+  if (text.empty() || text.find_first_not_of("0123456789.") != text.npos)
+    return std::nullopt;
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  value *= unit;
+  constexpr double century = 100.0 * 366 * 86400;
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > century)
+    return std::nullopt;
+  return static_cast<u64>(value);
+}
+
 } // namespace dnheap

@@ -1,4 +1,4 @@
-// Sizes as people write them. Any thread; costs nothing.
+// Sizes and times as people write them: nullopt where the text is anything else. Any thread; costs nothing.
 #pragma once
 #include "base/integers.h"
 
@@ -7,8 +7,10 @@
 
 namespace dnheap {
 
-// Digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output.
-// Nullopt when the text is anything else, or 2^63 and more.
+// Digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output. Less
+// than 2^63.
 std::optional<u64> parse_size(std::string_view text);
+// Seconds: digits, perhaps a fraction, perhaps s, m, h or d; from 1 to a century.
+std::optional<u64> parse_duration(std::string_view text);
 
 } // namespace dnheap

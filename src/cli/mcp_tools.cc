@@ -45,8 +45,8 @@ Json schema_of(const Verb &verb, const Option &option) {
   Json value;
   if (!option.value)
     value = {{"type", "boolean"}};
-  else if (option.words)
-    value = {{"type", "string"}, {"enum", option.words(verb)}};
+  else if (const std::vector<std::string_view> words = words_of_value(verb, option); !words.empty())
+    value = {{"type", "string"}, {"enum", words}};
   else if (std::string_view(option.value) == "N")
     value = {{"type", "integer"}, {"minimum", 0}};
   else

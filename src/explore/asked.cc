@@ -1,9 +1,7 @@
 #include "explore/asked.h"
 
-#include "analysis/names/subject.h"
 #include "base/nearest.h"
 #include "base/not_found.h"
-#include "base/sizes.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -39,84 +37,47 @@ bool flag(const std::string &name, const std::string &value) {
   refuse(name, value, "1 or 0");
 }
 
-GCSegmentGeneration generation(const std::string &name, const std::string &value) {
-  const std::string word = value.size() == 1 ? "gen" + value : lower_case(value);
-  for (u8 g = 0; g < generation_count; ++g)
-    if (word == name_of(static_cast<GCSegmentGeneration>(g)))
-      return static_cast<GCSegmentGeneration>(g);
-  refuse(name, value, "gen0, gen1, gen2, loh, poh or frozen");
-}
-
-std::pair<Address, Address> range(const std::string &name, const std::string &value) {
-  const std::size_t dash = value.find('-');
-  const std::optional<Address> start = written_address(std::string_view(value).substr(0, dash));
-  const std::optional<Address> end =
-      dash == value.npos ? std::nullopt : written_address(std::string_view(value).substr(dash + 1));
-  if (!start || !end || *start >= *end)
-    refuse(name, value, "a range such as 0x7f00-0x8000");
-  return {*start, *end};
-}
-
-Address address(const std::string &name, const std::string &value) {
-  const std::optional<Address> out = written_address(value);
-  if (!out)
-    refuse(name, value, "an address");
-  return *out;
-}
-
-u64 asked_size(const std::string &name, const std::string &value) {
-  const std::optional<u64> out = parse_size(value);
-  if (!out)
-    refuse(name, value, "a size such as 4096, 10k or 1.5GiB");
-  return *out;
-}
-
 using Set = void (*)(Question &question, const std::string &name, const std::string &value);
 struct Parameter {
   const char *name;
-  std::optional<Takes> needs; // nothing: any verb
   Set set;
 };
 
-constexpr auto each_parameter = [] {
+// What any verb may be asked for, besides the options of a question.
+constexpr auto common_parameters = [] {
   using Q = Question;
   using Text = const std::string;
   return std::to_array<Parameter>({
-      {"subject", {}, [](Q &q, Text &, Text &v) { q.subject = v; }},
-      {"by", {}, [](Q &q, Text &, Text &v) { q.by = v; }},
-      {"sort", {}, [](Q &q, Text &, Text &v) { q.sort = v; }},
-      {"table", {}, [](Q &q, Text &, Text &v) { q.table = v; }},
-      {"top", {}, [](Q &q, Text &n, Text &v) { q.top = number(n, v), q.top_is_asked = true; }},
-      {"verbose", {}, [](Q &q, Text &n, Text &v) { q.verbose = flag(n, v); }},
-      {"type", Takes::type, [](Q &q, Text &, Text &v) { q.type_regex = v; }},
-      {"type-exact", Takes::type, [](Q &q, Text &, Text &v) { q.type_exact = v; }},
-      {"gen", Takes::generation, [](Q &q, Text &n, Text &v) { q.generation = generation(n, v); }},
-      {"min", Takes::min_bytes, [](Q &q, Text &n, Text &v) { q.min_bytes = asked_size(n, v); }},
-      {"max", Takes::max_bytes, [](Q &q, Text &n, Text &v) { q.max_bytes = asked_size(n, v); }},
-      {"refers-to", Takes::refers_to,
-       [](Q &q, Text &n, Text &v) { q.refers_to = v == "younger" ? v : name_of(generation(n, v)); }},
-      {"near", Takes::near, [](Q &q, Text &n, Text &v) { q.near = address(n, v); }},
-      {"from", Takes::from, [](Q &q, Text &n, Text &v) { q.from = address(n, v); }},
-      {"struct", Takes::struct_type, [](Q &q, Text &, Text &v) { q.struct_type = v; }},
-      {"no-stacks", Takes::no_stacks, [](Q &q, Text &n, Text &v) { q.no_stacks = flag(n, v); }},
-      {"limit", Takes::limit, [](Q &q, Text &n, Text &v) { q.limit = number(n, v); }},
-      {"range", Takes::range, [](Q &q, Text &n, Text &v) { q.range = range(n, v); }},
-      {"live", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::live : q.life; }},
-      {"dead", Takes::life, [](Q &q, Text &n, Text &v) { q.life = flag(n, v) ? Life::dead : q.life; }},
-      {"all", Takes::all, [](Q &q, Text &n, Text &v) { q.all = flag(n, v); }},
-      {"closure", Takes::closure, [](Q &q, Text &n, Text &v) { q.closure = flag(n, v); }},
-      {"tree", Takes::tree, [](Q &q, Text &n, Text &v) { q.tree = flag(n, v); }},
-      {"depth", Takes::tree, [](Q &q, Text &n, Text &v) { q.depth = number(n, v); }},
-      {"merge", Takes::merge, [](Q &q, Text &n, Text &v) { q.merge = flag(n, v); }},
-      {"roots", Takes::roots, [](Q &q, Text &n, Text &v) { q.references = flag(n, v); }},
-      {"values", Takes::values, [](Q &q, Text &n, Text &v) { q.values = flag(n, v); }},
-      {"plain", Takes::plain, [](Q &q, Text &n, Text &v) { q.plain = flag(n, v); }},
-      {"raw", Takes::raw, [](Q &q, Text &n, Text &v) { q.raw = flag(n, v); }},
-      {"timeout", Takes::timeout,
-       [](Q &q, Text &n, Text &v) { q.timeout = std::clamp<u64>(number(n, v), 1, most_seconds); }},
-      {"hub", Takes::hubs, [](Q &q, Text &, Text &v) { q.hubs.push_back(v); }},
+      {"subject", [](Q &q, Text &, Text &v) { q.subject = v; }},
+      {"by", [](Q &q, Text &, Text &v) { q.by = v; }},
+      {"sort", [](Q &q, Text &, Text &v) { q.sort = v; }},
+      {"table", [](Q &q, Text &, Text &v) { q.table = v; }},
+      {"top", [](Q &q, Text &n, Text &v) { q.top = number(n, v), q.top_is_asked = true; }},
+      {"verbose", [](Q &q, Text &n, Text &v) { q.verbose = flag(n, v); }},
   });
 }();
+
+// Null: there is none, or it names files of this machine, which no request may read.
+const v0::QuestionOption *find_option(std::string_view name) {
+  const std::span<const v0::QuestionOption> all = v0::question_options();
+  const auto at = std::ranges::find(all, name, &v0::QuestionOption::name);
+  return at == all.end() || at->names_files ? nullptr : &*at;
+}
+
+void set(Asked &asked, const std::string &name, const std::string &value, u64 times) {
+  const auto common = std::ranges::find(common_parameters, std::string_view(name), &Parameter::name);
+  const v0::QuestionOption *option = find_option(name);
+  if (common == common_parameters.end() && !option)
+    throw UsageError("there is no parameter '" + printable(name, 100) + "'");
+  if (option && !asked.verb->takes.has(option->takes))
+    throw UsageError("'" + std::string(asked.verb->name) + "' does not take " + name);
+  if (times > 1 && !(option && option->several == v0::QuestionOption::Several::all_count))
+    throw UsageError(name + " is given twice");
+  if (common != common_parameters.end())
+    common->set(asked.question, name, value);
+  else if (option->value || flag(name, value))
+    option->set(asked.question, name, value);
+}
 
 } // namespace
 
@@ -140,22 +101,9 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
   question.top = default_top;
   if (out.verb->takes.has(Takes::timeout))
     question.timeout = most_seconds;
-  for (const auto &[key, value] : parameters) {
-    const auto at = std::ranges::find(each_parameter, std::string_view(key), &Parameter::name);
-    if (at == each_parameter.end())
-      throw UsageError("there is no parameter '" + printable(key, 100) + "'");
-    if (at->needs && !out.verb->takes.has(*at->needs))
-      throw UsageError("'" + name + "' does not take " + key);
-    if (key != "hub" && parameters.count(key) > 1)
-      throw UsageError(key + " is given twice");
-    at->set(question, key, value);
-  }
-  auto is_set = [&](const char *flag_name) {
-    const auto at = parameters.find(flag_name);
-    return at != parameters.end() && flag(flag_name, at->second);
-  };
-  if (is_set("live") && is_set("dead"))
-    throw UsageError("live and dead exclude each other");
+  for (const auto &[key, value] : parameters)
+    set(out, key, value, parameters.count(key));
+  question.timeout = std::min(question.timeout, most_seconds);
   if (!question.table.empty() && std::ranges::find(out.verb->tables, question.table) == out.verb->tables.end())
     throw UsageError("table: '" + printable(question.table, 100) + "' is no table of '" + name + "'" +
                      did_you_mean(question.table, {out.verb->tables.begin(), out.verb->tables.end()}));
@@ -168,9 +116,9 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
 
 std::vector<std::string_view> parameters_of(const Verb &verb) {
   std::vector<std::string_view> out;
-  for (const Parameter &one : each_parameter)
-    if (one.needs && verb.takes.has(*one.needs))
-      out.push_back(one.name);
+  for (const v0::QuestionOption &option : v0::question_options())
+    if (verb.takes.has(option.takes) && find_option(option.name))
+      out.push_back(option.name);
   return out;
 }
 

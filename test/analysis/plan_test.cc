@@ -69,13 +69,13 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
   if (verb.takes.has(Takes::refers_to))
     add([](Question &q) { q.refers_to = "younger"; });
   if (verb.takes.has(Takes::near))
-    add([&](Question &q) { q.near = shop.orders[3]; });
+    add([&](Question &q) { q.near = v0::Address(shop.orders[3]); });
   if (verb.takes.has(Takes::struct_type))
     add([&](Question &q) { q.struct_type = hex(shop.type); });
   if (verb.takes.has(Takes::range))
-    add([&](Question &q) { q.range = {shop.orders[2], shop.orders[7]}; });
+    add([&](Question &q) { q.range = {v0::Address(shop.orders[2]), v0::Address(shop.orders[7])}; });
   if (verb.takes.has(Takes::generation))
-    add([](Question &q) { q.generation = GCSegmentGeneration::gen2; });
+    add([](Question &q) { q.generation = v0::Generation::gen2; });
   if (verb.takes.has(Takes::type)) {
     add([](Question &q) { q.type_exact = "Shop.Order"; });
     add([](Question &q) { q.type_regex = "Order"; });
@@ -94,7 +94,7 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
           q.as = word;
           q.values = values;
           if (around)
-            q.around = shop.orders[1];
+            q.around = v0::Address(shop.orders[1]);
         });
   add([](Question &q) { q.verbose = q.values = true; });
   if (std::string_view(verb.name) == "query") {

@@ -183,8 +183,9 @@ TEST(ApiVerb, WhatAVerbDoesNotTakeIsRefused) {
     return "";
   };
   EXPECT_EQ(error_of("statt", [](v0::Question &) {}), "there is no verb 'statt', did you mean 'stat'?");
-  EXPECT_EQ(error_of("segments", [](v0::Question &q) { q.type_exact = "A"; }), "'segments' does not take a type");
-  EXPECT_EQ(error_of("gc", [](v0::Question &q) { q.life = v0::Life::live; }), "'gc' does not take live or dead");
+  EXPECT_EQ(error_of("segments", [](v0::Question &q) { q.type_exact = "A"; }),
+            "'segments' does not take the option 'type-exact'");
+  EXPECT_EQ(error_of("gc", [](v0::Question &q) { q.life = v0::Life::live; }), "'gc' does not take the option 'live'");
   EXPECT_NE(error_of("stat", [](v0::Question &q) { q.subject = "0x10"; }), "");
   EXPECT_NE(error_of("stat", [](v0::Question &q) { q.sort = "no such"; }), "");
   EXPECT_NE(error_of("stat", [](v0::Question &q) { q.type_regex = "["; }), "");

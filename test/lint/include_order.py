@@ -90,6 +90,8 @@ def violations(src):
             match = re.match(r'\s*#\s*include\s+"([^"/]+)/([^"]*)"', line)
             if not match:
                 continue
+            if match[1] == "dnheap" and name == "analysis/question.h":
+                continue  # one Question on both sides
             if match[1] not in allowed:
                 yield f"{path}:{number}: {folder}/ may not include {match[1]}/"
             elif folder in BLIND_TO_FORMATS and match[1] == "image" and match[2] in FORMATS:

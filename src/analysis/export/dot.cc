@@ -93,7 +93,7 @@ Exported export_dot(const ExportJob &job, NewFile &file) {
   Snapshot &snapshot = job.snapshot;
   ObjectView view(snapshot);
   std::string note;
-  const ObjectId centre = view.at(*job.question.around, note);
+  const ObjectId centre = view.at(job.question.around->value(), note);
   const Neighbourhood found =
       around(snapshot, centre, job.question.depth.value_or(usual_depth), job.question.limit.value_or(usual_limit));
 

@@ -44,7 +44,9 @@ ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
   if (question.min_bytes > question.max_bytes)
     throw UsageError("--min " + std::to_string(question.min_bytes) + " is more than --max " +
                      std::to_string(question.max_bytes) + ": no object has such a size");
-  ObjectFilter out{question.min_bytes, question.max_bytes, question.range};
+  ObjectFilter out{question.min_bytes, question.max_bytes, {}};
+  if (question.range)
+    out.range = {question.range->first.value(), question.range->second.value()};
   if (!question.refers_to.empty())
     out.referring = std::make_shared<const HeapBits>(objects_referring_to(snapshot, question.refers_to));
   if (question.life == Life::live)

@@ -254,8 +254,10 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &asked) {
   using report::Kind;
   Question question = asked;
   std::string note;
-  if (question.near)
-    question.range = around(snapshot, *question.near, note);
+  if (question.near) {
+    const auto [first, end] = around(snapshot, question.near->value(), note);
+    question.range = std::pair(v0::Address(first), v0::Address(end));
+  }
   report::Answer answer = begin_answer(snapshot, "objects");
   report::Table table;
   table.name = "objects";

@@ -120,7 +120,7 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     answer.completeness->notes.add_first(note);
   std::string note_of_from;
   const std::optional<ObjectId> from =
-      question.from ? std::optional(view.at(*question.from, note_of_from)) : std::nullopt;
+      question.from ? std::optional(view.at(question.from->value(), note_of_from)) : std::nullopt;
   if (!note_of_from.empty())
     answer.completeness->notes.add(note_of_from);
   const OnStacks on_stacks = question.no_stacks ? OnStacks::left_out : OnStacks::count;

@@ -188,7 +188,7 @@ void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine
 std::string filter_words(const Question &question) {
   std::string out;
   if (question.generation)
-    out += std::string(" --gen ") + name_of(*question.generation);
+    out += std::string(" --gen ") + name_of(inner(*question.generation));
   if (question.min_bytes)
     out += " --min " + std::to_string(question.min_bytes);
   if (question.max_bytes != ~u64{0})
@@ -198,7 +198,7 @@ std::string filter_words(const Question &question) {
   if (question.life != Life::any)
     out += question.life == Life::live ? " --live" : " --dead";
   if (question.range)
-    out += " --range " + hex(question.range->first) + "-" + hex(question.range->second);
+    out += " --range " + hex(question.range->first.value()) + "-" + hex(question.range->second.value());
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/verdict/crash.h"
 #include "analysis/waits/thread_blocks.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
@@ -43,34 +44,49 @@ public:
     }
   }
 
-  // Once: the rows move into it.
   report::Table table() {
     if (asks_retained_)
-      std::stable_sort(rows_.begin(), rows_.end(), [](const report::Row &a, const report::Row &b) {
-        return report::compare(a.back(), b.back()) > 0;
-      });
-    report::Table table;
-    table.name = "threads";
-    table.columns = {
-        {"managed_id", "Id", Kind::number},
-        {"os_id", "OS id", Kind::number},
-        {"name", "Name", Kind::text, Shown::everywhere, false, true},
-        {"state", "State", Kind::text},
-        {"gc_mode", "GC mode", Kind::text, Shown::in_data},
-        {"frames", "Frames", Kind::count},
-        {"method", "Stands in", Kind::text},
-        {"waits_for", "Waits for", Kind::text},
-        {"waits_for_object", "", Kind::address, Shown::in_data},
-        {"waits_for_objects", "", Kind::nested, Shown::in_data},
-        {"waits_for_type", "", Kind::text, Shown::in_data},
-        {"owner_os_id", "Held by", Kind::number, Shown::in_data},
-        {"exception", "", Kind::address, Shown::in_data},
-        {"exception_type", "Exception", Kind::text, exceptions_.empty() ? Shown::in_data : Shown::everywhere},
-        {"address", "Thread", Kind::address, Shown::in_data}};
+      std::stable_sort(stands_.begin(), stands_.end(),
+                       [](const Stand &a, const Stand &b) { return a.retained > b.retained; });
+    using S = Stand;
+    report::ColumnsOf<S> columns = {
+        {{"managed_id", "Id", Kind::number},
+         [](const S &s) {
+           return s.thread->managed_id && *s.thread->managed_id ? Cell(*s.thread->managed_id) : Cell();
+         }},
+        {{"os_id", "OS id", Kind::number}, [](const S &s) { return s.lives ? Cell(s.thread->os_id) : Cell(); }},
+        {{"name", "Name", Kind::text, Shown::everywhere, false, true}, [](const S &s) { return text_cell(s.name); }},
+        {{"state", "State", Kind::text}, [](const S &s) { return text_cell(s.state); }},
+        {{"gc_mode", "GC mode", Kind::text, Shown::in_data},
+         [](const S &s) { return s.is_cooperative ? Cell(*s.is_cooperative ? "cooperative" : "preemptive") : Cell(); }},
+        {{"frames", "Frames", Kind::count}, [](const S &s) { return s.frames; }},
+        {{"method", "Stands in", Kind::text}, [](const S &s) { return text_cell(s.method); }},
+        {{"waits_for", "Waits for", Kind::text}, [](const S &s) { return text_cell(s.wait); }},
+        {{"waits_for_object", "", Kind::address, Shown::in_data},
+         [](const S &s) { return s.block() ? Cell(s.block()->object) : Cell(); }},
+        {{"waits_for_objects", "", Kind::nested, Shown::in_data},
+         [](const S &s) {
+           std::vector<Cell> out;
+           for (const ThreadBlock &one : s.blocked.blocks)
+             out.push_back(hex(one.object));
+           return Cell(std::move(out));
+         }},
+        {{"waits_for_type", "", Kind::text, Shown::in_data},
+         [this](const S &s) { return s.block() ? Cell(type_of(*s.block())) : Cell(); }},
+        {{"owner_os_id", "Held by", Kind::number, Shown::in_data},
+         [this](const S &s) {
+           const std::optional<u64> owner =
+               s.block() && s.block()->owner ? threads_[*s.block()->owner].os_id : std::nullopt;
+           return owner.value_or(0) ? Cell(owner) : Cell();
+         }},
+        {{"exception", "", Kind::address, Shown::in_data},
+         [](const S &s) { return s.exception ? Cell(s.exception) : Cell(); }},
+        {{"exception_type", "Exception", Kind::text, exceptions_.empty() ? Shown::in_data : Shown::everywhere},
+         [this](const S &s) { return s.exception ? Cell(type_name(s.exception)) : Cell(); }},
+        {{"address", "Thread", Kind::address, Shown::in_data}, [](const S &s) { return s.thread->address; }}};
     if (asks_retained_)
-      table.columns.push_back({"retained", "Retained", Kind::bytes});
-    table.set_rows(std::move(rows_));
-    return table;
+      columns.add({{"retained", "Retained", Kind::bytes}, [](const S &s) { return s.retained; }});
+    return columns.table("threads", "", stands_);
   }
 
   std::string counts() const {
@@ -99,6 +115,20 @@ public:
   const std::vector<std::string> &notes() const { return notes_; }
 
 private:
+  struct Stand { // where a thread stands
+    const ThreadData *thread;
+    bool lives;
+    std::string name, state;
+    std::optional<bool> is_cooperative;
+    u64 frames;
+    std::string method, wait; // empty: none
+    ThreadBlocked blocked;
+    Address exception; // 0: none
+    u64 retained;
+    // The only object that it waits for, or null.
+    const ThreadBlock *block() const { return blocked.blocks.size() == 1 ? &blocked.blocks[0] : nullptr; }
+  };
+
   void add(u32 index, ThreadBlocks &blocks) {
     const ThreadData &thread = threads_[index];
     const ThreadDetails details = runtime_.thread_details(thread);
@@ -115,32 +145,16 @@ private:
       problems_.push_back({thread.os_id, stack.why_not});
     }
     const std::vector<const StackFrame *> frames = method_frames(stack);
-    Cell mode;
-    if (lives && details.is_cooperative)
-      mode = *details.is_cooperative ? "cooperative" : "preemptive";
     const WaitText wait = waits_for(runtime_, stack);
     const ThreadBlocked blocked = lives ? blocks.find(index, stack, wait) : ThreadBlocked();
-    const ThreadBlock *block = blocked.blocks.size() == 1 ? &blocked.blocks[0] : nullptr;
-    std::vector<Cell> objects;
-    for (const ThreadBlock &one : blocked.blocks)
-      objects.push_back(hex(one.object));
     const auto exception = exceptions_.find(thread.os_id.value_or(0));
-    const bool has_exception = exception != exceptions_.end();
-    rows_.push_back(
-        {thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
-         lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
-         text_cell(thread_state(details)), mode, u64{frames.size()},
-         frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
-         text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)), block ? Cell(block->object) : Cell(),
-         Cell(std::move(objects)), block ? Cell(type_of(*block)) : Cell(),
-         block && block->owner && threads_[*block->owner].os_id.value_or(0) ? Cell(threads_[*block->owner].os_id)
-                                                                            : Cell(),
-         has_exception ? Cell(exception->second) : Cell(), has_exception ? Cell(type_name(exception->second)) : Cell(),
-         thread.address});
-    if (asks_retained_) {
-      const auto retained = retained_.find(thread.address);
-      rows_.back().push_back(retained != retained_.end() ? retained->second : u64{0});
-    }
+    const auto retained = retained_.find(thread.address);
+    stands_.push_back({&thread, lives, thread_name(runtime_, details), thread_state(details),
+                       lives ? details.is_cooperative : std::nullopt, frames.size(),
+                       frames.empty() ? "" : frame_text(runtime_, *frames[0]).qualified,
+                       blocked.blocks.empty() ? wait.text : text_of(blocked), blocked,
+                       exception != exceptions_.end() ? exception->second : 0,
+                       retained != retained_.end() ? retained->second : 0});
   }
 
   bool is_object(Address at) const {
@@ -190,7 +204,7 @@ private:
   std::map<u64, Address> exceptions_; // by the thread's number
   std::map<Address, u64> retained_;
   u64 living_ = 0, incomplete_ = 0, with_object_ = 0, with_state_ = 0, astray_ = 0;
-  std::vector<report::Row> rows_;
+  std::vector<Stand> stands_;
   std::vector<StackProblem> problems_;
   std::vector<std::string> notes_;
 };

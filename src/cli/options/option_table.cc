@@ -42,13 +42,6 @@ void set_color(Options &options, std::string_view value) {
   options.color = *std::find(colors.begin(), colors.end(), value);
 }
 
-void set_type(Options &options, std::string_view value) {
-  if (const std::optional<std::string> problem = pattern_problem(value))
-    throw UsageError("--type: " + in_quotes(value) + " is not a regular expression: " + *problem +
-                     "; --type-exact takes a name as it is");
-  options.question.type_regex = value;
-}
-
 // "90m", "1.5h", "2d", "3600": seconds.
 u64 duration(const char *option, std::string_view value) {
   return value_or_usage(parse_duration(value), option, value, "a time such as 90s, 30m, 1.5h or 2d");
@@ -79,131 +72,13 @@ void set_threads(Options &options, std::string_view value) {
     throw UsageError("--threads: " + in_quotes(value) + " is not a number from 1 to 1024");
 }
 
-Address address(const char *option, std::string_view text) {
-  return value_or_usage(Address::parse(text), option, text, "an address such as 0x7ff3ad1a15d8");
-}
-
-std::vector<std::string_view> generation_names(const Verb &) {
-  std::vector<std::string_view> out;
-  for (u8 g = 0; g < generation_count; ++g)
-    out.push_back(name_of(static_cast<Generation>(g)));
-  return out;
-}
-
-// "gen2", "2", "LOH".
-std::string generation_word(std::string_view value) {
-  std::string word(value);
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
-  if (word == "0" || word == "1" || word == "2")
-    word.insert(0, "gen");
-  return word;
-}
-
-void set_generation(Options &options, std::string_view value) {
-  const std::string word = generation_word(value);
-  const std::vector<std::string_view> names = generation_names({});
-  const auto at = std::find(names.begin(), names.end(), word);
-  if (at == names.end())
-    check_word("--gen", value, names);
-  options.question.generation = static_cast<Generation>(at - names.begin());
-}
-
-std::vector<std::string_view> referred_names(const Verb &) {
-  std::vector<std::string_view> out = generation_names({});
-  out.push_back("younger");
-  return out;
-}
-
-void set_refers_to(Options &options, std::string_view value) {
-  options.question.refers_to = generation_word(value);
-  const std::vector<std::string_view> words = referred_names({});
-  if (std::find(words.begin(), words.end(), options.question.refers_to) == words.end())
-    check_word("--refers-to", value, words);
-}
-
 void add_folder(std::vector<std::string> &to, const char *option, std::string_view value) {
   if (std::error_code ignored; !std::filesystem::is_directory(value, ignored))
     throw UsageError(std::string(option) + ": " + in_quotes(value) + " is not a folder");
   to.emplace_back(value);
 }
 
-const Option table[] = {
-    {"type", 0, "RE", Takes::type,
-     "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
-     set_type, Several::refused},
-    {"type-exact", 0, "NAME", Takes::type,
-     "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
-     [](Options &o, std::string_view v) { o.question.type_exact = v; }, Several::refused},
-    {"gen", 0, "GENERATION", Takes::generation, "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
-     set_generation, Several::refused, generation_names},
-    {"min", 0, "SIZE", Takes::min_bytes, "only objects of at least this size",
-     [](Options &o, std::string_view v) { o.question.min_bytes = size_of_option("--min", v); }, Several::refused},
-    {"max", 0, "SIZE", Takes::max_bytes, "only objects of at most this size",
-     [](Options &o, std::string_view v) { o.question.max_bytes = size_of_option("--max", v); }, Several::refused},
-    {"range", 0, "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
-     [](Options &o, std::string_view v) {
-       o.question.range = value_or_usage(parse_range(v), "--range", v, "a range such as 0x7f00-0x8000");
-     },
-     Several::refused},
-    {"near", 0, "ADDRESS", Takes::near, "what lies around this address: the object there, and three on each side",
-     [](Options &o, std::string_view v) { o.question.near = address("--near", v); }, Several::refused},
-    {"refers-to", 0, "GENERATION", Takes::refers_to,
-     "only objects that refer to one of that generation; or 'younger': to one in a younger generation than theirs",
-     set_refers_to, Several::refused, referred_names},
-    {"live", 0, nullptr, Takes::life, "only objects that something keeps alive",
-     [](Options &o, std::string_view) { o.live = true; }},
-    {"dead", 0, nullptr, Takes::life, "only objects that nothing keeps alive",
-     [](Options &o, std::string_view) { o.dead = true; }},
-    {"all", 0, nullptr, Takes::all,
-     "path: one from each owner that reaches the object; verify: the graph, too; stack: of every "
-     "thread",
-     [](Options &o, std::string_view) { o.question.all = true; }},
-    {"from", 0, "ADDRESS", Takes::from, "the way from this object, instead of from a root",
-     [](Options &o, std::string_view v) { o.question.from = address("--from", v); }, Several::refused},
-    {"no-stacks", 0, nullptr, Takes::no_stacks, "the way from a root that is on no stack",
-     [](Options &o, std::string_view) { o.question.no_stacks = true; }},
-    {"struct", 0, "TYPE", Takes::struct_type,
-     "what lies there is a struct of this type: the address of its MethodTable, or its name where one is boxed",
-     [](Options &o, std::string_view v) { o.question.struct_type = v; }, Several::refused},
-    {"closure", 0, nullptr, Takes::closure, "also all that the object reaches, whoever else holds it",
-     [](Options &o, std::string_view) { o.question.closure = true; }},
-    {"tree", 0, nullptr, Takes::tree, "who keeps what alive, level by level",
-     [](Options &o, std::string_view) { o.question.tree = true; }},
-    {"depth", 0, "N", Takes::depth,
-     "retained: levels of the tree (default 4); export: steps from the object (default 2)",
-     [](Options &o, std::string_view v) { o.question.depth = number("--depth", v); }},
-    {"plain", 0, nullptr, Takes::plain,
-     "no ranking of owners: what the runtime's timers or a stack hold, too, is shared",
-     [](Options &o, std::string_view) { o.question.plain = true; }},
-    {"raw", 0, nullptr, Takes::raw, "each step, also those within collections",
-     [](Options &o, std::string_view) { o.question.raw = true; }},
-    {"hub", 0, "TYPE", Takes::hubs,
-     "treat objects of this type as owners, like the container of services; may be given several times",
-     [](Options &o, std::string_view v) { o.question.hubs.emplace_back(v); }, Several::all_count},
-    {"merge", 0, nullptr, Takes::merge, "stacks that are alike as one, with how many threads stand so",
-     [](Options &o, std::string_view) { o.question.merge = true; }},
-    {"roots", 0, nullptr, Takes::roots, "also the objects that each frame holds, and where",
-     [](Options &o, std::string_view) { o.question.references = true; }},
-    {"values", 0, nullptr, Takes::values, "show the contents of strings and fields",
-     [](Options &o, std::string_view) { o.question.values = true; }},
-    {"no-values", 0, nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
-     [](Options &o, std::string_view) { o.question.no_values = true; }},
-    {"symbols", 0, "DIR", Takes::symbols,
-     "look here for .pdb files, which tell source lines; may be given several times",
-     [](Options &o, std::string_view v) { add_folder(o.question.symbol_folders, "--symbols", v); }, Several::all_count},
-    {"interval", 0, "TIME", Takes::interval,
-     "time between dumps: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
-     [](Options &o, std::string_view v) { o.question.interval = duration("--interval", v); }},
-    {"budget", 0, "FILE", Takes::limits, "the limits, as JSON: doc/budget.md",
-     [](Options &o, std::string_view v) { o.question.budget = v; }, Several::refused},
-    {"baseline", 0, "FILE", Takes::limits, "what growth is measured against: a saved record, or a dump",
-     [](Options &o, std::string_view v) { o.question.baseline = v; }, Several::refused},
-    {"record", 0, "FILE", Takes::limits, "write down what is there now, as a baseline for later",
-     [](Options &o, std::string_view v) { o.question.record = v; }, Several::refused},
-    {"no-instances-of", 0, "TYPE", Takes::limits,
-     "there may be no live object of this type; may be given several times",
-     [](Options &o, std::string_view v) { o.question.no_instances_of.emplace_back(v); }, Several::all_count},
+const Option own_options[] = {
     {"against", 0, "FILE", OnlyOf{"explore"}, "what grew since this one: an earlier dump, or a record of it",
      [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
     {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
@@ -218,16 +93,6 @@ const Option table[] = {
      [](Options &o, std::string_view v) { o.again = duration("--again", v); }, Several::refused},
     {"keep", 0, "N", OnlyOf{"watch"}, "cores in the folder at most: the oldest is removed (default: 3)", set_keep,
      Several::refused},
-    {"as", 0, "FILE-FORMAT", Takes::as, "which file to write; the verb's help lists them",
-     [](Options &o, std::string_view v) { o.question.as = v; }, Several::refused,
-     [](const Verb &verb) { return verb.as; }},
-    {"around", 0, "ADDRESS", Takes::around, "the object in the middle, of a file that shows a neighbourhood",
-     [](Options &o, std::string_view v) { o.question.around = address("--around", v); }, Several::refused},
-    {"limit", 0, "N", Takes::limit,
-     "export: objects in that file at most, the nearest first (default 100); query: rows at most",
-     [](Options &o, std::string_view v) { o.question.limit = number("--limit", v); }},
-    {"timeout", 0, "TIME", Takes::timeout, "give up a question in SQL after so long: 90s, 30m, 1.5h (default: never)",
-     [](Options &o, std::string_view v) { o.question.timeout = duration("--timeout", v); }},
     {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
      [](Options &o, std::string_view v) { o.commands.emplace_back(v); }, Several::all_count},
     {"html", 0, "FILE", OnlyOf{"report"},
@@ -292,7 +157,35 @@ const Option table[] = {
 
 } // namespace
 
-std::span<const Option> option_table() { return table; }
+// Those of questions first.
+std::span<const Option> option_table() {
+  static const std::vector<Option> all = [] {
+    std::vector<Option> out;
+    for (const QuestionOption &option : question_options()) {
+      Option &row = out.emplace_back(Option{option.name, 0, option.value, option.takes, option.help});
+      row.several = option.several;
+      row.of_question = &option;
+    }
+    out.insert(out.end(), std::begin(own_options), std::end(own_options));
+    return out;
+  }();
+  return all;
+}
+
+void set(Options &options, const Option &option, std::string_view value) {
+  if (option.of_question)
+    option.of_question->set(options.question, "--" + std::string(option.name), value);
+  else
+    option.set(options, value);
+}
+
+std::vector<std::string_view> words_of_value(const Verb &verb, const Option &option) {
+  if (option.of_question && option.of_question->takes == Takes::as)
+    return verb.as;
+  if (option.of_question && option.of_question->words)
+    return option.of_question->words();
+  return option.words ? option.words(verb) : std::vector<std::string_view>{};
+}
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 

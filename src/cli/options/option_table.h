@@ -1,5 +1,5 @@
-// The options, as rows of one table, from which parsing, checking, help and completion follow; which of them a verb
-// takes is said by the verb's own row. A new option is a row here and, unless it goes into the Question, a member of
+// The options, as rows of one table, from which parsing, checking, help and completion follow; a verb's own row lists
+// those that it takes. Options of a Question are rows of question_options(); all others are rows here and members of
 // Options.
 #pragma once
 #include "cli/options/options.h"
@@ -19,7 +19,7 @@ namespace dnheap::cli {
 enum class Needs : u8 { nothing, target, answer, words, file, sort_columns, by, tables };
 // What several of it on one line mean: the last counts; an error, as the last would silently replace the first; all
 // count.
-enum class Several : u8 { last_counts, refused, all_count };
+using Several = QuestionOption::Several;
 // Only that command takes it.
 struct OnlyOf {
   std::string_view command;
@@ -31,13 +31,18 @@ struct Option {
   const char *value;                        // what help calls its value; null = takes none
   std::variant<Needs, Takes, OnlyOf> needs; // what a verb's row must have, or take
   const char *help;
-  void (*set)(Options &options, std::string_view value);
+  void (*set)(Options &options, std::string_view value) = nullptr;
   Several several = Several::last_counts;
   // The words that its value is one of, where they are known beforehand; null: it is anything.
   std::vector<std::string_view> (*words)(const Verb &verb) = nullptr;
+  const QuestionOption *of_question = nullptr; // it asks for more of the question, and sets that
 };
 
 std::span<const Option> option_table();
+// Throws UsageError.
+void set(Options &options, const Option &option, std::string_view value);
+// The words that the option's value is one of; empty: it is anything.
+std::vector<std::string_view> words_of_value(const Verb &verb, const Option &option);
 bool takes(const Verb &verb, const Option &option);
 // Does it answer a question? Commands do something else.
 bool has_answer(const Verb &verb);

@@ -35,7 +35,6 @@ public:
     options_.question.top = options_.top.value_or(options_.format->default_top);
     options_.question.top_is_asked = options_.top.has_value();
     options_.question.target = options_.target;
-    options_.question.life = options_.live ? Life::live : options_.dead ? Life::dead : Life::any;
     return options_;
   }
 
@@ -116,7 +115,7 @@ private:
       throw UsageError(spelled(option) + " needs a value: " + spelled(option) + " " + option.value);
     if (option.several == Several::refused && std::find(used_.begin(), used_.end(), &option) != used_.end())
       throw UsageError(spelled(option) + " is given twice");
-    option.set(options_, value);
+    cli::set(options_, option, value);
     used_.push_back(&option);
   }
 
@@ -262,8 +261,6 @@ private:
             option->name != std::string_view("html") &&
             (!needs || (*needs != Needs::nothing && *needs != Needs::target)))
           throw UsageError("--html writes a page, which " + spelled(*option) + " does not change");
-    if (options_.live && options_.dead)
-      throw UsageError("--live and --dead exclude each other");
     const Question &question = options_.question;
     for (const auto &[option, word, words] :
          {std::tuple("--sort", &question.sort, &verb.sort_columns), std::tuple("--by", &question.by, &verb.by),

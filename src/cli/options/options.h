@@ -16,7 +16,6 @@ struct Options {
   std::string target;               // the last one
   std::vector<std::string> targets; // files, in the order given
   Question question;
-  bool live = false, dead = false; // Question::life
 
   std::optional<Format> format; // nothing only with help and version
   std::optional<u64> top;

@@ -124,7 +124,7 @@ TEST(AroundObjects, BySize) {
     }
     EXPECT_EQ(objects, 14u);
     EXPECT_EQ(holes, 1u);
-    question.generation = G::gen2;
+    question.generation = v0::Generation::gen2;
     EXPECT_EQ(shop.rows("objects", question, "sizes").size(), 2u);
     question.sort = "bytes";
     EXPECT_THROW(shop.rows("objects", question, "sizes"), UsageError);
@@ -136,7 +136,7 @@ TEST(AroundObjects, NearAnAddress) {
     Shop shop(format);
     const auto near = [&](Address address) {
       Question question;
-      question.near = address;
+      question.near = v0::Address(address);
       return shop.column("objects", question, "objects", "address");
     };
     const auto from_to = [&](u64 first, u64 last) {
@@ -153,8 +153,8 @@ TEST(AroundObjects, NearAnAddress) {
     EXPECT_EQ(near(shop.fresh).front(), hex(shop.fresh)) << "not into another segment";
     EXPECT_THROW(near(0x10), NotFound);
     Question both;
-    both.near = shop.fresh;
-    both.range = {0, 1};
+    both.near = v0::Address(shop.fresh);
+    both.range = {v0::Address(0), v0::Address(1)};
     EXPECT_THROW(shop.rows("objects", both, "objects"), UsageError);
   }
 }
@@ -187,7 +187,7 @@ TEST(AroundObjects, TheWayFromOneToAnother) {
     const auto way = [&](Address to, Address from) {
       Question question;
       question.subject = hex(to);
-      question.from = from;
+      question.from = v0::Address(from);
       Strings out = shop.column("path", question, "paths", "steps");
       std::erase(out, ""); // of the table for people
       return out;
@@ -201,7 +201,7 @@ TEST(AroundObjects, TheWayFromOneToAnother) {
     EXPECT_TRUE(way(shop.loose, shop.links[0]).empty());
     Question question;
     question.subject = hex(shop.loose);
-    question.from = shop.links[0];
+    question.from = v0::Address(shop.links[0]);
     const report::Answer none = answer_of(shop.heap, "path", question);
     EXPECT_NE(none.completeness->notes.whole().front().find("no way leads from"), std::string::npos);
     question.all = true;
@@ -273,7 +273,7 @@ TEST(AroundObjects, FromTheGraphAsByAWalk) {
             question.type_regex = type;
             question.sort = sort;
             question.top = top;
-            question.generation = generation;
+            question.generation = static_cast<v0::Generation>(generation);
             question.min_bytes = top == 3 ? 40 : 0;
             report::Answer expected = objects.answer(without, question), found = objects.answer(with, question);
             const std::vector<TextRow> rows = text_rows_of(found, "objects");

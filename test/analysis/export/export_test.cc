@@ -301,7 +301,7 @@ TEST(Export, NamesAreTexts) {
         std::count_if(file.nodes.begin(), file.nodes.end(), [&](const V8::Node &node) { return node.name == shown; }),
         2);
     Question dot = question_of("dot", "");
-    dot.around = shop.a;
+    dot.around = v0::Address(shop.a);
     const std::string graph = exported(shop.heap, dot);
     EXPECT_EQ(graph.find('\x01'), std::string::npos);
     EXPECT_EQ(graph.find("\xe2\x80\xae"), std::string::npos);
@@ -323,7 +323,7 @@ TEST(Export, NamesAreTexts) {
 TEST(Export, DotShowsTheNeighbourhood) {
   Shop shop;
   Question question = question_of("dot", "");
-  question.around = shop.b;
+  question.around = v0::Address(shop.b);
   auto count = [](const std::string &text, const std::string &what) {
     u64 out = 0;
     for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; ++at)
@@ -347,7 +347,7 @@ TEST(Export, DotShowsTheNeighbourhood) {
   const std::vector<std::string> notes = few.answer.completeness->notes.whole();
   EXPECT_NE(std::find(notes.begin(), notes.end(), "only the nearest 2 objects are in it: --limit takes more"),
             notes.end());
-  question.around = 0x10;
+  question.around = v0::Address(0x10);
   EXPECT_THROW(made(shop.heap, question), NotFound);
 }
 
@@ -442,14 +442,14 @@ TEST(Export, SaysWhatIsWrongBeforeAnythingIsDone) {
   EXPECT_EQ(error([](Question &q) { q.as = ""; }).substr(0, 34), "as which file? --as takes one of n");
   EXPECT_NE(error([](Question &q) { q.as = "gif"; }), "");
   EXPECT_EQ(error([](Question &q) { q.output = ""; }), "export needs a file to write");
-  EXPECT_EQ(error([](Question &q) { q.around = 1; }),
+  EXPECT_EQ(error([](Question &q) { q.around = v0::Address(1); }),
             "--as ndjson has the whole heap: --around, --depth and --limit are not for it");
   EXPECT_NE(error([](Question &q) { q.depth = 1; }), "");
   EXPECT_NE(error([](Question &q) { q.limit = 1; }), "");
   EXPECT_EQ(error([](Question &q) { q.as = "dot"; }), "--as dot shows what stands around one object: --around ADDRESS");
-  EXPECT_NE(error([](Question &q) { q.as = "dot", q.around = 1, q.values = true; }), "");
-  EXPECT_NE(error([](Question &q) { q.as = "dot", q.around = 1, q.limit = 0; }), "");
-  EXPECT_EQ(error([](Question &q) { q.as = "dot", q.around = 1, q.limit = 1; }), "");
+  EXPECT_NE(error([](Question &q) { q.as = "dot", q.around = v0::Address(1), q.values = true; }), "");
+  EXPECT_NE(error([](Question &q) { q.as = "dot", q.around = v0::Address(1), q.limit = 0; }), "");
+  EXPECT_EQ(error([](Question &q) { q.as = "dot", q.around = v0::Address(1), q.limit = 1; }), "");
 }
 
 TEST(Export, NothingIsLeftOfAFileThatCannotBeWritten) {
@@ -458,7 +458,7 @@ TEST(Export, NothingIsLeftOfAFileThatCannotBeWritten) {
   for (const Exporter &one : exporters()) {
     Question question = question_of(one.name, folder.path("no/such/folder"));
     if (one.is_neighbourhood)
-      question.around = shop.a;
+      question.around = v0::Address(shop.a);
     Snapshot snapshot(shop.heap.target(), {});
     EXPECT_THROW(ask(export_verb(), snapshot, question), Error);
     Progress progress;

@@ -310,9 +310,9 @@ TEST(Held, StatByRetainedOfSomeInstances) {
   };
   EXPECT_EQ(retained(), links * size);
   for (u64 from : {1, 40, 99}) {
-    question.range = {first + from * size, first + links * size};
+    question.range = {v0::Address(first + from * size), v0::Address(first + links * size)};
     EXPECT_EQ(retained(), (links - from) * size);
-    question.range = {first + from * size, first + from * size + 1};
+    question.range = {v0::Address(first + from * size), v0::Address(first + from * size + 1)};
     EXPECT_EQ(retained(), (links - from) * size); // with what hangs from it
   }
   question.range.reset();
@@ -322,7 +322,7 @@ TEST(Held, StatByRetainedOfSomeInstances) {
   EXPECT_EQ(retained(), 0u);
   question.min_bytes = 0;
   for (GCSegmentGeneration generation : {GCSegmentGeneration::gen2, GCSegmentGeneration::gen1}) {
-    question.generation = generation;
+    question.generation = static_cast<v0::Generation>(generation);
     EXPECT_EQ(retained(), generation == GCSegmentGeneration::gen2 ? links * size : 0);
   }
   question.generation.reset();

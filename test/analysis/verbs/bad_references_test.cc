@@ -21,7 +21,7 @@ std::vector<Case> cases(Address object, Address type) {
   of_type.subject = hex(type);
   all = from = of_object;
   all.all = true;
-  from.from = object;
+  from.from = v0::Address(object);
   live.life = Life::live;
   dead.life = Life::dead;
   retained.by = "retained";

@@ -176,13 +176,6 @@ report::Answer ask(Snapshot &snapshot, const std::string &verb, const Question &
   throw std::logic_error("no verb " + verb);
 }
 
-GCSegmentGeneration generation_named(std::string_view name) {
-  u8 out = 0;
-  while (name_of(static_cast<G>(out)) != name)
-    ++out;
-  return static_cast<G>(out);
-}
-
 // "stat json --type Order --top 2": what the program would print.
 std::string run(Snapshot &snapshot, const std::string &command) {
   std::istringstream words(command);
@@ -191,38 +184,21 @@ std::string run(Snapshot &snapshot, const std::string &command) {
   Question question;
   question.target = "synthetic.core";
   report::WriteOptions options;
-  const std::map<std::string, bool Question::*> flags = {{"--all", &Question::all},
-                                                         {"--tree", &Question::tree},
-                                                         {"--closure", &Question::closure},
-                                                         {"--values", &Question::values}};
   while (words >> option) {
-    if (auto flag = flags.find(option); flag != flags.end()) {
-      question.*flag->second = true;
-      continue;
-    }
-    if (option == "--live" || option == "--dead") {
-      question.life = option == "--live" ? Life::live : Life::dead;
-      continue;
-    }
     if (!option.starts_with("--")) {
       question.subject = option;
       continue;
     }
-    words >> value;
-    if (option == "--type")
-      question.type_regex = value;
-    else if (option == "--type-exact")
-      question.type_exact = value;
-    else if (option == "--gen")
-      question.generation = generation_named(value);
-    else if (option == "--min")
-      question.min_bytes = std::stoull(value);
+    const std::span<const v0::QuestionOption> all = v0::question_options();
+    const auto of_question = std::ranges::find(all, option.substr(2), &v0::QuestionOption::name);
+    if (of_question == all.end() || of_question->value)
+      words >> value;
+    if (of_question != all.end())
+      of_question->set(question, option, value);
     else if (option == "--sort")
       question.sort = value;
     else if (option == "--by")
       question.by = value;
-    else if (option == "--depth")
-      question.depth = std::stoull(value);
     else if (option == "--table")
       options.table = value;
     else if (option == "--width")
@@ -352,7 +328,7 @@ TEST(Verbs, AllTellTheSameStory) {
     for (u64 g = 0; g < generation_count; ++g) {
       const char *name = name_of(static_cast<G>(g));
       Question only;
-      only.generation = static_cast<G>(g);
+      only.generation = static_cast<v0::Generation>(g);
       Asked of_one(*snapshot, "stat", only), listed(*snapshot, "objects", only), lying(*snapshot, "segments", only);
       EXPECT_EQ(of_one.sum("aligned_bytes"), stat.sum(name)) << name;
       EXPECT_EQ(listed.rows.size(), of_one.sum("count")) << name;
@@ -433,7 +409,7 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
   questions[4] = questions[3];
   questions[4].type_regex = "\\[\\]";
   questions[4].min_bytes = 60;
-  questions[4].generation = G::frozen;
+  questions[4].generation = v0::Generation::frozen;
   for (u64 i = 0; i < questions.size(); ++i) {
     const Question &q = questions[i];
     Asked stat(*snapshot, "stat", q), objects(*snapshot, "objects", q);

@@ -28,14 +28,6 @@ TEST(Values, Sizes) {
     EXPECT_FALSE(parse_size(wrong)) << wrong;
 }
 
-TEST(Values, Ranges) {
-  EXPECT_EQ(parse_range("0x7f00-0x8000"), std::pair(Address(0x7f00), Address(0x8000)));
-  EXPECT_EQ(parse_range("0n32512-0n32768"), std::pair(Address(0x7f00), Address(0x8000)));
-  EXPECT_EQ(parse_range("0-ffffffffffffffff"), std::pair(Address(0), Address(~u64{0})));
-  for (const char *wrong : {"", "-", "1-", "-1", "2-1", "1-1", "0x-1", "1-2-3", "g-h", "0-10000000000000000"})
-    EXPECT_FALSE(parse_range(wrong)) << wrong;
-}
-
 TEST(Values, Words) {
   EXPECT_EQ(words_of(""), std::vector<std::string_view>{});
   EXPECT_EQ(words_of(" a  bc "), (std::vector<std::string_view>{"a", "bc"}));

@@ -1,0 +1,122 @@
+// Question: what is asked of a verb beyond its target, typed; and the options that ask it, one row each, from which the
+// command line, the explorer's requests, the C interface and agents' tools are understood alike. A verb names, as
+// Takes, the options that it looks at; any other is wrong usage. Words of Question::sort, by and table are keys of the
+// answer's own columns and tables. Plain data; any thread.
+#pragma once
+#include "dnheap/address.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace dnheap::DNHEAP_ABI {
+
+enum class Generation : std::uint8_t { gen0, gen1, gen2, loh, poh, frozen };
+inline constexpr std::size_t generation_count = 6;
+const char *name_of(Generation generation); // "gen0", …, "loh", "poh", "frozen"
+
+// What a verb looks at, by the members of Question; type includes type_exact, and
+// limits budget, baseline, record and no_instances_of.
+enum class Takes : std::uint8_t {
+  type,
+  generation,
+  min_bytes,
+  range,
+  life,
+  all,
+  closure,
+  tree,
+  merge,
+  roots,
+  values,
+  no_values,
+  symbols,
+  interval,
+  limits,
+  plain,
+  hubs,
+  raw,
+  as,
+  around,
+  depth,
+  limit,
+  timeout,
+  max_bytes,
+  refers_to,
+  near,
+  from,
+  struct_type,
+  no_stacks
+};
+
+// Only objects that are, or are not, reachable.
+enum class Life : std::uint8_t { any, live, dead };
+
+struct Question {
+  std::string target = {};  // what the user named, for the next command; empty: as it was opened
+  std::string subject = {}; // an address or type name, where the verb takes one
+
+  std::string type_regex = {}, type_exact = {}; // RE2, or a name as C# writes it; a full type name; empty = any
+  std::optional<Generation> generation = {};    // nothing = any
+  std::uint64_t min_bytes = 0;
+  std::uint64_t max_bytes = ~std::uint64_t{0};
+  std::optional<std::pair<Address, Address>> range = {}; // [first, second)
+  Life life = Life::any;
+  std::string refers_to = {};       // a generation, or "younger": only objects that refer to one there
+  std::optional<Address> near = {}; // only what lies around this address
+  std::optional<Address> from = {}; // the object that a way begins at, instead of a root
+  std::string struct_type = {};     // what lies at the subject: a MethodTable's address, or a type's name
+
+  bool no_stacks = false;                        // of roots only those that are not on stacks
+  bool all = false;                              // not just the shortest path
+  bool closure = false;                          // also what is reachable from the object
+  bool tree = false;                             // the dominator tree instead of sums
+  std::optional<std::uint64_t> depth = {};       // levels of a tree; 4 where nothing is said
+  bool merge = false;                            // stacks that are alike as one
+  bool references = false;                       // also what each frame of a stack holds
+  bool values = false;                           // contents of strings and fields
+  bool no_values = false;                        // blank the contents in the file that is made
+  std::vector<std::string> symbol_folders = {};  // where .pdb files lie, besides beside the modules
+  std::string output = {};                       // the file to make, of verbs that make one
+  std::string as = {};                           // what kind of file; one of the verb's words for it
+  std::optional<Address> around = {};            // the object in the middle
+  std::optional<std::uint64_t> limit = {};       // objects of a neighbourhood, or rows, at most
+  std::uint64_t timeout = 0;                     // seconds that a question in SQL may take; 0 = as long as it takes
+  std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = as they tell
+  std::string budget = {}, baseline = {};        // files: of limits; a record, or a dump
+  std::string record = {};                       // the file that whoever asks writes the record to
+  std::vector<std::string> no_instances_of = {}; // types that must have no live objects
+  bool plain = false;                            // all owners alike, without ranks
+  std::vector<std::string> hubs = {};            // types whose objects own by themselves, besides those that are known
+  bool raw = false;                              // each step, also those that are folded for people
+
+  std::string by = {};       // one of the verb's words for it; empty = the verb's own
+  std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order
+  std::string table = {};    // the only one that will be written; empty = all
+  std::uint64_t top = 0;     // rows that will be written of each table; 0 = all
+  bool top_is_asked = false; // the user gave that number: 0 means all, however many
+  bool verbose = false;
+};
+
+struct QuestionOption {
+  enum class Several : std::uint8_t { last_counts, refused, all_count }; // what it means that it is given twice
+
+  const char *name;  // "type-exact"
+  const char *value; // what help calls its value: "NAME"; null: it takes none
+  Takes takes;
+  const char *help;
+  bool (*is_asked)(const Question &question);
+  // Throws UsageError, which begins with the label: what the user wrote in front of the value.
+  void (*set)(Question &question, const std::string &label, std::string_view value);
+  Several several = Several::last_counts;
+  std::vector<std::string_view> (*words)() = nullptr; // all that its value may be; null: anything
+  bool names_files = false;                           // of the machine that answers
+};
+
+// In the order of the program's help.
+std::span<const QuestionOption> question_options();
+
+// Why Question::type_regex cannot be that: "missing ]: [a-"; nothing: it can.
+std::optional<std::string> pattern_problem(std::string_view pattern);
+
+} // namespace dnheap::DNHEAP_ABI

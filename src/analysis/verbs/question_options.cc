@@ -1,0 +1,225 @@
+// The options of a question: one row each. A new one is a row here and a member of Question.
+#include "analysis/names/csharp_name.h"
+#include "analysis/names/subject.h"
+#include "analysis/question.h"
+#include "base/digits.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/sizes.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <re2/re2.h>
+
+namespace dnheap::v0 {
+
+namespace {
+
+using Label = const std::string;
+using Text = std::string_view;
+using enum QuestionOption::Several;
+
+[[noreturn]] void refuse(Label &label, Text value, const char *wanted) {
+  throw UsageError(label + ": '" + printable(value, 200) + "' is not " + wanted);
+}
+
+u64 number(Label &label, Text value) {
+  const std::optional<u64> out = number_of_digits(value);
+  if (!out)
+    refuse(label, value, "a number");
+  return *out;
+}
+
+u64 size(Label &label, Text value) {
+  const std::optional<u64> out = dnheap::parse_size(value);
+  if (!out)
+    refuse(label, value, "a size such as 4096, 10k or 1.5GiB");
+  return *out;
+}
+
+// Seconds.
+u64 duration(Label &label, Text value) {
+  const std::optional<u64> out = dnheap::parse_duration(value);
+  if (!out)
+    refuse(label, value, "a time such as 90s, 30m, 1.5h or 2d");
+  return *out;
+}
+
+Address address(Label &label, Text value) {
+  const std::optional<dnheap::Address> out = written_address(value);
+  if (!out)
+    refuse(label, value, "an address such as 0x7ff3ad1a15d8");
+  return Address(*out);
+}
+
+std::pair<Address, Address> range(Label &label, Text value) {
+  const std::size_t dash = value.find('-');
+  const std::optional<dnheap::Address> start = written_address(value.substr(0, dash));
+  const std::optional<dnheap::Address> end =
+      dash == value.npos ? std::nullopt : written_address(value.substr(dash + 1));
+  if (!start || !end || *start >= *end)
+    refuse(label, value, "a range such as 0x7f00-0x8000");
+  return {Address(*start), Address(*end)};
+}
+
+// The index of the word among these.
+u64 index_of(Label &label, const std::string &word, Text written, const std::vector<Text> &words) {
+  const auto at = std::find(words.begin(), words.end(), word);
+  if (at != words.end())
+    return static_cast<u64>(at - words.begin());
+  std::string all;
+  for (Text one : words)
+    all += (all.empty() ? "" : ", ") + std::string(one);
+  throw UsageError(label + ": '" + printable(written, 200) + "' is none of " + all +
+                   dnheap::did_you_mean(written, words));
+}
+
+std::vector<Text> generation_names() {
+  std::vector<Text> out;
+  for (u8 g = 0; g < generation_count; ++g)
+    out.push_back(dnheap::name_of(static_cast<GCSegmentGeneration>(g)));
+  return out;
+}
+
+std::vector<Text> referred_names() {
+  std::vector<Text> out = generation_names();
+  out.push_back("younger");
+  return out;
+}
+
+// "gen2", "2", "LOH".
+std::string generation_word(Text value) {
+  const std::string word = lower_case(value);
+  return word == "0" || word == "1" || word == "2" ? "gen" + word : word;
+}
+
+void set_type(Question &q, Label &label, Text value) {
+  if (const std::optional<std::string> problem = pattern_problem(value))
+    refuse(label, value, ("a regular expression: " + *problem + "; --type-exact takes a name as it is").c_str());
+  q.type_regex = value;
+}
+
+void set_refers_to(Question &q, Label &label, Text value) {
+  q.refers_to = generation_word(value);
+  index_of(label, q.refers_to, value, referred_names());
+}
+
+void set_life(Question &q, Label &label, Life life) {
+  if (q.life != Life::any && q.life != life) {
+    const char *dashes = label.starts_with("--") ? "--" : "";
+    throw UsageError(std::string(dashes) + "live and " + dashes + "dead exclude each other");
+  }
+  q.life = life;
+}
+
+void add_folder(std::vector<std::string> &to, Label &label, Text value) {
+  if (std::error_code ignored; !std::filesystem::is_directory(value, ignored))
+    refuse(label, value, "a folder");
+  to.emplace_back(value);
+}
+
+using Q = Question;
+constexpr QuestionOption options[] = {
+    {"type", "RE", Takes::type,
+     "only types whose full name matches this regular expression (RE2); or a name as C# writes it: 'List<Timer>'",
+     [](const Q &q) { return !q.type_regex.empty(); }, set_type, refused},
+    {"type-exact", "NAME", Takes::type,
+     "only the type with exactly this full name; or with a name as C# writes it: 'byte[]'",
+     [](const Q &q) { return !q.type_exact.empty(); }, [](Q &q, Label &, Text v) { q.type_exact = v; }, refused},
+    {"gen", "GENERATION", Takes::generation, "only objects of gen0, gen1, gen2 (or 0, 1, 2), loh, poh or frozen",
+     [](const Q &q) { return q.generation.has_value(); },
+     [](Q &q, Label &l, Text v) {
+       q.generation = static_cast<Generation>(index_of(l, generation_word(v), v, generation_names()));
+     },
+     refused, generation_names},
+    {"min", "SIZE", Takes::min_bytes, "only objects of at least this size", [](const Q &q) { return q.min_bytes > 0; },
+     [](Q &q, Label &l, Text v) { q.min_bytes = size(l, v); }, refused},
+    {"max", "SIZE", Takes::max_bytes, "only objects of at most this size",
+     [](const Q &q) { return q.max_bytes != ~u64{0}; }, [](Q &q, Label &l, Text v) { q.max_bytes = size(l, v); },
+     refused},
+    {"range", "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
+     [](const Q &q) { return q.range.has_value(); }, [](Q &q, Label &l, Text v) { q.range = range(l, v); }, refused},
+    {"near", "ADDRESS", Takes::near, "what lies around this address: the object there, and three on each side",
+     [](const Q &q) { return q.near.has_value(); }, [](Q &q, Label &l, Text v) { q.near = address(l, v); }, refused},
+    {"refers-to", "GENERATION", Takes::refers_to,
+     "only objects that refer to one of that generation; or 'younger': to one in a younger generation than theirs",
+     [](const Q &q) { return !q.refers_to.empty(); }, set_refers_to, refused, referred_names},
+    {"live", nullptr, Takes::life, "only objects that something keeps alive",
+     [](const Q &q) { return q.life == Life::live; }, [](Q &q, Label &l, Text) { set_life(q, l, Life::live); }},
+    {"dead", nullptr, Takes::life, "only objects that nothing keeps alive",
+     [](const Q &q) { return q.life == Life::dead; }, [](Q &q, Label &l, Text) { set_life(q, l, Life::dead); }},
+    {"all", nullptr, Takes::all,
+     "path: one from each owner that reaches the object; verify: the graph, too; stack: of every "
+     "thread",
+     [](const Q &q) { return q.all; }, [](Q &q, Label &, Text) { q.all = true; }},
+    {"from", "ADDRESS", Takes::from, "the way from this object, instead of from a root",
+     [](const Q &q) { return q.from.has_value(); }, [](Q &q, Label &l, Text v) { q.from = address(l, v); }, refused},
+    {"no-stacks", nullptr, Takes::no_stacks, "the way from a root that is on no stack",
+     [](const Q &q) { return q.no_stacks; }, [](Q &q, Label &, Text) { q.no_stacks = true; }},
+    {"struct", "TYPE", Takes::struct_type,
+     "what lies there is a struct of this type: the address of its MethodTable, or its name where one is boxed",
+     [](const Q &q) { return !q.struct_type.empty(); }, [](Q &q, Label &, Text v) { q.struct_type = v; }, refused},
+    {"closure", nullptr, Takes::closure, "also all that the object reaches, whoever else holds it",
+     [](const Q &q) { return q.closure; }, [](Q &q, Label &, Text) { q.closure = true; }},
+    {"tree", nullptr, Takes::tree, "who keeps what alive, level by level", [](const Q &q) { return q.tree; },
+     [](Q &q, Label &, Text) { q.tree = true; }},
+    {"depth", "N", Takes::depth, "retained: levels of the tree (default 4); export: steps from the object (default 2)",
+     [](const Q &q) { return q.depth.has_value(); }, [](Q &q, Label &l, Text v) { q.depth = number(l, v); }},
+    {"plain", nullptr, Takes::plain, "no ranking of owners: what the runtime's timers or a stack hold, too, is shared",
+     [](const Q &q) { return q.plain; }, [](Q &q, Label &, Text) { q.plain = true; }},
+    {"raw", nullptr, Takes::raw, "each step, also those within collections", [](const Q &q) { return q.raw; },
+     [](Q &q, Label &, Text) { q.raw = true; }},
+    {"hub", "TYPE", Takes::hubs,
+     "treat objects of this type as owners, like the container of services; may be given several times",
+     [](const Q &q) { return !q.hubs.empty(); }, [](Q &q, Label &, Text v) { q.hubs.emplace_back(v); }, all_count},
+    {"merge", nullptr, Takes::merge, "stacks that are alike as one, with how many threads stand so",
+     [](const Q &q) { return q.merge; }, [](Q &q, Label &, Text) { q.merge = true; }},
+    {"roots", nullptr, Takes::roots, "also the objects that each frame holds, and where",
+     [](const Q &q) { return q.references; }, [](Q &q, Label &, Text) { q.references = true; }},
+    {"values", nullptr, Takes::values, "show the contents of strings and fields", [](const Q &q) { return q.values; },
+     [](Q &q, Label &, Text) { q.values = true; }},
+    {"no-values", nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
+     [](const Q &q) { return q.no_values; }, [](Q &q, Label &, Text) { q.no_values = true; }},
+    {"symbols", "DIR", Takes::symbols, "look here for .pdb files, which tell source lines; may be given several times",
+     [](const Q &q) { return !q.symbol_folders.empty(); },
+     [](Q &q, Label &l, Text v) { add_folder(q.symbol_folders, l, v); }, all_count, nullptr, true},
+    {"interval", "TIME", Takes::interval,
+     "time between dumps: 90s, 30m, 1.5h, 2d (default: as the dumps, or their files, tell)",
+     [](const Q &q) { return q.interval > 0; }, [](Q &q, Label &l, Text v) { q.interval = duration(l, v); }},
+    {"budget", "FILE", Takes::limits, "the limits, as JSON: doc/budget.md",
+     [](const Q &q) { return !q.budget.empty(); }, [](Q &q, Label &, Text v) { q.budget = v; }, refused, nullptr, true},
+    {"baseline", "FILE", Takes::limits, "what growth is measured against: a saved record, or a dump",
+     [](const Q &q) { return !q.baseline.empty(); }, [](Q &q, Label &, Text v) { q.baseline = v; }, refused, nullptr,
+     true},
+    {"record", "FILE", Takes::limits, "write down what is there now, as a baseline for later",
+     [](const Q &q) { return !q.record.empty(); }, [](Q &q, Label &, Text v) { q.record = v; }, refused, nullptr, true},
+    {"no-instances-of", "TYPE", Takes::limits, "there may be no live object of this type; may be given several times",
+     [](const Q &q) { return !q.no_instances_of.empty(); },
+     [](Q &q, Label &, Text v) { q.no_instances_of.emplace_back(v); }, all_count},
+    {"as", "FILE-FORMAT", Takes::as, "which file to write; the verb's help lists them",
+     [](const Q &q) { return !q.as.empty(); }, [](Q &q, Label &, Text v) { q.as = v; }, refused},
+    {"around", "ADDRESS", Takes::around, "the object in the middle, of a file that shows a neighbourhood",
+     [](const Q &q) { return q.around.has_value(); }, [](Q &q, Label &l, Text v) { q.around = address(l, v); },
+     refused},
+    {"limit", "N", Takes::limit,
+     "export: objects in that file at most, the nearest first (default 100); query: rows at most",
+     [](const Q &q) { return q.limit.has_value(); }, [](Q &q, Label &l, Text v) { q.limit = number(l, v); }},
+    {"timeout", "TIME", Takes::timeout, "give up a question in SQL after so long: 90s, 30m, 1.5h (default: never)",
+     [](const Q &q) { return q.timeout > 0; }, [](Q &q, Label &l, Text v) { q.timeout = duration(l, v); }},
+};
+
+} // namespace
+
+std::span<const QuestionOption> question_options() { return options; }
+
+std::optional<std::string> pattern_problem(std::string_view pattern) {
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  const RE2 expression(re2::StringPiece(pattern.data(), pattern.size()), quiet);
+  if (expression.ok() || CSharpName::read(pattern)) // `byte[]` is a name, if no expression
+    return std::nullopt;
+  return expression.error();
+}
+
+} // namespace dnheap::v0

@@ -1,0 +1,50 @@
+// ColumnsOf: a table whose columns carry their cells, so that a column is added, moved or taken away in one place. For
+// tables whose rows fit in memory; those that stream build their rows themselves. Costs a call per cell. One thread.
+#pragma once
+#include "report/table.h"
+
+#include <functional>
+#include <span>
+#include <utility>
+
+namespace dnheap::report {
+
+// `cell` returns what the column shows of one T.
+template <class T> struct ColumnOf : Column { std::function<Cell(const T &)> cell; };
+
+template <class T> class ColumnsOf {
+public:
+  ColumnsOf(std::initializer_list<ColumnOf<T>> columns) : columns_(columns) {}
+
+  void add(ColumnOf<T> column) { columns_.push_back(std::move(column)); }
+
+  // A table with one row for each of these.
+  template <class Range> Table table(std::string name, std::string title, const Range &items) const {
+    Table out;
+    out.name = std::move(name);
+    out.title = std::move(title);
+    out.columns.assign(columns_.begin(), columns_.end());
+    std::vector<Row> rows;
+    for (const T &item : items) {
+      Row &row = rows.emplace_back();
+      row.reserve(columns_.size());
+      for (const ColumnOf<T> &column : columns_)
+        row.push_back(column.cell(item));
+    }
+    out.set_rows(std::move(rows));
+    return out;
+  }
+
+private:
+  std::vector<ColumnOf<T>> columns_;
+};
+
+// The last line of the text: a cell for each of these columns, none for the others. Throws Error if a key is unknown.
+inline Row total_row(const Table &table, std::initializer_list<std::pair<std::string_view, Cell>> cells) {
+  Row out(table.columns.size());
+  for (const auto &[key, cell] : cells)
+    out[table.column(key)] = cell;
+  return out;
+}
+
+} // namespace dnheap::report
