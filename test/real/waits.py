@@ -11,6 +11,7 @@
     async         10,000 calls pending at three awaits, and some at others
     many-async    the same with 340,000 calls of three methods each: how long it takes
     pool          a starved thread pool
+    pool-locks    the same, whose workers all wait for one lock: `report` and `async` say the same of it
     mutexes, task-circle  one of the deadlocks of hangs alone, which the report must find
     hangs         deadlocks by static fields, Mutex and tasks alone; a lock that a dozen threads wait for
     combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
@@ -33,7 +34,7 @@ import runtimes
 import targets
 
 COUNTS = {"async": "10000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
@@ -244,6 +245,15 @@ def pool(dnheap, path, said):
     return problems
 
 
+def pool_locks(dnheap, path, said):
+    answer = tables(dnheap, "async", path)
+    row, workers = answer["pool"][0], said["workers"]
+    words = f"40 work items wait for a worker, and of {workers} workers {workers} are blocked: {workers} for a lock"
+    problems = differences("queued", [(row["method"], row["count"]) for row in answer["queued"]], [(one["method"], one["count"]) for one in said["queued"]])
+    problems += [] if (row["workers"], row["working"], row["blocked"]) == (workers, workers, workers) and words in row["text"] else [f"the pool's state is {row}"]
+    return problems + verdict(dnheap, path, "pool_starved", words)
+
+
 def constructors(dnheap, path, said):
     """Who waits for a static constructor, and the two circles over one."""
     waiting = {"loader": ("Catalog", "first"), "second": ("Catalog", "first"), "third": ("Catalog", "first"), "billing": ("Prices", "pricing")}
@@ -415,7 +425,7 @@ def library(dnheap, path, said):
     return problems
 
 
-CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
+CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "pool-locks": pool_locks, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":
