@@ -130,9 +130,8 @@ private:
         {thread.managed_id && *thread.managed_id ? Cell(*thread.managed_id) : Cell(),
          lives ? Cell(thread.os_id) : Cell(), text_cell(thread_name(runtime_, details)),
          text_cell(thread_state(details)), mode, u64{frames.size()},
-         frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified),
-         text_cell(blocked.blocks.empty() ? wait.text : text_of(blocked)), block ? Cell(block->object) : Cell(),
-         Cell(std::move(objects)), block ? Cell(type_of(*block)) : Cell(),
+         frames.empty() ? Cell() : Cell(frame_text(runtime_, *frames[0]).qualified), text_cell(words_of(wait, blocked)),
+         block ? Cell(block->object) : Cell(), Cell(std::move(objects)), block ? Cell(type_of(*block)) : Cell(),
          block && block->owner && threads_[*block->owner].os_id.value_or(0) ? Cell(threads_[*block->owner].os_id)
                                                                             : Cell(),
          has_exception ? Cell(exception->second) : Cell(), has_exception ? Cell(type_name(exception->second)) : Cell(),
@@ -146,6 +145,13 @@ private:
   bool is_object(Address at) const {
     const Address type = method_table_of(runtime_.memory(), at);
     return type && runtime_.types().object_layout(type);
+  }
+  // The semaphore of a collection alone says too little.
+  std::string words_of(const WaitText &wait, const ThreadBlocked &blocked) const {
+    if (blocked.blocks.empty())
+      return wait.text;
+    const bool is_of_collection = wait.text == wait_for_item || wait.text == wait_for_place;
+    return (is_of_collection ? wait.text + ", by " : "") + text_of(blocked);
   }
   std::string text_of(const ThreadBlocked &blocked) const {
     constexpr u64 shown = 4;

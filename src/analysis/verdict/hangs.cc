@@ -1,5 +1,6 @@
 #include "analysis/verdict/hangs.h"
 
+#include "analysis/names/compiled_names.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/wait_texts.h"
@@ -17,6 +18,8 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             "a lock (System.Threading.Lock)",
                                             "a lock (ReaderWriterLockSlim)",
                                             "a semaphore",
+                                            wait_for_item,
+                                            wait_for_place,
                                             "a task",
                                             "an event",
                                             "a pulse (Monitor.Wait)",
@@ -80,6 +83,18 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
       to.deadlock_sureness = static_cast<u64>(sureness);
     }
     ++to.deadlocks;
+  }
+  to.crowds = waits.crowds.size();
+  if (to.crowds) {
+    const Crowd &crowd = waits.crowds.front();
+    to.crowd = crowd.size();
+    to.are_threads = crowd.threads > 0;
+    to.are_calls = crowd.calls > 0;
+    auto field = waits.fields.find(crowd.semaphore);
+    const std::string type = text.type_name(crowd.semaphore);
+    to.crowd_text = type.substr(type.rfind('.') + 1) + (field != waits.fields.end() ? " (" + field->second + ")" : "");
+    if (!crowd.holders.empty())
+      to.crowd_holder = method_in_words(crowd.holders.front().method);
   }
   for (const LockObject &lock : locks.locks)
     if (locks.is_orphaned(lock) && !lock.waiting.empty()) {

@@ -232,6 +232,20 @@ constexpr HangRule hang_rules[] = {
        return fmt::format("{} thread{} for {}: nobody lets it go.", count_text(f.orphaned_waiters),
                           f.orphaned_waiters == 1 ? " waits" : "s wait", f.orphaned_text);
      }},
+    {"semaphore_taken", "locks", [](const HangFacts &f) { return f.crowd > 0; },
+     [](const HangFacts &f) {
+       std::string out = fmt::format("{} {} wait for a {}, of which none is free", count_text(f.crowd),
+                                     !f.are_threads ? "calls"
+                                     : !f.are_calls ? "threads"
+                                                    : "threads and calls",
+                                     f.crowd_text);
+       if (f.crowds > 1)
+         out += fmt::format(", and others for {} more", count_text(f.crowds - 1));
+       if (f.crowd_holder.empty())
+         return out + ". Nobody is known to have it: perhaps it was not given back.";
+       return out +
+              fmt::format(". {} probably has it. That is a hang only if it does not come to an end.", f.crowd_holder);
+     }},
     {"pool_starved", "threads", [](const HangFacts &f) { return f.pool.is_starved(); },
      [](const HangFacts &f) {
        if (!f.pool.blocked)

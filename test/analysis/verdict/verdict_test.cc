@@ -241,6 +241,19 @@ TEST(Verdict, DeadlocksComeFirst) {
   EXPECT_EQ(judge_hang(f).text, "Perhaps a deadlock: threads Buyer and Seller wait for each other; 3 circles in all.");
 }
 
+TEST(Verdict, ACrowdBeforeASemaphore) {
+  HangFacts f;
+  f.crowds = 1, f.crowd = 10000, f.are_calls = true, f.crowd_text = "SemaphoreSlim (static Shop.Pricing._gate)";
+  f.pool = {.workers = 8, .blocked = 8, .waits = {{"a semaphore", 8}}, .queued = 5};
+  EXPECT_EQ(judge_hang(f).rule, "semaphore_taken"); // what they are blocked for says more
+  EXPECT_EQ(judge_hang(f).text, "10,000 calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is "
+                                "free. Nobody is known to have it: perhaps it was not given back.");
+  f.crowd_holder = "Shop.Pricing.Load", f.crowds = 3, f.are_threads = true;
+  EXPECT_EQ(judge_hang(f).text,
+            "10,000 threads and calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is free, and "
+            "others for 2 more. Shop.Pricing.Load probably has it. That is a hang only if it does not come to an end.");
+}
+
 TEST(Verdict, AStarvedPool) {
   HangFacts f;
   f.orphaned_waiters = 2, f.orphaned_text = "Shop.Gate 0x1000, which managed thread 4 had when it ended";
