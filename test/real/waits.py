@@ -36,7 +36,7 @@ import matrix
 import runtimes
 import targets
 
-COUNTS = {"async": "10000", "gate": "10000", "many-async": "340000"}
+COUNTS = {"async": "10000", "gate": "40000", "many-async": "340000"}
 KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "collections", "collections-fine", "gate", "gate-lost", "gate-threads", "gates-fine", "takers", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]

@@ -25,8 +25,8 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
                                             wait_for_constructor};
-constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
-constexpr u64 most_calls_alone = 10000;          // that are pending, where nothing else asks for a look at them
+constexpr u64 most_asynchronous_waiters = 500000; // some 3 µs for each; of more `locks` says it
+constexpr u64 most_calls_alone = 10000;           // that are pending, where nothing else asks for a look at them
 
 bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
