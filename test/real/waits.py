@@ -11,6 +11,10 @@
     async         10,000 calls pending at three awaits, and some at others
     many-async    the same with 340,000 calls of three methods each: how long it takes
     pool          a starved thread pool
+    pool-locks    the same, whose workers all wait for one lock: `report` and `async` say the same of it
+    collections   deadlocks over BlockingCollections; collections-fine: the same waits where somebody goes on
+    gate, gate-lost, gate-threads  many callers before one semaphore; gates-fine: callers that wait as is usual
+    takers        who has taken a semaphore, and who only refers to it
     mutexes, task-circle  one of the deadlocks of hangs alone, which the report must find
     hangs         deadlocks by static fields, Mutex and tasks alone; a lock that a dozen threads wait for
     combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
@@ -32,8 +36,8 @@ import matrix
 import runtimes
 import targets
 
-COUNTS = {"async": "10000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
+COUNTS = {"async": "10000", "gate": "40000", "many-async": "340000"}
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "collections", "collections-fine", "gate", "gate-lost", "gate-threads", "gates-fine", "takers", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
@@ -244,6 +248,15 @@ def pool(dnheap, path, said):
     return problems
 
 
+def pool_locks(dnheap, path, said):
+    answer = tables(dnheap, "async", path)
+    row, workers = answer["pool"][0], said["workers"]
+    words = f"40 work items wait for a worker, and of {workers} workers {workers} are blocked: {workers} for a lock"
+    problems = differences("queued", [(row["method"], row["count"]) for row in answer["queued"]], [(one["method"], one["count"]) for one in said["queued"]])
+    problems += [] if (row["workers"], row["working"], row["blocked"]) == (workers, workers, workers) and words in row["text"] else [f"the pool's state is {row}"]
+    return problems + verdict(dnheap, path, "pool_starved", words)
+
+
 def constructors(dnheap, path, said):
     """Who waits for a static constructor, and the two circles over one."""
     waiting = {"loader": ("Catalog", "first"), "second": ("Catalog", "first"), "third": ("Catalog", "first"), "billing": ("Prices", "pricing")}
@@ -284,6 +297,49 @@ def hangs(dnheap, path, said):
         told = {names.get(one["os_id"]) for one in row["may_have_taken"] if one["grounds"] != "stack"}
         problems += [f"{row['type']} is taken perhaps by {told}"] if row["type"] in could and told != could[row["type"]] else []
     return problems
+
+
+def collections(dnheap, path, said):
+    """Circles over BlockingCollections, and who waits for what in one."""
+    answer = tables(dnheap, "locks", path)
+    names = {one["os_id"]: name for name, one in said["threads"].items()}
+    for row in answer["deadlocks"]:
+        print(f"{row['grounds']}: {row['text']}")
+    problems = differences("deadlocks", [sorted(names[one["os_id"]] for one in row["cycle"] if one["os_id"]) for row in answer["deadlocks"]], [sorted(one) for one in said["deadlocks"]])
+    problems += [f"not probable: {row['text']}" for row in answer["deadlocks"] if not row["text"].startswith("probably a deadlock: ")]
+    words = {row["os_id"]: row["waits_for"] for row in tables(dnheap, "threads", path)["threads"]}
+    for kind, key, said_so in (("item", "items", "an item in a BlockingCollection"), ("free_place", "places", "a free place in a BlockingCollection")):
+        problems += [f"{name} waits for {words[said['threads'][name]['os_id']]}" for name in said[key] if said_so not in (words[said["threads"][name]["os_id"]] or "")]
+        waits = [names[row["os_id"]] for row in answer["waits"] if row["kind"] == kind]
+        problems += differences(f"waits for {kind}", [name for name in waits if not name.startswith("InTurn")], said[key])
+    logger = said["threads"]["Logger"]["os_id"]
+    fields = [row["field"] for row in answer["locks"] if logger in row["waiting"]]
+    problems += [] if fields == ["static Log.Lines"] else [f"Logger waits for {fields}"]
+    return problems + (verdict(dnheap, path, "deadlock", "Probably a deadlock: ") if said["deadlocks"] else verdict(dnheap, path, None))
+
+
+def gate(dnheap, path, said):
+    problems = verdict(dnheap, path, "semaphore_taken", f"{said['waiting']:,} ") + verdict(dnheap, path, "semaphore_taken", f"(static {said['owner']}), of which none is free")
+    words = f". {said['holder']} probably has it." if said["holder"] else ". Nobody is known to have it: perhaps it was not given back."
+    return problems + verdict(dnheap, path, "semaphore_taken", words)
+
+
+def gates_fine(dnheap, path, said):
+    return verdict(dnheap, path, None)
+
+
+def takers(dnheap, path, said):
+    answer = tables(dnheap, "locks", path)
+    names = {one["os_id"]: name for name, one in said["threads"].items()}
+    problems = []
+    for kind, taker in said["takers"].items():
+        for row in answer["locks"]:
+            if row["type"] == kind:
+                found = [(names.get(one["os_id"], one["task"]), one["grounds"], one["sureness"]) for one in row["may_have_taken"]]
+                print(kind, found, row["field"])
+                right = len(found) == 1 and found[0][1:] == ("passed_wait", "probable") and (found[0][0] == taker or (found[0][0] or "").startswith("0x"))
+                problems += [] if right and row["field"].startswith("static Vault.Only.") else [f"{kind}, {row['field']}, is taken by {found}, not by {taker}"]
+    return problems + ([] if {row["type"] for row in answer["locks"]} >= set(said["takers"]) else [f"locks: {answer['locks']}"])
 
 
 def alone(dnheap, path, said):
@@ -415,7 +471,7 @@ def library(dnheap, path, said):
     return problems
 
 
-CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
+CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "pool-locks": pool_locks, "collections": collections, "collections-fine": collections, "gate": gate, "gate-lost": gate, "gate-threads": gate, "gates-fine": gates_fine, "takers": takers, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":

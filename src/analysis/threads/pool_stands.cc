@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace dnheap {
 
@@ -22,6 +23,22 @@ std::string PoolStands::text() const {
   std::string out;
   for (const auto &[count, what] : sorted)
     out += (out.empty() ? "" : ", ") + count_text(count) + " for " + what;
+  return out;
+}
+
+bool PoolStands::is_starved() const {
+  return workers && queued && !idle && (blocked * 2 >= workers || queued >= workers * 2);
+}
+
+std::string PoolStands::starved_text() const {
+  std::string out = fmt::format("{}{} work item{} for a worker, and ", count_text(queued), is_queue_cut ? "+" : "",
+                                queued == 1 ? " waits" : "s wait");
+  if (!blocked)
+    return out + "all " + count_text(workers) + " are at work";
+  out += fmt::format("of {} worker{} {} {} blocked: {}", count_text(workers), workers == 1 ? "" : "s",
+                     count_text(blocked), blocked == 1 ? "is" : "are", text());
+  if (const u64 running = workers - blocked)
+    out += fmt::format("; {} {} at work", count_text(running), running == 1 ? "is" : "are");
   return out;
 }
 

@@ -40,6 +40,8 @@ constexpr Wait waits[] = {
     {"System.Threading.ReaderWriterLockSlim.", "a lock (ReaderWriterLockSlim)"},
     {"System.Threading.SemaphoreSlim.", "a semaphore"},
     {"System.Threading.ManualResetEventSlim.", "an event"},
+    // Methods behind these names: which of the two it is, in_collection() says.
+    {"System.Collections.Concurrent.BlockingCollection<", wait_for_item},
     {"System.Threading.CountdownEvent.", "a countdown"},
     {"System.Threading.Barrier.", "a barrier"},
     {"System.Threading.Tasks.Task.", "a task"},
@@ -53,6 +55,13 @@ constexpr Wait waits[] = {
     {"System.IO.Strategies.", "a file"},
     {"System.ConsolePal", "the console"},
 };
+
+// Both end in a wait for a semaphore.
+const char *in_collection(std::string_view method) {
+  const u64 name = method.rfind('.');
+  const std::string_view last = method.substr(name == method.npos ? 0 : name + 1);
+  return last.starts_with("Add") || last.starts_with("TryAdd") ? wait_for_place : wait_for_item;
+}
 
 // Several of these nest: of Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program asked for.
 bool is_inner(std::string_view text) {
@@ -165,8 +174,11 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
       break;
     }
     out.frames = i + 1;
-    if (out.text.empty() || is_inner(out.text)) {
-      out.text = found->text;
+    const bool is_of_collection = found->text == wait_for_item;
+    if (is_of_collection && out.text.empty())
+      break; // it works
+    if (is_of_collection ? out.text == "a semaphore" : out.text.empty() || is_inner(out.text)) {
+      out.text = is_of_collection ? in_collection(method) : found->text;
       out.is_idle = found->is_idle;
     }
   }

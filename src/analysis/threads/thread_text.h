@@ -35,6 +35,9 @@ std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &st
 bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted);
 // As waits_for() says it of GC.WaitForPendingFinalizers.
 inline constexpr const char *wait_for_finalizers = "finalizers";
+// The same of BlockingCollection.
+inline constexpr const char *wait_for_item = "an item in a BlockingCollection",
+                            *wait_for_place = "a free place in a BlockingCollection";
 
 // Why a thread's stack, or the list of threads, could not be followed to its end.
 struct StackProblem {

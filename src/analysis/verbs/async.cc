@@ -4,8 +4,10 @@
 #include "analysis/answer_head.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/threads/async_stacks.h"
+#include "analysis/threads/pool_stands.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/verbs/verbs.h"
+#include "analysis/waits/wait_texts.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
@@ -187,40 +189,56 @@ report::Table tasks_table(Tasks &tasks) {
   return table;
 }
 
-// What its numbers mean, in words; empty: nothing that is worth it.
-std::string pool_text(const ThreadPool &pool) {
-  const PoolWorkers &w = pool.workers;
-  if (!w.existing || !w.working)
-    return "";
-  const std::string items = fmt::format("{}{} work item{}", count_text(pool.queued_items), pool.is_cut ? "+" : "",
-                                        pool.queued_items == 1 ? "" : "s");
-  const bool all_busy = *w.working >= *w.existing;
-  if (!pool.queued_items || !all_busy)
-    return fmt::format("{} of {} workers are busy, {} waiting", *w.working, *w.existing, items);
-  const std::string busy =
-      *w.existing == 1 ? "its only worker is busy" : fmt::format("all {} workers are busy", *w.existing);
-  if (w.blocked && *w.blocked > 0 && *w.blocked >= *w.working)
-    return fmt::format(
-        "STARVED: {} wait{} and {}, blocked waiting for tasks; {}", items, pool.queued_items == 1 ? "s" : "", busy,
-        w.most && *w.existing >= *w.most ? "there may be no more workers" : "more workers come one by one");
-  if (w.most && *w.existing >= *w.most)
-    return fmt::format("STARVED: {} wait{}, {}, and there may be no more", items, pool.queued_items == 1 ? "s" : "",
-                       busy);
-  return fmt::format("{} wait{} and {}", items, pool.queued_items == 1 ? "s" : "", busy);
+// Workers as their stacks show them, as `report` counts them. Where no thread is known to be a worker, as in NativeAOT,
+// what the pool says of itself.
+PoolStands stands_of_pool(Snapshot &snapshot, const ThreadPool &pool) {
+  PoolStands out;
+  std::vector<std::string> problems; // said where threads are listed
+  if (pool.workers.existing) {
+    const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
+    out = find_pool_stands(snapshot.runtime(), threads, find_wait_texts(snapshot, threads, nullptr));
+  }
+  if (!out.workers) {
+    out.workers = pool.workers.existing.value_or(0);
+    out.idle = out.workers - std::min<u64>(out.workers, pool.workers.working.value_or(0));
+    out.blocked = std::min<u64>(out.workers, pool.workers.blocked.value_or(0));
+    if (out.blocked)
+      out.waits.emplace("a task", out.blocked);
+  }
+  out.queued = pool.queued_items;
+  out.is_queue_cut = pool.is_cut;
+  return out;
 }
 
-report::Table pool_table(const ThreadPool &pool) {
+// What its numbers mean, in words; empty: nothing that is worth it.
+std::string pool_text(const PoolWorkers &pool, const PoolStands &stands) {
+  if (!pool.existing)
+    return "";
+  if (!stands.is_starved())
+    return fmt::format("{} of {} workers {}, {}{} work item{} waiting", count_text(stands.workers - stands.idle),
+                       count_text(stands.workers),
+                       stands.blocked ? "are busy (" + count_text(stands.blocked) + " blocked: " + stands.text() + ")"
+                                      : "are busy",
+                       count_text(stands.queued), stands.is_queue_cut ? "+" : "", stands.queued == 1 ? "" : "s");
+  return "STARVED: " + stands.starved_text() +
+         (pool.most && stands.workers >= *pool.most ? "; there may be no more workers"
+                                                    : "; more workers come one by one");
+}
+
+report::Table pool_table(const ThreadPool &pool, const PoolStands &stands) {
   report::Table table;
   table.name = "pool";
   table.title = "Thread pool";
-  table.columns = {{"workers", "Workers", Kind::count},      {"working", "Busy", Kind::count},
-                   {"blocked", "In Task.Wait", Kind::count}, {"goal", "Goal", Kind::count},
-                   {"least", "Least", Kind::count},          {"most", "Most", Kind::count},
-                   {"queued", "Queued", Kind::count},        {"text", "In words", Kind::text}};
+  table.columns = {{"workers", "Workers", Kind::count}, {"working", "Busy", Kind::count},
+                   {"blocked", "Blocked", Kind::count}, {"in_task_wait", "In Task.Wait", Kind::count, Shown::in_data},
+                   {"goal", "Goal", Kind::count},       {"least", "Least", Kind::count},
+                   {"most", "Most", Kind::count},       {"queued", "Queued", Kind::count},
+                   {"text", "In words", Kind::text}};
   const PoolWorkers &w = pool.workers;
   std::vector<report::Row> rows;
   if (w.existing)
-    rows.push_back({w.existing, w.working, w.blocked, w.goal, w.least, w.most, pool.queued_items, pool_text(pool)});
+    rows.push_back({stands.workers, stands.workers - stands.idle, stands.blocked, w.blocked, w.goal, w.least, w.most,
+                    stands.queued, pool_text(w, stands)});
   else
     table.shown = Shown::in_data;
   table.set_rows(std::move(rows));
@@ -262,6 +280,7 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "async");
   Tasks tasks(snapshot);
   const ThreadPool pool = read_thread_pool(snapshot);
+  const PoolStands stands = stands_of_pool(snapshot, pool);
   const AsyncStacks stacks(tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch());
   std::vector<std::optional<u64>> retained;
   if (asks_retained) {
@@ -271,11 +290,11 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   }
   SourceLines lines(snapshot, question.symbol_folders);
   answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
-                   pool_table(pool), queued_table(pool)};
+                   pool_table(pool, stands), queued_table(pool)};
   if (const u64 calls = stacks.pending_methods())
     answer.headline += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");
-  if (const std::string text = pool_text(pool); text.starts_with("STARVED"))
-    answer.headline += "; thread pool " + text;
+  if (stands.is_starved())
+    answer.headline += "; thread pool " + pool_text(pool.workers, stands);
   answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
     answer.completeness->notes.add(

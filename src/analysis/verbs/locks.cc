@@ -52,6 +52,7 @@ public:
                      {"waiting_calls", "Waiting calls", Kind::nested, Shown::in_data},
                      {"waiting_text", "Waiting", Kind::text, Shown::in_text},
                      {"may_have_taken", "Taken perhaps by", Kind::nested, Shown::in_data},
+                     {"field", "Field", Kind::text, Shown::in_data},
                      {"state", "State", Kind::text},
                      {"type", "Type", Kind::text}};
     std::vector<const LockObject *> shown;
@@ -66,9 +67,11 @@ public:
     std::vector<report::Row> rows;
     for (const LockObject *lock : shown)
       rows.push_back(row_of(*lock, calls));
+    const auto at = static_cast<std::ptrdiff_t>(table.columns.size()) - 3;
+    if (!waits_.fields.empty())
+      table.columns[static_cast<u64>(at)].shown = Shown::everywhere;
     if (!waits_.may_have_taken.empty()) { // else the column would be empty
-      const auto at = static_cast<std::ptrdiff_t>(table.columns.size()) - 2;
-      table.columns.insert(table.columns.begin() + at, {"taken_text", "Taken perhaps by", Kind::text, Shown::in_text});
+      table.columns.insert(table.columns.begin() + at, {"taken_text", "Taken by", Kind::text, Shown::in_text});
       for (u64 i = 0; i < rows.size(); ++i)
         rows[i].insert(rows[i].begin() + at, Cell(takers_text(*shown[i])));
     }
@@ -109,7 +112,10 @@ public:
     for (const ThreadWait &wait : waits_.waits) {
       const ThreadData &thread = locks_.threads[wait.thread];
       const std::optional<u32> owner = owner_of(wait);
-      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), name_of(wait.kind),
+      auto part = locks_.collections.find(wait.object);
+      const bool is_of_collection = part != locks_.collections.end();
+      const char *kind = !is_of_collection ? name_of(wait.kind) : part->second.is_for_place ? "free_place" : "item";
+      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), kind,
                       wait.object ? Cell(wait.object) : Cell(), owner ? number_of(locks_.threads[*owner]) : Cell(),
                       wait.is_by_stack ? "stack" : "runtime", wait.object ? Cell(type_name(wait.object)) : Cell()});
     }
@@ -164,6 +170,7 @@ private:
             Cell(std::move(methods)),
             Cell(text),
             Cell(takers_of(lock)),
+            report::text_cell(field_of(lock.object)),
             report::text_cell(state),
             type_name(lock.object)};
   }
@@ -174,6 +181,9 @@ private:
   // Readers that are known are named. Of an owner that has ended only the program's number is left.
   std::string state_of(const LockObject &lock) const {
     constexpr u64 shown = 8;
+    if (auto part = locks_.collections.find(lock.object); part != locks_.collections.end())
+      return fmt::format("{}, {} of {} {}", lock.state, part->second.is_for_place ? "places" : "items",
+                         type_name(part->second.collection), hex(part->second.collection));
     if (locks_.is_orphaned(lock))
       return (lock.state.empty() ? "" : lock.state + "; ") +
              fmt::format("managed thread {} had it when it ended: nobody lets it go",
@@ -199,6 +209,10 @@ private:
     return type == "System.Threading.Tasks.Task+SetOnInvokeMres" || type == event_of_all;
   }
 
+  std::string field_of(Address object) const {
+    auto field = waits_.fields.find(object);
+    return field != waits_.fields.end() ? field->second : "";
+  }
   std::string type_name(Address object) const { return text_.type_name(object); }
   std::string thread_number(u32 thread) const { return text_.thread_number(thread); }
   Cell name_cell(u32 thread) const {
@@ -237,26 +251,43 @@ private:
         out.push_back(std::vector<Fact>{{"os_id", one.thread ? Cell(locks_.threads[*one.thread].os_id) : Cell()},
                                         {"task", one.task != no_task ? Cell(hex(tasks_.address(one.task))) : Cell()},
                                         {"grounds", name_of(one.grounds)},
+                                        {"sureness", sureness_of(one)},
                                         {"through", one.through ? Cell(hex(one.through)) : Cell()}});
     return out;
   }
-  // Those with a reference of their own; else the others, where these are few: rather nobody than the wrong one.
+  static const char *sureness_of(const SemaphoreHolder &one) {
+    return one.is_sure() ? "probable" : one.is_doubtful() ? "doubtful" : "possible";
+  }
+  // "probably 4711 in Shop.Cart.Pay" of who stands behind the wait. Else those whose methods take or give back such;
+  // else those with a reference of their own; else the others, where these are few: rather nobody than the wrong one.
   std::string takers_text(const LockObject &lock) {
     constexpr u64 shown = 3;
     auto of = waits_.may_have_taken.find(lock.object);
     if (of == waits_.may_have_taken.end())
       return "";
-    std::vector<const SemaphoreHolder *> sure, others;
+    std::vector<const SemaphoreHolder *> sure, users, others, weak;
     for (const SemaphoreHolder &one : of->second)
-      if (one.grounds != Grounds::stack)
-        (one.grounds == Grounds::reference ? sure : others).push_back(&one);
-    if (sure.empty() && others.size() <= shown)
-      sure = std::move(others);
-    std::string out;
+      if (one.grounds != Grounds::stack && !one.is_doubtful())
+        (one.is_sure()                       ? sure
+         : one.grounds == Grounds::reference ? (one.is_user == true ? users : others)
+                                             : weak)
+            .push_back(&one);
+    const bool is_sure = !sure.empty();
+    for (std::vector<const SemaphoreHolder *> *next : {&users, &others, &weak})
+      if (sure.empty() && (next != &weak || weak.size() <= shown))
+        sure = std::move(*next);
+    const auto part = locks_.collections.find(lock.object);
+    std::string out = sure.empty()                       ? ""
+                      : is_sure                          ? "probably "
+                      : part == locks_.collections.end() ? "perhaps "
+                      : part->second.is_for_place        ? "may take: "
+                                                         : "may add: ";
     for (u64 i = 0; i < std::min<u64>(shown, sure.size()); ++i)
-      out += (i ? ", " : "") +
-             (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
-             (sure[i]->grounds == Grounds::static_field ? " in " + sure[i]->method : ""); // all that speaks for it
+      out +=
+          (i ? ", " : "") +
+          (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
+          // all that speaks for it
+          (sure[i]->grounds == Grounds::static_field || (is_sure && sure[i]->thread) ? " in " + sure[i]->method : "");
     return out + (sure.size() > shown ? ", …" : "");
   }
 
@@ -264,7 +295,7 @@ private:
     std::vector<Cell> out;
     for (u64 i = 0; i < circle.size(); ++i) {
       const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()];
-      const bool holds = (one.thread || before.grounds >= Grounds::reference) && before.waits_for;
+      const bool holds = (one.thread || is_inferred(before.grounds)) && before.waits_for;
       out.push_back(std::vector<Fact>{{"os_id", one.thread ? Cell(locks_.threads[*one.thread].os_id) : Cell()},
                                       {"task", one.task ? Cell(hex(one.task)) : Cell()},
                                       {"holds", holds ? Cell(hex(before.waits_for)) : Cell()},

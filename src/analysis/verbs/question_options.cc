@@ -31,7 +31,7 @@ u64 number(Label &label, Text value) {
   return *out;
 }
 
-u64 size(Label &label, Text value) {
+u64 bytes(Label &label, Text value) {
   const std::optional<u64> out = dnheap::parse_size(value);
   if (!out)
     refuse(label, value, "a size such as 4096, 10k or 1.5GiB");
@@ -134,9 +134,9 @@ constexpr QuestionOption options[] = {
      },
      refused, generation_names},
     {"min", "SIZE", Takes::min_bytes, "only objects of at least this size", [](const Q &q) { return q.min_bytes > 0; },
-     [](Q &q, Label &l, Text v) { q.min_bytes = size(l, v); }, refused},
+     [](Q &q, Label &l, Text v) { q.min_bytes = bytes(l, v); }, refused},
     {"max", "SIZE", Takes::max_bytes, "only objects of at most this size",
-     [](const Q &q) { return q.max_bytes != ~u64{0}; }, [](Q &q, Label &l, Text v) { q.max_bytes = size(l, v); },
+     [](const Q &q) { return q.max_bytes != ~u64{0}; }, [](Q &q, Label &l, Text v) { q.max_bytes = bytes(l, v); },
      refused},
     {"range", "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
      [](const Q &q) { return q.range.has_value(); }, [](Q &q, Label &l, Text v) { q.range = range(l, v); }, refused},

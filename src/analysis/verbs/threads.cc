@@ -151,15 +151,21 @@ private:
     const auto retained = retained_.find(thread.address);
     stands_.push_back({&thread, lives, thread_name(runtime_, details), thread_state(details),
                        lives ? details.is_cooperative : std::nullopt, frames.size(),
-                       frames.empty() ? "" : frame_text(runtime_, *frames[0]).qualified,
-                       blocked.blocks.empty() ? wait.text : text_of(blocked), blocked,
-                       exception != exceptions_.end() ? exception->second : 0,
+                       frames.empty() ? "" : frame_text(runtime_, *frames[0]).qualified, words_of(wait, blocked),
+                       blocked, exception != exceptions_.end() ? exception->second : 0,
                        retained != retained_.end() ? retained->second : 0});
   }
 
   bool is_object(Address at) const {
     const Address type = method_table_of(runtime_.memory(), at);
     return type && runtime_.types().object_layout(type);
+  }
+  // The semaphore of a collection alone says too little.
+  std::string words_of(const WaitText &wait, const ThreadBlocked &blocked) const {
+    if (blocked.blocks.empty())
+      return wait.text;
+    const bool is_of_collection = wait.text == wait_for_item || wait.text == wait_for_place;
+    return (is_of_collection ? wait.text + ", by " : "") + text_of(blocked);
   }
   std::string text_of(const ThreadBlocked &blocked) const {
     constexpr u64 shown = 4;

@@ -1,71 +1,35 @@
 #include "analysis/verdict/hangs.h"
 
-#include "analysis/threads/pool_stands.h"
-#include "analysis/threads/thread_places.h"
+#include "analysis/names/compiled_names.h"
 #include "analysis/threads/thread_pool.h"
-#include "analysis/waits/constructor_waits.h"
 #include "analysis/waits/deadlock_text.h"
+#include "analysis/waits/wait_texts.h"
 #include "base/text.h"
-#include "runtime/coreclr/monitors.h"
 
 #include <algorithm>
-#include <map>
+#include <fmt/format.h>
 
 namespace dnheap {
 
 namespace {
 
-constexpr const char *a_constructor = "a static constructor";
 // Of waits_for(), and that: what may be a member of a circle.
 constexpr const char *waits_of_circles[] = {"a lock",
                                             "a lock (System.Threading.Lock)",
                                             "a lock (ReaderWriterLockSlim)",
                                             "a semaphore",
+                                            wait_for_item,
+                                            wait_for_place,
                                             "a task",
                                             "an event",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
-                                            a_constructor};
-constexpr u64 most_asynchronous_waiters = 10000; // of more `locks` tells: that takes longer than all else here
-constexpr u64 most_calls_alone = 10000;          // that are pending, where nothing else asks for a look at them
+                                            wait_for_constructor};
+constexpr u64 most_asynchronous_waiters = 500000; // some 3 µs for each; of more `locks` says it
+constexpr u64 most_calls_alone = 10000;           // that are pending, where nothing else asks for a look at them
 
 bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
-}
-
-// On 8.0 and 9.0 no method on the stack shows that a thread waits for a Monitor, but the runtime notes it. By thread.
-std::map<u32, const char *> noted_waits(const Runtime &runtime, std::span<const ThreadData> threads) {
-  std::map<u32, const char *> out;
-  if (runtime.kind() != std::string_view("coreclr"))
-    return out;
-  for (const MonitorWait &wait : Monitors(runtime.memory(), runtime.descriptor(), threads).waits())
-    out.emplace(wait.thread, wait.is_for_pulse ? "a pulse (Monitor.Wait)" : "a lock");
-  return out;
-}
-
-// By thread; of those that have ended nothing.
-std::vector<WaitText> waits_of(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces &places) {
-  const Runtime &runtime = snapshot.runtime();
-  const std::map<u32, const char *> noted = noted_waits(runtime, threads);
-  std::optional<std::map<u32, ConstructorWait>> constructors;
-  std::vector<WaitText> out(threads.size());
-  for (u64 i = 0; i < threads.size(); ++i) {
-    snapshot.watch().check();
-    if (threads[i].os_id.value_or(0)) {
-      const WalkedStack stack = runtime.walk_stack(threads[i]);
-      out[i] = waits_for(runtime, stack);
-      if (auto at = noted.find(static_cast<u32>(i)); at != noted.end() && out[i].text.empty())
-        out[i].text = at->second;
-      if (out[i].text.empty() && may_wait_for_constructor(runtime, stack)) {
-        if (!constructors)
-          constructors = find_constructor_waits(runtime, threads);
-        if (constructors->contains(static_cast<u32>(i)))
-          out[i].text = a_constructor;
-      }
-      places.add(stack, out[i]);
-    }
-  }
-  return out;
 }
 
 // How many objects there are of what circles are made of, dead ones among them.
@@ -120,6 +84,18 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
     }
     ++to.deadlocks;
   }
+  to.crowds = waits.crowds.size();
+  if (to.crowds) {
+    const Crowd &crowd = waits.crowds.front();
+    to.crowd = crowd.size();
+    to.are_threads = crowd.threads > 0;
+    to.are_calls = crowd.calls > 0;
+    auto field = waits.fields.find(crowd.semaphore);
+    const std::string type = text.type_name(crowd.semaphore);
+    to.crowd_text = type.substr(type.rfind('.') + 1) + (field != waits.fields.end() ? " (" + field->second + ")" : "");
+    if (!crowd.holders.empty())
+      to.crowd_holder = method_in_words(crowd.holders.front().method);
+  }
   for (const LockObject &lock : locks.locks)
     if (locks.is_orphaned(lock) && !lock.waiting.empty()) {
       to.orphaned_waiters += lock.waiting.size();
@@ -134,7 +110,7 @@ void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
 std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &problems) {
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
   ThreadPlaces places(snapshot);
-  waits_of(snapshot, threads, places);
+  find_wait_texts(snapshot, threads, &places);
   return places.finalizer();
 }
 
@@ -143,18 +119,17 @@ HangFacts find_hangs(Snapshot &snapshot) {
   std::vector<std::string> problems; // said where threads are listed
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
   ThreadPlaces places(snapshot);
-  const std::vector<WaitText> waits = waits_of(snapshot, threads, places);
+  const std::vector<WaitText> waits = find_wait_texts(snapshot, threads, &places);
   out.threads_text = places.most();
   out.finalizer_text = places.finalizer();
   if (may_be_deadlocked(snapshot, waits, out))
     add_deadlocks(snapshot, out);
-  const PoolStands stands = find_pool_stands(snapshot.runtime(), threads, waits);
-  out.pool_workers = stands.workers;
-  out.pool_idle = stands.idle;
-  out.pool_blocked = stands.blocked;
-  out.pool_text = stands.text();
-  if (out.pool_workers && !out.pool_idle)
-    out.pool_queued = read_thread_pool(snapshot).queued_items;
+  out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
+  if (out.pool.workers && !out.pool.idle) {
+    const ThreadPool pool = read_thread_pool(snapshot);
+    out.pool.queued = pool.queued_items;
+    out.pool.is_queue_cut = pool.is_cut;
+  }
   return out;
 }
 

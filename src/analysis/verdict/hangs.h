@@ -1,6 +1,6 @@
 // Hangs: does the program hang, in figures and words for the verdict: deadlocks, a thread pool whose workers are all
 // blocked while work waits for them. Walks the stacks of all threads once; looks at locks and tasks only where a thread
-// waits for one or for a Mutex, a semaphore has asynchronous waiters, and not where there are more than 10,000 of
+// waits for one or for a Mutex, a semaphore has asynchronous waiters, and not where there are more than 500,000 of
 // those, or up to 10,000 asynchronous calls are pending; at the pool's queues only where no worker is idle. One thread.
 #pragma once
 #include "analysis/verdict/verdict.h"

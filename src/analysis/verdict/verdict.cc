@@ -220,13 +220,6 @@ struct HangRule {
   std::string (*text)(const HangFacts &);
 };
 
-// Nobody is there for what waits, and more than a moment's work does: half of the workers are blocked, or each has two
-// more to do.
-bool is_starved(const HangFacts &f) {
-  return f.pool_queued > 0 && f.pool_idle == 0 &&
-         (f.pool_blocked * 2 >= f.pool_workers || f.pool_queued >= f.pool_workers * 2);
-}
-
 constexpr HangRule hang_rules[] = {
     {"deadlock", "locks", [](const HangFacts &f) { return f.deadlocks > 0; },
      [](const HangFacts &f) {
@@ -239,24 +232,27 @@ constexpr HangRule hang_rules[] = {
        return fmt::format("{} thread{} for {}: nobody lets it go.", count_text(f.orphaned_waiters),
                           f.orphaned_waiters == 1 ? " waits" : "s wait", f.orphaned_text);
      }},
-    {"pool_starved", "threads", is_starved,
+    {"semaphore_taken", "locks", [](const HangFacts &f) { return f.crowd > 0; },
      [](const HangFacts &f) {
-       const u64 running = f.pool_workers - f.pool_blocked;
-       const std::string waiting = fmt::format("{} work item{} for a worker", count_text(f.pool_queued),
-                                               f.pool_queued == 1 ? " waits" : "s wait");
-       if (!f.pool_blocked)
-         return fmt::format("The thread pool has more to do than workers: {}, and all {} are at work. That is a hang "
-                            "only if none of them comes to an end.",
-                            waiting, count_text(f.pool_workers));
-       std::string out =
-           fmt::format("The thread pool starves: {}, and of {} workers", waiting, count_text(f.pool_workers));
-       if (f.pool_blocked)
-         out += fmt::format(" {} {} blocked: {}", count_text(f.pool_blocked), f.pool_blocked == 1 ? "is" : "are",
-                            f.pool_text);
-       if (running)
-         out += fmt::format("{} {} {} at work", f.pool_blocked ? ";" : "", count_text(running),
-                            running == 1 ? "is" : "are");
-       return out + ".";
+       std::string out = fmt::format("{} {} wait for a {}, of which none is free", count_text(f.crowd),
+                                     !f.are_threads ? "calls"
+                                     : !f.are_calls ? "threads"
+                                                    : "threads and calls",
+                                     f.crowd_text);
+       if (f.crowds > 1)
+         out += fmt::format(", and others for {} more", count_text(f.crowds - 1));
+       if (f.crowd_holder.empty())
+         return out + ". Nobody is known to have it: perhaps it was not given back.";
+       return out +
+              fmt::format(". {} probably has it. That is a hang only if it does not come to an end.", f.crowd_holder);
+     }},
+    {"pool_starved", "threads", [](const HangFacts &f) { return f.pool.is_starved(); },
+     [](const HangFacts &f) {
+       if (!f.pool.blocked)
+         return fmt::format("The thread pool has more to do than workers: {}. That is a hang only if none of them "
+                            "comes to an end.",
+                            f.pool.starved_text());
+       return fmt::format("The thread pool starves: {}.", f.pool.starved_text());
      }},
 };
 

@@ -2,6 +2,7 @@
 // Each rule is a row of a table in verdict.cc: when it applies, how many bytes it explains, what it says. The one that
 // explains most wins; where none applies nothing is wrong. Plain numbers in, text out; any thread.
 #pragma once
+#include "analysis/threads/pool_stands.h"
 #include "base/integers.h"
 
 #include <string>
@@ -18,9 +19,13 @@ struct HangFacts {
   std::string deadlock_text; // the surest: "threads Buyer and Seller wait for each other"
   u64 orphaned_waiters = 0;  // threads that wait for locks whose owners have ended
   std::string orphaned_text; // one of these: "Shop.Gate 0x…, which managed thread 4 had when it ended"
-  u64 pool_workers = 0, pool_idle = 0, pool_blocked = 0;
-  std::string pool_text; // what these are blocked for: "3 for a lock, 1 for a task"
-  u64 pool_queued = 0;   // work items that wait for a worker
+  // Of the largest crowd before a semaphore: how many wait, for what ("SemaphoreSlim (static Shop.Cart._gate)"), and
+  // who has it, as far as anybody is known to ("Shop.Cart.Pay").
+  u64 crowd = 0;
+  bool are_threads = false, are_calls = false;
+  std::string crowd_text, crowd_holder;
+  u64 crowds = 0; // how many there are
+  PoolStands pool;
   // Where most threads stand that stand in one way: "700 sleep, in Shop.Poller.Run", and where the thread stands that
   // runs finalizers: "waits for an event in Shop.Handle.Finalize". Empty: that cannot be told, or it runs none.
   std::string threads_text, finalizer_text;

@@ -24,6 +24,11 @@ bool DeadlockText::has(const Circle &circle, LockKind kind) const {
   });
 }
 
+bool DeadlockText::has_collection(const Circle &circle) const {
+  return std::any_of(circle.begin(), circle.end(),
+                     [&](const WaitingOne &one) { return locks_.collections.contains(one.waits_for); });
+}
+
 bool DeadlockText::ends_by_itself(const Circle &circle) {
   return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
 }
@@ -33,9 +38,12 @@ Sureness DeadlockText::sureness_of(const Circle &circle) const {
   const Grounds grounds = grounds_of(circle);
   if (ends_by_itself(circle))
     return Sureness::possible;
-  if (grounds < Grounds::reference)
+  if (!is_inferred(grounds))
     return is_limit_unknown(circle) ? Sureness::probable : Sureness::certain;
-  return grounds == Grounds::reference && !has(circle, LockKind::mutex) ? Sureness::probable : Sureness::possible;
+  const bool is_use_unknown =
+      std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_use_unknown; });
+  return grounds <= Grounds::reference && !is_use_unknown && !has(circle, LockKind::mutex) ? Sureness::probable
+                                                                                           : Sureness::possible;
 }
 
 bool DeadlockText::is_limit_unknown(const Circle &circle) {
@@ -86,6 +94,9 @@ std::string DeadlockText::method_of(TaskNumber task) {
 std::string DeadlockText::object(Address object) {
   if (locks_.constructed.contains(object))
     return "the static constructor of " + type_name(object);
+  if (auto part = locks_.collections.find(object); part != locks_.collections.end())
+    return (part->second.is_for_place ? "a free place in " : "an item in ") + type_name(part->second.collection) + " " +
+           hex(part->second.collection);
   const TaskNumber task = tasks_.find(object);
   if (task == no_task)
     return type_name(object) + " " + hex(object);
@@ -112,7 +123,15 @@ std::string DeadlockText::words(const Circle &circle) {
     else if (one.grounds == Grounds::static_field)
       out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", in which " +
              who(next) + " stands";
-    else if (one.grounds >= Grounds::reference)
+    else if (one.grounds == Grounds::passed_wait)
+      out += waits_for + object(one.waits_for) + ", which " + who(next) +
+             " has taken, as it stands behind that wait in " + one.method;
+    else if (auto part = locks_.collections.find(one.waits_for);
+             part != locks_.collections.end() && !one.is_use_unknown)
+      out += waits_for + object(one.waits_for) + (part->second.is_for_place ? ", from which " : ", to which ") +
+             who(next) + (part->second.is_for_place ? " is to take" : " is to add") +
+             (one.method.empty() ? "" : " in " + one.method.substr(0, one.method.find('(')));
+    else if (is_inferred(one.grounds))
       out += waits_for + object(one.waits_for) + ", to which " + who(next) + " has a reference" +
              (one.through ? " by " + type_name(one.through) + " " + hex(one.through) : "") +
              (one.method.empty() ? "" : " in " + one.method);
@@ -125,15 +144,17 @@ std::string DeadlockText::words(const Circle &circle) {
   }
   if (ends_by_itself(circle))
     out += ". That wait ends by itself when its time is over";
-  if (grounds_of(circle) < Grounds::reference)
+  if (!is_inferred(grounds_of(circle)))
     return out +
            (is_limit_unknown(circle) && !ends_by_itself(circle)
                 ? ". Whether each of these waits goes on without a limit of time, and cannot be cancelled, is not known"
                 : "");
-  const bool is_of_mutex = has(circle, LockKind::mutex), is_of_semaphore = has(circle, LockKind::semaphore);
+  const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
+             is_of_semaphore = has(circle, LockKind::semaphore);
   out += ". ";
   if (is_of_semaphore)
-    out += "A semaphore does not say who took it";
+    out += is_of_collection ? "A collection does not say who adds to it, or takes from it"
+                            : "A semaphore does not say who took it";
   if (is_of_mutex)
     out += std::string(is_of_semaphore ? ", and who" : "Who") +
            " has a Mutex, and how long somebody waits for it, only the operating system knows";

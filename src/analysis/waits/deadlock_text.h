@@ -40,6 +40,7 @@ private:
   std::string who(const WaitingOne &one) { return one.thread ? thread(*one.thread) : object(one.task); }
   std::string method_of(TaskNumber task);
   bool has(const Circle &circle, LockKind kind) const;
+  bool has_collection(const Circle &circle) const;
 
   const Runtime &runtime_;
   Tasks &tasks_;

@@ -21,7 +21,8 @@ constexpr u64 most_thin_locks = 1 << 20;
 class LockFinder {
 public:
   explicit LockFinder(Snapshot &snapshot)
-      : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(runtime_, out_) {}
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(runtime_, out_), fields_(runtime_),
+        bases_(runtime_) {}
 
   LockSet find() {
     try {
@@ -118,7 +119,8 @@ private:
   }
 
   bool is_looked_at(Address method_table) {
-    return reader_.kind_of(method_table) || (out_.targets && out_.targets->is_of_kind(method_table));
+    return reader_.kind_of(method_table) || is_collection(method_table) ||
+           (out_.targets && out_.targets->is_of_kind(method_table));
   }
 
   void find_objects() {
@@ -128,11 +130,30 @@ private:
         out_.targets->add(object.address);
       if (const std::optional<LockKind> kind = reader_.kind_of(object.method_table))
         add_object(object.address, *kind);
+      else if (is_collection(object.method_table))
+        add_collection(object.address);
       else if (out_.targets && out_.targets->is_handle(object.method_table))
         handles.push_back(object.address);
     }
     for (Address handle : handles)
       add_handle(handle);
+  }
+
+  bool is_collection(Address method_table) {
+    auto [known, is_new] = collection_types_.try_emplace(method_table);
+    if (is_new)
+      known->second = bases_.any_of(method_table, [](const std::string &name) {
+        return name.starts_with("System.Collections.Concurrent.BlockingCollection<") && name.find('+') == name.npos;
+      });
+    return known->second;
+  }
+
+  void add_collection(Address object) {
+    constexpr u32 complete = u32{1} << 31; // of _currentAdders
+    const bool is_complete = fields_.number<u32>(object, "_currentAdders").value_or(0) & complete;
+    for (const bool is_for_place : {false, true})
+      if (const Address semaphore = fields_.reference_or_null(object, is_for_place ? "_freeNodes" : "_occupiedNodes"))
+        out_.collections.emplace(semaphore, CollectionPart{object, is_for_place, is_complete});
   }
 
   void add_object(Address object, LockKind kind) {
@@ -190,6 +211,9 @@ private:
   const Runtime &runtime_;
   LockSet out_;
   LockReader reader_;
+  FieldReader fields_;
+  const BaseTypes bases_;
+  std::map<Address, bool> collection_types_;
 };
 
 } // namespace

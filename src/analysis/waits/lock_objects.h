@@ -13,15 +13,23 @@
 
 namespace dnheap {
 
+// A semaphore that a BlockingCollection keeps for those who wait.
+struct CollectionPart {
+  Address collection = 0;
+  bool is_for_place = false; // of those who add to a full one; else of those who take from an empty one
+  bool is_complete = false;  // nobody may add any more
+};
+
 struct LockSet : ThreadNumbers {
   std::vector<ThreadData> threads;
   std::vector<LockObject> locks; // by address
   std::vector<MonitorWait> monitor_waits;
-  std::map<Address, Address> by_inner;  // object that waiters wait for inside → semaphore or event
-  std::map<Address, Address> by_lock;   // System.Threading.Lock → the object that it is the Monitor of
-  std::map<Address, Address> by_node;   // task of an asynchronous waiter → its semaphore
-  std::set<Address> constructed;        // types whose static constructors somebody waits for
-  std::unique_ptr<WaitTargets> targets; // null: threads wait for nothing that is in objects
+  std::map<Address, Address> by_inner;           // object that waiters wait for inside → semaphore or event
+  std::map<Address, Address> by_lock;            // System.Threading.Lock → the object that it is the Monitor of
+  std::map<Address, Address> by_node;            // task of an asynchronous waiter → its semaphore
+  std::map<Address, CollectionPart> collections; // by semaphore
+  std::set<Address> constructed;                 // types whose static constructors somebody waits for
+  std::unique_ptr<WaitTargets> targets;          // null: threads wait for nothing that is in objects
   std::vector<std::string> problems;
 
   const LockObject *find(Address object) const; // null: none

@@ -170,6 +170,7 @@ void LockReader::read_semaphore(LockObject &to) {
   const u64 nodes = asynchronous_waiters(to.object).size();
   to.waiters = fields_.number<u32>(to.object, "m_waitCount").value_or(0) + nodes;
   to.is_held = free == 0;
+  to.permits = most < 0x7fffffff ? most : 0;
   to.state = most && most < 0x7fffffff ? fmt::format("{} of {} free", free, most) : fmt::format("{} free", free);
   if (nodes)
     to.state += fmt::format(", {} asynchronous waiter{}", nodes, nodes == 1 ? "" : "s");

@@ -28,6 +28,7 @@ struct LockObject {
   u64 recursion = 0;         // how often its owner has taken it; 0: not held, or not known
   u64 waiters = 0;           // as it says itself
   bool is_abandoned = false; // a Mutex that a thread had when it ended
+  u64 permits = 0;           // of a semaphore with a limit; 0: it has none
   std::string state;         // "0 of 4 free", "3 readers, …"; empty: nothing to add
   std::vector<u32> waiting;  // threads that are known to
   // Of ReaderWriterLockSlim: how many read, and threads that are known to.

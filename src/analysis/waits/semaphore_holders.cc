@@ -1,5 +1,8 @@
 #include "analysis/waits/semaphore_holders.h"
 
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/typed_objects.h"
+#include "analysis/threads/thread_text.h"
 #include "objects/roots.h"
 
 #include <algorithm>
@@ -10,55 +13,165 @@ namespace {
 
 constexpr u64 most_references = 1024;           // of one object that are looked at
 constexpr u64 most_semaphore_objects = 1 << 22; // whose references are remembered
+constexpr u64 most_steps_away = 4;              // a timer, its delegate, a closure, a service, the collection
+constexpr u64 most_met = 256;                   // objects on these ways
 constexpr u32 no_thread = ~u32{0};
 constexpr const char *waiting_methods = "System.Threading.SemaphoreSlim.Wait";
+constexpr std::string_view collection_methods = "System.Collections.Concurrent.BlockingCollection<",
+                           enumerators = "+<GetConsumingEnumerable>";
 
-// "Shop.Cart" of "Shop.Cart.Pay", "Shop.Cart+<>c.<Pay>b__0" and "Shop.Cart..ctor": methods that a compiler makes of one
-// stand for it. Empty: it has no type.
-std::string_view type_of_method(std::string_view method) {
-  method = method.substr(0, method.find('('));
-  if (const u64 made = method.find("+<"); made != method.npos)
-    return method.substr(0, made);
-  u64 depth = 0, last = 0;
-  for (u64 i = 0; i < method.size(); ++i) {
-    depth += method[i] == '<';
-    depth -= method[i] == '>' && depth;
-    if (method[i] == '.' && !depth && i && method[i - 1] != '.')
-      last = i;
-  }
-  return method.substr(0, last);
+struct Uses {
+  std::string_view type;
+  std::initializer_list<std::string_view> methods;
+};
+constexpr std::string_view collection_type = "System.Collections.Concurrent.BlockingCollection`1";
+const Uses takes_permits[] = {{"System.Threading.SemaphoreSlim", {"Wait", "WaitAsync", "Release"}},
+                              {"System.Threading.WaitHandle", {"WaitOne", "WaitAll", "WaitAny"}},
+                              {"System.Threading.Semaphore", {"Release"}},
+                              {"System.Threading.Mutex", {"ReleaseMutex"}}};
+const Uses gives_back[] = {{"System.Threading.SemaphoreSlim", {"Release"}},
+                           {"System.Threading.Semaphore", {"Release"}},
+                           {"System.Threading.Mutex", {"ReleaseMutex"}}};
+const Uses adds[] = {{collection_type, {"Add", "TryAdd", "AddToAny", "TryAddToAny", "CompleteAdding"}}};
+const Uses takes[] = {
+    {collection_type, {"Take", "TryTake", "TakeFromAny", "TryTakeFromAny", "GetConsumingEnumerable"}}};
+
+// Nothing: that is not known.
+std::optional<bool> calls_any(const std::vector<MethodBodies::Call> *calls, std::span<const Uses> uses) {
+  if (!calls)
+    return std::nullopt;
+  return std::any_of(uses.begin(), uses.end(), [&](const Uses &one) {
+    return MethodBodies::calls_any(calls, one.type, std::span(one.methods.begin(), one.methods.size())) == true;
+  });
 }
 
 // Whoever starts a program takes, as a rule, nothing by itself.
 bool is_entry_point(std::string_view method) {
-  const std::string_view name = method.substr(std::min(type_of_method(method).size() + 1, method.size()));
+  const std::string_view name = method.substr(std::min(type_of_member(method).size() + 1, method.size()));
   return name == "Main" || name == "<Main>" || name == "<Main>$";
 }
 
 } // namespace
 
 const char *name_of(Grounds grounds) {
-  constexpr const char *names[] = {"runtime", "stack", "reference", "reference_by_object", "static_field"};
+  constexpr const char *names[] = {"runtime",     "stack", "passed_wait", "reference", "reference_by_object",
+                                   "static_field"};
   return names[static_cast<u8>(grounds)];
 }
 
-SemaphoreHolders::SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks)
-    : tasks_(tasks), fields_(snapshot.runtime()) {
-  for (const LockObject &lock : locks.locks)
-    if ((lock.kind == LockKind::semaphore || lock.kind == LockKind::mutex) && lock.is_held && lock.waiters &&
-        !lock.owner)
-      semaphores_[lock.object];
+SemaphoreHolders::SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks,
+                                   const SemaphoreWaits &waits)
+    : tasks_(tasks), waits_(waits), collections_(locks.collections), runtime_(snapshot.runtime()), fields_(runtime_),
+      bodies_(snapshot) {
+  find_targets(locks);
   if (semaphores_.empty())
     return;
   reader_.emplace(snapshot.references());
-  look_at_threads(snapshot, locks);
+  std::vector<Address> objects;
+  for (const auto &[object, semaphore] : targets_)
+    objects.push_back(object);
+  owners_.emplace(snapshot, std::move(objects));
+  static_arrays_ = &snapshot.roots().holders;
+  look_at_stacks(locks, snapshot.watch());
+  look_at_waits(locks, snapshot.watch());
+  look_at_threads(snapshot.roots(), locks);
   look_at_methods(snapshot.watch());
-  look_at_statics(snapshot, locks);
+  look_at_statics();
+  look_behind_waits();
+  judge_users();
+  look_at_locks();
+  look_for_outsiders(snapshot);
 }
 
-void SemaphoreHolders::look_at_threads(Snapshot &snapshot, const LockSet &locks) {
-  const RootSet &roots = snapshot.roots();
-  static_arrays_ = &roots.holders;
+void SemaphoreHolders::find_targets(const LockSet &locks) {
+  for (const LockObject &lock : locks.locks)
+    if ((lock.kind == LockKind::semaphore || lock.kind == LockKind::mutex) && lock.is_held && lock.waiters &&
+        !lock.owner) {
+      semaphores_[lock.object];
+      targets_.emplace(lock.object, lock.object);
+      waiting_[lock.object].insert(lock.waiting.begin(), lock.waiting.end());
+      if (auto part = collections_.find(lock.object); part != collections_.end())
+        targets_.emplace(part->second.collection, lock.object);
+    }
+}
+
+void SemaphoreHolders::look_at_stacks(const LockSet &locks, const Watch &watch) {
+  frames_.resize(locks.threads.size());
+  waiting_frames_.resize(locks.threads.size());
+  for (u32 thread = 0; thread < locks.threads.size(); ++thread) {
+    watch.check();
+    if (locks.threads[thread].os_id.value_or(0) == 0)
+      continue;
+    WalkedStack stack = runtime_.walk_stack(locks.threads[thread]);
+    const u64 waiting = waits_for(runtime_, stack).frames;
+    for (u64 i = 0; i < stack.frames.size(); ++i) {
+      StackFrame &frame = stack.frames[i];
+      if (frame.kind != StackFrame::Kind::method || frame.is_unwound || !frame.method_desc)
+        continue;
+      const std::string &method = runtime_.method_text(frame.method_desc).qualified;
+      if (waiting_frames_[thread] == frames_[thread].size() && (i < waiting || method.starts_with(collection_methods)))
+        ++waiting_frames_[thread];
+      frame.references.clear();
+      frames_[thread].push_back(std::move(frame));
+    }
+  }
+}
+
+SemaphoreHolders::Place SemaphoreHolders::place_of(const StackFrame &frame) {
+  const std::optional<u32> il = bodies_.il_offset(frame);
+  return {frame.method_desc, il ? std::optional<i64>(*il) : std::nullopt};
+}
+
+SemaphoreHolders::Place SemaphoreHolders::place_of(TaskNumber task) {
+  const MachineShape *machine = tasks_.machine(task);
+  if (!machine)
+    return {};
+  if (!machine->resumes_at.method_desc)
+    return {machine->method_table, tasks_.state(task)};
+  StackFrame frame;
+  frame.method_desc = machine->resumes_at.method_desc;
+  frame.ip = machine->resumes_at.ip;
+  return place_of(frame);
+}
+
+void SemaphoreHolders::look_at_waits(const LockSet &locks, const Watch &watch) {
+  auto add_place = [&](Address semaphore, const Place &place) {
+    if (!place.method)
+      return;
+    // Where nobody can be behind the wait that is known, the method is.
+    const i64 position = place.position.value_or(std::numeric_limits<i64>::max());
+    auto [known, is_new] = places_[semaphore].try_emplace(place.method, position);
+    known->second = std::max(known->second, position);
+  };
+  for (const auto &[semaphore, threads] : waiting_)
+    for (u32 thread : threads)
+      if (waiting_frames_[thread] < frames_[thread].size())
+        add_place(semaphore, place_of(frames_[thread][waiting_frames_[thread]]));
+  if (locks.by_node.empty())
+    return;
+  for (TaskNumber task = 0; task < tasks_.count(); ++task) {
+    if (task % 0x10000 == 0)
+      watch.check();
+    if (!tasks_.is_pending(task) || !tasks_.is_method(task))
+      continue;
+    const Address semaphore = waits_.awaited_by(task).semaphore;
+    if (!semaphore || !semaphores_.contains(semaphore))
+      continue;
+    awaited_.emplace(task, semaphore);
+    if (const MachineShape *machine = tasks_.machine(task);
+        machine && !machine->method.starts_with("System.Threading.SemaphoreSlim.") && !is_await_helper(machine->method))
+      add_place(semaphore, place_of(task));
+  }
+}
+
+bool SemaphoreHolders::is_enumerator(Address object) {
+  const Address type = fields_.type_of(object);
+  const std::string_view name =
+      type && runtime_.types().object_layout(type) ? std::string_view(runtime_.types().name(type)) : std::string_view();
+  return name.starts_with(collection_methods) && name.find(enumerators) != name.npos;
+}
+
+void SemaphoreHolders::look_at_threads(const RootSet &roots, const LockSet &locks) {
   for (const Root &root : roots.roots) {
     const RootThread *of = roots.thread(root);
     if (!of || !of->os_id || !is_on_stack(root.kind))
@@ -66,8 +179,8 @@ void SemaphoreHolders::look_at_threads(Snapshot &snapshot, const LockSet &locks)
     const std::optional<u32> thread = locks.thread_with_os_id(*of->os_id);
     if (!thread)
       continue;
-    if (semaphores_.contains(root.object))
-      add(root.object,
+    if (auto target = targets_.find(root.object); target != targets_.end())
+      add(target->second,
           {thread, no_task, root.is_conservative() ? Grounds::stack : Grounds::reference, 0, roots.name(root)});
     else if (!root.is_conservative())
       for (Address semaphore : semaphores_in(root.object))
@@ -89,41 +202,36 @@ void SemaphoreHolders::look_at_methods(const Watch &watch) {
       own.insert(own.end(), more.begin(), more.end());
     }
     for (Address object : own)
-      if (semaphores_.contains(object))
-        add(object, {{}, task, Grounds::reference, 0, ""});
+      if (auto target = targets_.find(object); target != targets_.end())
+        add(target->second, {{}, task, Grounds::reference, 0, ""});
       else
         for (Address semaphore : semaphores_in(object))
           add(semaphore, {{}, task, Grounds::reference_by_object, object, ""});
   }
 }
 
-// A method of the type that has the semaphore in a static field may have taken it, as long as it has not returned.
-void SemaphoreHolders::look_at_statics(Snapshot &snapshot, const LockSet &locks) {
-  const RootSet &roots = snapshot.roots();
-  std::map<std::string, std::vector<Address>, std::less<>> by_type;
-  for (const Root &root : roots.roots)
-    if (root.kind == RootKind::static_field && semaphores_.contains(root.object))
-      if (const std::string_view type = type_of_method(roots.name(root)); !type.empty())
-        by_type[std::string(type)].push_back(root.object);
+// A method of the type that has the semaphore in a static field, or of the object in one, may have taken it, as long as
+// it has not returned.
+void SemaphoreHolders::look_at_statics() {
+  std::map<std::string, std::set<Address>, std::less<>> by_type;
+  for (const auto &[object, semaphore] : targets_)
+    if (const OwnerFields::Owner *owner = owners_->find(object); owner && owner->is_static)
+      for (const std::string &type : owner->types)
+        if (!type.empty())
+          by_type[type].insert(semaphore);
   if (by_type.empty())
     return;
   auto add_all = [&](std::string_view method, std::optional<u32> thread, TaskNumber task) {
     if (method.find("<.cctor>") != method.npos)
       return; // a lambda that initializes another field
-    if (auto of = by_type.find(type_of_method(method)); of != by_type.end())
+    if (auto of = by_type.find(type_of_member(method)); of != by_type.end())
       for (Address semaphore : of->second)
         add(semaphore, {thread, task, Grounds::static_field, 0, std::string(method)});
   };
-  const Runtime &runtime = snapshot.runtime();
-  for (u32 thread = 0; thread < locks.threads.size(); ++thread) {
-    snapshot.watch().check();
-    if (locks.threads[thread].os_id.value_or(0) == 0)
-      continue;
+  for (u32 thread = 0; thread < frames_.size(); ++thread) {
     bool waits = false;
-    for (const StackFrame &frame : runtime.walk_stack(locks.threads[thread]).frames) {
-      if (frame.kind != StackFrame::Kind::method || frame.is_unwound || !frame.method_desc)
-        continue;
-      const std::string method = runtime.method_text(frame.method_desc).qualified;
+    for (const StackFrame &frame : frames_[thread]) {
+      const std::string method = runtime_.method_text(frame.method_desc).qualified;
       waits |= method.starts_with(waiting_methods);
       if (waits || !is_entry_point(method))
         add_all(method, thread, no_task);
@@ -134,6 +242,199 @@ void SemaphoreHolders::look_at_statics(Snapshot &snapshot, const LockSet &locks)
       add_all(tasks_.machine(task)->method, {}, task);
 }
 
+std::string SemaphoreHolders::field_of(Address semaphore) const {
+  auto part = collections_.find(semaphore);
+  const OwnerFields::Owner *owner =
+      owners_ ? owners_->find(part != collections_.end() ? part->second.collection : semaphore) : nullptr;
+  return !owner ? "" : owner->is_static ? "static " + owner->text : owner->text;
+}
+
+bool SemaphoreHolders::may_be_anywhere(Address semaphore) const {
+  const OwnerFields::Owner *owner = owners_->find(semaphore);
+  return owner && owner->is_static;
+}
+
+bool SemaphoreHolders::is_behind(const Places &places, const Place &place) const {
+  auto waits = places.find(place.method);
+  return waits != places.end() && place.position && *place.position > waits->second;
+}
+
+// Of a semaphore that no static field leads to, others have others: there it counts only who refers to this one.
+void SemaphoreHolders::look_behind_waits() {
+  struct There {
+    std::optional<u32> thread;
+    TaskNumber task;
+    Place place;
+    std::string method;
+  };
+  std::map<Address, std::vector<There>> by_method;
+  for (const auto &[semaphore, places] : places_)
+    if (!is_collection(semaphore))
+      for (const auto &[method, position] : places)
+        by_method[method];
+  for (u32 thread = 0; thread < frames_.size(); ++thread)
+    for (const StackFrame &frame : frames_[thread])
+      if (auto in = by_method.find(frame.method_desc); in != by_method.end())
+        in->second.push_back({thread, no_task, place_of(frame), runtime_.method_text(frame.method_desc).qualified});
+  for (TaskNumber task = 0; task < tasks_.count() && !by_method.empty(); ++task)
+    if (is_waiting_method(task) && tasks_.machine(task) && !awaited_.contains(task)) {
+      const Place place = place_of(task);
+      if (auto in = by_method.find(place.method); in != by_method.end())
+        in->second.push_back({{}, task, place, tasks_.machine(task)->method});
+    }
+  for (const auto &[semaphore, places] : places_) {
+    if (is_collection(semaphore))
+      continue;
+    const bool counts_all = may_be_anywhere(semaphore);
+    for (const auto &[method, position] : places)
+      for (const There &one : by_method[method])
+        if (is_behind(places, one.place) && !(one.thread && waiting_[semaphore].contains(*one.thread)) &&
+            (counts_all || known_.contains({semaphore, one.thread.value_or(no_thread), one.task})))
+          add(semaphore, {one.thread, one.task, Grounds::passed_wait, 0, one.method});
+  }
+}
+
+const std::vector<MethodBodies::Call> *SemaphoreHolders::calls_of(TaskNumber task) {
+  const MachineShape *machine = tasks_.machine(task);
+  if (!machine)
+    return nullptr;
+  return machine->resumes_at.method_desc ? bodies_.calls_of(machine->resumes_at.method_desc)
+                                         : bodies_.calls_of_machine(machine->method_table);
+}
+
+SemaphoreHolders::Deeds SemaphoreHolders::deeds_of(const std::vector<MethodBodies::Call> *calls) {
+  auto [known, is_new] = deeds_.try_emplace(calls);
+  if (is_new && calls)
+    known->second = {calls_any(calls, takes_permits), calls_any(calls, gives_back), calls_any(calls, adds),
+                     calls_any(calls, takes)};
+  return known->second;
+}
+
+// Who only refers to a semaphore has taken none; who takes from a collection adds nothing to it, and is left out.
+void SemaphoreHolders::judge_users() {
+  for (auto &[semaphore, holders] : semaphores_) {
+    auto part = collections_.find(semaphore);
+    const bool is_of_collection = part != collections_.end(),
+               is_for_place = is_of_collection && part->second.is_for_place;
+    const Places &places = places_[semaphore];
+    for (const SemaphoreHolder &holder : holders)
+      if (holder.through && field_of(semaphore).empty())
+        owners_->add(holder.through);
+    std::erase_if(holders, [&](SemaphoreHolder &holder) {
+      bool stands_with_those = false, does_the_same = false;
+      // `is_its`: the method that refers to it.
+      auto look_at = [&](const Deeds &deeds, bool is_its) {
+        const std::optional<bool> uses = !is_of_collection ? deeds.takes_permits
+                                         : is_for_place    ? deeds.takes
+                                                           : deeds.adds;
+        if (uses == true || (is_its && !holder.is_user))
+          holder.is_user = uses;
+        does_the_same |= (is_for_place ? deeds.adds : deeds.takes) == true;
+      };
+      if (holder.thread) {
+        for (const StackFrame &frame : frames_[*holder.thread]) {
+          const MethodText text = runtime_.method_text(frame.method_desc);
+          look_at(deeds_of(bodies_.calls_of(frame.method_desc)),
+                  text.name == holder.method || text.qualified == holder.method);
+          stands_with_those |= places.contains(frame.method_desc);
+        }
+      } else {
+        look_at(deeds_of(calls_of(holder.task)), true);
+        stands_with_those = places.contains(place_of(holder.task).method);
+      }
+      if (!is_of_collection)
+        return false;
+      if (holder.through && is_enumerator(holder.through)) {
+        holder.is_user = is_for_place;
+        holder.grounds = Grounds::reference;
+        return !is_for_place;
+      }
+      return holder.is_user != true && (stands_with_those || does_the_same);
+    });
+  }
+  known_.clear(); // its indices are no longer those
+}
+
+// Who runs in a state machine stands in its MoveNext, be it boxed already or not.
+void SemaphoreHolders::look_at_locks() {
+  std::map<Address, std::set<Address>> by_machine; // → semaphores
+  for (const auto &[semaphore, places] : places_)
+    for (const auto &[method, position] : places) {
+      const std::optional<bool> gives = deeds_of(bodies_.calls_of_any(method)).gives_back;
+      if (gives)
+        given_back_[semaphore] |= *gives;
+      by_machine[method].insert(semaphore);
+    }
+  for (u32 thread = 0; thread < frames_.size(); ++thread)
+    for (const StackFrame &frame : frames_[thread])
+      if (auto in = by_machine.find(bodies_.type_of(frame.method_desc)); in != by_machine.end())
+        for (Address semaphore : in->second)
+          runners_[semaphore].insert(thread);
+  for (TaskNumber task = 0; task < tasks_.count() && !by_machine.empty(); ++task)
+    if (tasks_.is_pending(task) && tasks_.machine(task) && tasks_.state(task) == -1)
+      if (auto in = by_machine.find(place_of(task).method); in != by_machine.end())
+        for (Address semaphore : in->second)
+          if (runners_[semaphore].empty())
+            runners_[semaphore].insert(no_thread);
+}
+
+std::optional<bool> SemaphoreHolders::is_given_back(Address semaphore) const {
+  auto found = given_back_.find(semaphore);
+  return found != given_back_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+bool SemaphoreHolders::has_runners(Address semaphore, const std::function<bool(u32 thread)> &goes_on) const {
+  auto found = runners_.find(semaphore);
+  return found != runners_.end() && std::any_of(found->second.begin(), found->second.end(),
+                                                [&](u32 thread) { return thread == no_thread || goes_on(thread); });
+}
+
+bool SemaphoreHolders::leads_to(Address object, Address collection, unsigned steps) {
+  std::set<Address> met = {object};
+  std::vector<Address> now = {object};
+  for (unsigned i = 0; i < steps && !now.empty(); ++i) {
+    std::vector<Address> next;
+    for (Address one : now)
+      for (Address other : references_of(one)) {
+        if (other == collection)
+          return true;
+        if (met.size() < most_met && met.insert(other).second)
+          next.push_back(other);
+      }
+    now = std::move(next);
+  }
+  return false;
+}
+
+// What will run in time, of its own: timers, tasks that have not begun, what is queued for the pool.
+void SemaphoreHolders::look_for_outsiders(Snapshot &snapshot) {
+  std::vector<std::pair<Address, Address>> left; // collection, semaphore
+  for (const auto &[object, semaphore] : targets_)
+    if (object != semaphore)
+      left.emplace_back(object, semaphore);
+  if (left.empty())
+    return;
+  auto look_at = [&](Address object) {
+    std::erase_if(left, [&](const auto &one) {
+      const bool is_outside = leads_to(object, one.first, most_steps_away);
+      if (is_outside)
+        outsiders_.insert(one.second);
+      return is_outside;
+    });
+  };
+  for (const TypedObject &one : objects_that(snapshot, [&](Address type) {
+         const std::string &name = runtime_.types().name(type);
+         return name == "System.Threading.TimerQueueTimer" ||
+                name.starts_with("System.Threading.QueueUserWorkItemCallback");
+       })) {
+    snapshot.watch().check();
+    look_at(one.address);
+  }
+  for (TaskNumber task = 0; task < tasks_.count() && !left.empty(); ++task)
+    if (tasks_.status(task) == TaskStatus::created || tasks_.status(task) == TaskStatus::waiting_to_run)
+      look_at(tasks_.address(task));
+}
+
 // Of several ways the surest.
 void SemaphoreHolders::add(Address semaphore, SemaphoreHolder holder) {
   auto sureness = [](Grounds grounds) { return grounds == Grounds::stack ? 9 : static_cast<int>(grounds); };
@@ -142,7 +443,8 @@ void SemaphoreHolders::add(Address semaphore, SemaphoreHolder holder) {
       known_.try_emplace({semaphore, holder.thread.value_or(no_thread), holder.task}, holders.size());
   if (is_new)
     holders.push_back(std::move(holder));
-  else if (sureness(holder.grounds) < sureness(holders[known->second].grounds))
+  else if (sureness(holder.grounds) < sureness(holders[known->second].grounds) ||
+           (holder.through && is_collection(semaphore) && is_enumerator(holder.through)))
     holders[known->second] = std::move(holder);
 }
 
@@ -171,8 +473,8 @@ const std::vector<Address> &SemaphoreHolders::semaphores_in(Address object) {
   if (std::binary_search(static_arrays_->begin(), static_arrays_->end(), object))
     return known->second;
   for (Address one : references_of(object))
-    if (semaphores_.contains(one))
-      known->second.push_back(one);
+    if (auto target = targets_.find(one); target != targets_.end())
+      known->second.push_back(target->second);
   return known->second;
 }
 

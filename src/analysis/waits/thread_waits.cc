@@ -57,6 +57,8 @@ public:
     WaitGraph graph(snapshot_, locks_, tasks_, semaphore_waits_, out_.waits, running_);
     out_.circles = graph.circles();
     out_.may_have_taken = graph.may_have_taken();
+    out_.fields = graph.fields();
+    out_.crowds = graph.crowds(out_.may_have_taken);
     return std::move(out_);
   }
 

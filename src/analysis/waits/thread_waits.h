@@ -36,6 +36,7 @@ struct ThreadWait {
 struct WaitingOne {
   std::optional<u32> thread; // index in LockSet::threads
   Address task = 0;
+  bool is_use_unknown = false; // whether the next one does what that takes, its methods do not show
   // A lock, a semaphore, a task; 0: it runs on the next one's thread, or waits for its end, or for finalizers.
   Address waits_for = 0;
   bool is_for_finalizers = false;
@@ -46,11 +47,21 @@ struct WaitingOne {
   bool is_limit_unknown = false;      // whether it does, or when it is cancelled, is not known
 };
 
+// Many before one semaphore, of which nobody is known to go on and give it back.
+struct Crowd {
+  Address semaphore = 0;
+  u64 threads = 0, calls = 0;           // that wait without a limit of time
+  std::vector<SemaphoreHolder> holders; // who stands behind that wait
+  u64 size() const { return threads + calls; }
+};
+
 struct ThreadWaits {
   std::vector<ThreadWait> waits; // by thread; of one that waits for several things at once, one for each
   std::vector<std::vector<WaitingOne>> circles;
   // Of semaphores without permits that somebody waits for: who may have taken one; at most 64 of each.
   std::map<Address, std::vector<SemaphoreHolder>> may_have_taken;
+  std::vector<Crowd> crowds;             // the largest first
+  std::map<Address, std::string> fields; // that have these semaphores, or the collections whose they are
 };
 
 // Enters into `locks` who waits for each.

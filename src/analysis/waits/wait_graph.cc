@@ -1,5 +1,7 @@
 #include "analysis/waits/wait_graph.h"
 
+#include "analysis/waits/crowds.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -14,7 +16,7 @@ constexpr u64 most_told = 64;       // who may have taken one semaphore
 WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
                      const std::vector<ThreadWait> &waits, const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
-      running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks) {
+      running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks, semaphore_waits) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
@@ -264,7 +266,8 @@ void WaitGraph::find_stuck() {
     const Node node = nodes[i];
     const std::vector<Edge> edges = edges_of(node);
     const bool has_ended = is_thread(node) && locks_.has_ended(static_cast<u32>(node));
-    if ((edges.empty() && !has_ended) || has_limit(node))
+    const bool may_be_freed = is_semaphore(node) && holders_.has_outsiders(semaphores_[node - first_semaphore()].first);
+    if ((edges.empty() && !has_ended) || has_limit(node) || may_be_freed)
       set_free(node);
     for (const Edge &edge : edges) {
       waits.emplace_back(edge.to, node);
@@ -280,12 +283,43 @@ void WaitGraph::find_stuck() {
     is_stuck_.push_back(!is_free[first_semaphore() + i]);
 }
 
+std::map<Address, std::string> WaitGraph::fields() const {
+  std::map<Address, std::string> out;
+  for (const auto &[semaphore, holders] : semaphores_)
+    if (std::string field = holders_.field_of(semaphore); !field.empty())
+      out.emplace(semaphore, std::move(field));
+  return out;
+}
+
+std::vector<Crowd> WaitGraph::crowds(const std::map<Address, std::vector<SemaphoreHolder>> &taken) const {
+  return find_crowds(locks_, tasks_, semaphore_waits_, waits_, holders_, taken);
+}
+
+// Directly, or by what it awaits: that has to go on first.
+bool WaitGraph::awaits_semaphore(TaskNumber task, Address semaphore) const {
+  constexpr u64 most_steps = 16;
+  for (u64 i = 0; i < most_steps && task != no_task && tasks_.is_pending(task); ++i) {
+    if (semaphore_waits_.awaited_by(task).semaphore == semaphore)
+      return true;
+    task = tasks_.is_method(task) ? semaphore_waits_.awaited_task(task) : no_task;
+  }
+  return false;
+}
+
 std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() const {
   std::map<Address, std::vector<SemaphoreHolder>> out;
-  for (u64 i = 0; i < semaphores_.size(); ++i)
-    for (const Edge &edge : edges_of_semaphore(first_semaphore() + i))
-      if (std::vector<SemaphoreHolder> &to = out[semaphores_[i].first]; to.size() < most_told)
-        to.push_back(*edge.holder);
+  for (u64 i = 0; i < semaphores_.size(); ++i) {
+    const std::vector<Edge> edges = edges_of_semaphore(first_semaphore() + i);
+    const bool any_sure = std::any_of(edges.begin(), edges.end(), [](const Edge &e) { return e.holder->is_sure(); });
+    for (const Edge &edge : edges) {
+      const SemaphoreHolder &holder = *edge.holder;
+      std::vector<SemaphoreHolder> &to = out[semaphores_[i].first];
+      // Who calls one that waits has the semaphore for that, as a rule; unless it has gone on behind an await.
+      const bool waits = !holder.thread && !has_awaited(holder) && awaits_semaphore(holder.task, edge.by);
+      if (to.size() < most_told && (any_sure ? holder.is_sure() : !waits))
+        to.push_back(holder);
+    }
+  }
   return out;
 }
 
@@ -356,6 +390,26 @@ bool WaitGraph::has_awaited(const SemaphoreHolder &holder) const {
   return !holder.thread && tasks_.state(holder.task).value_or(0) > 0;
 }
 
+// Who has a collection may be anybody who made it, or waits until its consumers are done, and adds nothing. So it
+// counts where its methods add, or take, as far as these are known; and for an item only who waits for something else
+// than for the end of those who want one.
+bool WaitGraph::may_be_circle(std::span<const Step> steps) const {
+  for (u64 i = 0; i < steps.size(); ++i) {
+    const Edge &edge = steps[i].edges[steps[i].next - 1];
+    if (!edge.holder || !is_of_collection(edge.by))
+      continue;
+    if (edge.holder->is_user == false)
+      return false;
+    const Node holder = edge.to;
+    const Step &next = steps[(i + 1) % steps.size()];
+    const Edge &further = next.edges[next.next - 1];
+    const bool waits_for_end = !is_semaphore(further.to) && (!further.by || tasks_.find(further.by) != no_task);
+    if (is_thread(holder) && waits_for_end && edge.holder->is_user != true)
+      return false;
+  }
+  return true;
+}
+
 // Semaphores, and the tasks of those that wait for them, are no members: they tell what members wait for.
 void WaitGraph::add_circle(std::span<const Step> steps) {
   std::vector<WaitingOne> circle;
@@ -382,15 +436,17 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
       one.grounds = taken->grounds;
       if (taken->holder) {
         semaphores.insert(taken->by);
-        is_by_object |= taken->grounds != Grounds::reference && !has_awaited(*taken->holder);
+        const bool is_known_user = is_of_collection(taken->by) && taken->holder->is_user == true;
+        is_by_object |= taken->grounds > Grounds::reference && !has_awaited(*taken->holder) && !is_known_user;
         one.through = taken->holder->through;
         one.method = taken->holder->method;
+        one.is_use_unknown = is_of_collection(taken->by) && !is_known_user;
       }
     }
     circle.push_back(std::move(one));
   }
   // Calls that hand on what has the semaphore need not have taken it.
-  if (circle.empty() || (semaphores.size() == 1 && is_by_object))
+  if (circle.empty() || (semaphores.size() == 1 && is_by_object) || !may_be_circle(steps))
     return;
   if (!semaphores.empty() && !known_semaphores_.insert({semaphores.begin(), semaphores.end()}).second)
     return;

@@ -25,8 +25,12 @@ public:
             const std::vector<ThreadWait> &waits, const RunningTasks &running);
 
   std::vector<std::vector<WaitingOne>> circles();
-  // By semaphore: without those that wait for it.
+  // By semaphore: without those that wait for it. Where somebody stands behind the others' wait, those alone.
   std::map<Address, std::vector<SemaphoreHolder>> may_have_taken() const;
+  // That have the semaphores, by these.
+  std::map<Address, std::string> fields() const;
+  // `taken`: of may_have_taken().
+  std::vector<Crowd> crowds(const std::map<Address, std::vector<SemaphoreHolder>> &taken) const;
 
 private:
   // Threads, then tasks, then semaphores.
@@ -64,6 +68,9 @@ private:
   bool waits_for(u32 thread, Address object) const;
   bool waits_for_finalizers(u32 thread) const;
   bool has_awaited(const SemaphoreHolder &holder) const;
+  bool is_of_collection(Address semaphore) const { return locks_.collections.contains(semaphore); }
+  bool may_be_circle(std::span<const Step> steps) const;
+  bool awaits_semaphore(TaskNumber task, Address semaphore) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
   // Who waits for the end of a thread shows only in its methods, where the wait subsystem does not say it: that is

@@ -1,5 +1,7 @@
 #include "analysis/waits/wait_targets.h"
 
+#include "analysis/threads/thread_text.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -31,6 +33,8 @@ struct Words {
 };
 constexpr Words words_of_types[] = {{"a lock (ReaderWriterLockSlim)", "System.Threading.ReaderWriterLockSlim"},
                                     {"a semaphore", "System.Threading.SemaphoreSlim"},
+                                    {wait_for_item, "System.Threading.SemaphoreSlim"},
+                                    {wait_for_place, "System.Threading.SemaphoreSlim"},
                                     {"an event", "System.Threading.ManualResetEventSlim"},
                                     {"a countdown", "System.Threading.CountdownEvent"},
                                     {"a barrier", "System.Threading.Barrier"},

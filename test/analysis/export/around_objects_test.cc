@@ -273,7 +273,8 @@ TEST(AroundObjects, FromTheGraphAsByAWalk) {
             question.type_regex = type;
             question.sort = sort;
             question.top = top;
-            question.generation = static_cast<v0::Generation>(generation);
+            if (generation)
+              question.generation = static_cast<v0::Generation>(*generation);
             question.min_bytes = top == 3 ? 40 : 0;
             report::Answer expected = objects.answer(without, question), found = objects.answer(with, question);
             const std::vector<TextRow> rows = text_rows_of(found, "objects");

@@ -405,7 +405,7 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
   questions[0].type_regex = "Type[1-3]$";
   questions[1].type_exact = "System.String";
   questions[2].min_bytes = 100;
-  questions[3].range = {{all.at(10, "address"), all.at(300, "address")}};
+  questions[3].range = std::pair(v0::Address(all.at(10, "address")), v0::Address(all.at(300, "address")));
   questions[4] = questions[3];
   questions[4].type_regex = "\\[\\]";
   questions[4].min_bytes = 60;
@@ -420,8 +420,8 @@ TEST(Verbs, FiltersAreTheSameForObjectsAndStat) {
     for (u64 row = 0; row < objects.rows.size(); ++row) {
       EXPECT_GE(objects.at(row, "bytes"), q.min_bytes);
       if (q.range) {
-        EXPECT_GE(objects.at(row, "address"), q.range->first);
-        EXPECT_LT(objects.at(row, "address"), q.range->second);
+        EXPECT_GE(objects.at(row, "address"), q.range->first.value());
+        EXPECT_LT(objects.at(row, "address"), q.range->second.value());
       }
     }
   }

@@ -233,12 +233,25 @@ TEST(Verdict, AssembliesOfNoFileAreSaidBesideMalloc) {
 TEST(Verdict, DeadlocksComeFirst) {
   HangFacts f;
   EXPECT_EQ(judge_hang(f).rule, "");
-  f.pool_workers = 8, f.pool_blocked = 8, f.pool_queued = 5, f.pool_text = "8 for a lock";
+  f.pool = {.workers = 8, .blocked = 8, .waits = {{"a lock", 8}}, .queued = 5};
   f.deadlocks = 1, f.deadlock_text = "threads Buyer and Seller wait for each other";
   EXPECT_EQ(judge_hang(f).rule, "deadlock");
   EXPECT_EQ(judge_hang(f).text, "Deadlock: threads Buyer and Seller wait for each other.");
   f.deadlocks = 3, f.deadlock_sureness = 2;
   EXPECT_EQ(judge_hang(f).text, "Perhaps a deadlock: threads Buyer and Seller wait for each other; 3 circles in all.");
+}
+
+TEST(Verdict, ACrowdBeforeASemaphore) {
+  HangFacts f;
+  f.crowds = 1, f.crowd = 10000, f.are_calls = true, f.crowd_text = "SemaphoreSlim (static Shop.Pricing._gate)";
+  f.pool = {.workers = 8, .blocked = 8, .waits = {{"a semaphore", 8}}, .queued = 5};
+  EXPECT_EQ(judge_hang(f).rule, "semaphore_taken"); // what they are blocked for says more
+  EXPECT_EQ(judge_hang(f).text, "10,000 calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is "
+                                "free. Nobody is known to have it: perhaps it was not given back.");
+  f.crowd_holder = "Shop.Pricing.Load", f.crowds = 3, f.are_threads = true;
+  EXPECT_EQ(judge_hang(f).text,
+            "10,000 threads and calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is free, and "
+            "others for 2 more. Shop.Pricing.Load probably has it. That is a hang only if it does not come to an end.");
 }
 
 TEST(Verdict, AStarvedPool) {
@@ -248,25 +261,25 @@ TEST(Verdict, AStarvedPool) {
   EXPECT_EQ(judge_hang(f).text,
             "2 threads wait for Shop.Gate 0x1000, which managed thread 4 had when it ended: nobody lets it go.");
   f.orphaned_waiters = 0;
-  f.pool_workers = 8, f.pool_blocked = 6, f.pool_queued = 1, f.pool_text = "6 for a lock";
+  f.pool = {.workers = 8, .blocked = 6, .waits = {{"a lock", 6}}, .queued = 1};
   EXPECT_EQ(judge_hang(f).rule, "pool_starved");
   EXPECT_EQ(
       judge_hang(f).text,
       "The thread pool starves: 1 work item waits for a worker, and of 8 workers 6 are blocked: 6 for a lock; 2 are "
       "at work.");
-  f.pool_blocked = 3; // the others work, and will come to it
+  f.pool.blocked = 3; // the others work, and will come to it
   EXPECT_EQ(judge_hang(f).rule, "");
-  f.pool_queued = 41; // not soon
+  f.pool.queued = 41; // not soon
   EXPECT_EQ(judge_hang(f).text, "The thread pool starves: 41 work items wait for a worker, and of 8 workers 3 are "
                                 "blocked: 6 for a lock; 5 are at work.");
-  f.pool_blocked = 0;
+  f.pool.blocked = 0;
   EXPECT_EQ(
       judge_hang(f).text,
       "The thread pool has more to do than workers: 41 work items wait for a worker, and all 8 are at work. That is "
       "a hang only if none of them comes to an end.");
-  f.pool_idle = 1; // it takes the next
+  f.pool.idle = 1; // it takes the next
   EXPECT_EQ(judge_hang(f).rule, "");
-  f.pool_idle = 0, f.pool_blocked = 8, f.pool_queued = 0; // nobody waits for them
+  f.pool.idle = 0, f.pool.blocked = 8, f.pool.queued = 0; // nobody waits for them
   EXPECT_EQ(judge_hang(f).rule, "");
 }
 } // namespace

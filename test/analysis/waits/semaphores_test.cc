@@ -1,5 +1,6 @@
 // `locks` of semaphores, which do not say who took them: what is inferred from references, and what is not; in every
 // layout. Threads, with stacks that refer to semaphores, are in test/real/waits.py.
+#include "analysis/verdict/hangs.h"
 #include "base/text.h"
 #include "support/async_calls.h"
 #include "support/known_stacks.h"
@@ -56,6 +57,12 @@ struct Semaphores : Calls {
     old.store(awaited + p, at, p);
     return at;
   }
+  // One that stands behind its first await, with the first of these variables.
+  Address behind(Address awaited, Address first) {
+    const Address at = method(buy, 1, awaited);
+    old.store(machines.at(at) + 3 * p, first, p);
+    return at;
+  }
 
   Address type = 0, node = 0, buy = 0, shop = 0;
   std::map<Address, Address> heads;
@@ -86,7 +93,7 @@ TEST(Semaphores, TwoThatReferToWhatTheOtherWaitsFor) {
     std::vector<TextRow> locks = text_rows_of(answer, "locks");
     ASSERT_EQ(locks.size(), 2u);
     EXPECT_EQ(locks[0]["waiting_text"], "Shop.Cart.Buy");
-    EXPECT_EQ(locks[0]["taken_text"], "task " + hex(first) + " (Shop.Cart.Buy)");
+    EXPECT_EQ(locks[0]["taken_text"], "perhaps task " + hex(first) + " (Shop.Cart.Buy)");
   }
 }
 
@@ -161,6 +168,48 @@ TEST(Semaphores, TheSameOneTwice) {
   std::vector<TextRow> rows = rows_of(s, "deadlocks");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["grounds"], "reference");
+}
+
+// Whoever stands in the method of those who wait, behind that wait, is the one; who only refers to it is not named.
+TEST(Semaphores, WhoStandsBehindTheWait) {
+  Semaphores s({});
+  const Address a = s.semaphore();
+  s.calls(s.wait(a), a);
+  s.calls(s.wait(a), a);
+  const Address holder = s.behind(s.of_type(s.delay, waiting), a);
+  s.calls(s.of_type(s.delay, waiting), a);
+  std::vector<TextRow> rows = rows_of(s, "locks");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["taken_text"], "probably task " + hex(holder) + " (Shop.Cart.Buy)");
+}
+
+// What `report` says of many who wait.
+std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends) {
+  Semaphores s({});
+  const Address a = s.semaphore();
+  s.old.store(a + s.p + 4, permits, 4);
+  for (u64 i = 0; i < waiting; ++i)
+    s.calls(s.wait(a), a);
+  if (has_holder)
+    s.behind(ends ? s.of_type(s.delay, test::waiting) : s.of_type(s.task, test::waiting), a);
+  Snapshot snapshot(s.heap.target(), {});
+  return judge_hang(find_hangs(snapshot)).text;
+}
+
+TEST(Semaphores, ManyBeforeOneAreACrowd) {
+  EXPECT_EQ(hang_of(32, 1, false, false),
+            "32 calls wait for a SemaphoreSlim, of which none is free. Nobody is known to "
+            "have it: perhaps it was not given back.");
+  EXPECT_EQ(hang_of(40, 1, true, false), "40 calls wait for a SemaphoreSlim, of which none is free. Shop.Cart.Buy "
+                                         "probably has it. That is a hang only if it does not come to an end.");
+}
+
+TEST(Semaphores, WhatIsNoCrowd) {
+  for (const std::string &text : {hang_of(31, 1, false, false),         // few
+                                  hang_of(40, 1, true, true),           // whoever has it goes on in time
+                                  hang_of(40, 0x7fffffff, true, false), // perhaps a signal
+                                  hang_of(40, 4, false, false)})
+    EXPECT_EQ(text, "");
 }
 
 // A queue that leads back to itself ends.

@@ -144,7 +144,7 @@ static class Kinds
         Wait("QueuedLimited", "System.Threading.SemaphoreSlim", "queued", () => queued.Wait(Hours), limited: true);
         Wait("Countdown", "System.Threading.CountdownEvent", "countdown", () => countdown.Wait());
         Wait("Barrier", "System.Threading.Barrier", "barrier", () => barrier.SignalAndWait());
-        Wait("Take", "System.Threading.SemaphoreSlim", "things", () => things.Take());
+        Wait("Take", "an item in a BlockingCollection", "things", () => things.Take());
     }
 
     static T Field<T>(object of, string name) => (T)of.GetType().GetField(name, BindingFlags.NonPublic | BindingFlags.Instance).GetValue(of);

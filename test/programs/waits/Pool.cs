@@ -26,6 +26,37 @@ static class Pool
     static void Handle(object state) => GC.KeepAlive(state);
     static int Poll() => 1;
 
+    const int crowd = 19;
+    static readonly object door = new();
+
+    static void Enter(object state)
+    {
+        lock (door)
+            GC.KeepAlive(state);
+    }
+
+    // Who has the lock is none of the pool's.
+    public static string RunLocks()
+    {
+        ThreadPool.SetMinThreads(crowd, 1);
+        ThreadPool.SetMaxThreads(crowd, 1);
+        Program.Start("Keeper", ready =>
+        {
+            lock (door)
+            {
+                ready();
+                Thread.Sleep(Timeout.Infinite);
+            }
+        });
+        for (int i = 0; i < crowd; i++)
+            ThreadPool.QueueUserWorkItem(Enter);
+        Thread.Sleep(1000);
+        for (int i = 0; i < 40; i++)
+            ThreadPool.QueueUserWorkItem(Handle);
+        Thread.Sleep(500);
+        return $"\"workers\": {crowd}, \"queued\": [{{\"method\": \"Pool.Handle\", \"count\": 40}}]";
+    }
+
     public static string Run()
     {
         ThreadPool.SetMinThreads(workers, 1);

@@ -13,6 +13,10 @@
 //   combined     pending calls behind WhenAll, WhenAny, ContinueWith and Unwrap, several for each
 //   library      calls that await the library alone: sockets, semaphores with a timeout, HTTP requests, channels, timers
 //   pool         a thread pool whose workers wait for work that no worker is left to do
+//   pool-locks   a thread pool whose workers all wait for one lock
+//   collections  deadlocks over BlockingCollections; collections-fine: what only looks like one
+//   gate         COUNT calls before one semaphore; gate-lost, gate-threads: others; gates-fine: callers that wait as is usual
+//   takers       semaphores of an object in a static field: who has taken them, and who only refers to them
 // Its truth is one object, "said"; what is in it, each way's file tells.
 using System;
 using System.Collections.Generic;
@@ -63,6 +67,14 @@ static class Program
             "async" => Calls.Run(count),
             "semaphores" => Semaphores.Run(),
             "pool" => Pool.Run(),
+            "pool-locks" => Pool.RunLocks(),
+            "collections" => Collections.Run(),
+            "collections-fine" => Collections.RunFine(),
+            "gate" => Gates.Run(count),
+            "gate-lost" => Gates.RunLost(),
+            "gate-threads" => Gates.RunThreads(),
+            "gates-fine" => Gates.RunFine(),
+            "takers" => Takers.Run(),
             "kinds" => Kinds.Run(),
             "circles" => Circles.Run(),
             "around" => Around.Run(),

@@ -1,0 +1,125 @@
+#include "analysis/waits/crowds.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_steps = 64; // from a method to what it awaits in the end
+
+class CrowdFinder {
+public:
+  CrowdFinder(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+              const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders)
+      : locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), holders_(holders) {
+    for (const ThreadWait &wait : waits)
+      waits_of_[wait.thread].push_back(&wait);
+  }
+
+  void count() {
+    for (const auto &[semaphore, holders] : holders_.semaphores())
+      if (const LockObject *lock = locks_.find(semaphore); lock && !locks_.collections.contains(semaphore)) {
+        Crowd &crowd = crowds_[semaphore];
+        crowd.semaphore = semaphore;
+        for (u32 thread : lock->waiting)
+          crowd.threads += !thread_has_limit(thread);
+      }
+    for (const auto &[node, semaphore] : locks_.by_node)
+      if (auto crowd = crowds_.find(semaphore); crowd != crowds_.end())
+        crowd->second.calls += !waiter_has_limit(tasks_.find(node));
+  }
+
+  std::vector<Crowd> find(const std::map<Address, std::vector<SemaphoreHolder>> &may_have_taken) {
+    count();
+    std::vector<Crowd> out;
+    for (auto &[semaphore, crowd] : crowds_) {
+      if (crowd.threads + crowd.calls < least_crowd || !is_lock(semaphore) ||
+          holders_.has_runners(semaphore, [&](u32 thread) { return goes_on(thread); }))
+        continue;
+      auto takers = may_have_taken.find(semaphore);
+      const std::vector<SemaphoreHolder> none;
+      bool anybody_goes_on = false;
+      for (const SemaphoreHolder &one : takers != may_have_taken.end() ? takers->second : none) {
+        if (one.is_doubtful() || one.grounds == Grounds::stack || one.grounds == Grounds::static_field)
+          continue;
+        anybody_goes_on |= one.thread ? goes_on(*one.thread) : goes_on_task(one.task);
+        if (one.is_sure())
+          crowd.holders.push_back(one);
+      }
+      if (!anybody_goes_on)
+        out.push_back(std::move(crowd));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Crowd &a, const Crowd &b) { return a.size() > b.size(); });
+    return out;
+  }
+
+private:
+  // A signal of which no more than one can be kept is for one who waits.
+  bool is_lock(Address semaphore) const {
+    const LockObject *lock = locks_.find(semaphore);
+    return holders_.is_given_back(semaphore).value_or(lock && lock->permits == 1);
+  }
+  bool thread_has_limit(u32 thread) const {
+    auto waits = waits_of_.find(thread);
+    return waits == waits_of_.end() || waits->second[0]->has_limit;
+  }
+  // Of an asynchronous waiter: what goes on behind it ends in time.
+  bool waiter_has_limit(TaskNumber node) {
+    if (node == no_task)
+      return true;
+    for (const Continuation &next : tasks_.continuations(node, 4))
+      if (const TaskNumber task = tasks_.find(next.object); task != no_task && semaphore_waits_.has_limit(task))
+        return true;
+    return false;
+  }
+
+  bool goes_on(u32 thread) {
+    auto waits = waits_of_.find(thread);
+    if (waits == waits_of_.end())
+      return true;
+    return std::any_of(waits->second.begin(), waits->second.end(), [&](const ThreadWait *wait) {
+      return wait->has_limit || (wait->kind == WaitKind::task && goes_on_task(tasks_.behind(wait->object)));
+    });
+  }
+
+  // But for what waits for a semaphore, or for a task that the program itself completes, if anybody does.
+  bool goes_on_task(TaskNumber task) {
+    for (u64 i = 0; i < most_steps && task != no_task; ++i) {
+      if (!tasks_.is_pending(task))
+        return true;
+      if (semaphore_waits_.awaited_by(task).semaphore)
+        return semaphore_waits_.awaited_by(task).has_limit;
+      if (!tasks_.is_method(task))
+        return !is_completed_by_program(task);
+      if (tasks_.state(task) == -1)
+        return true;
+      task = semaphore_waits_.awaited_task(task);
+    }
+    return true;
+  }
+
+  // As TaskCompletionSource makes it: it runs nothing, and no part of the library is behind it.
+  bool is_completed_by_program(TaskNumber task) {
+    const std::string &type = tasks_.type(task).name;
+    return type.starts_with("System.Threading.Tasks.Task") && type.find('+') == type.npos &&
+           !type.starts_with("System.Threading.Tasks.TaskFactory") && tasks_.delegate_method(task).empty();
+  }
+
+  const LockSet &locks_;
+  Tasks &tasks_;
+  const SemaphoreWaits &semaphore_waits_;
+  const SemaphoreHolders &holders_;
+  std::map<u32, std::vector<const ThreadWait *>> waits_of_;
+  std::map<Address, Crowd> crowds_;
+};
+
+} // namespace
+
+std::vector<Crowd> find_crowds(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+                               const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders,
+                               const std::map<Address, std::vector<SemaphoreHolder>> &may_have_taken) {
+  return CrowdFinder(locks, tasks, semaphore_waits, waits, holders).find(may_have_taken);
+}
+
+} // namespace dnheap

@@ -1,0 +1,17 @@
+// WaitTexts: what each thread waits for, in words: by the innermost methods on its stack, by the runtime's notes where
+// these show nothing (.NET 8 and 9), and by static constructors. Walks each stack once. One thread.
+#pragma once
+#include "analysis/threads/thread_places.h"
+#include "analysis/threads/thread_text.h"
+#include "snapshot/snapshot.h"
+
+#include <span>
+
+namespace dnheap {
+
+inline constexpr const char *wait_for_constructor = "a static constructor";
+
+// By thread; of those that have ended nothing. `places`: is fed with each stack; null: nobody asks for that.
+std::vector<WaitText> find_wait_texts(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces *places);
+
+} // namespace dnheap

@@ -1,0 +1,33 @@
+// MethodCalls: which methods a method's IL calls, and where (II.25.4, III). Nothing is trusted: IL that ends early, or
+// has an instruction that is none, gives an empty optional. One pass over the bytes. Pure functions: any thread.
+#pragma once
+#include "metadata/ecma335.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+// Where a body's IL lies, counted from the body's first byte.
+struct IlPlace {
+  u64 offset = 0, size = 0;
+};
+// `body`: its first 12 bytes, or as many as there are.
+inline constexpr u64 most_body_header = 12;
+std::optional<IlPlace> find_il(Bytes body);
+
+struct MethodCall {
+  u32 il_offset = 0;
+  Token callee = 0; // MethodDef, MemberRef or MethodSpec
+};
+std::optional<std::vector<MethodCall>> find_calls(Bytes il);
+
+// As "System.Threading.SemaphoreSlim" and "Release": without type arguments, with the mark of arity. Empty: it is none,
+// or one of an array, say.
+struct CalleeName {
+  std::string type, method;
+};
+CalleeName name_of_callee(const Metadata &metadata, Token callee);
+
+} // namespace dnheap

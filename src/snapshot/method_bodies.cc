@@ -1,0 +1,144 @@
+#include "snapshot/method_bodies.h"
+
+#include "base/host.h"
+#include "image/pe_image.h"
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 most_il = 1 << 20; // bytes of one method
+
+// As many of them as there are.
+Bytes bytes_at(Bytes all, u64 at, u64 size) {
+  at = std::min<u64>(at, all.size());
+  return all.subspan(at, std::min<u64>(size, all.size() - at));
+}
+
+} // namespace
+
+MethodBodies::MethodBodies(Snapshot &snapshot)
+    : clr_(dynamic_cast<const CoreClr *>(&snapshot.runtime())),
+      folders_(snapshot.options().module_folders, snapshot.target().file_root) {
+  if (!clr_)
+    return;
+  methods_.emplace(clr_->target(), clr_->descriptor(), clr_->types(), clr_->loader());
+  il_offsets_.emplace(clr_->memory(), clr_->code());
+}
+
+const std::vector<MethodBodies::Call> *MethodBodies::calls_of(Address method_desc) {
+  if (!clr_ || !method_desc || !methods_->is_method_desc(method_desc) || methods_->is_dynamic(method_desc))
+    return nullptr;
+  return calls_at(clr_->types().module_of(methods_->method_table_of(method_desc)), methods_->row(method_desc));
+}
+
+const std::vector<MethodBodies::Call> *MethodBodies::calls_of_machine(Address machine_type) {
+  const Address module = clr_ && machine_type ? clr_->types().module_of(machine_type) : 0;
+  const Metadata *metadata = module ? clr_->loader().metadata(module) : nullptr;
+  if (!metadata)
+    return nullptr;
+  for (u32 method : metadata->methods_of(clr_->types().type_def_rid(machine_type)))
+    if (const std::optional<MethodDefRow> row = metadata->method(method); row && row->name == "MoveNext")
+      return calls_at(module, method);
+  return nullptr;
+}
+
+const std::vector<MethodBodies::Call> *MethodBodies::calls_of_any(Address method) {
+  return clr_ && methods_->is_method_desc(method) ? calls_of(method) : calls_of_machine(method);
+}
+
+Address MethodBodies::type_of(Address method_desc) const {
+  const bool is_known = clr_ && methods_->is_method_desc(method_desc) && !methods_->is_dynamic(method_desc);
+  return is_known ? methods_->method_table_of(method_desc) : 0;
+}
+
+std::optional<bool> MethodBodies::calls_any(const std::vector<Call> *calls, std::string_view type,
+                                            std::span<const std::string_view> methods) {
+  if (!calls)
+    return std::nullopt;
+  return std::any_of(calls->begin(), calls->end(), [&](const Call &call) {
+    return call.callee.type == type && std::find(methods.begin(), methods.end(), call.callee.method) != methods.end();
+  });
+}
+
+std::optional<u32> MethodBodies::il_offset(const StackFrame &frame) {
+  return clr_ ? il_offsets_->find(frame.ip, !frame.is_active) : std::nullopt;
+}
+
+const std::vector<MethodBodies::Call> *MethodBodies::calls_at(Address module, u32 row) {
+  if (!module || !row)
+    return nullptr;
+  auto [known, is_new] = known_.try_emplace({module, row});
+  if (is_new)
+    known->second = read(module, row);
+  return known->second ? &*known->second : nullptr;
+}
+
+// A body counts if it is IL to its end.
+MethodBodies::Calls MethodBodies::read_in(const PeImage &image, u32 rva,
+                                          const std::function<Bytes(Address, u64)> &bytes, const Metadata &metadata) {
+  const std::optional<PeBlock> place = image.find(rva, 1);
+  const std::optional<IlPlace> il = place ? find_il(bytes(place->address, most_body_header)) : std::nullopt;
+  if (!il || il->size > most_il)
+    return std::nullopt;
+  const Bytes body = bytes(place->address + il->offset, il->size);
+  const std::optional<std::vector<MethodCall>> calls = body.size() == il->size ? find_calls(body) : std::nullopt;
+  if (!calls)
+    return std::nullopt;
+  std::vector<Call> out;
+  for (const MethodCall &call : *calls)
+    out.push_back({call.il_offset, name_of_callee(metadata, call.callee)});
+  return out;
+}
+
+// The image lies section by section, or as in its file.
+MethodBodies::Calls MethodBodies::read(Address module, u32 row) {
+  const Metadata *metadata = clr_->loader().metadata(module);
+  const std::optional<MethodDefRow> method = metadata ? metadata->method(row) : std::nullopt;
+  if (!method || !method->rva)
+    return std::nullopt;
+  for (Address base : clr_->loader().image_bases(module))
+    for (bool mapped : {true, false}) {
+      const std::optional<PeImage> image = PeImage::at(clr_->memory(), base, mapped);
+      if (!image || !image->metadata())
+        continue;
+      if (Calls found = read_in(
+              *image, method->rva, [&](Address at, u64 size) { return clr_->memory().view_up_to(at, size); },
+              *metadata))
+        return found;
+    }
+  const File &file = file_of(module, *metadata);
+  const std::optional<PeImage> image = file.bytes.empty() ? std::nullopt : PeImage::from_file(file.bytes);
+  return image
+             ? read_in(
+                   *image, method->rva, [&](Address at, u64 size) { return bytes_at(file.bytes, at, size); }, *metadata)
+             : std::nullopt;
+}
+
+const MethodBodies::File &MethodBodies::file_of(Address module, const Metadata &metadata) {
+  auto [known, is_new] = files_.try_emplace(module);
+  const std::optional<ModuleRow> own = is_new ? metadata.module() : std::nullopt;
+  if (!own || own->mvid.empty())
+    return known->second;
+  for (Address base : clr_->loader().image_bases(module)) {
+    const Module *mapped = clr_->target().find_module(base);
+    for (const std::string &path :
+         mapped ? folders_.candidates(mapped->path, mapped->pe.has_value()) : std::vector<std::string>()) {
+      const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
+      const std::optional<PeImage> image = file ? PeImage::from_file(file->bytes()) : std::nullopt;
+      const std::optional<PeBlock> root = image ? image->metadata() : std::nullopt;
+      const std::optional<Metadata> there = root ? Metadata::parse(image->view(*root)) : std::nullopt;
+      const std::optional<ModuleRow> row = there ? there->module() : std::nullopt;
+      if (row && std::equal(row->mvid.begin(), row->mvid.end(), own->mvid.begin(), own->mvid.end())) {
+        known->second = {file, file->bytes()};
+        return known->second;
+      }
+    }
+  }
+  return known->second;
+}
+
+} // namespace dnheap
