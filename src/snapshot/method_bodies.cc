@@ -1,6 +1,6 @@
 #include "snapshot/method_bodies.h"
 
-#include "base/host.h"
+#include "base/host/host.h"
 #include "image/pe_image.h"
 #include "snapshot/snapshot.h"
 

@@ -7,7 +7,7 @@
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/il_offsets.h"
 #include "runtime/coreclr/method_descs.h"
-#include "snapshot/module_folders.h"
+#include "snapshot/files/module_folders.h"
 
 #include <functional>
 #include <map>

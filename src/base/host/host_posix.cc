@@ -1,5 +1,5 @@
 // Linux and macOS.
-#include "base/control_group.h"
+#include "base/host/control_group.h"
 #include "base/error.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
