@@ -54,12 +54,14 @@ std::string spellings_of_those_with_value(std::string_view separator) {
   return fmt::format("{}", fmt::join(out, separator));
 }
 
-// An option's words → the verbs that have these; one list where all have the same.
+// Maps an option's words to the verbs that have these: one list where all have the same, none where its value may be
+// anything.
 std::map<Names, Names> verbs_by_words(const Option &option, std::span<const Verb> verbs) {
   std::map<Names, Names> out;
   for (const Verb &verb : verbs)
     if (takes(verb, option))
-      out[option.words(verb)].push_back(verb.name);
+      if (const Names words = words_of_value(verb, option); !words.empty())
+        out[words].push_back(verb.name);
   return out;
 }
 
@@ -78,8 +80,7 @@ std::string bash_values(std::span<const Verb> verbs) {
     out += fmt::format("    {}) {} ;;\n", fmt::join(patterns, " | "), action);
   };
   for (const Option &option : option_table()) {
-    if (option.words) {
-      const std::map<Names, Names> all = verbs_by_words(option, verbs);
+    if (const std::map<Names, Names> all = verbs_by_words(option, verbs); !all.empty()) {
       for (const auto &[words, of] : all)
         add(option, all.size() == 1 ? Names{"*"} : of, bash_words(joined(words)));
     } else if (is(option, "FILE"))
@@ -200,7 +201,8 @@ std::string zsh_escaped(std::string_view text) {
 std::string zsh_option(const Option &option, const Verb &verb) {
   std::string value, behind;
   if (option.value) {
-    behind = option.words         ? "(" + joined(option.words(verb)) + ")"
+    const Names words = words_of_value(verb, option);
+    behind = !words.empty()       ? "(" + joined(words) + ")"
              : is(option, "FILE") ? "_files"
              : is(option, "DIR")  ? "_files -/"
                                   : " ";

@@ -56,7 +56,7 @@ class Recipes(unittest.TestCase):
                 self.assertTrue((TEST / "dump" / f"{stem}_test.cc").is_file())
 
     def test_a_dump_formats_container(self):
-        containers = {match for path in (SRC / "dump").glob("*.cc")
+        containers = {match for path in (SRC / "dump").rglob("*.cc")
                       for match in re.findall(r'container = "([^"]+)"', path.read_text())}
         self.assertGreaterEqual(len(containers), 3)
         self.assertLessEqual(containers, enum_in_schema("container"))
