@@ -10,10 +10,10 @@ constexpr std::string_view magic{"RTR\0", 4};
 constexpr u16 most_sections = 512;
 constexpr u64 most_scanned = u64{1} << 30, most_looks = 65536;
 
-// A row of the table of sections; which of its two forms it has, its size says.
+// A row of the table of sections; its size shows which of the two forms it has.
 struct Row {
   u32 id = 0;
-  Address start = 0, end = 0; // end 0: not said
+  Address start = 0, end = 0; // end 0: unknown
 };
 
 // u32 id, u32 flags, start, end; or u32 id, u32 length, start.
@@ -51,7 +51,7 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ModuleImage &image, 
   return out;
 }
 
-// At most two: that is one too many.
+// Stops at two headers: one is too many then.
 void find_in(const Memory &memory, const ModuleImage &image, std::map<Address, ReadyToRun> &found) {
   u64 bytes_left = most_scanned, looks_left = most_looks;
   for (const Range &range : image.relocated_bytes(memory)) {
