@@ -10,7 +10,7 @@ namespace {
 // How to treat a contract of an unknown version.
 enum class Unknown : u8 {
   refuse,    // no object could be identified
-  leave_out, // a part of the answer is missing
+  leave_out, // the answers that need it are left out
   read_on,   // by the newest reader, on purpose: all that it reads has to pass a test of its own
 };
 
@@ -30,7 +30,7 @@ constexpr Reader readers[] = {
     {"Thread", "c1", "n1 c1001", Unknown::leave_out},
     {"SyncBlock", "c1", "", Unknown::leave_out},
     {"BuiltInCOM", "c1", "", Unknown::leave_out},
-    // Metadata must be metadata, and define the types that the runtime loaded.
+    // The test of the data: it must be metadata, and define the types that the runtime loaded.
     {"Loader", "c1", "", Unknown::read_on},
     {"EcmaMetadata", "c1", "", Unknown::read_on},
     // The target of a stub must be a sound MethodDesc.

@@ -16,7 +16,7 @@ void choose_readers(ContractDescriptor &descriptor, ReaderFamily family, std::sp
 
 // Returns why the contract is not read: its published version is unknown. Null: it is read.
 const std::string *why_not_read(const ContractDescriptor &descriptor, std::string_view contract);
-// Throws Error with that reason.
+// Throws Error with that reason if the contract is not read.
 void require_reader(const ContractDescriptor &descriptor, std::string_view contract);
 
 } // namespace dnheap

@@ -34,7 +34,7 @@ public:
   virtual u32 get_max_generation() const = 0; // 2
   // The lowest and highest address that the GC manages, as the VM's write barrier knows them.
   virtual std::optional<std::pair<Address, Address>> get_gc_bounds() const = 0;
-  // c_gc_state of background GC, see gc_state_name(); absent without background GC, where the specification says 0.
+  // c_gc_state of background GC, see gc_state_name(); absent without background GC, for which the specification has 0.
   virtual std::optional<u32> get_current_gc_state() const = 0;
   // Absent without "dynamic_heap". The specification's older name is TryGetDynamicAdaptationMode.
   virtual std::optional<i32> try_get_gc_dynamic_adaptation_mode() const = 0;
@@ -54,11 +54,11 @@ public:
   // Segments.
 
   virtual GCHeapSegmentData get_heap_segment_data(Address segment) const = 0;
-  // All segments of one heap, oldest generation first. Problems (a list that is cut short by missing memory or that
-  // runs in a circle) end that list and are added to `problems`.
+  // Returns all segments of one heap, oldest generation first. A list that is cut short by missing memory, or has a
+  // cycle, ends there, and the problem is added to `problems`.
   virtual std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap,
                                                                  std::vector<std::string> &problems) const = 0;
-  // Rounds an object's size up to what it takes in the heap.
+  // Rounds an object's size up to the bytes that it takes in the heap.
   static u64 align_object_size(u64 size, Format format, bool large) {
     return align_up(size, large ? 8 : format.pointer_size);
   }

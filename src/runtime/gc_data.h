@@ -25,7 +25,7 @@ inline constexpr u64 heap_segment_flags_readonly = 1; // frozen (NonGC heap)
 
 struct GCGenerationData {
   Address start_segment = 0;
-  std::optional<Address> allocation_start; // absent in builds with regions, where the specification says -1
+  std::optional<Address> allocation_start; // absent in builds with regions, for which the specification has -1
   Address allocation_context_pointer = 0, allocation_context_limit = 0;
 };
 
@@ -130,7 +130,7 @@ struct GCMemoryRegionData {
   u64 size = 0;                                  // committed bytes; for bookkeeping, reserved bytes
   FreeRegionKind kind = FreeRegionKind::unknown; // of free regions
   std::optional<RegionSize> region_size = {};    // of free regions in lists
-  u32 heap = 0; // number of the heap; of handle tables, number of the table (one per processor in server GC)
+  u32 heap = 0; // number of the heap; for handle tables, the number of the table (one per processor in server GC)
   bool operator==(const GCMemoryRegionData &) const = default;
 };
 

@@ -43,7 +43,7 @@ struct StackFrame {
 };
 
 struct WalkedStack {
-  Address thread = 0; // of the runtime's Thread
+  Address thread = 0; // address of the runtime's Thread
   std::vector<StackFrame> frames;
   // References that native code of the runtime holds, in lists of the thread (GCFrame).
   std::vector<StackReference> of_runtime;

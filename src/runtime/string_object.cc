@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_length = 0x3fffffdf; // of any string, in code units (String.Common: MaxLength)
+constexpr u64 max_length = 0x3fffffdf; // limit of every string, in code units (String.Common: MaxLength)
 
 // {MethodTable, u32 length, u16 characters}: the layout of every runtime that publishes no other.
 u64 offset_of(const Runtime &runtime, const char *field, u64 otherwise) {

@@ -13,7 +13,7 @@ namespace dnheap {
 struct ContinuationLayout {
   u64 next = 0;        // the caller's Continuation
   u64 resume_info = 0; // where the call is to be resumed
-  u64 state = 0;       // i32: number of the await in the method, in the order of its code
+  u64 state = 0;       // i32: number of the await in the method, in code order
   u64 flags = 0;       // u32
   u64 data = 0;        // start of the saved variables, which reach to the object's end
 };

@@ -18,7 +18,7 @@ struct ThreadDetails {
     pool_worker = 0x1000000
   };
   std::optional<u32> state;
-  // A collection has to wait for it: it runs managed code, or touches objects.
+  // True if a collection has to wait for it: it runs managed code, or touches objects.
   std::optional<bool> is_cooperative;
   Address object = 0;        // the managed Thread; 0: none, or unknown
   bool is_finalizer = false; // it runs the finalizers; false also if unknown

@@ -15,7 +15,7 @@ namespace dnheap {
 struct ObjectLayout {
   u32 base_size = 0;
   u32 component_size = 0;
-  bool contains_gc_pointers = false; // references, described by a GCDesc in front of the MethodTable
+  bool contains_gc_pointers = false; // it has references, which a GCDesc in front of the MethodTable lists
 };
 
 class TypeSystem {

@@ -34,7 +34,7 @@ struct CallFrame {
   FunctionFrame function;
   FrameRule cfa; // in_register or value_expression
   std::array<FrameRule, registers> rules;
-  bool return_is_signed = false; // by arm64's pointer authentication
+  bool return_is_signed = false; // signed by arm64's pointer authentication
 };
 
 // Computes the rules at an instruction of that function. Leaves `to` unchanged on failure.

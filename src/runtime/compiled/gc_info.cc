@@ -9,7 +9,7 @@ namespace {
 constexpr u32 first_version = 2, last_version = 5;
 constexpr unsigned flag_bits = 10, slim_return_kind_bits = 2,
                    fat_return_kind_bits = 4; // return kinds exist in versions 2 and 3
-constexpr u64 most_code = u64{1} << 30;      // bytes of one method
+constexpr u64 most_code = u64{1} << 30;      // limit of one method's bytes
 constexpr u32 most_ranges = 1 << 20;
 
 // Returns the number of bits for a number below `count`.

@@ -67,7 +67,7 @@ public:
   // True if the GC info lists what is live at that point. Between calls, it does so only for code that can be stopped
   // anywhere.
   bool tells(const CodePoint &point) const;
-  // All slots: tracked registers, tracked places of the stack, untracked places.
+  // Lists all slots: tracked registers, tracked stack slots, untracked stack slots.
   ReadOutcome slots(std::vector<GcSlot> &out) const;
   // Lists the slots that hold references at that point. Scratch registers and the scratch area count only for active
   // frames: the caller has to leave them out for others.

@@ -255,7 +255,7 @@ bool GcInfoX86::is_in_epilog(u64 offset) const {
 // begin.
 GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoint &point, bool is_funclet) const {
   Place out;
-  std::vector<u8> pushed; // 0: no reference, 1: one, 2: to the inside of an object
+  std::vector<u8> pushed; // per word: 0: no reference, 1: a reference, 2: a reference into an object
   const u64 of_registers = point.active || point.offset == 0 ? point.offset : point.offset - 1;
   u64 at = 0;
   bool is_interior = false;
@@ -306,7 +306,7 @@ GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoin
       push(0);
     } else if (code == 0xb8) {
       at += reader.number();
-    } else if (code == 0xbc) { // the next one is `this`
+    } else if (code == 0xbc) { // only marks that the next reference is `this`
     } else if (code == 0xbf) {
       is_interior = true;
     } else if (code == 0xf8) {

@@ -18,7 +18,7 @@ constexpr u64 key_size = 160, modulus_at = 32;
 
 bool is_framework_key(Bytes key) {
   constexpr u8 ecma_key[16] = {0, 0, 0, 0, 0,
-                               0, 0, 0, 4}; // token b77a5c561934e089: it stands for the platform's own key
+                               0, 0, 0, 4}; // token b77a5c561934e089, which stands for the platform's own key
   if (key.size() == sizeof(ecma_key))
     return std::equal(key.begin(), key.end(), std::begin(ecma_key),
                       [](std::byte a, u8 b) { return a == std::byte{b}; });
@@ -114,7 +114,7 @@ std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const Contra
     for (Address base : bases)
       if (const Module *mapped = target.find_module(base);
           mapped && one.path.empty() && mapped->file_name() == one.name &&
-          mapped->path.find_first_of("/\\") != mapped->path.npos) // else it was loaded from bytes
+          mapped->path.find_first_of("/\\") != mapped->path.npos) // else the assembly was loaded from bytes
         one.path = mapped->path;
     const Metadata *metadata = loader.metadata(module);
     if (bases.empty() && metadata) // all assemblies without an image have one file name

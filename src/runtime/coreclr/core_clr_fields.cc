@@ -9,8 +9,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
-constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
+constexpr unsigned max_parents = 64, max_depth = 16; // `max_depth`: structs in structs
+constexpr u64 max_visited = 1 << 16;                 // limit of fields per type, including those of its structs
 constexpr u64 max_kept = 256 << 20;                  // characters of all fields and paths; beyond it, references are
                                                      // named by their offset
 constexpr u64 max_name = 1024;                       // characters of one field

@@ -19,7 +19,7 @@ public:
   std::optional<DelegateList> list(Address object, Address method_table, Fields &fields);
 
 private:
-  // From the object's first byte.
+  // Offsets from the object's first byte.
   struct Members {
     std::optional<u64> target, code, other_code, list, count;
   };

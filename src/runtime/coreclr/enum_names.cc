@@ -11,7 +11,7 @@ namespace {
 constexpr u16 literal = 0x40; // a flag of FieldAttributes, II.23.1.5
 constexpr u64 most_members = 10000;
 
-// Constants are little endian (II.22.9), signed ones as wide as their type.
+// Reads a constant: little endian (II.22.9), a signed one as wide as its type.
 u64 number(Bytes bytes) {
   u64 value = 0;
   for (u64 i = 0; i < std::min<u64>(bytes.size(), 8); ++i)

@@ -4,8 +4,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_fields = 65536;               // of one type; metadata has row numbers for 2²⁴ of all types
-constexpr u32 first_special_offset = 0x7fffff8; // from here on offsets mean "none" (src/coreclr/vm/field.h)
+constexpr u64 max_fields = 65536;               // limit for one type; metadata has row numbers for 2²⁴ fields of all
+                                                // types
+constexpr u32 first_special_offset = 0x7fffff8; // offsets from here on mean "none" (src/coreclr/vm/field.h)
 
 } // namespace
 

@@ -27,7 +27,7 @@ std::string Loader1::file_name(Address module) {
   if (const Metadata *found = metadata(module))
     if (std::optional<ModuleRow> row = found->module(); row && !row->name.empty())
       return shortened(row->name, 200);
-  // .NET 9 on: the path, in UTF-16.
+  // .NET 9 and later: the path, in UTF-16.
   if (std::optional<i64> offset = descriptor_->try_offset("Module", "Path"))
     if (std::optional<u64> path = memory_->try_pointer(module + static_cast<u64>(*offset)); path && *path)
       if (std::optional<std::string> text = memory_->try_text16(*path, 4096); text && !text->empty())

@@ -49,8 +49,8 @@ void Monitors::read_monitors() {
         "monitors is not known");
 }
 
-// There are no more waiters than threads, and a free monitor has no owner. -1 is the owner number of nobody in .NET 10
-// and later.
+// There are no more waiters than threads, and a free monitor has no owner. In .NET 10 and later, the owner number -1
+// means nobody.
 bool Monitors::is_plausible(const Monitor &monitor, u32 owner_number) const {
   return monitor.waiters <= threads_.size() && (monitor.is_held || owner_number == 0 || owner_number == ~u32{0});
 }

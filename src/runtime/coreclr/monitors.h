@@ -45,7 +45,7 @@ public:
   bool has_table() const { return sync_blocks_.has_table(); }
   // By number of the sync block.
   const std::vector<Monitor> &monitors() const { return monitors_; }
-  // By thread; the innermost wait of each.
+  // By thread; the latest wait of each.
   std::vector<MonitorWait> waits() const;
 
 private:
@@ -67,7 +67,7 @@ private:
   std::span<const ThreadData> threads_;
   u64 p_;
   std::map<u64, u32> by_os_id_, by_managed_id_; // → index in the list of threads
-  std::optional<i64> lock_at_, thin_lock_at_;   // in a SyncBlock, where these are published
+  std::optional<i64> lock_at_, thin_lock_at_;   // offsets in a SyncBlock, if published
   u64 thread_mask_, recursion_mask_, recursion_shift_;
   std::vector<Monitor> monitors_;
   std::vector<std::string> problems_;

@@ -100,7 +100,7 @@ private:
 
   const Memory &memory_;
   const u32 preserved_;
-  i64 depth_ = 0;                    // of the stack pointer
+  i64 depth_ = 0;                    // distance of the stack pointer below the caller's
   std::optional<i64> frame_pointer_; // its depth
   std::vector<Place> places_;
 };

@@ -11,7 +11,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 32; // of nested generic arguments and element types
+constexpr unsigned max_depth = 32; // limit of nested generic arguments and element types
 constexpr u32 max_arguments = 1024;
 constexpr u64 max_name = 8192;      // characters; deep nesting multiplies lengths
 constexpr u64 max_names = 64 << 20; // characters of all names kept; beyond it, names are cut to short ones
@@ -112,7 +112,7 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
 }
 
-// Object and String stand for all of them.
+// Object and String stand for all of .NET's own types.
 bool RuntimeTypeSystem1::knows_framework() {
   for (const char *type : {"ObjectMethodTable", "StringMethodTable"}) {
     const std::optional<u64> variable = descriptor_->try_number(type);

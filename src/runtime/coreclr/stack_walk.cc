@@ -17,7 +17,7 @@ constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
 constexpr u64 most_native_frames = 256; // between the thread's position and the calling method
 constexpr unsigned arm64_link_register = 30;
-constexpr u64 most_of_a_thread = 8192; // bytes of the runtime's Thread; it is smaller
+constexpr u64 most_of_a_thread = 8192; // bytes searched in the runtime's Thread, which is smaller
 
 } // namespace
 
@@ -117,7 +117,7 @@ bool OneWalk::stop(const std::string &why, Address from) {
 
 // The user can supply data from a module's file.
 std::string OneWalk::text_of(const ReadOutcome &outcome) const {
-  const Module *module = walk_.target_->find_module(outcome.at); // 0: nothing is missing
+  const Module *module = walk_.target_->find_module(outcome.at); // at 0, nothing is missing
   return outcome.text() + (module ? "; --modules may name the folder of " + std::string(module->file_name()) : "");
 }
 
@@ -350,7 +350,7 @@ bool OneWalk::unwind(const CodeBlock &code, Registers &registers) {
   return outcome ? true : stop(text_of(outcome), sp());
 }
 
-// Frames lie in the order of the stack.
+// Goes to the next Frame; Frames are sorted by stack address.
 bool OneWalk::next_explicit() {
   const ExplicitFrame last = *frame_;
   frame_.reset();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr u64 max_segments = 1 << 19;  // of one list
 constexpr u32 max_generations = 64;    // CoreRT has four
-constexpr u32 max_structure = 1 << 16; // bytes of a generation or a heap_segment
+constexpr u32 max_structure = 1 << 16; // limit for the bytes of a generation or a heap_segment
 constexpr u32 max_min_object_size = 4096;
 
 // Throws Error. The fields follow each other without gaps, except that the first pointer is aligned.

@@ -65,7 +65,7 @@ std::vector<ContextInUse> contexts_of(const Thread1 &thread, const std::vector<T
   return out;
 }
 
-// Searches stacks for values, and stacks also hold the program's own values.
+// Call it as a search (Memory::as_searched): it scans stacks, which hold the program's own values.
 void derive_thread_layout(Derivation &derivation, const Target &target, Address gc_variable) {
   ContractDescriptor &out = derivation.descriptor;
   const Thread1 thread(target.memory, out);

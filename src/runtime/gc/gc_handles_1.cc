@@ -68,7 +68,7 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
                                 std::vector<std::string> &problems) const {
   const u32 p = memory_->format().pointer_size;
   const u32 buckets = handle_number("InitialHandleTableArraySize", max_buckets), tables = handle_table_count();
-  // Segments are aligned to their size. The specification does not list it, so it may be absent.
+  // Segments are aligned to their size. The specification does not list that size, so it may be absent.
   const u32 alignment = descriptor_->try_number("HandleSegmentSize") ? handle_number("HandleSegmentSize", 1 << 24) : p;
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(descriptor_->offset(type, field)); };
   const u64 buckets_ptr = at("HandleTableMap", "BucketsPtr"), next_map = at("HandleTableMap", "Next");

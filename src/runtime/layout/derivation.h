@@ -80,7 +80,7 @@ public:
   // glibc's allocator shows the size of that.
   u64 room(Address structure, u64 most) const;
 
-  // Pointer-sized word, or nullopt.
+  // Returns the pointer-sized word there, or nullopt.
   std::optional<u64> word(Address address) const { return memory.try_pointer(address); }
   // Returns the word behind a chain: q(q(a + o1) + o2)…
   std::optional<u64> follow(Address address, std::initializer_list<i64> offsets) const;

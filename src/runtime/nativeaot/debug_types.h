@@ -28,7 +28,7 @@ public:
   // A class or a struct.
   struct Class {
     std::string_view name; // mangled
-    u64 size = 0;          // bytes; of an object without its header
+    u64 size = 0;          // bytes; for a class, those of an object without its header
     Reference parent = 0;
     bool is_struct = false;
     std::span<const Field> fields; // its own ones, without static ones

@@ -259,7 +259,7 @@ std::optional<FrameworkShapes::Placed> FrameworkShapes::place(std::string_view d
 }
 
 void FrameworkShapes::learn_struct(const InstanceField &field, const std::vector<bool> &references) {
-  std::vector<bool> inside(1); // the MethodTable of a box
+  std::vector<bool> inside(1); // word 0 is the MethodTable of a box
   for (u64 word = field.offset / p_; word < (field.offset + *field.size) / p_; ++word)
     inside.push_back(word < references.size() && references[word]);
   struct_references_.try_emplace(field.method_table, std::move(inside));
@@ -270,7 +270,7 @@ void FrameworkShapes::learn_struct(const InstanceField &field, const std::vector
 std::optional<InstanceField> FrameworkShapes::state_of_machine(Address struct_type) {
   const std::vector<bool> references = references_of(struct_type);
   const u64 words = capacity_of(struct_type) / p_;
-  u64 gap = 1; // behind the MethodTable of a box
+  u64 gap = 1; // the first word behind the MethodTable of a box
   while (gap < words && references[gap])
     ++gap;
   if (p_ < 8 || gap >= words || (gap + 1 < words && !references[gap + 1]))

@@ -46,7 +46,7 @@ private:
   const ContractDescriptor *descriptor_;
   RuntimeTypeSystemN1 *types_;
   const u64 p_;
-  std::multimap<u32, std::string_view> by_hash_; // the fields as they are declared
+  std::multimap<u32, std::string_view> by_hash_; // hash of the type's name → the fields in the table
   bool is_hashed_ = false;
   // References in structs whose own type does not list them, as nobody boxes them: taken from a field of that type.
   std::map<Address, std::vector<bool>> struct_references_;

@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
-constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
+constexpr unsigned max_parents = 64, max_depth = 16; // `max_depth`: structs in structs
+constexpr u64 max_visited = 1 << 16;                 // limit of fields per type, including those of its structs
 constexpr u64 max_kept = 256 << 20;                  // beyond it, references are named by their offset
 constexpr u64 max_name = 1024;                       // characters of one field
 constexpr std::string_view boxed = "Boxed_";         // prefix of a struct's MethodTable
@@ -78,7 +78,7 @@ std::vector<InstanceField> NativeAotFields::read_fields(Address mt) {
     from.declaring_type = types_->symbols().find_type((*c)->name).value_or(c == std::prev(classes.rend()) ? mt : 0);
     for (const DebugTypes::Field &field : (*c)->fields) {
       const u64 offset = field.offset + ((*c)->is_struct ? p_ : 0);
-      if (offset && offset + p_ < layout->base_size + u64{layout->component_size}) // offset 0: its MethodTable
+      if (offset && offset + p_ < layout->base_size + u64{layout->component_size}) // offset 0 is the MethodTable
         add_field(field, offset, from, out, 0);
     }
     if (const u64 count = inline_array_length(debug(), **c); count && out.size() == 1)

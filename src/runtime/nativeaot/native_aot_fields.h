@@ -14,7 +14,7 @@ namespace dnheap {
 
 class NativeAotFields : public NamedFields {
 public:
-  // The debug file: as in DebugTypes.
+  // `debug_file`, `bias`, `storage`: as in DebugTypes.
   NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates, Bytes debug_file,
                   u64 bias, std::shared_ptr<const void> storage);
 

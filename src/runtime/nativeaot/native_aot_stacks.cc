@@ -16,7 +16,7 @@ constexpr u64 max_frames = 1 << 20;
 constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk reads
 constexpr u64 most_places = 4096;           // code addresses whose rules are kept
 constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of the function that throws for a failed instruction
-constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack of the runtime's own functions, in one call to it
+constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack that the runtime's own functions take in one call to it
 constexpr u64 words_of_thread = 32;         // searched words of a Thread, one of which points at the record of its
                                             // current call into the runtime
 constexpr u64 most_signals = 64;            // handled one inside the other
@@ -256,7 +256,7 @@ private:
 
   // Leaves out addresses if data is missing, so that threads with the same reason can be grouped.
   std::string text_of(const ReadOutcome &outcome, Address ip) const {
-    const Module *module = target_.find_module(outcome.at); // 0: nothing is missing
+    const Module *module = target_.find_module(outcome.at); // at 0, nothing is missing
     if (module)
       return "how functions of " + std::string(module->file_name()) +
              " are left is not in this dump: give the folder of that file with --modules";

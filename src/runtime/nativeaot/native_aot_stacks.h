@@ -31,7 +31,7 @@ private:
   const Target *target_;
   std::optional<CodeRange> managed_; // nothing: frames of methods cannot be identified
   DebugFrame debug_frame_;
-  mutable std::map<Address, std::optional<EhFrame>> frames_; // by module's base; nothing: it has none
+  mutable std::map<Address, std::optional<EhFrame>> frames_; // by the module's base; nullopt: the module has none
 };
 
 } // namespace dnheap

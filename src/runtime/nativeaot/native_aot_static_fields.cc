@@ -9,8 +9,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_visited = 1 << 16; // fields of one object
-constexpr u64 max_unplaced = 256;    // static fields of one type that may be thread statics
-constexpr unsigned max_depth = 16;   // of structs in structs
+constexpr u64 max_unplaced = 256;    // limit of one type's static fields that may be thread statics
+constexpr unsigned max_depth = 16;   // structs in structs
 
 u64 alignment_of(const DebugTypes &debug, const DebugTypes::Type &type, unsigned depth, u64 &budget) {
   if (!type.struct_type)
@@ -99,7 +99,7 @@ ReferenceLayout NativeAotFields::thread_static_fields(Address mt) {
   std::sort(types.begin(), types.end());
   for (u64 i = 0; i < types.size(); ++i) {
     const u64 next = i + 1 < types.size() ? types[i + 1].first : end;
-    if (next == types[i].first) // two cannot begin there
+    if (next == types[i].first) // two types cannot begin at the same place
       continue;
     auto first = std::lower_bound(slots.begin(), slots.end(), types[i].first),
          last = std::lower_bound(slots.begin(), slots.end(), next);

@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 8;  // of delegates that call others
-constexpr u64 max_steps = 1 << 20; // along the lists of one delegate
+constexpr unsigned max_depth = 8;  // limit of delegates that call others
+constexpr u64 max_steps = 1 << 20; // limit of steps along the lists of one delegate
 constexpr unsigned most_parents = 4;
 constexpr u64 fat_pointer = 2; // the tag of a pointer to {code, generic dictionary}: FunctionPointerOps
 

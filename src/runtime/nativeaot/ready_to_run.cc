@@ -41,7 +41,7 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ModuleImage &image, 
   u32 last = 0;
   for (u64 i = 0; i < *count; ++i) {
     const std::optional<Row> row = row_at(memory, at + 16 + i * *row_size, has_length);
-    // Compilers write them in the order of their numbers; all lie in the image.
+    // Compilers write the rows in the order of their numbers; all sections lie in the image.
     if (!row || row->id <= last || row->start < image.base() || row->start >= image.end() ||
         (row->end && (row->end < row->start || row->end > image.end())))
       return std::nullopt;

@@ -120,7 +120,7 @@ private:
   ReadyToRun ready_to_run_;
   bool map_read_ = false, methods_read_ = false;
   std::optional<NativeHashing> hashing_;       // nothing: no type that leads to System.Object was asked about yet
-  std::vector<std::vector<std::byte>> copies_; // of sections that lie in several pieces
+  std::vector<std::vector<std::byte>> copies_; // joined copies of sections that lie in several pieces
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
   // By the start of their code.

@@ -188,7 +188,7 @@ std::optional<bool> RuntimeTypeSystemN1::is_value_type(Address mt) const {
   return element < element_boolean ? std::nullopt : std::optional(element < element_class);
 }
 
-// An element's name and its rank: the base size has two lengths per dimension.
+// Builds the name from the element's name and the rank: the base size has two lengths per dimension.
 std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned depth) {
   u32 kind = (flags & element_type_mask_) >> element_type_shift_;
   Address element = related(mt);

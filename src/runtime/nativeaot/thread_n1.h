@@ -1,6 +1,6 @@
-// Thread contract, version n1: the thread list of NativeAOT and each thread's allocation context. As Thread1, but
-// links lead to the threads themselves, not to the links inside them, and the context lies inside the thread. Reads a
-// few words per thread; the list is capped.
+// Thread contract, version n1: the thread list of NativeAOT and each thread's allocation context. It is like Thread1,
+// but links lead to the threads themselves, not to the links inside them, and the context lies inside the thread. Reads
+// a few words per thread; the list is capped.
 #pragma once
 #include "runtime/thread_data.h"
 

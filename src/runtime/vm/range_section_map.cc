@@ -10,7 +10,7 @@ namespace {
 
 constexpr u64 entries = 256;
 constexpr unsigned bits_per_level = 8;
-constexpr u64 max_fragments = 4096;   // of one piece of the address space
+constexpr u64 max_fragments = 4096;   // limit for one piece of the address space
 constexpr u64 max_sections = 1 << 20; // of a map
 constexpr u64 max_tables = 1 << 16;   // visited tables of a map
 constexpr u64 collectible_flag = 1;   // in every pointer: its target may be unloaded

@@ -13,7 +13,7 @@ namespace dnheap {
 
 struct ThreadList {
   std::vector<Address> threads; // in the runtime's order
-  std::string broken_by;        // why it ends early; empty: it ends in null
+  std::string broken_by;        // why the list ends early; empty: it ends in null
   bool is_counted = false;      // it ends in null, and has as many threads as the runtime counts
 };
 

@@ -20,7 +20,7 @@ constexpr u64 no_frame = ~u64{0};
 constexpr u64 max_frames = 1 << 16;    // of one thread
 constexpr u64 first_pointer = 0x10000; // smaller words are numbers
 constexpr i64 table_entries = 256;     // searched in g_dacTable on either side of the known one
-constexpr u32 max_protected = 4096;    // references of one GCFrame
+constexpr u32 max_protected = 4096;    // limit of references in one GCFrame
 constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
                            thread_start = "DebuggerU2MCatchHandlerFrame", faulting_exception = "FaultingExceptionFrame";
 
@@ -102,7 +102,8 @@ private:
     auto passes = [&](i64 x) { return is_head(x); };
     const std::vector<i64> places{p_, 2 * p_};
     const bool any = std::any_of(places.begin(), places.end(), [&](i64 x) { return is_head(x).passes(); });
-    if (any || d_.descriptor.try_offset("Thread", "Frame")) // else no thread has a Frame
+    if (any || d_.descriptor.try_offset("Thread", "Frame")) // if no offset passes and none is published, no thread has
+                                                            // a Frame, and nothing is missing
       d_.choose(
           "Thread", "Frame", [&] { return places; }, passes,
           "a list of records on the thread's own stack, each further out than the one before, for most threads");

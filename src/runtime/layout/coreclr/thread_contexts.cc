@@ -112,7 +112,7 @@ private:
            d_.memory.try_load<u32>(pointer + d_.pointer_size) == limit - pointer;
   }
 
-  // Its EEClass, or that of its canonical type, points back at it.
+  // True if its EEClass, or that of its canonical type, points back at it.
   bool is_method_table(Address mt) const {
     std::optional<i64> to_class = d_.descriptor.try_offset("MethodTable", "EEClassOrCanonMT"),
                        back = d_.descriptor.try_offset("EEClass", "MethodTable");
@@ -246,7 +246,7 @@ private:
       return d_.choose("Thread", "AllocContext", discover, passes, predicate);
     if (!d_.choose("Thread", "RuntimeThreadLocals", discover, passes, predicate))
       return false;
-    enter("RuntimeThreadLocals", "AllocContext", 0); // its first member, unless it is published
+    enter("RuntimeThreadLocals", "AllocContext", 0); // its first member, if no other offset is published
     enter("EEAllocContext", "GCAllocationContext",
           *way.inner - d_.descriptor.offset("RuntimeThreadLocals", "AllocContext"));
     return true;

@@ -9,6 +9,6 @@ namespace dnheap {
 // library's allocator (glibc: the word in front of a block) has for each of them. Never more than `most_thread_words`.
 i64 largest_thread(const Derivation &derivation, std::vector<Address> threads);
 
-inline constexpr i64 most_thread_words = 256; // 8.0 has 189, 9.0 139, 10.0 93
+inline constexpr i64 most_thread_words = 256; // a Thread has 189 words in 8.0, 139 in 9.0, 93 in 10.0
 
 } // namespace dnheap

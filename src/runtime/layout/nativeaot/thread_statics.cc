@@ -10,7 +10,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_threads = 4096, most_words = 64;
-constexpr u64 page = 4096; // the smallest in use
+constexpr u64 page = 4096; // the smallest page size in use
 // Distances from m_pThreadLocalStatics, in words.
 constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
 
