@@ -17,8 +17,7 @@ struct LoadedAssembly {
   const char *why = ""; // the reason for is_framework
   // As the runtime publishes it; nullopt: it does not.
   std::optional<bool> is_collectible = {}, is_dynamic = {}, is_loaded = {};
-  Address context = 0; // the AssemblyLoadContext that loaded it; 0: unknown, or the runtime's default one has no object
-                       // yet
+  Address context = 0; // the AssemblyLoadContext that loaded it; 0: unknown, or the default one without an object
   // Set for the program's assemblies: full names of types whose namespaces look like the framework's,
   // "Microsoft.Shop.Cart".
   std::vector<std::string> types_like_framework = {};

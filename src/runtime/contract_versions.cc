@@ -16,8 +16,7 @@ enum class Unknown : u8 {
 
 struct Reader {
   const char *contract;
-  const char *core_clr, *native_aot; // the versions that are read, separated by spaces; empty: that kind of runtime has
-                                     // no such contract
+  const char *core_clr, *native_aot; // the versions that are read, separated by spaces; empty: no such contract
   Unknown otherwise;
 };
 

@@ -26,14 +26,12 @@ struct InstanceField {
   std::string name;         // as in the metadata
   ElementType type{};       // every kind of reference is Class, every struct ValueType; enums are their primitive
   std::string type_name;    // spelled as all type names are; empty: unknown
-  u64 offset = 0;           // from the object's first byte, its MethodTable pointer; structs count as if they were
-                            // boxed
+  u64 offset = 0;           // from the object's first byte, its MethodTable pointer; structs count as if boxed
   std::optional<u64> size;  // bytes
   Address method_table = 0; // of a struct: its type, or a type with the same layout; 0: unknown
   Address declaring_type = 0;
   TypeArguments arguments = {}; // of a generic struct: the arguments that `type_name` has; null: none, or unknown
-  u64 count = 1;                // so many elements, each of `size` bytes, lie one behind the other: in inline arrays
-                                // and fixed buffers
+  u64 count = 1;                // number of equal elements of `size` bytes, in inline arrays and fixed buffers
 
   bool is_reference() const { return type == ElementType::Class; }
 };

@@ -15,8 +15,7 @@ struct GCHeapSegmentData {
   Address address = 0; // of the heap_segment itself
   Address allocated = 0, committed = 0, reserved = 0, used = 0, mem = 0, next = 0;
   u64 flags = 0;
-  std::optional<Address> background_allocated; // end of the part that a background GC scans; 0: the segment is newer
-                                               // than that GC
+  std::optional<Address> background_allocated; // end of the part that a background GC scans; 0: a newer segment
   std::optional<Address> heap;                 // the gc_heap that owns it; server GC only
 };
 
@@ -51,8 +50,7 @@ struct GCHeapData {
 
 // One part of a heap's finalization queue: pointers to objects, [start, end) in the target.
 struct GCFinalizeQueuePart {
-  const char *name; // "poh", "loh", "gen2", "gen1", "gen0": not found dead yet; "critical", "ready": the finalizer is
-                    // due
+  const char *name; // "poh", "loh", "gen2", "gen1", "gen0": not found dead yet; "critical", "ready": to be finalized
   Address start = 0, end = 0;
 };
 // Returns the parts in memory order. The contract publishes the end of each part, but not the start of the first,

@@ -21,8 +21,7 @@ enum class HandleType : u8 {
   async_pinned = 7,
   sized_ref = 8,
   weak_native_com = 9,
-  weak_interior_pointer = 10, // a weak handle that also updates a pointer into the object; .NET 9 and later. Not
-                              // strong.
+  weak_interior_pointer = 10, // a weak handle that also updates a pointer into the object; .NET 9 and later
   cross_reference = 11,       // .NET 10 and later
 };
 inline constexpr u32 handle_type_count = 12;

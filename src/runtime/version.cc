@@ -53,8 +53,7 @@ std::string_view version_in(Bytes bytes) {
 
 std::string find_version(const Target &target, const Module &module) {
   if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base))
-    for (const Memory *memory : {&target.memory, &target.initial}) // the text is constant, so the module's file has it,
-                                                                   // too
+    for (const Memory *memory : {&target.memory, &target.initial}) // never written: the file has it, too
       for (const Range &range : image->writable_bytes(*memory))
         if (const std::string_view text = version_in(range.bytes); !text.empty())
           if (std::string found = product_version(text.substr(mark.size())); !found.empty()) {

@@ -9,8 +9,7 @@ namespace {
 
 constexpr u64 most_remembered = 64;
 constexpr u64 arm64_link_register = 30;
-constexpr u64 arm64_address = (u64{1} << 48) - 1; // the address bits that the kernel gives programs that do not ask for
-                                                  // more
+constexpr u64 arm64_address = (u64{1} << 48) - 1; // address bits that the kernel gives programs by default
 constexpr const char *unknown_register = "a register that call frame information rests on is not known";
 
 enum : u8 {
@@ -320,8 +319,7 @@ private:
     std::optional<Found> found;
     if (rule.kind == Kind::undefined)
       found = Found{0};
-    else if (rule.kind == Kind::unsaid || rule.kind == Kind::same) // the address is still in a register, if that is
-                                                                   // tracked
+    else if (rule.kind == Kind::unsaid || rule.kind == Kind::same) // the address is still in a register
       found = names_.number[reg] == instruction_pointer ? std::nullopt : computed(read_register(reg));
     else
       found = value_of(rule);

@@ -278,8 +278,7 @@ void GcInfo::read_set(BitReader &reader, u32 size, bool is_runs, std::vector<u32
         out.push_back(i);
     return;
   }
-  bool is_skip_number = !reader.bit(); // two kinds of numbers alternate; the first one counts slots that are not in the
-                                       // set
+  bool is_skip_number = !reader.bit(); // two kinds of numbers alternate; the first counts slots not in the set
   u64 at = reader.number32(is_skip_number ? encoding_->skip : encoding_->run);
   for (bool is_in = true; at < size && reader.ok(); is_in = !is_in) {
     is_skip_number = !is_skip_number;

@@ -4,8 +4,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_fields = 65536;               // limit for one type; metadata has row numbers for 2²⁴ fields of all
-                                                // types
+constexpr u64 max_fields = 65536;               // limit for one type; metadata has row numbers for 2²⁴
 constexpr u32 first_special_offset = 0x7fffff8; // offsets from here on mean "none" (src/coreclr/vm/field.h)
 
 } // namespace

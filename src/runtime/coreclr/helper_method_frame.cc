@@ -98,8 +98,8 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
   return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
 }
 
-// Unwinds the runtime's functions by their image, as the runtime itself would. On Windows, the stack pointer was
-// captured below the return address of the capturing function.
+// Unwinds the runtime's functions by their image, as the runtime itself would. On Windows, the
+// captured stack pointer still points at the return address of the capturing function.
 ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, const Code &code, FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
   Registers now;

@@ -23,8 +23,7 @@ private:
   const Memory *memory_;
   const CodeLookup *code_;
   std::unordered_map<Address, std::vector<IlBoundary>> methods_; // by the start of their code
-  std::unordered_map<Address, std::optional<u32>> known_[2];     // cached, as thousands of threads are at the same few
-                                                                 // places
+  std::unordered_map<Address, std::optional<u32>> known_[2];     // cached: thousands of threads are at few places
   u64 unread_ = 0;
 };
 

@@ -392,8 +392,7 @@ bool RuntimeTypeSystem1::is_type_handle(Address handle) const {
 // Names T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime
 // keeps.
 std::string RuntimeTypeSystem1::variable_name(Address desc) {
-  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: in 9.0 and later, and in
-                                                                              // 8.0
+  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: .NET 9 and later; 8.0
   std::optional<i64> module_offset = descriptor_->try_offset("TypeVarTypeDesc", "Module"),
                      token_offset = descriptor_->try_offset("TypeVarTypeDesc", "Token");
   if (module_offset && token_offset)

@@ -94,11 +94,9 @@ private:
   Registers registers_;
   Address passed_ = 0; // end of the managed frames so far
   bool is_active_ = true, is_aborted_ = false;
-  bool is_unsafe_call_ = false; // the frame called a helper that no GC can interrupt: GC info does not list what is
-                                // live there
+  bool is_unsafe_call_ = false; // at a call that no GC can interrupt: GC info does not list the live slots there
   bool registers_are_candidates_ = false; // the unknown ones were added as candidates
-  std::vector<StackReference> passed_on_; // references in registers and on the stack for a method that has not begun
-                                          // yet
+  std::vector<StackReference> passed_on_; // references passed to a method that has not begun yet
   std::optional<Skipped> skipped_;
   std::optional<ExplicitFrame> frame_; // the next one
 };
@@ -304,8 +302,7 @@ void OneWalk::undo_hijack(Registers &parent) {
   if (walk_.convention_->architecture != Architecture::x64 || find(parent.ip))
     return;
   const Address place = parent.value[walk_.convention_->stack_pointer] - 8;
-  const Bytes thread = memory_.peek_up_to(thread_.address, most_of_a_thread); // neighbouring words are other
-                                                                              // structures' data
+  const Bytes thread = memory_.peek_up_to(thread_.address, most_of_a_thread); // neighbouring words are other data
   for (u64 at = 8; at + 16 <= thread.size(); at += 8)
     if (load_pointer(thread.data() + at, memory_.format()) == place)
       for (const u64 beside : {at - 8, at + 8})

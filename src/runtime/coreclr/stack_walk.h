@@ -34,8 +34,7 @@ private:
   const GcInfoEncoding *encoding_;
   const CallingConvention *convention_;
   std::unordered_map<u64, const Thread *> registers_; // by the OS id
-  std::optional<u64> cooperative_;                    // offset in a Thread of the flag that collections have to wait
-                                                      // for it
+  std::optional<u64> cooperative_;                    // offset in a Thread: collections have to wait for it
   std::string why_not_;
 
   friend class OneWalk;

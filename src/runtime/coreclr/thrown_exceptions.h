@@ -17,8 +17,7 @@ struct Thrown {
   u32 thread = 0; // index in the list of threads
   Address object = 0;
   bool is_nested = false;  // another exception was thrown while this one was handled
-  bool is_at_hand = false; // still handled, at least by the runtime's ExceptionInfo; false: perhaps only the last one
-                           // thrown
+  bool is_at_hand = false; // still handled, at least by ExceptionInfo; false: perhaps only thrown last
 };
 
 class ThrownExceptions {

@@ -23,7 +23,7 @@ const std::vector<ShippedTable> &shipped_tables();
 // Parses one table; throws Error on a malformed line. For the embedded texts and for tests.
 ShippedTable parse_shipped_table(const std::string &name, std::string_view text);
 
-// The result of testing a value. Unknown: the memory that the test needs is not in the dump.
+// The result of testing a value. cannot_tell: the memory that the test needs is not in the dump.
 class Verdict {
 public:
   Verdict(bool passes) : value_(passes ? yes : no) {}

@@ -9,8 +9,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr std::string_view producer = "NetRuntime"; // units of other producers describe the runtime, which is written
-                                                    // in C++
+constexpr std::string_view producer = "NetRuntime"; // other units describe the runtime, which is written in C++
 constexpr u64 most_kept = 1 << 23;                  // types, and fields
 constexpr unsigned most_depth = 16;                 // structs in structs
 constexpr u64 largest_section = u64{1} << 32;       // a Reference is an offset in it

@@ -22,8 +22,7 @@ public:
   struct Field {
     std::string_view name;
     Reference type = 0;
-    u64 offset = 0; // in classes, and in objects that hold static fields: from the object's first byte; in structs:
-                    // from the struct's
+    u64 offset = 0; // from the first byte of the object or, in structs, of the struct
   };
   // A class or a struct.
   struct Class {
@@ -37,8 +36,7 @@ public:
   };
   struct Type {
     ElementType type = ElementType::Void; // as in InstanceField; Void: unknown
-    std::string_view name;                // mangled; for a primitive type the runtime's name; for a reference, the name
-                                          // of its target
+    std::string_view name;                // mangled; for a primitive, the runtime's name; for a reference, its target's
     std::optional<u64> size;              // of a field of this type
     const Class *struct_type = nullptr;   // for a ValueType; null: unknown
   };

@@ -17,11 +17,9 @@ constexpr u64 most_record_bytes = 64 << 20; // of call frame information that on
 constexpr u64 most_places = 4096;           // code addresses whose rules are kept
 constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of the function that throws for a failed instruction
 constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack that the runtime's own functions take in one call to it
-constexpr u64 words_of_thread = 32;         // searched words of a Thread, one of which points at the record of its
-                                            // current call into the runtime
+constexpr u64 words_of_thread = 32;         // searched words of a Thread; one points at its current transition frame
 constexpr u64 most_signals = 64;            // handled one inside the other
-constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: the image that the kernel maps, which is in no list of
-                                            // modules
+constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: the kernel's image, which is in no list of modules
 
 class NativeWalk {
 public:

@@ -102,8 +102,7 @@ private:
     auto passes = [&](i64 x) { return is_head(x); };
     const std::vector<i64> places{p_, 2 * p_};
     const bool any = std::any_of(places.begin(), places.end(), [&](i64 x) { return is_head(x).passes(); });
-    if (any || d_.descriptor.try_offset("Thread", "Frame")) // if no offset passes and none is published, no thread has
-                                                            // a Frame, and nothing is missing
+    if (any || d_.descriptor.try_offset("Thread", "Frame")) // else no thread has a Frame
       d_.choose(
           "Thread", "Frame", [&] { return places; }, passes,
           "a list of records on the thread's own stack, each further out than the one before, for most threads");
